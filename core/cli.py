@@ -63,6 +63,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Statements, payouts and taxes of distributors and insurers: what is due, and preparing it.",
     ),
     "bordereaux": ("bordereaux", "Premium and claims bordereaux of insurers: what is due, and issuing it."),
+    "close": ("close", "Closing a month: its check list, beginning it, and the journal."),
     "export": ("export", "Exports, each with a receipt."),
 }
 

@@ -38,6 +38,7 @@ from core.api.outside import (
 from core.api.protection.load_shedding import LoadShedding, plain_refusal
 from core.api.v1 import (
     buying,
+    claim_answers,
     claims,
     customers,
     events,
@@ -82,6 +83,7 @@ for room in (
     customers,
     pricing,
     claims,
+    claim_answers,
     files,
     events,
     webhooks,
@@ -91,6 +93,7 @@ for room in (
 ):
     # Not included as routers: those are searched twice for each request, which cost more than the search itself.
     api.router.routes.extend(room.router.routes)
+api.router.routes.extend(claim_answers.documents_router.routes)
 api.mount("/docs/files", _WholeFiles(directory=SWAGGER_FILES), name="docs-files")
 api.openapi = lambda: openapi.document(api)  # type: ignore[method-assign]
 api.add_middleware(Routing)

@@ -26,7 +26,7 @@ def follows(meta: Mapping[str, Any]) -> bool:
     return "shares" in meta or bool(meta.get("plan_prices"))
 
 
-def by_stretch(rates: Rates) -> dict[str, Decimal] | None:
+def compute_prices_by_period(rates: Rates) -> dict[str, Decimal] | None:
     """Return the price in naira of 1, 3, 6 and 12 months of cover, or None unless the product has a fixed price.
 
     A plan of exactly that length gives its own price, the lowest if there are several; otherwise the price is that part

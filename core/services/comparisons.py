@@ -22,7 +22,7 @@ class Comparison:
         return Span(self.window.span.start, self.until or self.window.span.end)
 
 
-def like(window: Window, *, rolling: bool = False) -> Comparison:
+def find_comparison(window: Window, *, rolling: bool = False) -> Comparison:
     """Return the window before this one that is comparable with it.
 
     Today until now is compared with yesterday until the same minute, whole months with as many months before, the

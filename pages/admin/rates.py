@@ -53,7 +53,7 @@ def judged(
     except InvalidInput as error:
         product_form.complain([*error.faults, *kept], changeable.figures, slots)
         return None
-    too_much = rate_changes.below_floor(tariff)
+    too_much = rate_changes.check_insurer_share(tariff)
     product_form.complain(too_much or kept, changeable.figures, slots)
     return None if too_much else tariff
 

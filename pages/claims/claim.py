@@ -14,6 +14,8 @@ from core.ui.claims import corrections as claim_corrections
 from core.ui.claims import decision as claim_decision
 from core.ui.claims import document_viewer, review_actions
 from core.ui.claims import tabs as claim_tabs
+from core.ui.claims_diary import letters as diary_letters
+from core.ui.claims_diary import tasks as claims_diary
 from core.ui.frame import frame
 from core.ui.kit import attempts, url_state, words
 from core.ui.lists import tables
@@ -44,12 +46,13 @@ def notices(review: ClaimReview, officers: list[Officer]) -> None:
 
 
 def details(review: ClaimReview, officers: list[Officer]) -> None:
-    papers, told, money, line, talk, kin, history = url_state.tabs(
+    papers, told, money, line, talk, diary, kin, history = url_state.tabs(
         "Documents",
         "Facts",
         "Amounts",
         "Time line",
         f"Comments ({len(review.messages)})",
+        f"Diary ({sum(task.done_at is None for task in review.tasks)})",
         f"Other claims ({len(review.related_claims)})",
         "History",
     )
@@ -65,6 +68,9 @@ def details(review: ClaimReview, officers: list[Officer]) -> None:
         claim_tabs.time_line(review)
     with talk:
         claim_tabs.conversation(review)
+    with diary:
+        claims_diary.draw(review, officers, person)
+        diary_letters.draw(review)
     with kin:
         none = "No other claim is on this policy, of this customer, or to this account."
         claim_tabs.others(review.related_claims, linked=True, empty=none)

@@ -46,7 +46,7 @@ def footer(total: SalesTotals) -> None:
         {
             "Purchases": total.purchases,
             "Renewals": total.renewals,
-            **money_table.balance(total.gross, total.given_back, total.adjusted),
+            **money_table.balance(total.gross, total.refunds_split, total.adjusted),
         }
     )
 

@@ -61,9 +61,7 @@ def details(policy: PolicyDetail) -> None:
         "Certificate", "Money", "Terms and renewals", "Claims", "E-mail", "Submitted", "Sent to the insurer", "History"
     )
     with papers:
-        if policy.certificate_code and person.has_role("operations"):
-            certificate_mail.button(policy.id, policy.sale.email, key="mail certificate")
-        policy_cards.certificate(policy)
+        policy_cards.certificate(policy, beside=lambda: send_certificate(policy))
     with money:
         policy_cards.money(policy)
         policy_papers.draw(policy.id, person)
@@ -83,6 +81,11 @@ def details(policy: PolicyDetail) -> None:
         policy_cards.sent(policy)
     with history:
         facts.log(policy.sale.history)
+
+
+def send_certificate(policy: PolicyDetail) -> None:
+    if person.has_role("operations"):
+        certificate_mail.button(policy.id, policy.sale.email, key="mail certificate")
 
 
 def personal(policy: PolicyDetail, within: str) -> None:

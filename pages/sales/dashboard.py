@@ -69,7 +69,7 @@ def sum_of_parts(asked: Asked[SalesFilter], summary: Summary) -> None:
             {
                 "Purchases": taken.purchases,
                 "Renewals": taken.renewals,
-                **money_table.balance(taken.gross, taken.given_back, taken.adjusted),
+                **money_table.balance(taken.gross, taken.refunds_split, taken.adjusted),
             }
         )
         with st.container(horizontal=True, gap="small"):

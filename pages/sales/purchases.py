@@ -71,7 +71,7 @@ with st.skeleton(height=300), reading(frame.scope()) as session:
     wanted, paging = asked.criteria, PURCHASES.paging(url_state.page())
     total = sales_table.compute_total(session, wanted)
     rows = sales_table.list_rows(session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging)
-    given_back = sales_table.given_back(session, wanted)
+    given_back = sales_table.sum_refunds(session, wanted)
 toolbar(asked, total)
 if not total.sold:
     nothing(asked)

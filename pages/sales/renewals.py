@@ -85,7 +85,7 @@ with st.skeleton(height=300), reading(frame.scope()) as session:
     total = renewals_table.compute_total(session, asked.criteria)
     order, paging = table.order_among(renewals_table.ORDERS), table.paging(url_state.page())
     rows = renewals_table.list_rows(session, asked.criteria, names, order=order, paging=paging)
-    given_back = renewals_table.given_back(session, asked.criteria)
+    given_back = renewals_table.sum_refunds(session, asked.criteria)
 toolbar(asked, total)
 if not total.all_rows.renewals:
     nothing(asked)

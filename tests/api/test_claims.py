@@ -123,4 +123,4 @@ def test_a_page_costs_the_same_statements_however_many_claims_it_has(
         with counted(store) as statements:
             client.get("/v1/claims", key=partner.test_key)
         costs.append(len([text for text in statements if "claim" in text]))
-    assert costs[0] == costs[1] == 4
+    assert costs[0] == costs[1] == 5

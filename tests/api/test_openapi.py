@@ -124,7 +124,8 @@ def test_ids_and_times_say_their_format() -> None:
 
 
 VERBS = (
-    "list|search|get|buy|compute|lodge|renew|upload|download|register|change|delete|ping|rotate|enable|redeliver|replay"
+    "list|search|get|buy|compute|lodge|answer|renew|upload|download|register|change|delete|ping|rotate|enable"
+    "|redeliver|replay"
 )
 
 

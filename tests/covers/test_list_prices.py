@@ -8,7 +8,7 @@ import pytest
 from core import money
 from core.covers.cover import Rates
 from core.covers.instalments import FREQUENCIES
-from core.covers.list_prices import by_stretch, follows, list_price, written
+from core.covers.list_prices import compute_prices_by_period, follows, list_price, written
 from tests.covers import shipped
 
 LOANS = ("080101", "080102", "080103")
@@ -34,7 +34,7 @@ def test_personal_accident_shows_the_lowest_plan_that_lasts_its_period() -> None
 
 
 def test_a_month_of_personal_accident_is_its_monthly_plan() -> None:
-    assert by_stretch(rates("070101")) == {
+    assert compute_prices_by_period(rates("070101")) == {
         "monthly": Decimal("350.00"),
         "quarterly": Decimal("900.00"),
         "biannually": Decimal("1800.00"),
@@ -43,20 +43,20 @@ def test_a_month_of_personal_accident_is_its_monthly_plan() -> None:
 
 
 def test_a_fixed_price_is_divided_as_instalments_are() -> None:
-    car = by_stretch(rates("010201", price=Decimal("10000.00")))
+    car = compute_prices_by_period(rates("010201", price=Decimal("10000.00")))
     assert car == {
         "monthly": Decimal("833.34"),
         "quarterly": Decimal("2500.00"),
         "biannually": Decimal("5000.00"),
         "annually": Decimal("10000.00"),
     }
-    assert by_stretch(rates("010201", cover_months=6))["annually"] == Decimal("30000.00")  # type: ignore[index]
+    assert compute_prices_by_period(rates("010201", cover_months=6))["annually"] == Decimal("30000.00")  # type: ignore[index]
 
 
 def test_only_products_of_a_fixed_price_have_prices_by_stretch() -> None:
     for row in shipped.products().values():
         product = shipped.rates(row["id"])
-        found = by_stretch(product)
+        found = compute_prices_by_period(product)
         assert (found is None) is (row["is_dynamic_pricing"] or "rates" in row["meta"]), row["name"]
         if found:
             assert set(found) == set(FREQUENCIES) - {"weekly"}

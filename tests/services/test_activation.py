@@ -38,7 +38,7 @@ def still() -> Iterator[None]:
 
 def preview(store: Store, partner: Partner, sale: Sale, **given: Any) -> Activation:
     with store.reading(partner.scope()) as session:
-        return policy_changes.activation_preview(session, sale.policy_id, **given)
+        return policy_changes.preview_activation(session, sale.policy_id, **given)
 
 
 def activate(store: Store, partner: Partner, sale: Sale, **given: Any) -> PolicyChange:

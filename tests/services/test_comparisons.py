@@ -36,7 +36,7 @@ NOON = datetime(2026, 11, 22, 11, 0, 30, tzinfo=UTC)  # 12:00:30 in Lagos
 def test_a_window_is_compared_with_what_is_like_it(days: tuple[str, str], compared: tuple[str, str]) -> None:
     window, expected = (Window.from_days(*map(date.fromisoformat, pair)) for pair in (days, compared))
     with clock.freeze(NOON):
-        assert comparisons.like(window) == Comparison(expected)
+        assert comparisons.find_comparison(window) == Comparison(expected)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_window_is_compared_with_the_same_days_of_the_year_before(
 def test_so_many_days_are_compared_with_as_many_also_where_they_are_a_month() -> None:
     november = Window.from_days(date(2026, 11, 1), date(2026, 11, 30))
     with clock.freeze(NOON):
-        assert comparisons.like(november, rolling=True) == Comparison(november.previous)
+        assert comparisons.find_comparison(november, rolling=True) == Comparison(november.previous)
 
 
 def premium(store: Store, window: Window, wanted: SalesFilter = SalesFilter()) -> tuple[int, int, str]:

@@ -311,7 +311,7 @@ def test_who_had_a_password_reset_confirms_nothing_for_a_day(store: Store) -> No
 def test_every_product_that_ships_leaves_the_insurer_its_share(store: Store) -> None:
     with store.reading(Scope.system()) as session:
         rows = product_list.list_products(session, ProductFilter(), Paging(1, 100)).items
-    assert [row.name for row in rows if rate_changes.below_floor(row.tariff)] == []
+    assert [row.name for row in rows if rate_changes.check_insurer_share(row.tariff)] == []
 
 
 def test_a_planned_change_can_be_withdrawn_and_planned_anew(store: Store, partner: Partner) -> None:

@@ -1,6 +1,7 @@
 """An address says one selection, a selection writes one address, and what cannot be meant is named."""
 
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from uuid import UUID
 
 import pytest
@@ -21,6 +22,8 @@ def test_a_selection_survives_its_address() -> None:
         distributor_ids=(TWO,),
         customer_email="ngozi@example.com",
         request_sources=("api", "desk"),
+        premium_from=Decimal("1000.50"),
+        premium_to=Decimal(2000),
     )
     assert PurchaseFilter.read(selection.address()) == selection
     assert list(PurchaseFilter().address()) == []
@@ -43,6 +46,7 @@ def test_days_count_on_both_ends_and_are_those_of_lagos() -> None:
         ({"email": ["a@example.com", "b@example.com"]}, ["email"]),
         ({"email": ["x" * 201]}, ["email"]),
         ({"source": ["api\x00"]}, ["source"]),
+        ({"premium_from": ["much"], "premium_to": ["1.234"]}, ["premium_from", "premium_to"]),
     ],
 )
 def test_every_value_that_cannot_be_meant_is_named(address: dict[str, list[str]], broken: list[str]) -> None:

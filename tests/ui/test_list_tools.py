@@ -4,11 +4,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
+from sqlmodel import col
 from streamlit.testing.v1 import AppTest
 
 from core.services.people.staff import Person
-from core.store.access import Store
+from core.store.access import Scope, Store
+from core.store.schema.tables import Purchase
 from core.ui.frame import page_links
+from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import Portfolio
 from tests.ui.conftest import Screen, address, person_of, press, sent, texts
@@ -43,6 +47,16 @@ def test_a_filter_in_use_is_a_chip_that_takes_it_away(sold: Store, screen: Scree
     press(at, "Distributor: Swift Lenders")
     assert address(at) == {"source": ["desk"], "order": ["largest"], "expires_from": ["2026-01-02"]}
     assert "Distributor: Swift Lenders" not in [button.label for button in at.button]
+
+
+def test_a_range_of_premiums_holds_both_its_ends(sold: Store, screen: Screen) -> None:
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        totals = sorted(session.execute(sa.select(col(Purchase.total_minor))).scalars())
+    least, most = totals[2], totals[-3]
+    at = opened(screen, person_of("operations"), premium_from=f"{least / 100:.2f}", premium_to=f"{most / 100:.2f}")
+    inside = [total for total in totals if least <= total <= most]
+    assert f"**{len(inside)}** purchases · {words.naira(sum(inside))} · All time" in texts(at)
+    assert f"Premium from: {words.naira(least)}" in [button.label.replace("\\", "") for button in at.button]
 
 
 def test_a_view_is_saved_opened_by_the_menu_and_deleted(sold: Store, screen: Screen) -> None:

@@ -16,10 +16,11 @@ from core import ids
 from core.api.outside import desk_session
 from core.api.outside.statements import MEDIA_TYPES
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound
-from core.services.finance import tax_schedules
+from core.services.finance import journal, tax_schedules
 from core.services.finance.bordereaux import columns as bordereau_columns
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.payments import batches
+from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.people.staff import Person
 from core.services.spreadsheets import workbooks
 from core.services.spreadsheets.columns import Column
@@ -103,7 +104,27 @@ def _bordereau(request: Request, _: Person) -> tuple[str, bytes]:
     return f"{row.number}-{row.month:%Y-%m}.{format_}", content
 
 
+def _reconciliation(request: Request, _: Person) -> tuple[str, bytes]:
+    found, format_ = ids.parse(request.path_params["reconciliation"], "reconciliation"), request.path_params["format"]
+    with reading(_LIVE) as session:
+        row = reconciliation_reading.get_reconciliation(session, found)
+        rows = reconciliation_reading.list_differences(session, found)
+    facts = [("Party", row.party), ("Month", f"{row.month:%B %Y}"), ("Their file", row.file_name)]
+    chunks = reconciliation_reading.csv_chunks(rows)
+    content = file_of(chunks, format_, reconciliation_reading.COLUMNS, title="Differences", facts=facts)
+    return f"differences-{row.month:%Y-%m}.{format_}", content
+
+
+def _journal(request: Request, _: Person) -> tuple[str, bytes]:
+    month = parse_month(request.path_params["month"])
+    with reading(_LIVE) as session:
+        entries = journal.list_entries(session, month)
+    return f"journal-{month:%Y-%m}.csv", b"".join(journal.csv_chunks(entries))
+
+
 routes = [
+    Route("/closes/{month}/journal.csv", partial(serve, work=_journal), methods=["GET"]),
+    Route("/reconciliations/{reconciliation}.{format}", partial(serve, work=_reconciliation), methods=["GET"]),
     Route("/bordereaux/{bordereau}.{format}", partial(serve, work=_bordereau), methods=["GET"]),
     Route("/payouts/{batch}.csv", partial(serve, work=_bank_file), methods=["GET"]),
     Route("/taxes/{kind}/{month}.{format}", partial(serve, work=_taxes), methods=["GET"]),

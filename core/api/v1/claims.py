@@ -39,7 +39,9 @@ class Claims(openapi.Listed):
     claims: list[ClaimRecord]
 
 
-class _Claim(openapi.Shape):
+class Claim(openapi.Shape):
+    """One claim."""
+
     claim: ClaimRecord
 
 
@@ -57,7 +59,7 @@ def search_claims(caller: Signed, query: Annotated[FilterQuery[ClaimFilter], Que
         return _page(claims.list_claims(session, query.criteria(), query.paging()))
 
 
-@router.get("/{claim_id}", responses=openapi.answers(_Claim, _ONE, found=True), summary="One claim")
+@router.get("/{claim_id}", responses=openapi.answers(Claim, _ONE, found=True), summary="One claim")
 def get_claim(caller: Signed, claim_id: Id) -> Response:
     """One claim in full."""
     with reading(caller.scope) as session:
@@ -99,7 +101,7 @@ _CREDIT_LIFE: Final = _Door("credit-life", "credit life", CreditLifeClaimRequest
     "/credit-life",
     status_code=201,
     summary="Lodge a credit life claim",
-    responses=openapi.answers(_Claim, _LODGED, status=201),
+    responses=openapi.answers(Claim, _LODGED, status=201),
     openapi_extra=_CREDIT_LIFE.build_body(),
 )
 async def lodge_credit_life_claim(request: Request, caller: Signed) -> Response:
@@ -128,7 +130,7 @@ def _add_routes() -> None:
             methods=["POST"],
             status_code=201,
             summary=f"Lodge a {door.title} claim",
-            responses=openapi.answers(_Claim, _LODGED, status=201),
+            responses=openapi.answers(Claim, _LODGED, status=201),
             openapi_extra=door.build_body(),
         )
 
@@ -137,13 +139,14 @@ _add_routes()
 
 
 async def _lodge(request: Request, caller: Caller, door: _Door) -> Response:
-    form = await _submitted(request, door)
+    form = await read_submitted(request, files=len(door.documents))
     return await forms.run_with_form(form, lambda: _lodged(request, caller, form, door))
 
 
-async def _submitted(request: Request, door: _Door) -> Form:
+async def read_submitted(request: Request, *, files: int) -> Form:
+    """Read a form of at most so many files, or a JSON body in its place."""
     if forms.is_form(request):
-        return await forms.read(request, files=len(door.documents))
+        return await forms.read(request, files=files)
     data = await bodies.read(request, accepted="multipart/form-data or application/json")
     if not isinstance(data, dict):
         raise InvalidInput.for_field("body", "must be an object")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from random import Random
 
 from core import seal
@@ -14,7 +15,7 @@ from core.demo.claims.claims import Loss
 from core.demo.claims.paths import Reached, clock_of
 from core.demo.claims.specimens import Specimens
 from core.demo.random_source import dashed, new_id
-from core.states.claims import RULES, ClaimStatus, ClockEffect, Effect
+from core.states.claims import DECIDED, RULES, ClaimStatus, ClockEffect, Effect
 from core.store.schema.claims import (
     Claim,
     ClaimEvent,
@@ -23,6 +24,7 @@ from core.store.schema.claims import (
     ClaimPayment,
     ClaimReferral,
     ClaimReserve,
+    ClaimTask,
 )
 
 _NOTES: Mapping[ClaimStatus, tuple[str, ...]] = {
@@ -50,7 +52,8 @@ _WHY: Mapping[str, str] = {
     "outside period": "The incident lies outside the period of cover",
 }
 _FLAGGED = {"benefit_not_bought": "not covered", "outside_cover": "outside period", "policy_cancelled": "not covered"}
-_REFERRED, _OVERRIDDEN, _TWICE = 0.5, 0.15, 0.08
+_REFERRED, _OVERRIDDEN, _TWICE, _TASKED = 0.5, 0.15, 0.08, 0.4
+_TASKS = ("Call the lender about the balance", "Ask the surveyor for the report", "Check the account with the bank")
 
 
 def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -> None:
@@ -86,6 +89,12 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
         asked = {"to_status": ClaimStatus.APPROVED, "amount_minor": loss.owed_minor, "note": "Please decide it with me"}
         referral = {"id": new_id(dice, step.at), "staff_id": officer.id, "created_at": stamp(step.at)}
         rows.add(ClaimReferral, {**made, **asked, **referral, "closed_at": None, "closed_by": None})
+    if handled and loss.status not in DECIDED and dice.random() < _TASKED:
+        step, officer = handled[-1]
+        todo = {"text": dice.choice(_TASKS), "due_on": f"{step.at + timedelta(days=dice.randint(1, 9)):%Y-%m-%d}"}
+        by = {"id": new_id(dice, step.at), "assigned_to": officer.id, "made_by": officer.id}
+        undone = {"created_at": stamp(step.at), "done_at": None, "done_by": None}
+        rows.add(ClaimTask, {**made, **todo, **by, **undone})
     if approval and dice.random() < _OVERRIDDEN:
         step, officer = approval
         check = {

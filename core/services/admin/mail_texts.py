@@ -21,6 +21,11 @@ TITLES: Final[Mapping[str, str]] = {
     "renewal reminder": "Reminder of a renewal",
     "endpoint failing": "A webhook endpoint is failing",
     "endpoint disabled": "A webhook endpoint was disabled",
+    "claim acknowledgement": "Claim: acknowledgement",
+    "claim documents": "Claim: request for documents",
+    "claim offer": "Claim: offer with discharge form",
+    "claim decline": "Claim: decline",
+    "claim payment": "Claim: payment advice",
 }
 _LONGEST: Final[Mapping[str, int]] = {"subject": 150, "body": 4_000}
 

@@ -14,9 +14,10 @@ from core.services.admin.invariants import INVARIANTS, Invariant
 from core.services.audit import log as audit
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions as claim_questions
-from core.services.finance import proofs
+from core.services.finance import month_proofs, proofs
 from core.services.finance.bordereaux import proofs as bordereau_proofs
 from core.services.finance.payments import proofs as payment_proofs
+from core.services.finance.reconciling import proofs as reconciliation_proofs
 from core.services.finance.statements import proofs as statement_proofs
 from core.states import claims as claim_states
 from core.store.access import ScopedSession, wal_is_safe
@@ -213,6 +214,8 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every movement is its row, and its premium the sum of its shares": proofs.find_movement_faults,
     "Movements have the sums of the daybook": proofs.find_rollup_faults,
     "Every bordereau is its rows, its hash, and leaves nothing out": bordereau_proofs.find_bordereau_faults,
+    "Every reconciliation's differences make both sides equal": reconciliation_proofs.find_reconciliation_faults,
+    "The journal of every closed month is as it was, and balances": month_proofs.find_month_faults,
     "Every payment is what it settles, and the state of each statement follows": payment_proofs.find_payment_faults,
     "Every statement is its lines, its hash, and one of a chain": statement_proofs.find_statement_faults,
     "Every claim came to where it stands by allowed moves": _find_history_faults,

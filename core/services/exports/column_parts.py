@@ -125,7 +125,7 @@ def money_columns(entity: Any, *, signed: bool = False) -> tuple[tuple[str, Colu
     )
 
 
-def refunded() -> tuple[tuple[str, ColumnType, Any], ...]:
+def refund_columns() -> tuple[tuple[str, ColumnType, Any], ...]:
     """Columns of the amount refunded of a sale or renewal and its three parts; 0.00 without a refund."""
     total, platform, seller = (
         sa.func.coalesce(col(amount), 0)

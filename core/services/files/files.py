@@ -131,6 +131,7 @@ def record(
         sha256=file.sha256,
         sent_sha256=file.sent_sha256,
         claim_id=claim_id,
+        field=file.field[:40] if claim_id else None,
         created_at=clock.now(),
     )
     session.insert(row)

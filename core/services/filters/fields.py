@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -218,7 +218,12 @@ class Flag(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Naira(Field):
-    """An amount in naira, compared in kobo: thousands may be marked, two decimals at most."""
+    """An amount in naira, compared in kobo: thousands may be marked, two decimals at most.
+
+    `bound` "least" or "most" makes it one end of a range, the amount included.
+    """
+
+    bound: Literal["equal", "least", "most"] = "equal"
 
     def parse(self, address: Address) -> Decimal | None:
         """Return the amount."""
@@ -230,7 +235,8 @@ class Naira(Field):
 
     def compare(self, column: Any, value: Any) -> list[Condition]:
         """Return the condition in kobo."""
-        return [column == money.to_minor(value)]
+        minor = money.to_minor(value)
+        return [{"equal": column == minor, "least": column >= minor, "most": column <= minor}[self.bound]]
 
     def bind_type(self, table: Any) -> Any:
         """Return None: the amount is converted as it is compared."""

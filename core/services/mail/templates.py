@@ -11,6 +11,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core.services.mail.claim_letters import CLAIM_LETTERS
 from core.store.access import ScopedSession
 from core.store.schema.tables import MailText
 
@@ -63,6 +64,7 @@ TEMPLATES: Final[Mapping[str, MailTemplate]] = {
         "One more term costs $price. Call us or reply to this message, and we renew it for you.\n\n"
         "If you want no more reminders, reply with the word STOP.\n",
     ),
+    **{name: MailTemplate(*text) for name, text in CLAIM_LETTERS.items()},
 }
 
 

@@ -93,7 +93,7 @@ def activate(
     return change
 
 
-def activation_preview(
+def preview_activation(
     session: ScopedSession,
     policy_id: UUID,
     *,
@@ -144,7 +144,7 @@ def cancel(
     reason_text = _check_reason(reason)
     policy = _get_for_update(session, policy_id, expected_version, PolicyAction.CANCEL)
     _, cover = _get_sale(session, policy)
-    found = refunding.on_cancelling(session, policy, by_insurer=by_insurer)
+    found = refunding.compute_cancellation_refunds(session, policy, by_insurer=by_insurer)
     refund = refunding.record_refund(session, policy, found, reason=reason_text)
     policy.cancelled_at = clock.now()
     submissions.settle(session, policy.id, SubmissionState.WITHDRAWN, note="Cancelled before the insurer took it")
@@ -161,7 +161,7 @@ def preview_refund(session: ScopedSession, policy_id: UUID, *, by_insurer: bool)
     """Return the refund of a cancellation today, by the same calculation; nothing is written."""
     policy = policies.get_row(session, policy_id)
     _require_action(session, policy, PolicyAction.CANCEL)
-    return refunding.together(refunding.on_cancelling(session, policy, by_insurer=by_insurer))
+    return refunding.together(refunding.compute_cancellation_refunds(session, policy, by_insurer=by_insurer))
 
 
 def decline_preview(session: ScopedSession, policy_id: UUID) -> Refund:

@@ -40,7 +40,7 @@ class PaidTerm:
         return clock.to_lagos_day(self.expiration_at)
 
 
-def paid(row: Purchase | Renewal) -> Split:
+def get_paid_split(row: Purchase | Renewal) -> Split:
     """Return the amount paid for a term and its three parts."""
     return Split(row.total_minor, row.mca_profit_minor, row.distributor_profit_minor)
 
@@ -67,7 +67,7 @@ def _build_first(policy: Policy, sale: Purchase, later: Sequence[Renewal]) -> Pa
     return PaidTerm(
         start_at=policy.start_at,
         expiration_at=later[0].previous_expiration_at if later else policy.expiration_at,
-        paid=paid(sale),
+        paid=get_paid_split(sale),
         version_id=sale.product_version_id,
     )
 
@@ -93,7 +93,7 @@ def _build_renewed(renewal: Renewal) -> PaidTerm:
     return PaidTerm(
         start_at=renewal.start_at,
         expiration_at=renewal.expiration_at,
-        paid=paid(renewal),
+        paid=get_paid_split(renewal),
         version_id=renewal.product_version_id,
         renewal_id=renewal.id,
     )

@@ -28,7 +28,7 @@ class TermRefund:
     parts: Split
 
 
-def on_cancelling(session: ScopedSession, policy: Policy, *, by_insurer: bool) -> list[TermRefund]:
+def compute_cancellation_refunds(session: ScopedSession, policy: Policy, *, by_insurer: bool) -> list[TermRefund]:
     """List the refund of each term if the policy is cancelled today; StateForbids while a claim on it is open.
 
     Everything if the policy was never in force, the remaining months of a loan, otherwise the unexpired days of every
@@ -95,7 +95,7 @@ def _unused(session: ScopedSession, policy: Policy, claims: Sequence[PolicyClaim
     refund = (
         refunds.none(_used_up(", ".join(paid))) if paid else refunds.compute_full(money.to_naira(purchase.total_minor))
     )
-    return _split(session, None, purchase.product_version_id, paid=paid_terms.paid(purchase), refund=refund)
+    return _split(session, None, purchase.product_version_id, paid=paid_terms.get_paid_split(purchase), refund=refund)
 
 
 def _by_term(

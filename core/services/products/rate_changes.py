@@ -72,7 +72,7 @@ def propose(
     row = product_changes.next_version(session, product_id, seen)
     product = product_detail.get_product(session, product_id)
     tariff = parse_tariff(product.get_editable_tariff(_version(product, start)), typed)
-    if faults := _faults(product, tariff, effective_at):
+    if faults := _check_rates(product, tariff, effective_at):
         raise InvalidInput(faults)
     _refuse_no_change(product, tariff, effective_at)
     proposal = RateProposal(
@@ -102,7 +102,7 @@ def confirm(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen
     product, proposal = _open(session, product_id, proposal_id, seen, by)
     _refuse_maker(proposal, by)
     staff.refuse_resting(by)
-    if faults := _faults(product, proposal.tariff, proposal.effective_at):
+    if faults := _check_rates(product, proposal.tariff, proposal.effective_at):
         told = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
         raise StateForbids(f"This cannot be confirmed as it was proposed: {told}. Refuse it, and propose it anew")
     _refuse_no_change(product, proposal.tariff, proposal.effective_at)
@@ -156,12 +156,12 @@ def withdraw(session: ScopedSession, product_id: UUID, version_id: UUID, *, seen
         .values(withdrawn_at=clock.now())
         .execution_options(synchronize_session=False)
     )
-    before = {"effective_at": clock.to_wire(planned.effective_at), **facts_of(planned.tariff)}
+    before = {"effective_at": clock.to_wire(planned.effective_at), **build_audit_facts(planned.tariff)}
     after = {"version_id": str(version_id), "withdrawn": True}
     product_changes.note(session, product_id, "rates withdrawn", by=by, before=before, after=after)
 
 
-def facts_of(tariff: Tariff) -> dict[str, Any]:
+def build_audit_facts(tariff: Tariff) -> dict[str, Any]:
     """Return the rates as plain data for the audit log."""
     return {
         "price": list_prices.written(list_prices.list_price(tariff.rates)),
@@ -172,7 +172,7 @@ def facts_of(tariff: Tariff) -> dict[str, Any]:
     }
 
 
-def below_floor(tariff: Tariff) -> list[FieldFault]:
+def check_insurer_share(tariff: Tariff) -> list[FieldFault]:
     """List the faults of commissions that leave the insurer less than the floor; empty if they leave enough."""
     if HUNDRED - tariff.mca_commission - tariff.distributor_commission >= floor():
         return []
@@ -197,9 +197,9 @@ def _refuse_maker(proposal: Proposal, by: Person) -> None:
         raise NotAllowed("You proposed this change: another admin confirms or refuses it, and you can take it back")
 
 
-def _faults(product: ProductDetail, tariff: Tariff, at: datetime) -> list[FieldFault]:
+def _check_rates(product: ProductDetail, tariff: Tariff, at: datetime) -> list[FieldFault]:
     """List the faults of rates that take effect at `at`; checked when proposed and again when confirmed."""
-    return [*below_floor(tariff), *_faults_of_time(product, at)]
+    return [*check_insurer_share(tariff), *_faults_of_time(product, at)]
 
 
 def _refuse_no_change(product: ProductDetail, tariff: Tariff, at: datetime) -> None:
@@ -244,14 +244,14 @@ def _note(
     *,
     by: Person,
 ) -> None:
-    before = facts_of(product.get_rates_at(at).tariff)
-    after = {"effective_at": clock.to_wire(at), "record_id": str(record_id), **facts_of(tariff)}
+    before = build_audit_facts(product.get_rates_at(at).tariff)
+    after = {"effective_at": clock.to_wire(at), "record_id": str(record_id), **build_audit_facts(tariff)}
     product_changes.note(session, product.id, action, by=by, before=before, after=after)
 
 
 def _note_end(
     session: ScopedSession, product: ProductDetail, action: str, proposal: Proposal, *, by: Person, **more: str
 ) -> None:
-    before = {"effective_at": clock.to_wire(proposal.effective_at), **facts_of(proposal.tariff)}
+    before = {"effective_at": clock.to_wire(proposal.effective_at), **build_audit_facts(proposal.tariff)}
     after = {"proposal_id": str(proposal.id), **more}
     product_changes.note(session, product.id, action, by=by, before=before, after=after)

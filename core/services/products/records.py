@@ -69,13 +69,13 @@ def rates_of(product: Any, version: Any) -> Rates:
     )
 
 
-def _meta(row: Product, rates: Rates) -> dict[str, Any]:
+def _build_meta(row: Product, rates: Rates) -> dict[str, Any]:
     """Build `meta` of a version with derived entries: the minimum age of a life cover, prices by cover period."""
     meta = dict(rates.meta)
     cover = registry.get_cover(row.prefix, row.route_name)
     if cover is not None and cover.life_insured is not None:
         meta[ages.MINIMUM_AGE] = ages.minimum_age(rates.meta)
-    stretches = list_prices.by_stretch(rates)
+    stretches = list_prices.compute_prices_by_period(rates)
     if stretches is not None:
         meta["mca_price"] = {name: list_prices.written(price) for name, price in stretches.items()}
     return meta
@@ -91,7 +91,7 @@ def build_product(
         "id": str(row.id),
         "is_live": is_live,
         **copied,
-        "meta": _meta(row, rates),
+        "meta": _build_meta(row, rates),
         "price": list_prices.written(list_prices.list_price(rates)),
         "distributor_commission_percentage": records.format_percentage(version.distributor_commission_bp),
         "mca_commission_percentage": records.format_percentage(version.mca_commission_bp),

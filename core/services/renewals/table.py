@@ -76,7 +76,7 @@ def compute_total(session: ScopedSession, criteria: RenewalFilter) -> RenewalTot
     )
 
 
-def given_back(session: ScopedSession, wanted: RenewalFilter) -> Split:
+def sum_refunds(session: ScopedSession, wanted: RenewalFilter) -> Split:
     """Sum the refunds of the renewals that match a filter, until now."""
     query = refunded.SUMS.join(Renewal, OF_RENEWAL).where(*renewal_records.build_conditions(wanted))
     if wanted.concerns_policy:

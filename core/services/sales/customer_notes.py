@@ -80,7 +80,7 @@ def add_note(session: ScopedSession, customer_id: UUID, inputs: Mapping[str, Any
 
 def list_notes(session: ScopedSession, customer_id: UUID, limit: int = 50) -> list[Note]:
     """Return the newest notes on a customer."""
-    query = (
+    query: Any = (
         sa.select(CustomerNote, col(Staff.name).label("author"))
         .outerjoin(Staff, col(Staff.id) == col(CustomerNote.author_id))
         .where(col(CustomerNote.customer_id) == customer_id)

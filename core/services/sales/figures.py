@@ -60,7 +60,7 @@ def build_summary(
     session: ScopedSession, window: Window, criteria: SalesFilter = UNFILTERED, *, compared: Comparison | None = None
 ) -> Summary:
     """Every metric of a window and of what it is compared with; the times of `wanted` are replaced by theirs."""
-    compared = compared or comparisons.like(window)
+    compared = compared or comparisons.find_comparison(window)
     both_windows = Window(compared.window.start, window.end)
     criteria = replace(criteria, created=both_windows.span)
     totals_by_day = {day: sums for (day,), sums in sales_totals.group_totals(session, criteria, "day").items()}

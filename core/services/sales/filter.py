@@ -1,6 +1,7 @@
 """The filters of sales: what purchases, renewals and policies share, and the list of purchases (contract P4-P6)."""
 
 from datetime import date
+from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 
@@ -10,7 +11,7 @@ from sqlmodel import col
 from core.services.dimensions import Dimension
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
-from core.services.filters.fields import NAMED, Days, Member, Members, Text, Texts, Word
+from core.services.filters.fields import NAMED, Days, Member, Members, Naira, Text, Texts, Word
 from core.services.windows import Span
 from core.store.schema.tables import Customer, DaybookLine, Policy, Product, Purchase, Renewal
 
@@ -115,4 +116,22 @@ class PurchaseFilter(SalesFilter, on=(Purchase,)):
     request_sources: tuple[str, ...] = SalesFilter.offered("request_sources", place="grid")
     customer_type: Literal["principal", "beneficiary"] | None = SalesFilter.offered(
         "customer_type", api="customer_type"
+    )
+    premium_from: Decimal | None = of(
+        Naira(
+            label="Premium from",
+            column="total_minor",
+            address="premium_from",
+            bound="least",
+            help="Smallest premium in naira, included.",
+        )
+    )
+    premium_to: Decimal | None = of(
+        Naira(
+            label="Premium to",
+            column="total_minor",
+            address="premium_to",
+            bound="most",
+            help="Largest premium in naira, included.",
+        )
     )

@@ -71,7 +71,7 @@ class SalesTotals(NamedTuple):
         return self.purchases + self.renewals
 
     @property
-    def given_back(self) -> Split:
+    def refunds_split(self) -> Split:
         """Refunded premium and its three parts."""
         return Split(self.refunded_minor, self.refunded_mca_minor, self.refunded_distributor_minor)
 
@@ -83,7 +83,7 @@ class SalesTotals(NamedTuple):
     @property
     def net(self) -> Split:
         """Premium less refunds plus adjustments, and its three parts."""
-        return self.gross - self.given_back + self.adjusted
+        return self.gross - self.refunds_split + self.adjusted
 
     @property
     def mca_minor(self) -> int:

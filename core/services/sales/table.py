@@ -37,7 +37,7 @@ def compute_total(session: ScopedSession, criteria: SalesFilter) -> SalesTotals:
     ).get((), sales_totals.ZERO_TOTALS)
 
 
-def given_back(session: ScopedSession, wanted: SalesFilter) -> Split:
+def sum_refunds(session: ScopedSession, wanted: SalesFilter) -> Split:
     """Sum the refunds of the purchases that match a filter, until now, without the terms of later renewals."""
     query = refunded.SUMS.join(Purchase, OF_PURCHASE).where(*sale_conditions.build_conditions(wanted))
     if wanted.concerns_policy:

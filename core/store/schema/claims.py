@@ -205,7 +205,10 @@ class ClaimComment(Owned, table=True):
 
 
 class ClaimQuestion(Owned, table=True):
-    """A question to the claimant; the statutory clock stands still until it is answered (contract C9)."""
+    """A question to the claimant; the statutory clock stands still until it is answered or closed (contract C9, C18).
+
+    `answer` is what was answered, where it was written down; `closed_at` is when a move ended the wait for it.
+    """
 
     __tablename__ = "claim_question"
     id: UUID = Field(primary_key=True)
@@ -213,11 +216,33 @@ class ClaimQuestion(Owned, table=True):
     staff_id: UUID = Field(foreign_key="staff.id")
     text: str
     asked_at: datetime
+    due_on: date | None = None
     answered_at: datetime | None = None
+    answer: str | None = None
+    closed_at: datetime | None = None
+
+
+class ClaimTask(Owned, table=True):
+    """Something to do on a claim: what, who and by when (contract C18)."""
+
+    __tablename__ = "claim_task"
+    __table_args__ = (sa.Index(None, "assigned_to", "done_at"),)
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    text: str = Field(max_length=500)
+    due_on: date
+    assigned_to: UUID = Field(foreign_key="staff.id")
+    made_by: UUID = Field(foreign_key="staff.id")
+    created_at: datetime
+    done_at: datetime | None = None
+    done_by: UUID | None = Field(default=None, foreign_key="staff.id")
 
 
 class UploadedFile(Owned, table=True):
-    """A kept file: random name, judged type, the hash as kept and the hash as sent (contract L4)."""
+    """A kept file: random name, judged type, the hash as kept and the hash as sent (contract L4).
+
+    `field` is which document of its claim it is or was.
+    """
 
     __tablename__ = "uploaded_file"
     code: str = Field(primary_key=True, max_length=32)
@@ -227,4 +252,5 @@ class UploadedFile(Owned, table=True):
     sha256: str = Field(max_length=64)
     sent_sha256: str = Field(max_length=64, index=True)
     claim_id: UUID | None = Field(default=None, foreign_key="claim.id", index=True)
+    field: str | None = Field(default=None, max_length=40)
     created_at: datetime

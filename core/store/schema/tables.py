@@ -23,6 +23,7 @@ from core.store.schema.claims import (
     ClaimQuestion,
     ClaimReferral,
     ClaimReserve,
+    ClaimTask,
     UploadedFile,
 )
 from core.store.schema.compliance import (
@@ -48,6 +49,7 @@ from core.store.schema.events import (
 )
 from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
 from core.store.schema.follow_up import CustomerNote, ReminderOptOut, RenewalCall, RenewalReminder
+from core.store.schema.months import MonthStep
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -59,6 +61,7 @@ from core.store.schema.parties import (
     StaffSession,
 )
 from core.store.schema.payments import Payment, PaymentSettlement, PayoutBatch, StatementPayment
+from core.store.schema.reconciliations import Difference, FileMapping, Reconciliation
 from core.store.schema.rollups import DaybookLine, DayTotal
 from core.store.schema.sales import (
     Certificate,
@@ -96,6 +99,7 @@ __all__ = [
     "ClaimQuestion",
     "ClaimReferral",
     "ClaimReserve",
+    "ClaimTask",
     "Complaint",
     "ComplianceFigure",
     "Customer",
@@ -103,6 +107,7 @@ __all__ = [
     "DataRequest",
     "DayTotal",
     "DaybookLine",
+    "Difference",
     "Distributor",
     "Erasure",
     "ErasureWindow",
@@ -110,6 +115,7 @@ __all__ = [
     "EventCursor",
     "EventFeed",
     "ExportReceipt",
+    "FileMapping",
     "Filing",
     "Heartbeat",
     "Inspection",
@@ -119,6 +125,7 @@ __all__ = [
     "LegalHold",
     "Mail",
     "MailText",
+    "MonthStep",
     "Movement",
     "NumberCounter",
     "OneTimeTicket",
@@ -133,6 +140,7 @@ __all__ = [
     "Provider",
     "Purchase",
     "RateProposal",
+    "Reconciliation",
     "Redaction",
     "Refund",
     "ReminderOptOut",

@@ -27,7 +27,11 @@ PAYEE: Final = "payee form"
 PART: Final = "part form"
 AMOUNTS: Final = "amounts form"
 CLAIMANT: Final = "claimant form"
-_VERSIONED: Final = frozenset({DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, PAYEE, PART, AMOUNTS, CLAIMANT})
+TASK: Final = "task form"
+LETTER: Final = "letter form"
+_VERSIONED: Final = frozenset(
+    {DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, PAYEE, PART, AMOUNTS, CLAIMANT, LETTER}
+)
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 

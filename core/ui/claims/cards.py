@@ -9,6 +9,7 @@ import streamlit as st
 from core import clock
 from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview
+from core.services.claims.review.timeline import Message
 from core.services.claims.workflow.clock import Clock
 from core.services.people.staff import Person
 from core.services.views.pii_reveal import HiddenField
@@ -17,6 +18,7 @@ from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import review_actions
 from core.ui.claims import words as claim_words
 from core.ui.claims.attempts import ANSWER, ASSIGNEE, DAY, key
+from core.ui.claims.review_actions import Hand
 from core.ui.frame import frame
 from core.ui.kit import attempts, facts, reveal_dialog, words
 
@@ -128,17 +130,36 @@ def waiting(review: ClaimReview) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(
             f":material/pause_circle: **Waiting for the claimant** since {words.moment(question.at)}:"
-            f" {words.plain(question.text)}",
+            f" {words.plain(question.text)}{_due(question)}",
             width="stretch",
+        )
+        st.text_input(
+            "Answer (optional)",
+            key=key(review.id, "answer"),
+            max_chars=2000,
+            autocomplete="off",
+            on_change="ignore",
+            label_visibility="collapsed",
+            placeholder="What the claimant answered",
         )
         st.button(
             "The answer is in",
             key=key(review.id, "answered"),
             icon=":material/mark_email_read:",
             on_click=claim_attempts.carry_out,
-            args=(ANSWER, review, lambda hand: review_actions.note_answer(hand, question_id=question.id)),
+            args=(ANSWER, review, lambda hand: _answer(review, hand, question.id), {"answer": ""}),
         )
     attempts.complain(key(review.id, ANSWER))
+
+
+def _due(question: Message) -> str:
+    """Return by when an answer is due."""
+    return f" :small[(due {words.day(question.due_on)})]" if question.due_on else ""
+
+
+def _answer(review: ClaimReview, hand: Hand, question_id: UUID) -> str:
+    text = claim_attempts.typed(review.id, "answer") or ""
+    return review_actions.note_answer(hand, question_id=question_id, text=text)
 
 
 def covered(review: ClaimReview, person: Person) -> None:

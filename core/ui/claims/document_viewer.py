@@ -5,7 +5,7 @@ from typing import Final
 import streamlit as st
 
 from core.errors import InvalidInput
-from core.services.claims.intake.documents import Document
+from core.services.claims.intake.documents import Document, Version
 from core.services.claims.review.review import ClaimReview
 from core.services.views import pii_reveal
 from core.services.views.pii_reveal import HiddenField
@@ -27,6 +27,8 @@ def draw(review: ClaimReview) -> None:
     with st.container(gap="xxsmall"):
         for document in review.documents:
             st.markdown(_line(document))
+            for version in document.versions:
+                st.caption(_earlier(document, version))
     with st.container():
         if not review.is_decided:
             _add(review)
@@ -115,6 +117,13 @@ def _chosen(review: ClaimReview, there: list[Document]) -> Document | None:
 
 def _hidden(review: ClaimReview, document: Document) -> HiddenField:
     return HiddenField(kind="claim", record_id=review.id, path=f"{review.meta_column}.{document.name}")
+
+
+def _earlier(document: Document, version: Version) -> str:
+    """Return an earlier version; a medical one names no address, as it opens for a reason alone."""
+    name = words.plain(version.file_name)
+    opened = name if document.is_medical else f"[{name}](/files/{version.code})"
+    return f":material/history: Earlier: {opened}, {words.moment(version.at)}"
 
 
 def _line(document: Document) -> str:

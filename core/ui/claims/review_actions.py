@@ -184,11 +184,11 @@ def ask(hand: Hand, *, text: str, token: str) -> str:
     return attempts.run_once(hand.scope, token, work, str(hand.claim_id), text)
 
 
-def note_answer(hand: Hand, *, question_id: UUID) -> str:
-    """Record that the requested answer has arrived."""
+def note_answer(hand: Hand, *, question_id: UUID, text: str = "") -> str:
+    """Record that the requested answer has arrived, and what it says."""
 
     def work(session: ScopedSession) -> str:
-        claim_questions.record_answer(session, hand.claim_id, person=hand.person)
+        claim_questions.record_answer(session, hand.claim_id, person=hand.person, text=text or None)
         return "The answer is in; the clock runs again."
 
     return attempts.run_once(hand.scope, f"answer {question_id}", work, str(question_id))

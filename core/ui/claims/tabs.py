@@ -47,6 +47,8 @@ def conversation(review: ClaimReview) -> None:
                 f"**{words.plain(said.by or 'Somebody who left')}** · {words.moment(said.at)} · {_to_whom(said)}"
             )
             st.text(said.text)
+            if said.answer:
+                st.text(f"Answer: {said.answer}")
     if not review.messages:
         st.caption("Nothing was said about this claim yet.")
 
@@ -55,7 +57,10 @@ def _to_whom(said: Message) -> str:
     if not said.is_question:
         return ":violet-badge[For the claimant]" if said.for_claimant else ":gray-badge[For the desk]"
     if said.is_open:
-        return ":orange-badge[Asked, no answer yet]"
+        due = f", due {words.day(said.due_on)}" if said.due_on else ""
+        return f":orange-badge[Asked, no answer yet{due}]"
+    if said.closed_at:
+        return f":gray-badge[Asked, closed unanswered {words.moment(said.closed_at)}]"
     return f":green-badge[Asked, answered {words.moment(said.answered_at)}]"
 
 

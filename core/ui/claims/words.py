@@ -19,6 +19,9 @@ _ACTIONS: Final = {
     "claim reserve set": "Reserve",
     "claim payee set": "Payee",
     "claim corrected": "Corrected",
+    "claim letter written": "Letter",
+    "claim task made": "Task made",
+    "claim task done": "Task done",
     "claimant set": "Claimant",
     "claim paid in part": "Paid in part",
     "claim part taken back": "A part came back",
@@ -27,7 +30,9 @@ _ACTIONS: Final = {
     "claimant answered": "The claimant's answer is in",
     "personal value shown": "Personal value shown",
 }
-_UNTOLD: Final = frozenset({"version", "comment_id", "question_id", "policy_id", "approved_by", "for_claimant"})
+_UNTOLD: Final = frozenset(
+    {"version", "task_id", "comment_id", "question_id", "policy_id", "approved_by", "for_claimant"}
+)
 _SUBMITTED: Final = ("loan_amount", "pending_repayment_amount", "cost_of_repair", "amount_claimed")
 _AMOUNTS: Final = frozenset(
     {
@@ -77,7 +82,7 @@ def _fact(name: str, value: Any, officers: Mapping[Any, str]) -> str:  # noqa: A
     if name in {"claim_status", "against"}:
         return str(value) if name == "claim_status" else f"against {', '.join(value)}"
     if name == "document":
-        return words.title(value)
+        return ", ".join(map(words.title, str(value).split(", ")))
     label = words.title(name.removesuffix("_deduction_amount").replace("_", " "))
     if name in _AMOUNTS:
         return f"{label} {words.naira_of(value)}"

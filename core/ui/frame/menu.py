@@ -38,6 +38,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Claims", title="Queue", path="claims/queue.py", icon="inbox", roles=_CLAIMS),
     Screen(section="Claims", title="Claim", path="claims/claim.py", icon="gavel", roles=_CLAIMS, hidden=True),
     Screen(section="Claims", title="Lodge a claim", path="claims/lodge.py", icon="note_add", roles=_CLAIMS),
+    Screen(section="Claims", title="My tasks", path="claims/tasks.py", icon="task_alt", roles=_CLAIMS),
     Screen(section="Claims", title="Performance", path="claims/performance.py", icon="speed", roles=_CLAIMS),
     Screen(section="Sales", title="Renewals", path="sales/renewals.py", icon="autorenew", roles=_SALES),
     Screen(section="Sales", title="Due for renewal", path="sales/due.py", icon="event_upcoming", roles=_SALES),
@@ -87,6 +88,19 @@ SCREENS: tuple[Screen, ...] = (
         roles=_FINANCE,
         hidden=True,
     ),
+    Screen(section="Finance", title="Reconcile", path="finance/reconcile.py", icon="balance", roles=_FINANCE),
+    Screen(
+        section="Finance",
+        title="Reconciliation",
+        path="finance/reconciliation.py",
+        icon="balance",
+        roles=_FINANCE,
+        hidden=True,
+    ),
+    Screen(
+        section="Finance", title="Difference", path="finance/difference.py", icon="balance", roles=_FINANCE, hidden=True
+    ),
+    Screen(section="Finance", title="Month close", path="finance/close.py", icon="lock_clock", roles=_FINANCE),
     Screen(section="Finance", title="Exports", path="finance/exports.py", icon="file_export", roles=_SALES),
     Screen(section="Finance", title="Export", path="finance/export.py", icon="receipt_long", roles=_SALES, hidden=True),
     *(

@@ -43,7 +43,7 @@ def compared(period: str, window: Window, against: str = PREVIOUS) -> Comparison
     """Return the comparison period of a named period; N days are compared with the N days before them."""
     if against == YEAR_BEFORE:
         return comparisons.year_before(window)
-    return comparisons.like(window, rolling=period in _ROLLING)
+    return comparisons.find_comparison(window, rolling=period in _ROLLING)
 
 
 def describe_comparison(compared: Comparison) -> str:

@@ -1,5 +1,7 @@
 """The cards of one policy: cover, holder, sale, certificate, money, terms and the payload sent to the insurer."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from core.services.people.staff import Person
@@ -112,8 +114,8 @@ def sale(policy: PolicyDetail, person: Person) -> None:
             )
 
 
-def certificate(policy: PolicyDetail) -> None:
-    """Show the certificate in the page, with a download."""
+def certificate(policy: PolicyDetail, *, beside: Callable[[], None] = lambda: None) -> None:
+    """Show the certificate in the page, with a download and what `beside` draws next to it."""
     code = policy.certificate_code
     if code is None:
         st.caption("The certificate follows when the policy is activated.")
@@ -122,6 +124,7 @@ def certificate(policy: PolicyDetail) -> None:
         download(code)
         st.link_button("Open in a tab", address(code), icon=":material/open_in_new:")
         st.link_button("Verify", f"/verify/{code}", icon=":material/qr_code:")
+        beside()
     show(code)
 
 

@@ -76,7 +76,7 @@ class ActivationForm:
 
     def preview(self, session: ScopedSession, hand: Hand) -> Activation:
         """Return the effect of activating now; InvalidInput names the invalid fields."""
-        return policy_changes.activation_preview(
+        return policy_changes.preview_activation(
             session,
             hand.policy_id,
             policy_number=self.policy_number,

@@ -1,6 +1,6 @@
 """Calls about renewals on the screens: recorded for the chosen policies, and the figures of each caller."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from core.services.people.staff import Person
 from core.services.renewals import calls
 from core.services.renewals.calls import OUTCOMES, Call, CallerFigures
 from core.services.renewals.due_table import DueRow
-from core.store.access import reading, transact
+from core.store.access import Scope, reading, transact
 from core.ui.frame import frame
 from core.ui.kit import dialogs, facts, words
 from core.ui.kit.dialogs import Decision
@@ -63,54 +63,54 @@ def recording(policy_ids: Sequence[UUID], about: str, person: Person) -> Decisio
     scope = frame.scope()
     with reading(scope) as session:
         owners = calls.list_owners(session)
-
-    def ask() -> None:
-        st.selectbox(
-            "What came of it",
-            list(OUTCOMES),
-            key=dialogs.FIELD + "outcome",
-            index=None,
-            placeholder="Choose",
-            format_func=OUTCOMES.__getitem__,
-        )
-        dialogs.blame("outcome")
-        dialogs.field(_NOTE, "Note (optional)", longest=500)
-        st.date_input("Call again on (optional)", value=None, key=dialogs.FIELD + "call_again_on", format="DD/MM/YYYY")
-        dialogs.blame("call_again_on")
-        st.selectbox(
-            "Who goes on",
-            list(owners),
-            key=dialogs.FIELD + "owner",
-            index=list(owners).index(person.id) if person.id in owners else None,
-            format_func=owners.__getitem__,
-        )
-        dialogs.blame("owner")
-
-    def act() -> str:
-        typed = {name: st.session_state.get(dialogs.FIELD + name) for name in _FIELDS}
-        again: date | None = typed["call_again_on"]
-        given = {
-            "outcome": typed["outcome"],
-            "note": dialogs.typed(_NOTE)[_NOTE].strip() or None,
-            "call_again_on": again.isoformat() if again else None,
-        }
-        inputs = {name: value for name, value in given.items() if value is not None}
-        number = transact(
-            scope,
-            lambda session: calls.record_calls(session, policy_ids, inputs, owner_id=typed["owner"], by=person),
-        )
-        tables.let_go(DUE)
-        return "The call is recorded." if number == 1 else f"{number} calls are recorded."
-
     return Decision(
         title="Record a call",
         icon="call",
         says=f"About the renewal of **{about}**.",
-        asks=ask,
+        asks=lambda: _ask(owners, person),
         given={_NOTE: ""},
         confirm="Record",
-        act=act,
+        act=lambda: _record(scope, policy_ids, person),
     )
+
+
+def _ask(owners: Mapping[UUID, str], person: Person) -> None:
+    st.selectbox(
+        "What came of it",
+        list(OUTCOMES),
+        key=dialogs.FIELD + "outcome",
+        index=None,
+        placeholder="Choose",
+        format_func=OUTCOMES.__getitem__,
+    )
+    dialogs.blame("outcome")
+    dialogs.field(_NOTE, "Note (optional)", longest=500)
+    st.date_input("Call again on (optional)", value=None, key=dialogs.FIELD + "call_again_on", format="DD/MM/YYYY")
+    dialogs.blame("call_again_on")
+    st.selectbox(
+        "Who goes on",
+        list(owners),
+        key=dialogs.FIELD + "owner",
+        index=list(owners).index(person.id) if person.id in owners else None,
+        format_func=owners.__getitem__,
+    )
+    dialogs.blame("owner")
+
+
+def _record(scope: Scope, policy_ids: Sequence[UUID], person: Person) -> str:
+    typed = {name: st.session_state.get(dialogs.FIELD + name) for name in _FIELDS}
+    again: date | None = typed["call_again_on"]
+    given = {
+        "outcome": typed["outcome"],
+        "note": dialogs.typed(_NOTE)[_NOTE].strip() or None,
+        "call_again_on": again.isoformat() if again else None,
+    }
+    inputs = {name: value for name, value in given.items() if value is not None}
+    number = transact(
+        scope, lambda session: calls.record_calls(session, policy_ids, inputs, owner_id=typed["owner"], by=person)
+    )
+    tables.let_go(DUE)
+    return "The call is recorded." if number == 1 else f"{number} calls are recorded."
 
 
 def figures() -> None:

@@ -2,7 +2,9 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -14,6 +16,15 @@ from core.store.operations import blob_storage
 from core.store.schema.tables import Claim, UploadedFile
 
 _DESK_DOCUMENTS: Final = ("claim_invoice_url", "offer_form_url")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Version:
+    """An earlier file of a document, which another one has replaced."""
+
+    code: str
+    file_name: str
+    at: datetime
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +41,7 @@ class Document:
     file_name: str | None = None
     content_type: str | None = None
     size: int | None = None
+    versions: tuple[Version, ...] = ()
 
     @property
     def is_medical(self) -> bool:
@@ -46,9 +58,15 @@ def list_documents(session: ScopedSession, claim: Claim) -> list[Document]:
     """List every document that a claim has or requires, in the order of the form."""
     links, needed = get_document_links(claim), submitted.list_required_documents(claim)
     codes = {name: file_links.parse_stored_code(link) for name, link in links.items()}
-    files = _files(session, codes.values())
+    files, versions = _files(session, codes.values()), _load_versions(session, claim.id, codes)
     return [
-        Document(name=name, is_required=name in needed, link=link, **files.get(codes[name], {}))
+        Document(
+            name=name,
+            is_required=name in needed,
+            link=link,
+            versions=tuple(versions.get(name, ())),
+            **files.get(codes[name], {}),
+        )
         for name, link in links.items()
         if link or name in needed
     ]
@@ -59,6 +77,16 @@ def get_document_links(claim: Claim) -> Mapping[str, str | None]:
     meta = submitted.get_meta(claim)
     of_claim = {name: getattr(claim, name) for name in _DESK_DOCUMENTS}
     return {**{name: meta.get(name) or None for name in submitted.list_document_names(claim)}, **of_claim}
+
+
+def _load_versions(session: ScopedSession, claim_id: UUID, codes: Mapping[str, str]) -> Mapping[str, list[Version]]:
+    """Load the files that were replaced, newest first, by document."""
+    query = sa.select(UploadedFile).where(col(UploadedFile.claim_id) == claim_id, col(UploadedFile.field).is_not(None))
+    found: dict[str, list[Version]] = {}
+    for row in session.execute(query.order_by(col(UploadedFile.created_at).desc(), col(UploadedFile.code))).scalars():
+        if codes.get(row.field) != row.code and blob_storage.path_of(row.code).is_file():
+            found.setdefault(row.field, []).append(Version(code=row.code, file_name=row.file_name, at=row.created_at))
+    return found
 
 
 def _files(session: ScopedSession, codes: Collection[str]) -> Mapping[str, dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Lodging a claim: accept it as Pending and flag it for the officer (contract C1-C4)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -50,14 +50,15 @@ def lodge_claim(
     """
     new = new_claims.read(request)
     policy, customer, endpoint = _get_accepted_policy(session, new, uploads, owner)
-    linked = set(file_links.find_codes(new.documents).values()) - {file.code for file in uploads}
+    found = file_links.find_codes(new.documents)
+    linked = set(found.values()) - {file.code for file in uploads}
     claim = build_initial_claim(policy, customer, new)
     hashes = {file.sent_sha256 for file in uploads} | _hashes(session, linked)
     claim.flags = fraud_flags.find_flags(session, policy, endpoint, new, hashes)
     session.insert(claim, _build_initial_event(claim))
     for file in uploads:
         files.record(session, file, owner, actor=actor, claim_id=claim.id)
-    _link_uploads(session, claim.id, linked)
+    _link_uploads(session, claim.id, {name: code for name, code in found.items() if code in linked})
     audit.write(
         session,
         actor=actor,
@@ -152,11 +153,12 @@ def _hashes(session: ScopedSession, codes: set[str]) -> set[str]:
     return set(found.scalars())
 
 
-def _link_uploads(session: ScopedSession, claim_id: UUID, codes: set[str]) -> None:
-    """Link earlier uploads to the claim; those already linked to a claim are left."""
-    session.execute(
-        sa.update(UploadedFile)
-        .where(col(UploadedFile.code).in_(codes), col(UploadedFile.claim_id).is_(None))
-        .values(claim_id=claim_id)
-        .execution_options(synchronize_session=False)
-    )
+def _link_uploads(session: ScopedSession, claim_id: UUID, codes: Mapping[str, str]) -> None:
+    """Link earlier uploads to the claim by document; those already linked to a claim are left."""
+    for name, code in codes.items():
+        session.execute(
+            sa.update(UploadedFile)
+            .where(col(UploadedFile.code) == code, col(UploadedFile.claim_id).is_(None))
+            .values(claim_id=claim_id, field=name[:40])
+            .execution_options(synchronize_session=False)
+        )

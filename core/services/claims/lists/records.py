@@ -1,6 +1,6 @@
 """Conversion of claim rows to API records (contract C4, C6, A3)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
@@ -11,10 +11,16 @@ from sqlmodel import col
 from core import clock, money, seal
 from core.covers import registry
 from core.services import records
-from core.services.claims.lists.shapes import ClaimRecord, CommentRecord, CreditLifeClaimMeta, StatusTime
+from core.services.claims.lists.shapes import (
+    ClaimRecord,
+    CommentRecord,
+    CreditLifeClaimMeta,
+    QuestionRecord,
+    StatusTime,
+)
 from core.services.policies import policies
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, Customer, Policy, Product, Provider
+from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, ClaimQuestion, Customer, Policy, Product, Provider
 
 _COPIED_FIELDS = (
     "is_live",
@@ -57,15 +63,26 @@ def build_query(conditions: Iterable[sa.ColumnElement[bool]]) -> AnySelect:
 
 
 def load_records(session: ScopedSession, query: AnySelect) -> list[ClaimRecord]:
-    """Run such a query and return its records; three statements, however many claims there are."""
+    """Run such a query and return its records; four statements, however many claims there are."""
     rows = session.execute(query).all()
     claim_ids = [row.Claim.id for row in rows]
     histories, comments = _load_status_histories(session, claim_ids), _comments(session, claim_ids)
-    return [build_record(row, histories.get(row.Claim.id, []), comments.get(row.Claim.id, [])) for row in rows]
+    questions = _load_questions(session, claim_ids)
+    return [
+        build_record(
+            row, histories.get(row.Claim.id, []), comments.get(row.Claim.id, []), questions.get(row.Claim.id, ())
+        )
+        for row in rows
+    ]
 
 
-def build_record(row: Any, status_history: list[StatusTime], comments: list[CommentRecord]) -> ClaimRecord:
-    """Build the record of one row, with its status history and comments."""
+def build_record(
+    row: Any,
+    status_history: list[StatusTime],
+    comments: list[CommentRecord],
+    questions: Sequence[QuestionRecord] = (),
+) -> ClaimRecord:
+    """Build the record of one row, with its status history, its comments and what was asked, if anything was."""
     claim, customer, product, provider = row.Claim, row.Customer, row.Product, row.Provider
     fields = {
         "id": str(claim.id),
@@ -86,6 +103,7 @@ def build_record(row: Any, status_history: list[StatusTime], comments: list[Comm
         "policy": policies.build_record(row.Policy, registry.get_cover(product.prefix, product.route_name)),
         "inspection": None,
         "comments": comments,
+        **({"questions": list(questions)} if questions else {}),
         **records.build_times(claim),
     }
     return cast(ClaimRecord, fields)
@@ -119,13 +137,31 @@ def _comments(session: ScopedSession, claim_ids: list[UUID]) -> Mapping[UUID, li
     return found
 
 
+def _load_questions(session: ScopedSession, claim_ids: list[UUID]) -> Mapping[UUID, list[QuestionRecord]]:
+    """Load what the claimants were asked, oldest first (contract C18)."""
+    found: dict[UUID, list[QuestionRecord]] = {}
+    for row in _load_rows(session, ClaimQuestion, claim_ids, order=ClaimQuestion.asked_at):
+        found.setdefault(row.claim_id, []).append(
+            {
+                "id": str(row.id),
+                "text": row.text,
+                "status": "Answered" if row.answered_at else "Closed unanswered" if row.closed_at else "Open",
+                "asked_at": clock.to_wire(row.asked_at) or "",
+                "due_date": row.due_on.isoformat() if row.due_on else None,
+                "answered_at": clock.to_wire(row.answered_at),
+                "answer": row.answer,
+            }
+        )
+    return found
+
+
 def _load_rows(
-    session: ScopedSession, table: Any, claim_ids: list[UUID], *conditions: sa.ColumnElement[bool]
+    session: ScopedSession, table: Any, claim_ids: list[UUID], *conditions: sa.ColumnElement[bool], order: Any = None
 ) -> Iterable[Any]:
     if not claim_ids:
         return []
     query = sa.select(table).where(col(table.claim_id).in_(claim_ids), *conditions)
-    return session.execute(query.order_by(col(table.created_at), col(table.id))).scalars()
+    return session.execute(query.order_by(col(table.created_at if order is None else order), col(table.id))).scalars()
 
 
 def mask_account_number(meta: dict[str, Any] | None) -> dict[str, Any] | None:

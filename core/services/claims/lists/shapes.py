@@ -27,6 +27,18 @@ class CommentRecord(TypedDict):
     created_at: Moment
 
 
+class QuestionRecord(TypedDict):
+    """A question to the claimant, by when it is due, and what became of it."""
+
+    id: Id
+    text: str
+    status: Literal["Open", "Answered", "Closed unanswered"]
+    asked_at: Moment
+    due_date: Day | None
+    answered_at: Moment | None
+    answer: str | None
+
+
 class CreditLifeClaimMeta(TypedDict):
     """Submitted data of a credit life claim; documents are URLs."""
 
@@ -110,3 +122,4 @@ class ClaimRecord(Times):
     policy: PolicyRecord
     inspection: dict[str, Any] | None
     comments: list[CommentRecord]
+    questions: NotRequired[list[QuestionRecord]]

@@ -73,7 +73,7 @@ class ClaimSummary:
 
 def build_summary(session: ScopedSession, window: Window, *, compared: Comparison | None = None) -> ClaimSummary:
     """Every figure of a window and of what it is compared with; one narrow statement reads the decisions of each."""
-    compared = compared or comparisons.like(window)
+    compared = compared or comparisons.find_comparison(window)
     lodged, decisions = _lodged(session, window.span), _decisions(session, window.span)
     before, decided = _lodged(session, compared.span), _decisions(session, compared.span)
     return ClaimSummary(

@@ -14,10 +14,14 @@ from core import seal
 from core.covers.cover import Price
 from core.errors import NotFound
 from core.services.audit.log import AuditEvent
+from core.services.claims.diary import tasks as claim_tasks
+from core.services.claims.diary.tasks import Task
 from core.services.claims.intake import documents as claim_documents
 from core.services.claims.intake import requirements
 from core.services.claims.intake import submitted as claim_submitted
 from core.services.claims.intake.documents import Document
+from core.services.claims.letters import letters as claim_letters
+from core.services.claims.letters.letters import KeptLetter
 from core.services.claims.lists import records as claim_records
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review import related, timeline
@@ -113,6 +117,9 @@ class ClaimReview:
     referral: Referral | None
     fraud_flags: Sequence[str]
     documents: Sequence[Document]
+    tasks: Sequence[Task]
+    letters: Sequence[KeptLetter]
+    letters_possible: Mapping[str, str | None]
     document_names: Sequence[str]
     amounts: Amounts
     offer: Price
@@ -209,6 +216,9 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
         overrides=claim_judgement.list_overrides(session, claim.id),
         fraud_flags=related.describe_fraud_flags(claim, related_claims),
         documents=claim_documents.list_documents(session, claim),
+        tasks=claim_tasks.list_by_claim(session, claim),
+        letters=claim_letters.list_letters(session, claim.id),
+        letters_possible=claim_letters.list_possible(claim),
         document_names=claim_submitted.list_document_names(claim),
         amounts=_amounts(claim, judgement.limits),
         offer=claim_offers.compute_claim_offer(claim, judgement.limits),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -36,11 +36,14 @@ class Message:
     for_claimant: bool
     is_question: bool = False
     answered_at: datetime | None = None
+    closed_at: datetime | None = None
+    due_on: date | None = None
+    answer: str | None = None
 
     @property
     def is_open(self) -> bool:
         """True while the claimant's answer is outstanding and the clock therefore stopped."""
-        return self.is_question and self.answered_at is None
+        return self.is_question and self.answered_at is None and self.closed_at is None
 
 
 def list_status_steps(session: ScopedSession, claim_id: UUID) -> list[StatusStep]:
@@ -84,6 +87,9 @@ def _question(row: ClaimQuestion, by: str | None) -> Message:
         for_claimant=True,
         is_question=True,
         answered_at=row.answered_at,
+        closed_at=row.closed_at,
+        due_on=row.due_on,
+        answer=row.answer,
     )
 
 

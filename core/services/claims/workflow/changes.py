@@ -46,6 +46,13 @@ class ClaimChange:
     version: int
 
 
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Whoever changes a claim without being of the desk, as the audit log names them."""
+
+    actor: str
+
+
 def require_claims_role(person: Person) -> None:
     """Raise NotAllowed unless the person works claims (contract A1)."""
     if not person.has_role(*CLAIMS_ROLES):
@@ -94,7 +101,7 @@ def save_change(
     claim: Claim,
     before: Mapping[str, Any],
     *,
-    person: Person,
+    person: Person | Sender,
     action: str,
     extra_facts: Mapping[str, Any] | None = None,
 ) -> ClaimChange:

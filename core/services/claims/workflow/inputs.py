@@ -39,6 +39,7 @@ class TransitionInput(Request):
     reasons: dict[str, Annotated[str, Field(min_length=2, max_length=500)]] = Field(default_factory=dict)
 
 
+ANSWER_DAYS: Final = 7
 PAYMENT_METHODS: Final = ("Bank transfer", "Cheque", "Direct credit to the loan")
 
 
@@ -64,6 +65,27 @@ class CommentInput(Request):
     multiline_fields: ClassVar[frozenset[str]] = frozenset({"text"})
 
     text: fields.LongText
+
+
+class QuestionInput(CommentInput):
+    """A question to the claimant, and by when it should be answered."""
+
+    due_on: fields.TodayOrLater = Field(default_factory=lambda: clock.add_days(clock.today(), ANSWER_DAYS))
+
+
+class AnswerInput(Request):
+    """What the claimant answered."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"answer"})
+
+    answer: fields.LongText = Field(examples=["The account was closed on 3 November; the bank's letter follows."])
+
+
+class TaskInput(Request):
+    """Something to do, and by when."""
+
+    task: Annotated[str, Field(min_length=2, max_length=500)]
+    due_on: fields.TodayOrLater
 
 
 class IncidentDateInput(Request):

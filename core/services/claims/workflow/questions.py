@@ -1,8 +1,8 @@
 """Questions to the claimant, which stop the statutory clock until answered (contract C9)."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from typing import Any
+from datetime import date, datetime
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -15,20 +15,24 @@ from core.services.audit import log as audit
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow.clock import Clock, Pause, StatusReached
-from core.services.claims.workflow.inputs import CommentInput
+from core.services.claims.workflow.inputs import AnswerInput, QuestionInput
 from core.services.people.staff import Person
 from core.states.claims import DECIDED, WAITING
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, ClaimQuestion
 
+_IS_OPEN: Final = (col(ClaimQuestion.answered_at).is_(None), col(ClaimQuestion.closed_at).is_(None))
 
-def ask_claimant(session: ScopedSession, claim_id: UUID, *, text: str, person: Person) -> UUID:
-    """Ask the claimant a question, as a comment that they can read; returns its id.
+
+def ask_claimant(
+    session: ScopedSession, claim_id: UUID, *, text: str, person: Person, due_on: date | None = None
+) -> UUID:
+    """Ask the claimant a question, as a comment that they can read, due in a week; returns its id.
 
     StateForbids for a decided claim and for a second open question.
     """
     claim_changes.require_claims_role(person)
-    inputs: CommentInput = request.validate(CommentInput, {"text": text})
+    inputs: QuestionInput = request.validate(QuestionInput, {"text": text, "due_on": due_on})
     claim = claim_changes.get_for_update(session, claim_id)
     if claim.claim_status in DECIDED:
         raise StateForbids(f"A claim that is {claim.claim_status} needs no more information")
@@ -43,23 +47,36 @@ def ask_claimant(session: ScopedSession, claim_id: UUID, *, text: str, person: P
         "staff_id": person.id,
         "text": inputs.text,
     }
-    session.insert(ClaimQuestion(**values, asked_at=now), ClaimComment(**values, for_claimant=True, created_at=now))
+    session.insert(
+        ClaimQuestion(**values, asked_at=now, due_on=inputs.due_on),
+        ClaimComment(**values, for_claimant=True, created_at=now),
+    )
     update_clock(claim, at=now, is_waiting=True)
-    _log(session, claim_id, person, "claimant asked", values["id"])
+    _log(session, claim_id, person.actor, "claimant asked", values["id"])
     return UUID(str(values["id"]))
 
 
-def record_answer(session: ScopedSession, claim_id: UUID, *, person: Person) -> None:
-    """Record that the claimant answered and restart the clock; StateForbids when no question is open."""
+def record_answer(session: ScopedSession, claim_id: UUID, *, person: Person, text: str | None = None) -> None:
+    """Record that the claimant answered, and what; restarts the clock. StateForbids when no question is open."""
     claim_changes.require_claims_role(person)
+    given: AnswerInput | None = request.validate(AnswerInput, {"answer": text}) if text else None
+    _answer(session, claim_id, given.answer if given else None, actor=person.actor)
+
+
+def answer_over_api(session: ScopedSession, claim_id: UUID, *, answer: str, actor: str) -> None:
+    """Record the answer that the distributor sent; the session's scope says whose claims it may answer for."""
+    _answer(session, claim_id, answer, actor=actor)
+
+
+def _answer(session: ScopedSession, claim_id: UUID, text: str | None, *, actor: str) -> None:
     claim = claim_changes.get_for_update(session, claim_id)
     question_id = _get_open_question_id(session, claim_id)
     if question_id is None:
         raise StateForbids("The claimant was not asked for anything")
     now = max(clock.now(), claim.clock_stopped_at or claim.updated_at)
-    close_question(session, claim_id, at=now)
+    _end_question(session, claim_id, answered_at=now, answer=text)
     update_clock(claim, at=now)
-    _log(session, claim_id, person, "claimant answered", question_id)
+    _log(session, claim_id, actor, "claimant answered", question_id)
 
 
 def update_clock(claim: Claim, *, at: datetime, previous_status: str | None = None, is_waiting: bool = False) -> None:
@@ -75,11 +92,15 @@ def update_clock(claim: Claim, *, at: datetime, previous_status: str | None = No
 
 
 def close_question(session: ScopedSession, claim_id: UUID, *, at: datetime) -> None:
-    """End the wait for an answer, if there is one; every transition does so."""
+    """Close the open question unanswered, if there is one; every transition does so."""
+    _end_question(session, claim_id, closed_at=at)
+
+
+def _end_question(session: ScopedSession, claim_id: UUID, **values: Any) -> None:
     session.execute(
         sa.update(ClaimQuestion)
-        .where(col(ClaimQuestion.claim_id) == claim_id, col(ClaimQuestion.answered_at).is_(None))
-        .values(answered_at=at)
+        .where(col(ClaimQuestion.claim_id) == claim_id, *_IS_OPEN)
+        .values(**values)
         .execution_options(synchronize_session=False)
     )
 
@@ -94,19 +115,17 @@ def compute_clocks(
         steps.setdefault(event.claim_id, []).append(StatusReached(event.status, event.created_at))
     pauses: dict[UUID, list[Pause]] = {}
     for row in session.execute(sa.select(ClaimQuestion).where(col(ClaimQuestion.claim_id).in_(claim_ids))).scalars():
-        pauses.setdefault(row.claim_id, []).append(Pause(row.asked_at, row.answered_at))
+        pauses.setdefault(row.claim_id, []).append(Pause(row.asked_at, row.answered_at or row.closed_at))
     now = now or clock.now()
     return {key: claim_clock.compute_from_history(history, now, pauses.get(key, ())) for key, history in steps.items()}
 
 
 def _get_open_question_id(session: ScopedSession, claim_id: UUID) -> UUID | None:
-    query = sa.select(col(ClaimQuestion.id)).where(
-        col(ClaimQuestion.claim_id) == claim_id, col(ClaimQuestion.answered_at).is_(None)
-    )
+    query = sa.select(col(ClaimQuestion.id)).where(col(ClaimQuestion.claim_id) == claim_id, *_IS_OPEN)
     question_id: UUID | None = session.execute(query.limit(1)).scalar_one_or_none()
     return question_id
 
 
-def _log(session: ScopedSession, claim_id: UUID, person: Person, action: str, question_id: UUID) -> None:
+def _log(session: ScopedSession, claim_id: UUID, actor: str, action: str, question_id: UUID) -> None:
     subject = audit.subject_of("claim", claim_id)
-    audit.write(session, actor=person.actor, action=action, subject=subject, after={"question_id": str(question_id)})
+    audit.write(session, actor=actor, action=action, subject=subject, after={"question_id": str(question_id)})

@@ -12,7 +12,7 @@ from core.services.exports.column_parts import (
     mode_columns,
     money_columns,
     printed_columns,
-    refunded,
+    refund_columns,
     sale_name_columns,
     text_column,
 )
@@ -57,7 +57,7 @@ PURCHASES = ExportKind(
         text_column("policy_number", col(Policy.policy_number), width=26),
         printed_columns(
             *money_columns(Purchase),
-            *refunded(),
+            *refund_columns(),
         ),
         sale_name_columns(Purchase),
         customer_columns(),

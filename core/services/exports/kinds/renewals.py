@@ -12,7 +12,7 @@ from core.services.exports.column_parts import (
     mode_columns,
     money_columns,
     printed_columns,
-    refunded,
+    refund_columns,
     sale_name_columns,
     text_column,
 )
@@ -64,7 +64,7 @@ RENEWALS = ExportKind(
             ("starts_on", DAY, col(Renewal.start_at)),
             ("expires_on", DAY, col(Renewal.expiration_at)),
             *money_columns(Renewal),
-            *refunded(),
+            *refund_columns(),
         ),
         sale_name_columns(Renewal),
         customer_columns(),

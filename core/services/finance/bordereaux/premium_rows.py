@@ -23,6 +23,7 @@ def stream(
 ) -> Iterator[list[ReportRow]]:
     """Yield the unreported rows until the end of a window in the order of time; `about` are the cells of every row."""
     after: Any = None
+    moment: Any = Movement.created_at
     while True:
         query = _query(provider_id, window)
         if after is not None:
@@ -32,7 +33,7 @@ def stream(
             return
         last = found[-1].Movement
         # As columns know how their database writes them.
-        after = sa.tuple_(sa.literal(last.created_at, col(Movement.created_at).type), sa.literal(last.id, sa.Uuid()))
+        after = sa.tuple_(sa.literal(last.created_at, moment.type), sa.literal(last.id, sa.Uuid()))
         yield [_build(row, about) for row in found]
 
 

@@ -15,7 +15,7 @@ from core import clock, ids, money
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.dimensions import Choices, load_choices
-from core.services.finance import agreements, parties, tax
+from core.services.finance import agreements, months, parties, tax
 from core.services.finance.parties import Party
 from core.services.finance.payments.balances import refuse_under_way
 from core.services.finance.statements import files as statement_files
@@ -109,6 +109,7 @@ def reverse(session: ScopedSession, statement_id: UUID, *, reason: str, by: Pers
     require_finance(by)
     original = statement_reading.get_for_update(session, statement_id)
     _refuse_irreversible(session, original)
+    months.refuse_shut(session, original.month)
     if len(reason.strip()) < 10:
         raise StateForbids("Say in at least ten characters why the statement is void")
     negated = {name: -getattr(original, name) for name in _AMOUNTS}

@@ -11,6 +11,7 @@ from sqlmodel import col
 from core import clock
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
+from core.services.finance import months
 from core.services.finance.payments.balances import refuse_under_way
 from core.services.finance.statements import paid_lines
 from core.services.finance.statements import reading as statement_reading
@@ -82,6 +83,7 @@ def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, not
         refuse_under_way(session, statement_reading.party_of(row))
     if to == "Approved" and row.reverses_id:
         _refuse_reversal_of_paid(session, row.reverses_id)
+        months.refuse_shut(session, row.month)
     stamps = {f"{step.stamps}_by": by.id, f"{step.stamps}_at": clock.now()} if step.stamps else {}
     _update(session, row.id, state=to, **stamps, **({"note": note.strip()} if step.needs_note else {}))
     if to == "Approved" and row.reverses_id:

@@ -5,7 +5,7 @@ import sqlmodel
 from alembic import op
 
 revision = "0035"
-down_revision = "0032"
+down_revision = "0034"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,183 @@
+"""Tasks on claims: made by hand, or due by a rule from where a claim stands (contract C18)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids
+from core.covers import request
+from core.errors import InvalidInput, NotFound, StateForbids
+from core.services.audit import log as audit
+from core.services.claims.intake import requirements, submitted
+from core.services.claims.review import officers as claim_officers
+from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow.inputs import TaskInput
+from core.services.people.staff import Person
+from core.states.claims import ClaimStatus
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.tables import Claim, ClaimEvent, ClaimQuestion, ClaimTask, Staff
+
+QUESTION_DAYS: Final = 7
+OFFER_DAYS: Final = 14
+UNPAID_DAYS: Final = 3
+PAPERS_DAYS: Final = 7
+_UNPAID: Final = (ClaimStatus.APPROVED, ClaimStatus.OFFER_ACCEPTED)
+_OVER: Final = (ClaimStatus.PAID, ClaimStatus.SETTLED, ClaimStatus.DECLINED)
+_BEFORE_APPROVAL: Final = (
+    *(ClaimStatus.PENDING, ClaimStatus.VIEWED, ClaimStatus.REVIEWING),
+    *(ClaimStatus.INSPECTION_SUBMITTED, ClaimStatus.ESTIMATE_SUBMITTED),
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Task:
+    """One thing to do; `id` is None where a rule asks for it, which ends when its reason does."""
+
+    id: UUID | None
+    claim_id: UUID
+    text: str
+    due_on: date
+    who: str | None
+    done_at: datetime | None = None
+
+    @property
+    def reference(self) -> str:
+        """The claim as people name it."""
+        return requirements.format_reference(self.claim_id)
+
+    @property
+    def is_overdue(self) -> bool:
+        """True when its day is over and it is not done."""
+        return self.done_at is None and self.due_on < clock.today()
+
+
+def add_task(
+    session: ScopedSession, claim_id: UUID, *, text: str, to: UUID, due_on: date | None, person: Person
+) -> UUID:
+    """Give somebody who works claims something to do; returns its id. InvalidInput names what is wrong."""
+    claim_changes.require_claims_role(person)
+    given: TaskInput = request.validate(TaskInput, {"task": text, "due_on": due_on})
+    if to not in {officer.id for officer in claim_officers.list_active(session)}:
+        raise InvalidInput.for_field("task_for", "must be a claims officer or a supervisor")
+    claim = claim_changes.get_for_update(session, claim_id)
+    row = ClaimTask(
+        id=ids.new(),
+        distributor_id=claim.distributor_id,
+        is_live=claim.is_live,
+        claim_id=claim.id,
+        text=given.task,
+        due_on=given.due_on,
+        assigned_to=to,
+        made_by=person.id,
+        created_at=clock.now(),
+    )
+    session.insert(row)
+    _log(session, claim.id, person, "claim task made", row.id)
+    return row.id
+
+
+def finish_task(session: ScopedSession, task_id: UUID, *, person: Person) -> None:
+    """Mark a task as done; NotFound for another mode's, StateForbids for one that is done."""
+    claim_changes.require_claims_role(person)
+    query = sa.select(ClaimTask).where(col(ClaimTask.id) == task_id).with_for_update()
+    row: ClaimTask | None = session.execute(query.execution_options(populate_existing=True)).scalar_one_or_none()
+    if row is None:
+        raise NotFound("Task not found")
+    if row.done_at is not None:
+        raise StateForbids("This task is done already")
+    row.done_at, row.done_by = clock.now(), person.id
+    session.flush()
+    _log(session, row.claim_id, person, "claim task done", row.id)
+
+
+def list_by_claim(session: ScopedSession, claim: Claim) -> list[Task]:
+    """List the tasks of a claim: those that a rule asks for now, the open ones by day, then those that are done."""
+    made = [_task(row) for row in session.execute(_build_query(col(ClaimTask.claim_id) == claim.id))]
+    return [
+        *_find_due(session, [claim]),
+        *(task for task in made if task.done_at is None),
+        *(task for task in made if task.done_at is not None),
+    ]
+
+
+def list_mine(session: ScopedSession, person: Person) -> list[Task]:
+    """List what a person has to do: their tasks, and what rules ask for on their claims, the most urgent first."""
+    mine = _build_query(
+        col(ClaimTask.assigned_to) == person.id, col(ClaimTask.done_at).is_(None), col(Claim.deleted_at).is_(None)
+    )
+    claims = sa.select(Claim).where(
+        col(Claim.assigned_to) == person.id, col(Claim.claim_status).not_in(_OVER), col(Claim.deleted_at).is_(None)
+    )
+    found = [
+        *(_task(row) for row in session.execute(mine)),
+        *_find_due(session, session.execute(claims).scalars().all()),
+    ]
+    return sorted(found, key=lambda task: (task.due_on, task.reference, task.text))
+
+
+def _build_query(*conditions: sa.ColumnElement[bool]) -> AnySelect:
+    return (
+        sa.select(ClaimTask, col(Staff.name).label("who"))
+        .join(Staff, col(Staff.id) == col(ClaimTask.assigned_to))
+        .join(Claim, col(Claim.id) == col(ClaimTask.claim_id))
+        .where(*conditions)
+        .order_by(col(ClaimTask.due_on), col(ClaimTask.id))
+    )
+
+
+def _task(row: Any) -> Task:
+    task = row.ClaimTask
+    return Task(
+        id=task.id, claim_id=task.claim_id, text=task.text, due_on=task.due_on, who=row.who, done_at=task.done_at
+    )
+
+
+def _find_due(session: ScopedSession, claims: Sequence[Claim]) -> list[Task]:
+    """Find what the rules ask for today, two statements however many claims."""
+    if not claims:
+        return []
+    claim_ids = [claim.id for claim in claims]
+    latest = sa.select(col(ClaimEvent.claim_id), sa.func.max(col(ClaimEvent.created_at)).label("at"))
+    latest = latest.where(col(ClaimEvent.claim_id).in_(claim_ids)).group_by(col(ClaimEvent.claim_id))
+    since = {row.claim_id: row.at for row in session.execute(latest)}
+    asked = sa.select(col(ClaimQuestion.claim_id), col(ClaimQuestion.asked_at)).where(
+        col(ClaimQuestion.claim_id).in_(claim_ids),
+        col(ClaimQuestion.answered_at).is_(None),
+        col(ClaimQuestion.closed_at).is_(None),
+    )
+    open_since = {row.claim_id: row.asked_at for row in session.execute(asked)}
+    today = clock.today()
+    tasks = (
+        Task(id=None, claim_id=claim.id, text=text, due_on=_day(at, days), who=None)
+        for claim in claims
+        for at, days, text in _list_rules(claim, since.get(claim.id, claim.created_at), open_since.get(claim.id))
+    )
+    return [task for task in tasks if task.due_on <= today]
+
+
+def _list_rules(claim: Claim, since: datetime, asked_at: datetime | None) -> Iterator[tuple[datetime, int, str]]:
+    """Yield for each rule that holds since when, after how many days it asks, and for what."""
+    if asked_at is not None:
+        yield asked_at, QUESTION_DAYS, "The question is not answered: remind the claimant"
+    if claim.claim_status == ClaimStatus.OFFER_SENT:
+        yield since, OFFER_DAYS, "The offer is not answered: call the claimant"
+    if claim.claim_status in _UNPAID:
+        yield since, UNPAID_DAYS, f"{claim.claim_status} and not paid: send the offer or pay it"
+    if claim.claim_status in _BEFORE_APPROVAL and (papers := submitted.list_missing_documents(claim)):
+        names = ", ".join(name.replace("_", " ") for name in papers)
+        yield claim.created_at, PAPERS_DAYS, f"Papers are owed: {names}"
+
+
+def _day(at: datetime, days: int) -> date:
+    return clock.to_lagos_day(at + timedelta(days=days))
+
+
+def _log(session: ScopedSession, claim_id: UUID, person: Person, action: str, task_id: UUID) -> None:
+    # The text may name people: it is kept out of the log, which cannot be erased.
+    subject = audit.subject_of("claim", claim_id)
+    audit.write(session, actor=person.actor, action=action, subject=subject, after={"task_id": str(task_id)})

@@ -1,0 +1,1 @@
+"""Letters on a claim."""

@@ -1,0 +1,168 @@
+"""Letters on a claim, made of texts that an admin edits and kept in its file (contract C17)."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, money
+from core.errors import InvalidInput, StateForbids
+from core.services.claims.intake import requirements, submitted
+from core.services.claims.letters import pdf
+from core.services.claims.review.fraud_flags import format_day
+from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import payees as claim_payees
+from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow.changes import ClaimChange
+from core.services.files import files
+from core.services.files.files import StoredFile
+from core.services.files.links import Owner
+from core.services.mail import templates
+from core.services.people.staff import Person
+from core.states.claims import ClaimStatus
+from core.store.access import ScopedSession
+from core.store.schema.tables import Claim, ClaimEvent, Policy, Provider, UploadedFile
+
+_FIELD: Final = "letter_"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of letter: its title, and what a claim lacks for it, None when it can be written."""
+
+    title: str
+    find_missing: Callable[[Claim], str | None]
+
+
+def _need(status: ClaimStatus, words: str) -> Callable[[Claim], str | None]:
+    return lambda claim: None if claim.claim_status == status else words
+
+
+def _need_papers(claim: Claim) -> str | None:
+    return None if submitted.list_missing_documents(claim) else "papers that are owed"
+
+
+def _need_payment(claim: Claim) -> str | None:
+    return None if claim.payment_reference else "a payment"
+
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "acknowledgement": Kind("Acknowledgement", lambda _: None),
+    "documents": Kind("Request for documents", _need_papers),
+    "offer": Kind("Offer with discharge form", _need(ClaimStatus.OFFER_SENT, "an offer that was sent")),
+    "decline": Kind("Decline", _need(ClaimStatus.DECLINED, "a claim that is declined")),
+    "payment": Kind("Payment advice", _need_payment),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Composed:
+    """A letter that is written and not kept yet."""
+
+    kind: str
+    subject: str
+    body: str
+    content: bytes
+
+    @property
+    def field(self) -> str:
+        """The field under which the file is kept."""
+        return f"{_FIELD}{self.kind}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeptLetter:
+    """A letter in the file of a claim."""
+
+    title: str
+    code: str
+    at: datetime
+
+
+def list_possible(claim: Claim) -> Mapping[str, str | None]:
+    """Return every kind of letter with what the claim lacks for it, None where it can be written."""
+    return {name: kind.find_missing(claim) for name, kind in KINDS.items()}
+
+
+def list_letters(session: ScopedSession, claim_id: UUID) -> list[KeptLetter]:
+    """List the letters of a claim, newest first."""
+    query = sa.select(UploadedFile).where(
+        col(UploadedFile.claim_id) == claim_id, col(UploadedFile.field).like(f"{_FIELD}%")
+    )
+    rows = session.execute(query.order_by(col(UploadedFile.created_at).desc(), col(UploadedFile.code))).scalars()
+    return [
+        KeptLetter(title=KINDS[row.field.removeprefix(_FIELD)].title, code=row.code, at=row.created_at) for row in rows
+    ]
+
+
+def compose(session: ScopedSession, claim_id: UUID, kind: str, *, person: Person) -> Composed:
+    """Write a letter of a claim as it stands; StateForbids says what it lacks, InvalidInput names an unknown kind."""
+    claim_changes.require_claims_role(person)
+    if kind not in KINDS:
+        raise InvalidInput.for_field("letter", f"must be one of {', '.join(KINDS)}")
+    claim = claim_changes.get_for_update(session, claim_id)
+    _require(claim, kind)
+    subject, body = templates.get_template(session, f"claim {kind}").render(_build_values(session, claim))
+    owner = f"{claim.claim_owner_first_name} {claim.claim_owner_last_name}"
+    content = pdf.render(subject=subject, body=body, addressee=owner, at=clock.now(), is_live=claim.is_live)
+    return Composed(kind=kind, subject=subject, body=body, content=content)
+
+
+def keep_letter(
+    session: ScopedSession, claim_id: UUID, file: StoredFile, *, kind: str, person: Person, version: int
+) -> ClaimChange:
+    """Keep a composed letter with its claim; that of an offer is its offer form from then on.
+
+    StaleVersion when the claim was changed since it was composed.
+    """
+    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    _require(claim, kind)
+    before = claim_changes.get_audited_facts(claim)
+    owner = Owner(distributor_id=claim.distributor_id, is_live=claim.is_live)
+    address = files.record(session, file, owner, actor=person.actor, claim_id=claim.id)["file_url"]
+    if kind == "offer":
+        claim.offer_form_url = address
+    facts = {"letter": KINDS[kind].title}
+    return claim_changes.save_change(
+        session, claim, before, person=person, action="claim letter written", extra_facts=facts
+    )
+
+
+def _require(claim: Claim, kind: str) -> None:
+    if missing := KINDS[kind].find_missing(claim):
+        raise StateForbids(f"{KINDS[kind].title} needs {missing}")
+
+
+def _build_values(session: ScopedSession, claim: Claim) -> dict[str, str]:
+    """Return every value that a letter may use, in words."""
+    policy, provider = session.get_one(Policy, claim.policy_id), session.get_one(Provider, claim.provider_id)
+    payee = claim_payees.list_payees(session, claim)[-1]
+    paid = [each for each in claim_payments.of_claim(session, claim) if each.amount_minor > 0]
+    papers = ", ".join(name.replace("_", " ") for name in submitted.list_missing_documents(claim))
+    return {
+        "claimant": f"{claim.claim_owner_first_name} {claim.claim_owner_last_name}",
+        "insurer": provider.company_name,
+        "reference": requirements.format_reference(claim.id),
+        "lodged": format_day(clock.to_lagos_day(claim.created_at)),
+        "incident": str(submitted.get_meta(claim).get("incident_type") or "the loss").lower(),
+        "policy_number": policy.policy_number or "that is being issued",
+        "papers": papers or "none",
+        "offer": money.format_naira(claim.offer_amount_minor),
+        "payee": f"{payee.name}, account ending in {payee.hint}" if payee.hint else payee.name,
+        "reason": claim.decline_reason,
+        "note": _get_note(session, claim),
+        "paid": money.format_naira(paid[-1].amount_minor if paid else 0),
+        "payment_reference": claim.payment_reference or "",
+        "value_date": format_day(paid[-1].value_on) if paid and paid[-1].value_on else "the day of this letter",
+    }
+
+
+def _get_note(session: ScopedSession, claim: Claim) -> str:
+    """Return what was written at the last move; of a decline it is the wording."""
+    query = sa.select(col(ClaimEvent.note)).where(col(ClaimEvent.claim_id) == claim.id)
+    latest = query.order_by(col(ClaimEvent.created_at).desc(), col(ClaimEvent.id).desc()).limit(1)
+    return session.execute(latest).scalar_one_or_none() or ""

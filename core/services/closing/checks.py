@@ -1,0 +1,167 @@
+"""The check list of a month: what blocks its closing, and what somebody has to have looked at (contract F7)."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, money
+from core.errors import NotFound
+from core.services.admin import store_check
+from core.services.finance import movements
+from core.services.finance.bordereaux import overview as bordereau_overview
+from core.services.finance.filter import MovementFilter
+from core.services.finance.payments import balances
+from core.services.finance.reconciling import reading as reconciliation_reading
+from core.services.finance.statements import overview as statement_overview
+from core.services.windows import Window
+from core.store.access import ScopedSession
+from core.store.schema.tables import Adjustment, Movement, Policy, Product, ProductVersion
+
+# In kobo: single movements above it are looked at.
+LARGE_MINOR: Final = 500_000_000
+_LATE_DAYS: Final = 14
+_SHOWN: Final = 50
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Check:
+    """One line of the check list with its rows in words; a blocking one has to have none.
+
+    The rows of the others are looked at by whoever closes the month, who says so.
+    """
+
+    name: str
+    is_blocking: bool
+    rows: tuple[str, ...]
+
+    @property
+    def stands_against(self) -> bool:
+        """True when the month cannot be closed because of it."""
+        return self.is_blocking and bool(self.rows)
+
+
+def run(session: ScopedSession, month: date, *, faults: list[str]) -> list[Check]:
+    """Return the check list of a month; `faults` are those of the audit of the whole store (`find_faults`)."""
+    window = Window(month, clock.add_months(month, 1))
+    blocking = [("The check of the whole store is clean", iter(faults))]
+    blocking += [(name, rows(session, window)) for name, rows in _BLOCKING.items()]
+    reviewed = [(name, rows(session, window)) for name, rows in _REVIEWED.items()]
+    return [
+        Check(name=name, is_blocking=is_blocking, rows=_some(rows))
+        for found, is_blocking in ((blocking, True), (reviewed, False))
+        for name, rows in found
+    ]
+
+
+def find_faults(session: ScopedSession) -> list[str]:
+    """Return the faults of the whole store; needs the system's scope, and minutes at a million purchases."""
+    if not session.scope.unlimited:
+        raise NotFound("The check reads the whole store")
+    return store_check.list_faults(session)
+
+
+def _some(rows: Iterator[str]) -> tuple[str, ...]:
+    found = list(rows)
+    more = len(found) - _SHOWN
+    return (*found[:_SHOWN], *([f"and {more:,} more"] if more > 0 else []))
+
+
+def _totals(session: ScopedSession, window: Window) -> Iterator[str]:
+    """The tile is read from the roll-ups, and the movements and their export from the rows."""
+    address = {"from": [str(window.start)], "to": [str(window.last)]}
+    criteria = MovementFilter.read(address)
+    tile = movements.compute_totals(session, criteria)
+    amounts = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
+    sums: list[Any] = [sa.func.coalesce(sa.func.sum(col(getattr(Movement, name))), 0) for name in amounts]
+    query = sa.select(sa.func.count(), *sums).select_from(Movement).where(*movements.build_conditions(criteria))
+    number, *minors = (int(value) for value in session.execute(query).one())
+    shown = [movements.count(tile), *(getattr(tile.net, name) for name in amounts)]
+    for name, one, other in zip(
+        ("movements", "premium", "platform", "distributor"), shown, [number, *minors], strict=True
+    ):
+        if one != other:
+            yield f"{name}: the dashboard has {one}, the rows have {other}"
+
+
+def _pending(session: ScopedSession, window: Window) -> Iterator[str]:
+    before = min(clock.lagos_midnight(window.end), clock.lagos_midnight(clock.add_days(clock.today(), -_LATE_DAYS)))
+    query = sa.select(Policy).where(
+        col(Policy.activated).is_(False),
+        col(Policy.cancelled_at).is_(None),
+        col(Policy.declined_at).is_(None),
+        col(Policy.deleted_at).is_(None),
+        col(Policy.created_at) < before,
+    )
+    for row in session.execute(query.order_by(col(Policy.created_at))).scalars():
+        yield f"{money.format_naira(row.genius_price_minor)} sold on {clock.to_lagos_day(row.created_at)}: {row.id}"
+
+
+def _differences(session: ScopedSession, window: Window) -> Iterator[str]:
+    for row in reconciliation_reading.list_reconciliations(session, month=window.start):
+        if row.unexplained:
+            yield f"{row.party}, {row.file_name}: {row.unexplained} not explained"
+
+
+def _bordereaux(session: ScopedSession, window: Window) -> Iterator[str]:
+    for row in bordereau_overview.list_month(session, window.start):
+        if row.bordereau_id is None:
+            yield f"{row.party}: the {row.kind_name.lower()} bordereau is not issued"
+
+
+def _statements(session: ScopedSession, window: Window) -> Iterator[str]:
+    for row in statement_overview.list_month(session, window.start):
+        if row.state in {statement_overview.DRAFT, "Prepared"}:
+            yield f"{row.name}: the statement is {'not prepared' if row.number is None else 'not approved'}"
+        elif row.state == "Disputed":
+            yield f"{row.name}: {row.number} is in dispute"
+
+
+def _negative(session: ScopedSession, _: Window) -> Iterator[str]:
+    for balance in balances.list_balances(session):
+        if balance.amount_minor < 0:
+            yield f"{balance.name}: {money.format_naira(balance.amount_minor)}"
+
+
+def _rates(session: ScopedSession, window: Window) -> Iterator[str]:
+    query = (
+        sa.select(col(Product.name), col(ProductVersion.effective_at))
+        .join(Product, col(Product.id) == col(ProductVersion.product_id))
+        .where(*window.span.on(col(ProductVersion.effective_at)), col(ProductVersion.withdrawn_at).is_(None))
+        .order_by(col(ProductVersion.effective_at))
+    )
+    for name, at in session.execute(query):
+        yield f"{name}, from {clock.to_lagos_day(at)}"
+
+
+def _large(session: ScopedSession, window: Window) -> Iterator[str]:
+    query = sa.select(Movement).where(
+        *window.span.on(col(Movement.created_at)), sa.func.abs(col(Movement.total_minor)) > LARGE_MINOR
+    )
+    for row in session.execute(query.order_by(col(Movement.created_at))).scalars():
+        yield f"{row.kind} of {money.format_naira(row.total_minor)} on {clock.to_lagos_day(row.created_at)}: {row.id}"
+
+
+def _adjustments(session: ScopedSession, window: Window) -> Iterator[str]:
+    query = sa.select(Adjustment).where(*window.span.on(col(Adjustment.created_at)))
+    for row in session.execute(query.order_by(col(Adjustment.created_at))).scalars():
+        yield f"{money.format_naira(row.total_minor)} on {clock.to_lagos_day(row.created_at)}: {row.reason}"
+
+
+_Rows = Callable[[ScopedSession, Window], Iterator[str]]
+_BLOCKING: Final[dict[str, _Rows]] = {
+    "Tiles, movements and exports have the same totals": _totals,
+    "No sale awaits its insurer for more than 14 days": _pending,
+    "Every difference of a reconciliation is explained": _differences,
+    "Every bordereau is issued": _bordereaux,
+    "Every statement is approved and none is in dispute": _statements,
+}
+_REVIEWED: Final[dict[str, _Rows]] = {
+    "Negative balances": _negative,
+    "Rates that changed in the month": _rates,
+    "Movements above 5,000,000 naira": _large,
+    "Adjustments by hand": _adjustments,
+}

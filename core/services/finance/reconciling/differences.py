@@ -1,0 +1,121 @@
+"""What becomes of a difference: explained, adjusted by a movement, or written off by two people (contract F6)."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import Field
+from sqlmodel import col
+
+from core import clock, money
+from core.covers import request
+from core.covers.request import Request
+from core.errors import NotAllowed, NotFound, StateForbids
+from core.services.audit import log as audit
+from core.services.finance.reconciling import running
+from core.services.people import staff
+from core.services.people.staff import Person
+from core.services.policies import numbering
+from core.states.differences import TRANSITIONS, DifferenceState
+from core.store.access import ScopedSession
+from core.store.schema.tables import Adjustment, Difference, Policy, Reconciliation
+
+CAUSES: Final = ("Timing", "Wrong amount of ours", "Wrong amount of theirs", "Wrong rate", "Unknown policy", "Other")
+# In kobo: more than that is written off with the approval of an admin.
+WRITE_OFF_LIMIT: Final = 5_000_000
+_ACTIONS: Final[Mapping[DifferenceState, str]] = {
+    DifferenceState.EXPLAINED: "difference explained",
+    DifferenceState.ADJUSTED: "difference adjusted",
+    DifferenceState.WRITE_OFF_ASKED: "write-off asked",
+    DifferenceState.WRITTEN_OFF: "difference written off",
+}
+
+
+class Explanation(Request):
+    """Input: why there is a difference."""
+
+    cause: Literal["Timing", "Wrong amount of ours", "Wrong amount of theirs", "Wrong rate", "Unknown policy", "Other"]
+    note: Annotated[str, Field(min_length=5, max_length=500)]
+
+
+def explain(session: ScopedSession, difference_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
+    """Say why there is a difference; whoever does owns it."""
+    row = _get_for_update(session, difference_id, DifferenceState.EXPLAINED, by)
+    given: Explanation = request.validate(Explanation, typed)
+    _change(session, row, DifferenceState.EXPLAINED, by, owner_id=by.id, cause=given.cause, note=given.note)
+
+
+def adjust(session: ScopedSession, difference_id: UUID, *, by: Person) -> None:
+    """End a difference by the adjustment of its policy that two people have made since; StateForbids without one."""
+    row = _get_for_update(session, difference_id, DifferenceState.ADJUSTED, by)
+    made = session.get_one(Reconciliation, row.reconciliation_id)
+    used = sa.select(col(Difference.adjustment_id)).where(col(Difference.adjustment_id).is_not(None))
+    query = (
+        sa.select(col(Adjustment.id))
+        .join(Policy, col(Policy.id) == col(Adjustment.policy_id))
+        .where(
+            col(Policy.number_key) == numbering.key(row.policy_number),
+            col(Adjustment.created_at) >= made.made_at,
+            col(Adjustment.id).not_in(used),
+        )
+        .order_by(col(Adjustment.created_at))
+        .limit(1)
+    )
+    adjustment_id = session.execute(query).scalar()
+    if made.kind != "insurer" or adjustment_id is None:
+        raise StateForbids("No adjustment of this policy was confirmed since: propose one on its movement first")
+    _change(session, row, DifferenceState.ADJUSTED, by, adjustment_id=adjustment_id)
+
+
+def ask_write_off(session: ScopedSession, difference_id: UUID, *, by: Person) -> None:
+    """Ask a second person to write an explained difference off."""
+    row = _get_for_update(session, difference_id, DifferenceState.WRITE_OFF_ASKED, by)
+    _change(session, row, DifferenceState.WRITE_OFF_ASKED, by, asked_by=by.id)
+
+
+def write_off(session: ScopedSession, difference_id: UUID, *, by: Person) -> None:
+    """Write off what somebody else asked for; above the limit of finance only an admin does."""
+    row = _get_for_update(session, difference_id, DifferenceState.WRITTEN_OFF, by)
+    if row.asked_by == by.id:
+        raise NotAllowed("You asked for this write-off: somebody else approves it")
+    staff.refuse_resting(by)
+    if abs(row.difference_minor) > WRITE_OFF_LIMIT and "admin" not in by.roles:
+        raise NotAllowed(f"Above {money.format_naira(WRITE_OFF_LIMIT)} an admin approves the write-off")
+    _change(session, row, DifferenceState.WRITTEN_OFF, by, decided_by=by.id)
+
+
+def list_allowed(row: Any, by: Person) -> list[str]:
+    """List what this person may do with a difference now: explain, adjust, ask, write off."""
+    if not by.has_role("finance"):
+        return []
+    allowed = {
+        DifferenceState.OPEN: ["explain"],
+        DifferenceState.EXPLAINED: ["explain", "adjust", "ask"],
+        DifferenceState.WRITE_OFF_ASKED: ["explain"] if row.asked_by == by.id else ["write off", "explain"],
+    }
+    return allowed.get(DifferenceState(row.state), [])
+
+
+def _get_for_update(session: ScopedSession, difference_id: UUID, to: DifferenceState, by: Person) -> Difference:
+    running.require_finance(by)
+    query = sa.select(Difference).where(col(Difference.id) == difference_id).with_for_update()
+    row: Difference | None = session.execute(query).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such difference")
+    if to not in TRANSITIONS[DifferenceState(row.state)]:
+        raise StateForbids(f"A difference that is {row.state.lower()} cannot become {to.lower()}")
+    return row
+
+
+def _change(session: ScopedSession, row: Difference, state: DifferenceState, by: Person, **values: Any) -> None:
+    change = sa.update(Difference).where(col(Difference.id) == row.id)
+    session.execute(
+        change.values(state=state, changed_at=clock.now(), **values).execution_options(synchronize_session=False)
+    )
+    after = {"difference": money.to_wire(row.difference_minor), "state": state}
+    after |= {name: str(values[name]) for name in ("cause", "note") if name in values}
+    subject = audit.subject_of("difference", row.id)
+    audit.write(
+        session, actor=by.actor, action=_ACTIONS[state], subject=subject, before={"state": row.state}, after=after
+    )

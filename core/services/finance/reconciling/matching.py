@@ -1,0 +1,143 @@
+"""Matching two lists of money by their keys: pure functions on kobo (contract F6)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Final, NamedTuple
+
+from core.services.windows import Window
+
+AMOUNT, RATE, OURS, THEIRS, TIMING, UNCHECKED = (
+    *("amount differs", "rate differs", "only ours"),
+    *("only theirs", "timing", "not checked"),
+)
+# Shown without being a difference.
+MATCHED: Final = "matched"
+
+
+class Entry(NamedTuple):
+    """One line of either side; `subject` is our id or the row of the file. An empty key cannot be matched."""
+
+    key: str
+    label: str
+    transaction: str
+    amount_minor: int
+    on: date | None
+    rate_bp: int | None
+    subject: str
+
+
+@dataclass(slots=True)
+class Group:
+    """The lines of both sides under one key and transaction: many of one side may make one of the other."""
+
+    key: str
+    transaction: str
+    ours: list[Entry] = field(default_factory=list)
+    theirs: list[Entry] = field(default_factory=list)
+
+    @property
+    def ours_minor(self) -> int:
+        """The sum of our side."""
+        return sum(each.amount_minor for each in self.ours)
+
+    @property
+    def theirs_minor(self) -> int:
+        """The sum of their side."""
+        return sum(each.amount_minor for each in self.theirs)
+
+    @property
+    def label(self) -> str:
+        """The policy number or reference as it is written, ours if there is one."""
+        return (self.ours or self.theirs)[0].label
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What became of one group."""
+
+    group: Group
+    result: str
+    detail: str = ""
+
+    @property
+    def difference_minor(self) -> int:
+        """Ours less theirs."""
+        return self.group.ours_minor - self.group.theirs_minor
+
+
+def match(
+    ours: Iterable[Entry], theirs: Iterable[Entry], *, window: Window, tolerance_minor: int, timing_days: int
+) -> list[Found]:
+    """Compare both sides; ours may reach beyond the window, by which timing is told from what is missing."""
+    within, beyond = _split(ours, window)
+    groups = _group(within, theirs)
+    outside: dict[tuple[str, str], int] = {}
+    for entry in beyond:
+        place = (entry.key, entry.transaction)
+        outside[place] = outside.get(place, 0) + entry.amount_minor
+    return [
+        _judge(group, outside, window=window, tolerance_minor=tolerance_minor, timing_days=timing_days)
+        for group in groups
+    ]
+
+
+def _split(ours: Iterable[Entry], window: Window) -> tuple[list[Entry], list[Entry]]:
+    within: list[Entry] = []
+    beyond: list[Entry] = []
+    for entry in ours:
+        (within if entry.on is None or window.start <= entry.on < window.end else beyond).append(entry)
+    return within, beyond
+
+
+def _group(ours: Iterable[Entry], theirs: Iterable[Entry]) -> Sequence[Group]:
+    groups: dict[tuple[str, str], Group] = {}
+    alone: list[Group] = []
+    for side, entries in (("ours", ours), ("theirs", theirs)):
+        for entry in entries:
+            if not entry.key:
+                alone.append(Group("", entry.transaction, **{side: [entry]}))
+                continue
+            place = (entry.key, entry.transaction)
+            group = groups.setdefault(place, Group(*place))
+            (group.ours if side == "ours" else group.theirs).append(entry)
+    return [*groups.values(), *alone]
+
+
+def _judge(
+    group: Group, outside: dict[tuple[str, str], int], *, window: Window, tolerance_minor: int, timing_days: int
+) -> Found:
+    difference = group.ours_minor - group.theirs_minor
+    if not group.key:
+        return Found(group, UNCHECKED, "Without a number nothing can be compared")
+    if not group.theirs:
+        return _only_ours(group, window, timing_days)
+    if not group.ours:
+        if abs(outside.get((group.key, group.transaction), 0) - group.theirs_minor) <= tolerance_minor:
+            return Found(group, TIMING, "Ours is of a neighbouring month")
+        return Found(group, THEIRS)
+    rates = _rates(group)
+    if abs(difference) <= tolerance_minor:
+        # An equal sum at another rate is chance, and wrong next month.
+        return Found(group, RATE, rates) if rates else Found(group, MATCHED)
+    return Found(group, RATE if rates else AMOUNT, rates)
+
+
+def _only_ours(group: Group, window: Window, timing_days: int) -> Found:
+    last = [each for each in group.ours if each.on and (window.end - each.on).days <= timing_days]
+    if len(last) == len(group.ours):
+        return Found(group, TIMING, f"Of the last {timing_days} days: it may be in their next file")
+    return Found(group, OURS)
+
+
+def _rates(group: Group) -> str:
+    """Say which rates differ; empty when they are the same, or when the file has none."""
+    ours = {each.rate_bp for each in group.ours if each.rate_bp is not None}
+    theirs = {each.rate_bp for each in group.theirs if each.rate_bp is not None}
+    if not ours or not theirs or ours == theirs:
+        return ""
+    return f"Ours at {_percents(ours)}, theirs at {_percents(theirs)}"
+
+
+def _percents(rates: set[int]) -> str:
+    return " and ".join(f"{rate / 100:.2f} %" for rate in sorted(rates))

@@ -1,0 +1,1 @@
+"""The diary of claims on screens."""

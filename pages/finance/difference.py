@@ -1,0 +1,87 @@
+"""One difference: both sides, what was said of it, and what may be done with it now."""
+
+import streamlit as st
+
+from core import ids
+from core.errors import InvalidInput, NotFound
+from core.services.finance.reconciling import differences
+from core.services.finance.reconciling import reading as reconciliation_reading
+from core.services.finance.reconciling.reading import DifferenceRow
+from core.store.access import reading
+from core.ui.finance import difference_actions
+from core.ui.finance.finance_writes import ROLE
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, words
+from core.ui.lists import tables
+
+SHOWN = 10
+
+
+def found() -> DifferenceRow | None:
+    """Return the difference named in the URL; if there is none, show a message and return None."""
+    try:
+        with reading(frame.scope()) as session:
+            return reconciliation_reading.get_difference(session, ids.parse(st.query_params.get("id", "")))
+    except InvalidInput:
+        st.error("The address names no difference: its id has to be a UUID.", icon=":material/link_off:")
+    except NotFound as error:
+        st.error(f"{error}.", icon=":material/search_off:")
+    return None
+
+
+def sides(row: DifferenceRow) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Both sides**")
+        facts.line("Ours", words.naira(row.ours_minor))
+        facts.line("Theirs", words.naira(row.theirs_minor))
+        facts.line("Difference", words.naira(row.difference_minor))
+        facts.line("Result", row.result)
+        if row.detail:
+            facts.line("Detail", row.detail)
+        if row.rows:
+            more = "" if len(row.rows) <= SHOWN else " …"
+            facts.line("Rows of their file", ", ".join(map(str, row.rows[:SHOWN])) + more)
+
+
+def story(row: DifferenceRow) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**What was said of it**")
+        facts.line("Owner", row.owner or "Nobody yet")
+        facts.line("Cause", row.cause or "–")
+        facts.line("Note", row.note or "–")
+        facts.line("Written off by", row.decider or "–")
+        facts.line("Found", f"{words.moment(row.made_at)}, {row.age_days} days ago")
+
+
+person = frame.require(ROLE)
+tables.back_link("differences", "finance/reconcile.py", "Back to the differences")
+row = found()
+if row is None:
+    st.stop()
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    with st.container(width="content"):
+        frame.page_header(
+            f"{words.plain(row.policy_number or 'Without a number')} {words.badge(row.state)}",
+            "A difference is explained first, then adjusted by a movement or written off by two people.",
+            tab=f"{row.policy_number} · Difference",
+        )
+    with st.container(horizontal=True, gap="xsmall", width="content"):
+        for verb in differences.list_allowed(row, person):
+            st.button(
+                difference_actions.LABELS[verb],
+                type="primary" if verb == "write off" else "secondary",
+                on_click=dialogs.open_,
+                args=(difference_actions.deciding(row, verb),),
+            )
+dialogs.run(ROLE)
+with st.grid(2, min_column_width=320, gap="small"):
+    sides(row)
+    story(row)
+for movement in row.subjects[:SHOWN]:
+    st.page_link(
+        "finance/movement.py",
+        label="Open our movement",
+        icon=":material/swap_vert:",
+        query_params={"id": movement, **frame.mode_query()},
+    )
+st.caption(f"Difference {row.id}")

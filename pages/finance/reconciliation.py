@@ -1,0 +1,90 @@
+"""One reconciliation: both sides, what the differences make, and each of them."""
+
+import streamlit as st
+
+from core import ids
+from core.errors import InvalidInput, NotFound
+from core.services.finance.reconciling import reading as reconciliation_reading
+from core.services.finance.reconciling.reading import ReconciliationRow
+from core.store.access import reading
+from core.ui.finance.finance_writes import ROLE
+from core.ui.finance.reconciliation_tables import DIFFERENCES
+from core.ui.frame import frame
+from core.ui.kit import facts, url_state, words
+from core.ui.lists import tables
+
+
+def found() -> ReconciliationRow | None:
+    """Return the reconciliation named in the URL; if there is none, show a message and return None."""
+    try:
+        with reading(frame.scope()) as session:
+            return reconciliation_reading.get_reconciliation(session, ids.parse(st.query_params.get("id", "")))
+    except InvalidInput:
+        st.error("The address names no reconciliation: its id has to be a UUID.", icon=":material/link_off:")
+    except NotFound as error:
+        st.error(f"{error}.", icon=":material/search_off:")
+    return None
+
+
+def sides(row: ReconciliationRow, results: list[tuple[str, int, int]]) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**From their balance to ours**")
+        facts.line("Ours", f"{words.naira(row.ours_minor)} in {words.count(row.ours_rows)} rows")
+        facts.line("Theirs", f"{words.naira(row.theirs_minor)} in {words.count(row.theirs_rows)} rows")
+        for result, number, minor in results:
+            facts.line(f"{result.capitalize()}: {number}", words.naira(minor))
+        if row.tolerated_minor:
+            facts.line("Within the tolerance", words.naira(row.tolerated_minor))
+        facts.line("Ours less theirs", words.naira(row.ours_minor - row.theirs_minor))
+
+
+def basis(row: ReconciliationRow) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**What was compared**")
+        facts.line("File", row.file_name)
+        for meaning, name in row.columns.items():
+            facts.line(meaning.replace("_", " ").capitalize(), name)
+        facts.line("Their rows matched", f"{words.count(row.matched_rows)} of {words.count(row.theirs_rows)}")
+        facts.line("Equal within", words.naira(row.tolerance_minor))
+        facts.line("Made", f"{row.maker}, {words.moment(row.made_at)}")
+
+
+frame.require(ROLE)
+tables.back_link("reconciliations", "finance/reconcile.py", "Back to Reconcile")
+row = found()
+if row is None:
+    st.stop()
+frame.page_header(
+    f"{words.plain(row.party)}, {row.month:%B %Y}",
+    f"{row.verdict}. Every number and amount of the month on either side is here.",
+    tab=f"{row.party} · Reconciliation",
+)
+with reading(frame.scope()) as session:
+    results = reconciliation_reading.sum_results(session, row.id)
+with st.grid(2, min_column_width=320, gap="small"):
+    sides(row, results)
+    basis(row)
+st.link_button("Differences, CSV", f"/reconciliations/{row.id}.csv", icon=":material/download:")
+st.code(f"SHA-256 of their file {row.sha256}", language=None)
+if not row.differences:
+    st.success("Both sides are complete, and every row is matched.", icon=":material/task_alt:")
+    st.stop()
+names = {result: f"{result.capitalize()}: {number}" for result, number, _ in results}
+chosen = url_state.one_of("result", names)
+st.session_state["result"] = chosen
+st.pills(
+    "Result",
+    list(names),
+    key="result",
+    format_func=names.__getitem__,
+    label_visibility="collapsed",
+    on_change=lambda: url_state.change({"result": [st.session_state["result"]] if st.session_state["result"] else []}),
+)
+total = sum(number for result, number, _ in results if chosen in (None, result))
+with reading(frame.scope()) as session:
+    paging = DIFFERENCES.paging(url_state.page())
+    rows = reconciliation_reading.list_differences(session, row.id, paging, result=chosen)
+st.markdown(DIFFERENCES.counted(total))
+number = tables.page_of(DIFFERENCES, total)
+if number is not None:
+    tables.draw(DIFFERENCES, rows, number=number, total=total)

@@ -1,0 +1,202 @@
+"""Closing a month: a check list that blocks, two people, and a journal that balances every day (contract F7)."""
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock, demo, money
+from core.errors import NotAllowed, StateForbids
+from core.services.closing import closing
+from core.services.closing.checks import Check
+from core.services.finance import adjustments, bank_accounts, journal, months
+from core.services.finance.bordereaux import issuing
+from core.services.finance.bordereaux import overview as bordereau_overview
+from core.services.finance.payments import balances, batches, transitions
+from core.services.finance.payments import reading as payment_reading
+from core.services.finance.statements import overview as statement_overview
+from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import states as statement_states
+from core.states.months import MonthState
+from core.store.access import Scope, Store
+from core.store.schema.tables import MonthStep, Movement
+from tests.portfolio import NOW
+from tests.services.finance_office import OUTSIDERS, Finance
+
+OCTOBER = date(2026, 10, 1)
+NOTE = "Looked at all of them, they are in order"
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOW):
+        yield
+
+
+@pytest.fixture
+def finance(store: Store) -> Finance:
+    """A sound store with the business of two years."""
+    demo.write(store, purchases=60, seed=3, until=NOW)
+    return Finance(store)
+
+
+@pytest.fixture
+def first(finance: Finance) -> date:
+    """The first month in which money moved: the quickest to state and report."""
+    return finance.read(statement_overview.list_months)[-1]
+
+
+def prepared(finance: Finance, month: date) -> None:
+    """Every statement of the first month approved, and every bordereau of it issued."""
+    for party, _ in finance.read(statements.list_due, month):
+        made = finance.do(statements.prepare, party, month, by="funmi")
+        finance.do(statement_states.move, made, "Approved", by="femi")
+        finance.do(statement_states.move, made, "Sent", by="femi")
+    for provider_id, _, kind in finance.read(bordereau_overview.list_due, month):
+        finance.do(issuing.issue, provider_id, kind, month, by="funmi")
+
+
+def against(found: list[Check]) -> set[str]:
+    return {check.name for check in found if check.stands_against}
+
+
+def test_a_month_is_closed_by_two_people_once_nothing_stands_against_it(finance: Finance, first: date) -> None:
+    assert against(finance.read(closing.list_checks, first)) >= {
+        "Every bordereau is issued",
+        "Every statement is approved and none is in dispute",
+    }
+    for name in OUTSIDERS:
+        with pytest.raises(NotAllowed):
+            finance.do(closing.begin, first, by=name)
+    finance.do(closing.begin, first, by="funmi")
+    with pytest.raises(StateForbids, match="Every bordereau is issued"):
+        finance.do(closing.close, first, by="femi", note=NOTE)
+    prepared(finance, first)
+    assert against(finance.read(closing.list_checks, first)) == set()
+    with pytest.raises(NotAllowed, match="You made the step before"):
+        finance.do(closing.close, first, by="funmi", note=NOTE)
+    resting = finance.rest("femi", NOW + timedelta(hours=1))
+    with pytest.raises(NotAllowed, match="reset your password"):
+        finance.do(closing.close, first, by=resting, note=NOTE)
+    for name in OUTSIDERS:
+        with pytest.raises(NotAllowed):
+            finance.do(closing.close, first, by=name, note=NOTE)
+    finance.do(closing.close, first, by="wale", note=NOTE)
+    assert finance.read(months.state_of, first) == MonthState.CLOSED
+    last = finance.read(months.list_steps, first)[-1]
+    assert (last.person, last.sha256) == ("Wale", finance.read(journal.hash_of, first))
+    assert finance.faults() == []
+    _stays_shut_until_two_people_reopen_it(finance, first)
+
+
+def _stays_shut_until_two_people_reopen_it(finance: Finance, first: date) -> None:
+    newest = finance.read(statement_reading.list_statements)[0]
+    with pytest.raises(StateForbids, match="is closed"):
+        finance.do(statements.reverse, newest.id, reason="The agreement was another", by="funmi")
+    with pytest.raises(StateForbids, match="ten characters"):
+        finance.do(closing.ask_reopening, first, by="funmi", note="no")
+    finance.do(closing.ask_reopening, first, by="funmi", note="A statement has a wrong rate")
+    finance.do(closing.give_up, first, by="funmi")
+    assert finance.read(months.state_of, first) == MonthState.CLOSED
+    finance.do(closing.ask_reopening, first, by="funmi", note="A statement has a wrong rate")
+    with pytest.raises(NotAllowed, match="You made the step before"):
+        finance.do(closing.reopen, first, by="funmi")
+    assert finance.faults() == []
+    finance.do(closing.reopen, first, by="wale")
+    finance.do(statements.reverse, newest.id, reason="The agreement was another", by="funmi")
+    assert [step.person for step in finance.read(months.list_steps, first)][-1] == "Wale"
+
+
+def test_only_what_is_over_is_closed_in_its_order_and_a_closing_can_be_given_up(finance: Finance) -> None:
+    for month in (date(2026, 11, 1), date(2026, 10, 2)):
+        with pytest.raises(StateForbids, match="not over"):
+            finance.do(closing.begin, month, by="funmi")
+    with pytest.raises(StateForbids, match="cannot become"):
+        finance.do(closing.close, OCTOBER, by="funmi", note=NOTE)
+    finance.do(closing.begin, date(2026, 9, 1), by="funmi")
+    with pytest.raises(StateForbids, match="September 2026 comes first"):
+        finance.do(closing.begin, OCTOBER, by="funmi")
+    steps = finance.read(months.list_steps, date(2026, 9, 1))
+    assert closing.list_allowed(steps, finance.people["funmi"]) == [MonthState.OPEN]
+    assert closing.list_allowed(steps, finance.people["femi"]) == [MonthState.CLOSED, MonthState.OPEN]
+    assert closing.list_allowed(steps, finance.people["oye"]) == []
+    finance.do(closing.give_up, date(2026, 9, 1), by="femi")
+    assert finance.read(months.state_of, date(2026, 9, 1)) == MonthState.OPEN
+
+
+def test_what_was_done_by_hand_is_looked_at_before_a_month_is_closed(finance: Finance, first: date) -> None:
+    given = {
+        "premium": "1.00",
+        "platform_commission": "0",
+        "distributor_commission": "0",
+        "reason": "It was too little",
+    }
+    sold = finance.rows(limit=1, order="oldest")[0]
+    with clock.freeze(sold.created_at + timedelta(minutes=1)):
+        proposal = finance.do(adjustments.propose, sold.id, given, by="funmi")
+        finance.do(adjustments.confirm, proposal, by="femi")
+    prepared(finance, first)
+    finance.do(closing.begin, first, by="funmi")
+    with pytest.raises(StateForbids, match=r"looked at: .*Adjustments by hand"):
+        finance.do(closing.close, first, by="femi")
+    finance.do(closing.close, first, by="femi", note=NOTE)
+    assert finance.read(months.list_steps, first)[-1].facts["Adjustments by hand"] == 1
+
+
+def test_debit_is_credit_on_every_day_and_the_accounts_are_the_movements(finance: Finance, first: date) -> None:
+    prepared(finance, first)
+    party = next(each.party for each in finance.read(balances.list_balances) if each.amount_minor > 0)
+    account = {"bank_name": "Bank", "account_name": "Ekomarket", "account_number": "0123456789"}
+    with clock.freeze(NOW - timedelta(days=90)):
+        finance.do(bank_accounts.confirm, finance.do(bank_accounts.propose, party, account, by="root"), by="second")
+    batch = finance.do(batches.prepare, {party: None}, by="funmi")
+    finance.do(batches.approve, batch, by="femi")
+    (paid,) = finance.read(payment_reading.list_of_batch, batch)
+    finance.do(transitions.confirm, paid.id, {"bank_reference": "T/1", "value_on": "2026-11-20"}, by="femi")
+    for month in (first, date(2026, 11, 1)):
+        content = b"".join(journal.csv_chunks(finance.read(journal.list_entries, month))).decode()
+        days: dict[str, Decimal] = defaultdict(Decimal)
+        accounts: dict[str, Decimal] = defaultdict(Decimal)
+        for row in csv.DictReader(io.StringIO(content)):
+            assert Decimal(row["debit"]) >= 0
+            assert Decimal(row["credit"]) >= 0
+            days[row["date"]] += Decimal(row["debit"]) - Decimal(row["credit"])
+            accounts[row["account"]] += Decimal(row["debit"]) - Decimal(row["credit"])
+        assert set(days.values()) == {Decimal(0)}
+        start, end = (clock.lagos_midnight(clock.add_months(month, months_)) for months_ in (0, 1))
+        sums = [sa.func.sum(column) for column in (Movement.total_minor, Movement.mca_profit_minor)]
+        query = sa.select(*sums).where(Movement.is_live, Movement.created_at >= start, Movement.created_at < end)
+        with finance.reading() as session:
+            premium, income = session.execute(query).one()
+        assert accounts[journal.WALLET] == money.to_naira(int(premium))
+        assert accounts[journal.INCOME] == -money.to_naira(int(income))
+        assert accounts[journal.BANK] == (-money.to_naira(paid.net_minor) if month != first else 0)
+
+
+def test_the_store_keeps_the_steps_and_the_check_finds_a_changed_journal(finance: Finance, first: date) -> None:
+    finance.do(closing.begin, first, by="funmi")
+    prepared(finance, first)
+    finance.do(closing.close, first, by="femi", note=NOTE)
+    maker = finance.people["funmi"].id
+    forged = {"month": date(2026, 9, 1), "position": 9, "at": NOW, "facts": {}, "sha256": "x", "by": maker}
+    for attempt in (
+        sa.update(MonthStep).values(state="Open"),
+        sa.delete(MonthStep),
+        *(
+            sa.insert(MonthStep).values(id=maker, state="Closed", facts_kept=False, before_by=before, **forged)
+            for before in (maker, None)
+        ),
+    ):
+        with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
+            session.execute(attempt)
+    with finance.store.writers.begin() as connection:
+        on = "" if finance.store.is_sqlite else " ON month_step"
+        connection.exec_driver_sql(f"DROP TRIGGER month_step_update{on}")
+        connection.exec_driver_sql("UPDATE month_step SET sha256 = 'y' WHERE sha256 IS NOT NULL")
+    assert any("is not what it was" in fault for fault in finance.faults())

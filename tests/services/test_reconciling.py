@@ -1,0 +1,337 @@
+"""Reconciliation: every kind of difference, bad files refused by row, sums that explain both sides (contract F6)."""
+
+import io
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+import xlsxwriter
+
+from core import clock, money
+from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge
+from core.services.finance import adjustments, parties
+from core.services.finance.reconciling import differences, file_rows, matching, running, table_files
+from core.services.finance.reconciling import reading as reconciliation_reading
+from core.services.finance.reconciling.matching import Entry
+from core.services.windows import Window
+from core.store.access import Scope, Store
+from core.store.schema.tables import Difference, Movement, Policy, Reconciliation
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+from tests.services.finance_office import OUTSIDERS, Finance
+
+SEPTEMBER = date(2026, 9, 1)
+WINDOW = Window(SEPTEMBER, date(2026, 10, 1))
+COLUMNS = {"policy_number": "Policy No", "amount": "Net", "date": "Date"}
+ASKED = {"kind": "insurer", "month": "2026-09-01", "file_name": "september.csv", "columns": COLUMNS}
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOW):
+        yield
+
+
+@pytest.fixture
+def finance(store: Store, partner: Partner) -> Finance:
+    Portfolio(seed=21, size=120, sellers=(partner.id,)).write(store)
+    return Finance(store)
+
+
+@pytest.fixture
+def insurer(finance: Finance) -> UUID:
+    """The insurer with the most movements of September."""
+    names = [party.id for party, _ in finance.read(parties.list_parties) if party.account == "provider"]
+    return max(names, key=lambda each: len(ours(finance, each)))
+
+
+def ours(finance: Finance, insurer: UUID) -> dict[str, list[tuple[int, date]]]:
+    """The insurer's shares and days of September by policy number, none for what has no number."""
+    query = (
+        sa.select(Movement.provider_share_minor, Movement.created_at, Policy.policy_number)
+        .join(Policy, Policy.purchase_id == Movement.purchase_id)
+        .where(Movement.provider_id == insurer)
+    )
+    found: dict[str, list[tuple[int, date]]] = {}
+    with finance.reading() as session:
+        for minor, at, number in session.execute(query):
+            day = clock.to_lagos_day(at)
+            if WINDOW.start <= day < WINDOW.end:
+                found.setdefault(number or "", []).append((minor, day))
+    return found
+
+
+def file_of(rows: list[tuple[str, int, date]]) -> bytes:
+    lines = ["Policy No,Net,Date", *(f"{number},{money.to_wire(minor)},{day}" for number, minor, day in rows)]
+    return "\r\n".join(lines).encode()
+
+
+def run(finance: Finance, insurer: UUID, content: bytes, *, by: str = "funmi", **more: object) -> UUID:
+    made = finance.do(running.run, {**ASKED, **more}, content, by=by, provider_id=insurer)
+    return UUID(str(made))
+
+
+def row_of(finance: Finance, made: UUID) -> reconciliation_reading.ReconciliationRow:
+    return finance.read(reconciliation_reading.get_reconciliation, made)
+
+
+def test_every_kind_of_difference_is_found_and_they_make_both_sides_equal(finance: Finance, insurer: UUID) -> None:
+    mine = ours(finance, insurer)
+    mine.pop("", None)
+    early = {number: lines for number, lines in mine.items() if all(day.day < 20 for _, day in lines)}
+    same, other, missing = list(early)[:3]
+    theirs = [
+        (f" {number.lower()} ", minor, day)
+        for number, lines in mine.items()
+        if number != missing and (number in early)
+        for minor, day in lines
+    ]
+    theirs = [(number, minor + (700 if other.lower() in number else 0), day) for number, minor, day in theirs]
+    theirs += [("THEIRS/1", 12_345, SEPTEMBER)]
+    made = run(finance, insurer, file_of(theirs))
+    row = row_of(finance, made)
+    found = {each.policy_number.strip(): each for each in finance.read(reconciliation_reading.list_differences, made)}
+    assert found[other].result == matching.AMOUNT
+    assert found[other].difference_minor == -700 * len(mine[other])
+    assert found[missing].result == matching.OURS
+    assert found["THEIRS/1"].result == matching.THEIRS
+    assert same not in found
+    late = {number for number in mine if number not in early}
+    assert all(found[number].result in {matching.TIMING, matching.OURS} for number in late)
+    total = sum(each.difference_minor for each in found.values())
+    assert total + row.tolerated_minor == row.ours_minor - row.theirs_minor
+    assert row.ours_minor == sum(minor for lines in ours(finance, insurer).values() for minor, _ in lines)
+    assert sum(number for _, number, _ in finance.read(reconciliation_reading.sum_results, made)) == len(found)
+    assert row.verdict == f"{len(found)} not explained"
+    assert finance.money_faults() == []
+
+
+def entry(key: str, minor: int, day: date | None = SEPTEMBER, *, rate: int | None = None, kind: str = "") -> Entry:
+    return Entry(key, key, kind, minor, day, rate, key)
+
+
+def results(mine: list[Entry], theirs: list[Entry], tolerance: int = 100) -> dict[str, str]:
+    found = matching.match(mine, theirs, window=WINDOW, tolerance_minor=tolerance, timing_days=5)
+    assert sum(each.difference_minor for each in found) == sum(
+        each.amount_minor for each in mine if each.on and WINDOW.start <= each.on < WINDOW.end
+    ) - sum(each.amount_minor for each in theirs)
+    return {each.group.key: each.result for each in found}
+
+
+def test_many_lines_of_one_side_make_one_of_the_other_and_pennies_pass() -> None:
+    mine = [entry("A", 60), entry("A", 40), entry("B", 1_000), entry("C", 5_000)]
+    theirs = [entry("A", 100), entry("B", 500), entry("B", 450), entry("C", 4_800)]
+    assert results(mine, theirs) == {"A": "matched", "B": "matched", "C": "amount differs"}
+    assert results(mine, theirs, tolerance=0)["B"] == "amount differs"
+
+
+def test_transactions_rates_and_neighbouring_months_are_told_apart() -> None:
+    mine = [
+        *(entry("A", 100, kind="new"), entry("A", -100, kind="cancellation")),
+        entry("B", 900, rate=1_000),
+        entry("C", 100, date(2026, 9, 28)),
+        entry("D", 100, date(2026, 8, 30)),
+        entry("", 50),
+    ]
+    theirs = [entry("A", 100, kind="new"), entry("B", 850, rate=1_500), entry("D", 100)]
+    found = results(mine, theirs)
+    assert found == {"A": "only ours", "B": "rate differs", "C": "timing", "D": "timing", "": "not checked"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.pdf", b"%PDF", "must be a CSV or an XLSX"),
+        ("a.csv", "Policy No,Net\nÉ,1".encode("latin-1"), "UTF-8"),
+        ("a.csv", b"Policy No,Net\n", "no rows"),
+        ("a.csv", b"", "heading"),
+        ("a.csv", b"Policy No,,Net\nA,1,2", "names every column"),
+        ("a.csv", b"Net,net\n1,2", "two columns of the same name"),
+        ("a.csv", b"Policy No,Net\nA,1\nA,1", "row 3 is the same as row 2"),
+        ("a.csv", b"Policy No,Net\nA,=1+1", "row 2 has a formula"),
+        ("a.csv", b"Policy No,Net\nA,1,2", "row 2 has more cells"),
+        ("a.csv", b'Policy No,Net\nA,"1', "quotes that do not end"),
+        ("a.csv", b"Policy No,Net\nA,ten", "row 2 has no amount"),
+        ("a.csv", b"Policy No,Net\nA,1.234", "row 2 has no amount"),
+        ("a.csv", b"Policy No,Net\nA,NaN", "row 2 has no amount"),
+        ("a.csv", b"Policy No,Net\n ,1", "row 2 has no policy number"),
+        ("a.csv", b"Policy No,Net,Date\nA,1,31/09/2026", "row 2 has no date"),
+        ("a.csv", b"Policy,Net\nA,1", "policy_number is mapped to a column that the file does not have"),
+        ("a.xlsx", b"PK\x03\x04 no workbook", "cannot be read as a workbook"),
+    ],
+)
+def test_a_bad_file_is_refused_by_name_or_row_and_nothing_is_kept(
+    finance: Finance, insurer: UUID, name: str, content: bytes, said: str
+) -> None:
+    columns = {key: value for key, value in COLUMNS.items() if key != "date" or b"Date" in content}
+    with pytest.raises(InvalidInput, match=said) as refused:
+        run(finance, insurer, content, file_name=name, columns=columns)
+    assert "ten" not in str(refused.value)
+    with finance.reading() as session:
+        for table in (Reconciliation, Difference):
+            assert session.execute(sa.select(sa.func.count()).select_from(table)).scalar_one() == 0
+        assert running.get_mapping(session, insurer) is None
+
+
+def workbook(*rows: list[object], formula: bool = False) -> bytes:
+    made = io.BytesIO()
+    with xlsxwriter.Workbook(made) as book:
+        sheet, days = book.add_worksheet(), book.add_format({"num_format": "yyyy-mm-dd"})
+        for number, row in enumerate([["Policy No", "Net", "Date"], *rows]):
+            for place, cell in enumerate(row):
+                if isinstance(cell, date):
+                    sheet.write_datetime(number, place, datetime.combine(cell, datetime.min.time()), days)
+                else:
+                    sheet.write(number, place, cell)
+        if formula:
+            sheet.write_formula(2, 1, "=1+1", None, 2)
+    return made.getvalue()
+
+
+def test_a_workbook_is_read_with_its_numbers_and_days_and_its_formulas_are_refused() -> None:
+    file = table_files.read("a.xlsx", workbook(["A/1", 1250.5, date(2026, 9, 3)], ["B", -7, date(2026, 9, 4)]))
+    first, second = file_rows.read_entries(file, "insurer", COLUMNS)
+    assert (first.key, first.amount_minor, first.on) == ("A/1", 125_050, date(2026, 9, 3))
+    assert (second.amount_minor, second.subject) == (-700, "3")
+    with pytest.raises(InvalidInput, match="row 3 has a formula"):
+        table_files.read("a.xlsx", workbook(["A", 1, SEPTEMBER], ["B", 1, SEPTEMBER], formula=True))
+
+
+def test_amounts_and_days_are_read_as_people_write_them() -> None:
+    lines = ["Policy No;Net;Date", "A;(1,250.50);03/09/2026", "B;₦ 12;2026-09-03", "C;-1,000,000;3.9.2026"]
+    file = table_files.read("a.csv", "\n".join(lines).encode("utf-8-sig"))
+    found = file_rows.read_entries(file, "insurer", COLUMNS)
+    assert [each.amount_minor for each in found] == [-125_050, 1_200, -100_000_000]
+    assert {each.on for each in found} == {date(2026, 9, 3)}
+    assert file_rows.guess(("Date", "Policy number", "Net premium"), "insurer") == {
+        "policy_number": "Policy number",
+        "amount": "Net premium",
+        "date": "Date",
+    }
+
+
+def test_a_file_beyond_the_limit_is_refused_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_files, "MAX_ROWS", 3)
+    lines = "\n".join(["Policy No,Net", *(f"P{number},1" for number in range(4))])
+    with pytest.raises(TooLarge, match="at most 3 rows"):
+        table_files.read("a.csv", lines.encode())
+
+
+def test_only_finance_reconciles_whole_months_of_live_records_and_a_file_once(finance: Finance, insurer: UUID) -> None:
+    content = file_of([("A", 1, SEPTEMBER)])
+    for name in OUTSIDERS:
+        with pytest.raises(NotAllowed):
+            run(finance, insurer, content, by=name)
+    for more, refusal in (
+        ({"month": "2026-11-01"}, StateForbids),
+        ({"month": "2026-01-01"}, StateForbids),
+        ({"kind": "bank"}, InvalidInput),
+        ({"kind": "other"}, InvalidInput),
+        ({"columns": {"policy_number": "Net", "amount": "Net"}}, InvalidInput),
+    ):
+        with pytest.raises(refusal):
+            run(finance, insurer, content, **more)
+    with pytest.raises(NotFound):
+        run(finance, UUID(int=7), content)
+    run(finance, insurer, content)
+    with pytest.raises(StateForbids, match="This very file"):
+        run(finance, insurer, content)
+    mapping = finance.read(running.get_mapping, insurer)
+    assert (mapping.columns, mapping.tolerance_minor) == (COLUMNS, 100)
+
+
+def difference(finance: Finance, insurer: UUID, minor: int = 1_000) -> reconciliation_reading.DifferenceRow:
+    """The first difference of a file that has one policy of ours with another amount."""
+    number, lines = next((number, lines) for number, lines in ours(finance, insurer).items() if number)
+    total = sum(each for each, _ in lines)
+    made = run(finance, insurer, file_of([(number, total + minor, SEPTEMBER)]))
+    found = finance.read(reconciliation_reading.list_differences, made)
+    return next(each for each in found if each.policy_number == number)
+
+
+def state(finance: Finance, row: reconciliation_reading.DifferenceRow) -> str:
+    return finance.read(reconciliation_reading.get_difference, row.id).state
+
+
+def test_a_difference_is_explained_and_written_off_by_two_people_within_their_limits(
+    finance: Finance, insurer: UUID
+) -> None:
+    row = difference(finance, insurer)
+    for refused in (
+        lambda: finance.do(differences.ask_write_off, row.id, by="funmi"),
+        lambda: finance.do(differences.adjust, row.id, by="funmi"),
+        lambda: finance.do(differences.write_off, row.id, by="femi"),
+    ):
+        with pytest.raises(StateForbids, match="cannot become"):
+            refused()
+    with pytest.raises(InvalidInput):
+        finance.do(differences.explain, row.id, {"cause": "Magic", "note": "Nobody knows"}, by="funmi")
+    said = {"cause": "Wrong amount of theirs", "note": "They rounded up"}
+    for name in OUTSIDERS:
+        for verb, given in ((differences.explain, (said,)), (differences.write_off, ()), (differences.adjust, ())):
+            with pytest.raises(NotAllowed):
+                finance.do(verb, row.id, *given, by=name)
+    finance.do(differences.explain, row.id, said, by="funmi")
+    finance.do(differences.ask_write_off, row.id, by="funmi")
+    with pytest.raises(NotAllowed, match="You asked"):
+        finance.do(differences.write_off, row.id, by="funmi")
+    resting = finance.rest("femi", NOW + timedelta(hours=1))
+    with pytest.raises(NotAllowed, match="reset your password"):
+        finance.do(differences.write_off, row.id, by=resting)
+    finance.do(differences.write_off, row.id, by="wale")
+    assert state(finance, row) == "Written off"
+    with pytest.raises(StateForbids):
+        finance.do(differences.explain, row.id, said, by="funmi")
+
+
+def test_a_large_difference_is_written_off_by_an_admin_only(finance: Finance, insurer: UUID) -> None:
+    row = difference(finance, insurer, differences.WRITE_OFF_LIMIT + 1)
+    finance.do(differences.explain, row.id, {"cause": "Other", "note": "Nobody knows"}, by="funmi")
+    finance.do(differences.ask_write_off, row.id, by="funmi")
+    with pytest.raises(NotAllowed, match="an admin approves"):
+        finance.do(differences.write_off, row.id, by="femi")
+    finance.do(differences.write_off, row.id, by="root")
+    assert state(finance, row) == "Written off"
+
+
+def test_a_difference_is_adjusted_by_a_movement_that_two_people_made_since(finance: Finance, insurer: UUID) -> None:
+    row = difference(finance, insurer)
+    finance.do(differences.explain, row.id, {"cause": "Wrong amount of ours", "note": "We were wrong"}, by="funmi")
+    with pytest.raises(StateForbids, match="propose one"):
+        finance.do(differences.adjust, row.id, by="funmi")
+    given = {"premium": "10.00", "platform_commission": "0", "distributor_commission": "0", "reason": "As they say"}
+    proposal = finance.do(
+        adjustments.propose, UUID(row.subjects[0]), {**given, "reason": "It is as they say"}, by="funmi"
+    )
+    finance.do(adjustments.confirm, proposal, by="femi")
+    finance.do(differences.adjust, row.id, by="funmi")
+    assert state(finance, row) == "Adjusted"
+
+
+def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, insurer: UUID) -> None:
+    row = difference(finance, insurer)
+    for attempt in (
+        sa.update(Difference).values(ours_minor=0, difference_minor=0, theirs_minor=0),
+        sa.update(Difference).values(state="Written off", asked_by=row.asked_by, decided_by=row.asked_by),
+        sa.update(Difference).values(state="Adjusted"),
+        sa.update(Reconciliation).values(ours_minor=0),
+        sa.delete(Difference),
+        sa.delete(Reconciliation),
+    ):
+        with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
+            session.execute(attempt)
+    with finance.store.writers.begin() as connection:
+        on = "" if finance.store.is_sqlite else " ON reconciliation"
+        connection.exec_driver_sql(f"DROP TRIGGER reconciliation_update{on}")
+        connection.exec_driver_sql("UPDATE reconciliation SET ours_minor = ours_minor + 1")
+    assert any("do not make both sides equal" in fault for fault in finance.faults())
+
+
+def test_numbers_of_a_file_are_exact_to_the_kobo() -> None:
+    for kobo in (1, 10, 105_030, 99, 123_456_789_012):
+        text = table_files._text(float(Decimal(kobo) / 100))
+        assert file_rows._amount(text) == kobo
+    assert issubclass(TooLarge, CoverdeskError)

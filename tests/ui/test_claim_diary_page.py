@@ -1,0 +1,102 @@
+"""Tasks, letters, payees and corrections on the review of a claim, and the tasks of a person (contract C10 to C18)."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from streamlit.testing.v1 import AppTest
+
+from core.settings import ROOT
+from core.store.access import Store
+from core.store.schema.tables import ClaimPayee, ClaimTask
+from tests.conftest import Partner
+from tests.services.claim_office import DESK, Office
+from tests.ui.conftest import press, texts
+
+Opens = Callable[..., AppTest]
+KNOWN = {"incident_date": "2026-11-10"}
+
+
+@pytest.fixture
+def office(store: Store, partner: Partner) -> Office:
+    return Office(store, partner)
+
+
+@pytest.fixture
+def opens(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opens:
+    def open_(page: str, by: str = "bola", **address: str) -> AppTest:
+        person = office.people[by]
+        monkeypatch.setattr("core.ui.frame.frame.current", lambda: person)
+        at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=60)
+        at.query_params["mode"] = "test"
+        at.run()
+        at.switch_page(f"claims/{page}.py")
+        at.query_params.update({"mode": "test", **address})
+        at.run()
+        assert not at.exception
+        return at
+
+    return open_
+
+
+def key(claim_id: UUID, name: str) -> str:
+    return f"claim.{claim_id.hex}.{name}"
+
+
+def click(at: AppTest, claim_id: UUID, name: str) -> AppTest:
+    done: AppTest = at.button(key=key(claim_id, name)).click().run()
+    assert not done.exception
+    return done
+
+
+def test_a_task_is_made_on_the_claim_and_done_on_the_page_of_its_person(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    assert "Nothing is due" in texts(opens("tasks", "ada"))
+    at = opens("claim", id=str(claim_id))
+    at = click(at, claim_id, "keep task")
+    assert "Is required" in texts(at)
+    at.text_input(key=key(claim_id, "task")).set_value("Call the lender")
+    at.selectbox(key=key(claim_id, "task_for")).set_value(office.people["ada"].id)
+    at = click(at, claim_id, "keep task")
+    assert "The task is kept." in texts(at)
+    assert "Call the lender" in texts(at)
+    at = opens("tasks", "ada")
+    assert "1** task, 0 overdue" in texts(at)
+    at = press(at, "Done")
+    assert "The task is done." in texts(at)
+    with office.store.reading(DESK) as session:
+        assert session.execute(sa.select(ClaimTask.done_by)).scalars().all() == [office.people["ada"].id]
+
+
+def test_a_letter_is_written_from_the_diary_where_the_claim_stands_so(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    at = opens("claim", id=str(claim_id))
+    assert at.button(key=key(claim_id, "letter decline")).disabled
+    at = click(at, claim_id, "letter acknowledgement")
+    assert "The letter is in the file of the claim" in texts(at)
+    assert "[Acknowledgement](/files/" in texts(at)
+
+
+def test_the_payee_and_the_amounts_are_changed_with_a_reason(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    at = opens("claim", id=str(claim_id))
+    at = click(at, claim_id, "keep payee")
+    assert "Is required" in texts(at)
+    typed = {"payee": "Musa Bello", "payee_bank": "Lagoon Bank", "payee_account": "0123456789"}
+    for name, value in {**typed, "payee_reason": "New account"}.items():
+        at.text_input(key=key(claim_id, name)).set_value(value)
+    at = click(at, claim_id, "keep payee")
+    assert "Somebody else has to pay" in texts(at)
+    assert any("account ending in 6789" in each.value for each in at.text)
+    assert not any("0123456789" in each.value for each in at.text)
+    at.text_input(key=key(claim_id, "right pending_repayment_amount")).set_value("80,000")
+    at.text_input(key=key(claim_id, "amounts correction_reason")).set_value("The lender wrote again")
+    at = click(at, claim_id, "keep amounts")
+    assert "Raising what is owed needs a supervisor" in texts(at)
+    at.text_input(key=key(claim_id, "right pending_repayment_amount")).set_value("60,000")
+    at = click(at, claim_id, "keep amounts")
+    assert "The amounts are corrected" in texts(at)
+    assert (office.claim(claim_id).credit_life_claim_meta or {})["pending_repayment_amount"] == "60000.00"
+    with office.store.reading(DESK) as session:
+        assert session.execute(sa.select(ClaimPayee.hint)).scalars().all() == ["6789"]

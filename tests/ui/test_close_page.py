@@ -1,0 +1,55 @@
+"""Month close on the screen: one person begins, the list says what stands against it, another closes."""
+
+from collections.abc import Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import clock, demo
+from core.services.finance import months
+from core.store.access import Store
+from tests.portfolio import NOW
+from tests.services.finance_office import Finance
+from tests.ui.conftest import Screen, press, texts
+
+PAGE = "finance/close.py"
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOW):
+        yield
+
+
+def opened(screen: Screen, finance: Finance, by: str, month: str = "2026-10") -> AppTest:
+    at = screen(page=PAGE, signed_in=finance.people[by])
+    at.query_params["month"] = month
+    at.run()
+    assert not at.exception
+    return at
+
+
+def confirm(at: AppTest) -> AppTest:
+    at.button(key="decision.confirm").click().run()
+    assert not at.exception
+    return at
+
+
+def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands_against_it(
+    store: Store, screen: Screen
+) -> None:
+    demo.write(store, purchases=40, seed=5, until=NOW)
+    finance = Finance(store)
+    at = confirm(press(opened(screen, finance, "funmi"), "Begin to close it"))
+    assert "Close the month" not in [button.label for button in at.button]
+    assert any("Every statement is approved" in each.label for each in at.expander)
+    at = press(opened(screen, finance, "femi"), "Close the month")
+    confirm(at)
+    assert "This stands against it" in texts(at)
+    assert finance.read(months.list_steps)[-1].state == "Closing"
+    links = [link.proto.url for link in at.get("link_button")]
+    assert links == ["/closes/2026-10/journal.csv"]
+    assert "runs still" in texts(opened(screen, finance, "funmi", "2026-11"))
+    for role in ("operations", "claims", "supervisor"):
+        with pytest.raises(ValueError, match="close"):
+            screen(role, page=PAGE)
