@@ -17,6 +17,9 @@ WORDS = {*ClaimStatus, *PolicyStage}
 # Words of another subject that happen to be the same: an insurer's health, a view, the state of a proposal, of a
 # letter or of a product version, and headings of figures.
 OTHER_SUBJECTS = {
+    "core/services/compliance/filings.py": {"Expired"},
+    "core/services/events/catalogue.py": {"Approved"},
+    "core/services/exports/kinds/claim_payments.py": {"Paid"},
     "core/services/exports/kinds/policies.py": {"In force"},
     "core/services/insurers/awaiting.py": {"queued", "dead"},
     "core/services/policies/filter.py": {"In force"},
@@ -26,7 +29,8 @@ OTHER_SUBJECTS = {
     "core/ui/admin/partner_tables.py": {"queued", "dead"},
     "core/services/outbox/health.py": {"queued", "dead"},
     "core/ui/admin/system_cards.py": {"queued", "dead"},
-    "core/ui/kit/words.py": {"In force"},
+    "core/ui/compliance/tables.py": {"Declined"},
+    "core/ui/kit/words.py": {"In force", "Expired"},
     "core/ui/policies/awaiting_view.py": {"queued", "dead"},
     "core/ui/policies/filters.py": {"In force"},
     "core/ui/policies/submission_card.py": {"Declined"},
