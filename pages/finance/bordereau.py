@@ -84,7 +84,8 @@ def rows_of(row: BordereauRow) -> None:
         first = next(bordereau_reading.batches_of(session, row.id), [])[:SHOWN]
     names = [column.name.replace("_", " ").capitalize() for column in OF[row.kind]]
     with st.expander(f"Rows: the first {len(first)} of {words.count(row.rows)}", icon=":material/table_rows:"):
-        st.dataframe([dict(zip(names, cells, strict=True)) for cells in first], hide_index=True, width="stretch")
+        rows = [dict(zip(names, cells, strict=True)) for cells in first]
+        st.table(rows, border="horizontal", width="content", hide_index=True, alt="The first rows of the bordereau")
 
 
 def whole(row: BordereauRow) -> None:

@@ -236,7 +236,7 @@ def test_payment_needs_a_reference_and_a_second_person(office: Office) -> None:
 
 def test_payment_of_a_claim_that_nobody_approved_is_refused(office: Office) -> None:
     claim_id = office.lodge()
-    office.put(claim_id, claim_status="Offer accepted")
+    office.put(claim_id, claim_status="Offer accepted", approved_amount_minor=100, offer_amount_minor=100)
     refused(office, NotAllowed, claim_id, "Paid", payment_reference="R")
 
 
