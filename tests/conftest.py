@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
+import hypothesis
 import pytest
 import sqlalchemy as sa
 from pwdlib import PasswordHash
@@ -29,6 +30,10 @@ from tests import compiled_once  # noqa: E402
 from tests.process_state import unchanged_process  # noqa: E402, F401 a fixture of every test
 
 compiled_once.share()
+
+# How long a case takes says how busy the machine is.
+hypothesis.settings.register_profile("suite", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("suite")
 
 # A run that was started in the background of a shell ignores Ctrl-C, and so would every server that it starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -18,7 +18,10 @@ from core.services.finance.statements import preparing as statements
 from core.services.people import staff
 from core.store.access import Scope, reading, transact
 
-app = typer.Typer(help="Statements of distributors and insurers: what is due, and preparing it.", no_args_is_help=True)
+app = typer.Typer(
+    help="Statements, payouts and taxes of distributors and insurers: what is due, and preparing it.",
+    no_args_is_help=True,
+)
 out, err = Console(), Console(stderr=True)
 _LIVE = Scope.staff(is_live=True)
 

@@ -106,6 +106,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     const focused = root.getRootNode().activeElement?.dataset?.focus;
     const scroller = element("div", "scroller");
     scroller.append(table(data, picked));
+    // With nothing inside that takes the focus, whoever has only a keyboard could not scroll it.
+    if (!scroller.querySelector("a, button, input")) scroller.tabIndex = 0;
     root.replaceChildren(scroller);
     if (focused) root.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
