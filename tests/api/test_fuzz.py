@@ -25,7 +25,7 @@ from tests.conftest import BOTH, Partner
 DOCUMENT = api.openapi()
 OPERATIONS = sum(len(methods) for methods in DOCUMENT["paths"].values())
 STORES = 2
-CASES = max(2, int(os.environ.get("COVERDESK_FUZZ_CASES", "1000")) // OPERATIONS // STORES)
+CASES = max(2, int(os.environ.get("COVERDESK_FUZZ_CASES", "600")) // OPERATIONS // STORES)
 ENVELOPE = {"responseCode", "responseText", "data"}
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 schema = schemathesis.openapi.from_dict(DOCUMENT)
