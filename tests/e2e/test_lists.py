@@ -71,8 +71,16 @@ def entries(page: Page) -> int:
     return found
 
 
-def arrived(page: Page) -> None:
+def arrived(page: Page, *, title_before: str) -> None:
+    """Wait for a record: the address is there at once, the title with the first words of its own run."""
     expect(page).to_have_url(re.compile(r"[?&]id="))
+    expect(page).not_to_have_title(title_before)
+    settled(page)
+
+
+def came_back(page: Page, address: str, title: str) -> None:
+    expect(page).to_have_url(address)
+    expect(page).to_have_title(title)
     settled(page)
 
 
@@ -80,29 +88,29 @@ def arrived(page: Page) -> None:
 def test_a_row_opens_by_click_and_by_key_and_back_is_the_same_list(visit: Visit, desk: Desk, name: str) -> None:
     role, path, sorted_by = LISTS[name]
     page = visit(role, f"{path}&bucket={bucket(desk)}" if name == "due" else path)
-    address, rows = page.url, page.locator("tbody tr:has(a)")
+    address, title, rows = page.url, page.title(), page.locator("tbody tr:has(a)")
     first = rows.first.inner_text()
     before = entries(page)
     rows.first.locator("td").nth(-2 if name in ("awaiting", "due") else -1).click()
-    arrived(page)
+    arrived(page, title_before=title)
     assert entries(page) == before + 1
     page.go_back()
-    expect(page).to_have_url(address)
+    came_back(page, address, title)
     expect(rows.first).to_have_text(first.replace("\t", ""), use_inner_text=False)
     if sorted_by:
         expect(column_header(page, sorted_by)).to_have_attribute("aria-sort", re.compile("ending$"))
     settled(page)
     rows.first.get_by_role("link").focus()
     page.keyboard.press("Enter")
-    arrived(page)
+    arrived(page, title_before=title)
     page.go_back()
-    expect(page).to_have_url(address)
+    came_back(page, address, title)
     # Whoever goes on before the list has come back would meet a page that is still being drawn.
     # A record may show rows of its own, so that it is the list's first row that tells.
     expect(rows.first).to_have_text(first.replace("\t", ""), use_inner_text=False)
     settled(page)
     page.go_forward()
-    arrived(page)
+    arrived(page, title_before=title)
 
 
 def column_header(page: Page, name: str) -> Locator:
@@ -182,7 +190,7 @@ def test_every_tab_says_where_one_is(visit: Visit) -> None:
     page = visit("operations", "/purchases")
     expect(page).to_have_title("Purchases · Coverdesk")
     page.locator("tbody tr:has(a)").first.locator("td").first.click()
-    arrived(page)
+    arrived(page, title_before="Purchases · Coverdesk")
     expect(page).to_have_title(re.compile(r".+ · Purchase · Coverdesk"))
     page.get_by_role("link", name="Open the policy").click()
     expect(page).to_have_title(re.compile(r".+ · Policy · Coverdesk"))
