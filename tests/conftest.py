@@ -27,6 +27,7 @@ from core.services.selling.buying import Seller  # noqa: E402
 from core.store.access import Scope, Store, engine  # noqa: E402
 from core.store.schema import migrating  # noqa: E402
 from tests import compiled_once  # noqa: E402
+from tests.open_connections import every_connection_closed  # noqa: E402
 from tests.process_state import unchanged_process  # noqa: E402, F401 a fixture of every test
 
 compiled_once.share()
@@ -183,10 +184,11 @@ def fresh_store(request: pytest.FixtureRequest, kind: str, folder: Path, patch: 
     patch.setenv("COVERDESK_FILES_URL", str(folder / "files"))
     settings_module.settings.cache_clear()
     engine.store.cache_clear()
-    made = engine.store()
-    yield made
-    for each in (made, engine.store()):
-        each.close()
+    with every_connection_closed():
+        made = engine.store()
+        yield made
+        for each in (made, engine.store()):
+            each.close()
     engine.store.cache_clear()
     settings_module.settings.cache_clear()
 

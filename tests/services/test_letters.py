@@ -153,8 +153,9 @@ def test_an_admin_changes_a_text_and_the_next_e_mail_has_it(store: Store, policy
     assert letter.body.endswith("\nfor $0\n")
     with store.writing(Scope.system()) as session:
         mail_texts.reset_text(session, letters.CERTIFICATE, version=1, by=admin)
-        assert {text.version for text in mail_texts.list_texts(session)} == {0}
-    assert {text.name for text in mail_texts.list_texts(session)} == set(TEMPLATES)
+        texts = mail_texts.list_texts(session)
+        assert {text.version for text in texts} == {0}
+        assert {text.name for text in texts} == set(TEMPLATES)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def confirm(at: AppTest) -> AppTest:
 def test_terms_are_added_and_shown_with_their_history(finance: Finance, screen: Screen, partner: Partner) -> None:
     at = press(opened(screen, finance, partner), "New terms")
     at.text_input(key="decision.field.number").set_value("AG/7")
-    at.text_input(key="decision.field.licence_expires_on").set_value(str(clock.add_days(clock.today(), 20)))
+    at.date_input(key="decision.field.licence_expires_on").set_value(clock.add_days(clock.today(), 20))
     at.selectbox(key="decision.field.collects").set_value("distributor")
     confirm(at)
     held = finance.read(agreements.get_in_force, Party("distributor", partner.id), clock.today())

@@ -1,6 +1,6 @@
 """The privacy desk on the screens: who sees it, a request from letter to certificate, and each register once."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from uuid import UUID
 
 import pytest
@@ -41,10 +41,10 @@ def opened(screen: Screen, page: str, by: Person, **query: str) -> AppTest:
     return at
 
 
-def fill(at: AppTest, **given: str) -> AppTest:
-    """Type into the open dialog and confirm it."""
+def fill(at: AppTest, **given: str | date) -> AppTest:
+    """Fill in the open dialog and confirm it."""
     for name, value in given.items():
-        for box in (*at.text_input, *at.text_area, *at.selectbox):
+        for box in (*at.text_input, *at.text_area, *at.selectbox, *at.date_input):
             if box.key == dialogs.FIELD + name:
                 box.set_value(value)
     at.button(key="decision.confirm").click().run()
@@ -95,7 +95,7 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
 def test_a_breach_is_judged_by_one_and_closed_by_another(
     store: Store, people: dict[str, Person], screen: Screen
 ) -> None:
-    today = clock.today().isoformat()
+    today = clock.today()
     at = opened(screen, "compliance/breaches.py", people["cora"])
     press(at, "Register a breach")
     days = {"known_on": today, "since_on": today, "until_on": today}

@@ -70,7 +70,8 @@ class ScopedSession(Session):
     """A session limited to its scope; statements that could bypass the scope are refused."""
 
     def __init__(self, bind: sa.Engine | sa.Connection, scope: Scope, **options: Any) -> None:
-        super().__init__(bind, expire_on_commit=False, autoflush=True, **options)
+        # A session used after its block is an error: it would begin a transaction that nobody ends.
+        super().__init__(bind, expire_on_commit=False, autoflush=True, close_resets_only=False, **options)
         self.scope = scope
         self._connection: sa.Connection | None = None
 

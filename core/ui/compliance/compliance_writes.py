@@ -1,6 +1,6 @@
 """A change at the privacy desk from a dialog: one transaction as the signed-in person, over every record."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TypeVar
 from uuid import UUID
 
@@ -10,42 +10,17 @@ from core import ids
 from core.errors import InvalidInput, NotFound
 from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
-from core.services.people.staff import Person
-from core.store.access import Scope, ScopedSession, reading, transact
+from core.store.access import Scope, ScopedSession, reading
 from core.ui.frame import frame
 from core.ui.kit import dialogs, facts
+from core.ui.kit.dialog_writes import DialogWrites
 
 Result = TypeVar("Result")
 ROLE = "compliance"
 # A person's records are at several distributors and in both modes.
 _EVERYTHING = Scope.system()
-
-
-def made(work: Callable[[ScopedSession, Person], object], sentence: str) -> str:
-    """Run the work as the signed-in person of compliance, and return the sentence that says so."""
-    carry_out(work)
-    return sentence
-
-
-def submitted(
-    names: tuple[str, ...], work: Callable[[ScopedSession, Mapping[str, str], Person], object], sentence: str
-) -> Callable[[], str]:
-    """Return the action of a dialog that hands its fields to the work.
-
-    They are read before the transaction: the thread that writes has no session of the browser.
-    """
-
-    def act() -> str:
-        typed = dialogs.typed(*names)
-        return made(lambda session, by: work(session, typed, by), sentence)
-
-    return act
-
-
-def carry_out(work: Callable[[ScopedSession, Person], Result]) -> Result:
-    """Run the work as the signed-in person of compliance and return its result."""
-    by = frame.require(ROLE)
-    return transact(_EVERYTHING, lambda session: work(session, by))
+_WRITES = DialogWrites(ROLE, lambda: _EVERYTHING)
+carry_out, made, submitted = _WRITES.carry_out, _WRITES.made, _WRITES.submitted
 
 
 def read(work: Callable[[ScopedSession], Result]) -> Result:
@@ -53,18 +28,6 @@ def read(work: Callable[[ScopedSession], Result]) -> Result:
     frame.require(ROLE)
     with reading(_EVERYTHING) as session:
         return work(session)
-
-
-def choice(name: str, label: str, options: Mapping[str, str]) -> None:
-    """Draw a pick list in the dialog, with its error below it."""
-    st.selectbox(label, list(options), key=dialogs.FIELD + name, format_func=options.__getitem__, index=None)
-    dialogs.blame(name)
-
-
-def area(name: str, label: str, *, longest: int) -> None:
-    """Draw a text of several lines in the dialog, with its error below it."""
-    st.text_area(label, key=dialogs.FIELD + name, max_chars=longest, height=110)
-    dialogs.blame(name)
 
 
 def record(get: Callable[[ScopedSession, UUID], Result], noun: str) -> Result:

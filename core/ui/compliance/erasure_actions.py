@@ -5,7 +5,7 @@ from uuid import UUID
 from core.services.compliance import erasures, retention
 from core.services.compliance.erasures import ErasureRow
 from core.services.compliance.retention import Hold, Preview
-from core.ui.compliance.compliance_writes import carry_out, made
+from core.ui.compliance.compliance_writes import carry_out, made, submitted
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
@@ -46,19 +46,17 @@ def deciding(row: ErasureRow) -> Decision:
 def refusing(row: ErasureRow) -> Decision:
     """Return the dialog that refuses an erasure."""
 
-    def act() -> str:
-        reason = dialogs.typed("reason")["reason"]
-        return made(
-            lambda session, by: erasures.refuse(session, row.id, reason=reason, by=by), f"{row.number} is refused."
-        )
-
     return Decision(
         title="Refuse the erasure",
         icon="block",
         says=f"Prepared by **{words.plain(row.preparer)}**: {words.plain(row.reason)}.",
         asks=lambda: dialogs.field("reason", "Reason", longest=500),
         confirm="Refuse it",
-        act=act,
+        act=submitted(
+            ("reason",),
+            lambda session, typed, by: erasures.refuse(session, row.id, reason=typed["reason"], by=by),
+            f"{row.number} is refused.",
+        ),
     )
 
 
@@ -78,20 +76,17 @@ def taking_back(row: ErasureRow) -> Decision:
 def holding(customer_id: UUID, name: str) -> Decision:
     """Return the dialog that sets a legal hold."""
 
-    def act() -> str:
-        reason = dialogs.typed("reason")["reason"]
-        return made(
-            lambda session, by: retention.set_hold(session, customer_id, reason=reason, by=by),
-            "The hold stands: nothing erases these records until somebody else lifts it.",
-        )
-
     return Decision(
         title="Set a legal hold",
         icon="gavel",
         says=f"Nothing erases the records of **{words.plain(name)}** until somebody else lifts the hold.",
         asks=lambda: dialogs.field("reason", "Reason", longest=500),
         confirm="Set it",
-        act=act,
+        act=submitted(
+            ("reason",),
+            lambda session, typed, by: retention.set_hold(session, customer_id, reason=typed["reason"], by=by),
+            "The hold stands: nothing erases these records until somebody else lifts it.",
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from core.services.compliance import breaches, complaints, figures, filings
 from core.services.compliance.breaches import RISKS, BreachRow
 from core.services.compliance.complaints import CATEGORIES, ComplaintRow
 from core.services.compliance.filings import FilingRow
-from core.ui.compliance.compliance_writes import area, choice, made, submitted
+from core.ui.compliance.compliance_writes import made, submitted
 from core.ui.kit import dialogs
 from core.ui.kit.dialogs import Decision
 
@@ -22,11 +22,11 @@ def registering_breach() -> Decision:
 
     def ask() -> None:
         dialogs.field("title", "What happened, in a line", longest=120)
-        area("description", "What is known", longest=4_000)
+        dialogs.area("description", "What is known", longest=4_000)
         dialogs.field("actor", "Actor of the audit log, if one is suspected (staff name@…)", longest=120)
-        dialogs.field("known_on", "Known since (2026-11-20)", longest=10)
-        dialogs.field("since_on", "From", longest=10)
-        dialogs.field("until_on", "To", longest=10)
+        dialogs.day("known_on", "Known since")
+        dialogs.day("since_on", "From")
+        dialogs.day("until_on", "To")
 
     return Decision(
         title="Register a breach",
@@ -44,8 +44,8 @@ def judging(row: BreachRow) -> Decision:
     """Return the dialog that decides the risk."""
 
     def ask() -> None:
-        choice("risk", "Risk to people", RISKS)
-        area("risk_reason", "Why", longest=2_000)
+        dialogs.choice("risk", "Risk to people", RISKS)
+        dialogs.area("risk_reason", "Why", longest=2_000)
         dialogs.field("people", "People concerned", longest=9)
 
     return Decision(
@@ -65,22 +65,19 @@ def judging(row: BreachRow) -> Decision:
 def notifying(row: BreachRow) -> Decision:
     """Return the dialog that notes the notice to the Commission."""
 
-    def act() -> str:
-        reference = dialogs.typed("reference")["reference"]
-        return made(
-            lambda session, by: breaches.note_commission(
-                session, row.id, reference=reference, version=row.version, by=by
-            ),
-            "The notice is noted.",
-        )
-
     return Decision(
         title="The Commission was notified",
         icon="outgoing_mail",
         says="Its reference proves when.",
         asks=lambda: dialogs.field("reference", "Reference", longest=60),
         confirm="Note it",
-        act=act,
+        act=submitted(
+            ("reference",),
+            lambda session, typed, by: breaches.note_commission(
+                session, row.id, reference=typed["reference"], version=row.version, by=by
+            ),
+            "The notice is noted.",
+        ),
     )
 
 
@@ -114,11 +111,11 @@ def registering_complaint() -> Decision:
     """Return the dialog that registers a complaint."""
 
     def ask() -> None:
-        choice("category", "About", CATEGORIES)
+        dialogs.choice("category", "About", CATEGORIES)
         dialogs.field("name", "Name", longest=200)
         dialogs.field("contact", "E-mail or phone", longest=254)
         dialogs.field("policy_number", "Policy number, if there is one", longest=60)
-        area("text", "In their words", longest=4_000)
+        dialogs.area("text", "In their words", longest=4_000)
 
     return Decision(
         title="Register a complaint",
@@ -137,19 +134,17 @@ def registering_complaint() -> Decision:
 def answering_complaint(row: ComplaintRow) -> Decision:
     """Return the dialog that answers a complaint."""
 
-    def act() -> str:
-        outcome = dialogs.typed("outcome")["outcome"]
-        return made(
-            lambda session, by: complaints.answer(session, row.id, outcome=outcome, by=by), f"{row.number} is answered."
-        )
-
     return Decision(
         title="Answer the complaint",
         icon="task_alt",
         says="Write what was found and what the person was told.",
-        asks=lambda: area("outcome", "Answer", longest=4_000),
+        asks=lambda: dialogs.area("outcome", "Answer", longest=4_000),
         confirm="Close it",
-        act=act,
+        act=submitted(
+            ("outcome",),
+            lambda session, typed, by: complaints.answer(session, row.id, outcome=typed["outcome"], by=by),
+            f"{row.number} is answered.",
+        ),
     )
 
 
@@ -182,20 +177,17 @@ def checking_return(filing_id: UUID) -> Decision:
 def sending_return(row: FilingRow, filing_id: UUID) -> Decision:
     """Return the dialog that notes a return as sent."""
 
-    def act() -> str:
-        reference = dialogs.typed("reference")["reference"]
-        return made(
-            lambda session, by: filings.send(session, filing_id, reference=reference, by=by),
-            "The return is noted as sent.",
-        )
-
     return Decision(
         title=f"{row.label} was sent",
         icon="outgoing_mail",
         says="The authority's reference proves it.",
         asks=lambda: dialogs.field("reference", "Reference", longest=60),
         confirm="Note it",
-        act=act,
+        act=submitted(
+            ("reference",),
+            lambda session, typed, by: filings.send(session, filing_id, reference=typed["reference"], by=by),
+            "The return is noted as sent.",
+        ),
     )
 
 
@@ -203,9 +195,9 @@ def setting_figure() -> Decision:
     """Return the dialog that sets a figure from a day on."""
 
     def ask() -> None:
-        choice("name", "Figure", figures.LABELS)
+        dialogs.choice("name", "Figure", figures.LABELS)
         dialogs.field("amount", "Amount", longest=4)
-        dialogs.field("effective_on", "From (tomorrow or later, 2026-11-20)", longest=10)
+        dialogs.day("effective_on", "From (tomorrow or later)")
         dialogs.field("source", "Source", longest=300)
 
     return Decision(

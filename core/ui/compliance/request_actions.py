@@ -9,7 +9,7 @@ from core.errors import CoverdeskError
 from core.services.compliance import erasures, requests
 from core.services.compliance.request_forms import IDENTITIES, KINDS, REFUSALS
 from core.services.compliance.requests import RequestRow
-from core.ui.compliance.compliance_writes import area, choice, made, submitted
+from core.ui.compliance.compliance_writes import made, submitted
 from core.ui.kit import attempts, dialogs, words
 from core.ui.kit.dialogs import Decision
 
@@ -21,12 +21,12 @@ def registering() -> Decision:
     """Return the dialog that registers a request."""
 
     def ask() -> None:
-        choice("kind", "What the person asks for", KINDS)
+        dialogs.choice("kind", "What the person asks for", KINDS)
         dialogs.field("name", "Name", longest=200)
         dialogs.field("email", "E-mail", longest=254)
         dialogs.field("phone", "Phone", longest=32)
-        area("details", "In their words", longest=2_000)
-        dialogs.field("received_on", "Received on, if not today (2026-11-20)", longest=10)
+        dialogs.area("details", "In their words", longest=2_000)
+        dialogs.day("received_on", "Received on, if not today")
 
     return Decision(
         title="Register a request",
@@ -57,32 +57,24 @@ def acknowledging(row: RequestRow) -> Decision:
 def identifying(row: RequestRow) -> Decision:
     """Return the dialog that notes how the identity was checked."""
 
-    def act() -> str:
-        method = dialogs.typed("method")["method"]
-        return made(
-            lambda session, by: requests.note_identity(session, row.id, method=method, version=row.version, by=by),
-            "The identity is noted.",
-        )
-
     return Decision(
         title="Identity checked",
         icon="badge",
         says="Nothing is handed out and nothing erased before the person has proven who they are.",
-        asks=lambda: choice("method", "How it was checked", {each: each for each in IDENTITIES}),
+        asks=lambda: dialogs.choice("method", "How it was checked", {each: each for each in IDENTITIES}),
         confirm="Note it",
-        act=act,
+        act=submitted(
+            ("method",),
+            lambda session, typed, by: requests.note_identity(
+                session, row.id, method=typed["method"], version=row.version, by=by
+            ),
+            "The identity is noted.",
+        ),
     )
 
 
 def extending(row: RequestRow) -> Decision:
     """Return the dialog that takes more time."""
-
-    def act() -> str:
-        reason = dialogs.typed("reason")["reason"]
-        return made(
-            lambda session, by: requests.extend(session, row.id, reason=reason, version=row.version, by=by),
-            "The request has more time.",
-        )
 
     return Decision(
         title="Take more time",
@@ -90,27 +82,32 @@ def extending(row: RequestRow) -> Decision:
         says="Once, and the person is told the reason.",
         asks=lambda: dialogs.field("reason", "Reason", longest=500),
         confirm="Extend it",
-        act=act,
+        act=submitted(
+            ("reason",),
+            lambda session, typed, by: requests.extend(
+                session, row.id, reason=typed["reason"], version=row.version, by=by
+            ),
+            "The request has more time.",
+        ),
     )
 
 
 def answering(row: RequestRow) -> Decision:
     """Return the dialog that closes a request with its outcome."""
 
-    def act() -> str:
-        outcome = dialogs.typed("outcome")["outcome"]
-        return made(
-            lambda session, by: requests.answer(session, row.id, outcome=outcome, version=row.version, by=by),
-            f"{row.number} is answered.",
-        )
-
     return Decision(
         title="Answer the request",
         icon="task_alt",
         says="Write what was done and what the person was told.",
-        asks=lambda: area("outcome", "Outcome", longest=2_000),
+        asks=lambda: dialogs.area("outcome", "Outcome", longest=2_000),
         confirm="Close it",
-        act=act,
+        act=submitted(
+            ("outcome",),
+            lambda session, typed, by: requests.answer(
+                session, row.id, outcome=typed["outcome"], version=row.version, by=by
+            ),
+            f"{row.number} is answered.",
+        ),
     )
 
 
@@ -118,17 +115,8 @@ def refusing(row: RequestRow) -> Decision:
     """Return the dialog that refuses a request with a code."""
 
     def ask() -> None:
-        choice("refusal_code", "Code", REFUSALS)
-        area("outcome", "What the person is told", longest=2_000)
-
-    def act() -> str:
-        typed = dialogs.typed("refusal_code", "outcome")
-        return made(
-            lambda session, by: requests.refuse(
-                session, row.id, code=typed["refusal_code"], outcome=typed["outcome"], version=row.version, by=by
-            ),
-            f"{row.number} is refused.",
-        )
+        dialogs.choice("refusal_code", "Code", REFUSALS)
+        dialogs.area("outcome", "What the person is told", longest=2_000)
 
     return Decision(
         title="Refuse the request",
@@ -136,7 +124,16 @@ def refusing(row: RequestRow) -> Decision:
         says="A refusal names its ground; the person may complain to the Commission.",
         asks=ask,
         confirm="Refuse it",
-        act=act,
+        act=submitted(
+            (
+                "refusal_code",
+                "outcome",
+            ),
+            lambda session, typed, by: requests.refuse(
+                session, row.id, code=typed["refusal_code"], outcome=typed["outcome"], version=row.version, by=by
+            ),
+            f"{row.number} is refused.",
+        ),
     )
 
 
@@ -144,7 +141,7 @@ def erasing(row: RequestRow) -> Decision:
     """Return the dialog that prepares the erasure of the person."""
 
     def ask() -> None:
-        area("reason", "Reason", longest=500)
+        dialogs.area("reason", "Reason", longest=500)
         st.checkbox("Erase before the end of the time that the law wants it kept", key=f"{dialogs.FIELD}early")
 
     def act() -> str:

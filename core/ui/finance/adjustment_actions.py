@@ -5,7 +5,7 @@ from uuid import UUID
 from core.services.finance import adjustments
 from core.services.finance.adjustments import Proposal
 from core.services.finance.movements import MovementRow
-from core.ui.finance.finance_writes import made
+from core.ui.finance.finance_writes import made, submitted
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
@@ -21,13 +21,6 @@ def proposing(row: MovementRow) -> Decision:
         dialogs.field("distributor_commission", "Of it distributor commission", longest=20)
         dialogs.field("reason", "Reason", longest=500)
 
-    def act() -> str:
-        typed = dialogs.typed(*_AMOUNTS, "reason")
-        return made(
-            lambda session, by: adjustments.propose(session, row.id, typed, by=by),
-            "The adjustment is proposed: somebody else of finance confirms it.",
-        )
-
     return Decision(
         title="Propose an adjustment",
         icon="edit_note",
@@ -36,7 +29,14 @@ def proposing(row: MovementRow) -> Decision:
         asks=ask,
         given=dict.fromkeys(_AMOUNTS, "0.00"),
         confirm="Propose it",
-        act=act,
+        act=submitted(
+            (
+                *_AMOUNTS,
+                "reason",
+            ),
+            lambda session, typed, by: adjustments.propose(session, row.id, typed, by=by),
+            "The adjustment is proposed: somebody else of finance confirms it.",
+        ),
     )
 
 
@@ -57,20 +57,17 @@ def confirming(proposal: Proposal) -> Decision:
 def refusing(proposal: Proposal) -> Decision:
     """Return the dialog that refuses somebody else's proposal, with a reason."""
 
-    def act() -> str:
-        reason = dialogs.typed("reason")["reason"]
-        return made(
-            lambda session, by: adjustments.refuse(session, proposal.id, reason=reason, by=by),
-            "The adjustment is refused.",
-        )
-
     return Decision(
         title="Refuse the adjustment",
         icon="block",
         says=f"Proposed by **{words.plain(proposal.proposer)}**: {words.plain(proposal.reason)}.",
         asks=lambda: dialogs.field("reason", "Reason", longest=500),
         confirm="Refuse it",
-        act=act,
+        act=submitted(
+            ("reason",),
+            lambda session, typed, by: adjustments.refuse(session, proposal.id, reason=typed["reason"], by=by),
+            "The adjustment is refused.",
+        ),
     )
 
 

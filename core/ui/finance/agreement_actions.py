@@ -1,8 +1,7 @@
 """An admin's changes of an agreement and of a bank account: typed in a dialog, made once."""
 
+from datetime import date
 from typing import Any
-
-import streamlit as st
 
 from core import clock
 from core.services.finance import agreements, bank_accounts
@@ -14,13 +13,13 @@ from core.ui.kit.dialogs import Decision
 
 _TEXTS = {
     "number": "Agreement number",
-    "starts_on": "Holds from (YYYY-MM-DD)",
-    "ends_on": "Ends on (YYYY-MM-DD, optional)",
+    "starts_on": "Holds from",
+    "ends_on": "Ends on (optional)",
     "contact_email": "E-mail for papers (optional)",
 }
 _OF_DISTRIBUTOR = {
     "licence_number": "Licence number (optional)",
-    "licence_expires_on": "Licence ends on (YYYY-MM-DD, optional)",
+    "licence_expires_on": "Licence ends on (optional)",
     "tin": "Tax identification number (optional)",
 }
 _OF_INSURER = {
@@ -28,6 +27,7 @@ _OF_INSURER = {
     "remittance_days": "Days until premium is remitted",
     "bordereau_due_day": "Day of the month on which bordereaux are due",
 }
+_DAYS = frozenset({"starts_on", "ends_on", "licence_expires_on"})
 _NUMBERS = frozenset({"remittance_days", "bordereau_due_day"})
 _FLAGS = {
     "is_resident": "Resident in Nigeria",
@@ -39,11 +39,6 @@ _YES_NO = {"true": "Yes", "false": "No"}
 _HOLDERS = dict(zip(agreements.COLLECTS, ("The platform's wallet", "The distributor"), strict=True))
 
 
-def _choice(name: str, label: str, options: dict[str, str]) -> None:
-    st.selectbox(label, list(options), key=dialogs.FIELD + name, format_func=options.__getitem__, on_change="ignore")
-    dialogs.blame(name)
-
-
 def changing(party: Party) -> Decision:
     """Return the dialog that adds terms; the fields begin as they hold today."""
     texts = {**_TEXTS, **(_OF_DISTRIBUTOR if party.account == "distributor" else _OF_INSURER)}
@@ -52,11 +47,14 @@ def changing(party: Party) -> Decision:
 
     def ask() -> None:
         for name, label in texts.items():
-            dialogs.field(name, label, longest=254)
+            if name in _DAYS:
+                dialogs.day(name, label)
+            else:
+                dialogs.field(name, label, longest=254)
         for name, label in flags.items():
-            _choice(name, label, _YES_NO)
+            dialogs.choice(name, label, _YES_NO)
         if flags:
-            _choice("collects", "Who holds the premium", _HOLDERS)
+            dialogs.choice("collects", "Who holds the premium", _HOLDERS)
 
     def act() -> str:
         typed: dict[str, Any] = {name: value for name, value in dialogs.typed(*names).items() if value}
@@ -81,15 +79,20 @@ def _whole(text: str) -> int | str:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else text
 
 
-def _begin_with(party: Party, names: list[str]) -> dict[str, str]:
+def _begin_with(party: Party, names: list[str]) -> dict[str, str | date | None]:
     held = admin_writes.write(lambda session, _: agreements.get_in_force(session, party, clock.today()))
     usual = {"is_resident": "true", "is_small": "false", "charges_vat": "false", "collects": agreements.COLLECTS[0]}
-    usual |= {"remittance_days": "30", "bordereau_due_day": "10", "starts_on": str(clock.today())}
-    given = {name: usual.get(name, "") for name in names}
-    for name in names if held else ():
-        value = getattr(held, name)
-        given[name] = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
-    return given | {"starts_on": str(clock.today())}
+    usual |= {"remittance_days": "30", "bordereau_due_day": "10"}
+    given = {name: _as_typed(getattr(held, name)) if held else usual.get(name) for name in names}
+    return {name: value if name in _DAYS else value or "" for name, value in given.items()} | {
+        "starts_on": clock.today()
+    }
+
+
+def _as_typed(value: object) -> str | date | None:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if value is None or isinstance(value, date) else str(value)
 
 
 def paying(party: Party) -> Decision:

@@ -9,7 +9,7 @@ from core.services.finance.bordereaux import issuing, overview
 from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
 from core.states.bordereaux import Transition
 from core.store.access import store, transact
-from core.ui.finance.finance_writes import ROLE, made
+from core.ui.finance.finance_writes import ROLE, made, submitted
 from core.ui.frame import frame
 from core.ui.kit import dialogs
 from core.ui.kit.dialogs import Decision
@@ -58,13 +58,6 @@ def issuing_one(provider_id: UUID, kind: str, month: date) -> Decision:
 def moving(row: BordereauRow, step: Transition) -> Decision:
     """Return the dialog of one step of a bordereau."""
 
-    def act() -> str:
-        note = dialogs.typed("note")["note"]
-        return made(
-            lambda session, by: issuing.move(session, row.id, step.to, by=by, note=note),
-            f"{row.number} is {step.to.lower()}.",
-        )
-
     return Decision(
         title=step.label,
         icon="task_alt",
@@ -72,5 +65,9 @@ def moving(row: BordereauRow, step: Transition) -> Decision:
         asks=lambda: dialogs.field("note", "What the insurer said" if step.needs_note else "Note", longest=500),
         given={"note": ""},
         confirm=step.label,
-        act=act,
+        act=submitted(
+            ("note",),
+            lambda session, typed, by: issuing.move(session, row.id, step.to, by=by, note=typed["note"]),
+            f"{row.number} is {step.to.lower()}.",
+        ),
     )

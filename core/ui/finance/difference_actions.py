@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.services.finance.reconciling import differences
 from core.services.finance.reconciling.reading import DifferenceRow
-from core.ui.finance.finance_writes import made
+from core.ui.finance.finance_writes import made, submitted
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
@@ -37,12 +37,6 @@ def _explaining(row: DifferenceRow) -> Decision:
         dialogs.blame("cause")
         dialogs.field("note", "What happened", longest=500)
 
-    def act() -> str:
-        typed = dialogs.typed("cause", "note")
-        return made(
-            lambda session, by: differences.explain(session, row.id, typed, by=by), "The difference is explained."
-        )
-
     return Decision(
         title="Explain the difference",
         icon="balance",
@@ -50,5 +44,12 @@ def _explaining(row: DifferenceRow) -> Decision:
         asks=ask,
         given={"cause": row.cause or differences.CAUSES[0], "note": row.note or ""},
         confirm="Explain it",
-        act=act,
+        act=submitted(
+            (
+                "cause",
+                "note",
+            ),
+            lambda session, typed, by: differences.explain(session, row.id, typed, by=by),
+            "The difference is explained.",
+        ),
     )

@@ -1,17 +1,8 @@
-"""A change of finance from a dialog: one transaction as the signed-in person, in the mode of the screen."""
+"""Changes of finance from dialogs, in the mode of the screen."""
 
-from collections.abc import Callable
-
-from core.services.people.staff import Person
-from core.store.access import ScopedSession, transact
 from core.ui.frame import frame
+from core.ui.kit.dialog_writes import DialogWrites
 
-Work = Callable[[ScopedSession, Person], object]
 ROLE = "finance"
-
-
-def made(work: Work, sentence: str) -> str:
-    """Run the work as the signed-in person of finance, and return the sentence that says so."""
-    by, scope = frame.require(ROLE), frame.scope()
-    transact(scope, lambda session: work(session, by))
-    return sentence
+_WRITES = DialogWrites(ROLE, frame.scope)
+made, submitted = _WRITES.made, _WRITES.submitted

@@ -9,7 +9,7 @@ from core.services.finance.parties import Party
 from core.services.finance.payments import batches, transitions
 from core.services.finance.payments.allocation import Balance
 from core.services.finance.payments.reading import BatchRow, PaymentRow
-from core.ui.finance.finance_writes import made
+from core.ui.finance.finance_writes import made, submitted
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
@@ -72,7 +72,7 @@ def receiving(balance: Balance) -> Decision:
         icon="move_to_inbox",
         says=f"It owes **{words.naira(-balance.amount_minor)}** until its newest statement.",
         asks=ask,
-        given={"amount": money.to_wire(-balance.amount_minor), "value_on": str(clock.today()), "bank_reference": ""},
+        given={"amount": money.to_wire(-balance.amount_minor), "value_on": clock.today(), "bank_reference": ""},
         confirm="Note the payment",
         act=act,
     )
@@ -97,44 +97,44 @@ def _approving(row: PaymentRow) -> Decision:
 
 
 def _confirming(row: PaymentRow) -> Decision:
-    def act() -> str:
-        typed = dialogs.typed("bank_reference", "value_on")
-        return made(
-            lambda session, by: transitions.confirm(session, row.id, typed, by=by),
-            "The payment is confirmed: its statements are settled.",
-        )
-
     return Decision(
         title="The bank has paid",
         icon="task_alt",
         says=f"**{words.naira(row.net_minor)}** to {words.plain(row.name)}.",
         asks=_bank_answer,
-        given={"bank_reference": "", "value_on": str(clock.today())},
+        given={"bank_reference": "", "value_on": clock.today()},
         confirm="Confirm it",
-        act=act,
+        act=submitted(
+            (
+                "bank_reference",
+                "value_on",
+            ),
+            lambda session, typed, by: transitions.confirm(session, row.id, typed, by=by),
+            "The payment is confirmed: its statements are settled.",
+        ),
     )
 
 
 def _returning(row: PaymentRow) -> Decision:
     def ask() -> None:
-        dialogs.field("returned_on", "Returned on (YYYY-MM-DD)", longest=10)
+        dialogs.day("returned_on", "Returned on")
         dialogs.field("reason", "What the bank says", longest=500)
-
-    def act() -> str:
-        typed = dialogs.typed("returned_on", "reason")
-        return made(
-            lambda session, by: transitions.return_payment(session, row.id, typed, by=by),
-            "The payment came back: its statements are due again.",
-        )
 
     return Decision(
         title="The bank has returned it",
         icon="undo",
         says=f"**{words.naira(row.net_minor)}** to {words.plain(row.name)} is due again.",
         asks=ask,
-        given={"returned_on": str(clock.today()), "reason": ""},
+        given={"returned_on": clock.today(), "reason": ""},
         confirm="Note the return",
-        act=act,
+        act=submitted(
+            (
+                "returned_on",
+                "reason",
+            ),
+            lambda session, typed, by: transitions.return_payment(session, row.id, typed, by=by),
+            "The payment came back: its statements are due again.",
+        ),
     )
 
 
@@ -185,7 +185,7 @@ def _giving_up(what: str, act: Callable[[str], str]) -> Decision:
 
 def _bank_answer() -> None:
     dialogs.field("bank_reference", "Bank reference", longest=60)
-    dialogs.field("value_on", "Value date (YYYY-MM-DD)", longest=10)
+    dialogs.day("value_on", "Value date")
 
 
 def _amount() -> int:

@@ -10,7 +10,7 @@ from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.states import Transition
 from core.store.access import store, transact
-from core.ui.finance.finance_writes import ROLE, made
+from core.ui.finance.finance_writes import ROLE, made, submitted
 from core.ui.frame import frame
 from core.ui.kit import dialogs
 from core.ui.kit.dialogs import Decision
@@ -86,18 +86,15 @@ def moving(statement_id: UUID, number: str, step: Transition) -> Decision:
 def reversing(statement_id: UUID, number: str) -> Decision:
     """Return the dialog that prepares the reversal of a statement."""
 
-    def act() -> str:
-        reason = dialogs.typed("reason")["reason"]
-        return made(
-            lambda session, by: statements.reverse(session, statement_id, reason=reason, by=by),
-            f"The reversal of {number} is prepared: somebody else of finance approves it.",
-        )
-
     return Decision(
         title="Reverse the statement",
         icon="undo",
         says=f"**{number}** becomes void by a statement with a number of its own, and its movements are stated again.",
         asks=lambda: dialogs.field("reason", "Reason", longest=500),
         confirm="Prepare the reversal",
-        act=act,
+        act=submitted(
+            ("reason",),
+            lambda session, typed, by: statements.reverse(session, statement_id, reason=typed["reason"], by=by),
+            f"The reversal of {number} is prepared: somebody else of finance approves it.",
+        ),
     )

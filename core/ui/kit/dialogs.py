@@ -8,7 +8,7 @@ A button opens a dialog, the page draws the open one, and its confirm button mak
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 
 import streamlit as st
 
@@ -20,6 +20,8 @@ from core.ui.kit import attempts, words
 _PLACE, _OPEN, _SAID = "decision", "decision.open", "decision.said"
 FIELD = "decision.field."
 _SAYS_FOR = timedelta(seconds=4)
+# Streamlit's own picker ends ten years from now.
+_FIRST_DAY, _LAST_DAY = date(1900, 1, 1), date(2100, 12, 31)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +37,7 @@ class Decision:
     confirm: str
     act: Callable[[], str]
     asks: Callable[[], None] | None = None
-    given: Mapping[str, str] | None = None
+    given: Mapping[str, str | date | None] | None = None
 
 
 def open_(decision: Decision) -> None:
@@ -71,13 +73,40 @@ def _get_reason() -> str | None:
 
 
 def typed(*names: str) -> dict[str, str]:
-    """Return the values of these dialog fields."""
-    return {name: st.session_state.get(FIELD + name) or "" for name in names}
+    """Return the values of these dialog fields as text: a day as in 2026-11-20, nothing as ""."""
+    return {name: str(st.session_state.get(FIELD + name) or "") for name in names}
 
 
 def field(name: str, label: str, *, longest: int) -> None:
     """Draw a one-line text field in the dialog, with its error below it."""
     st.text_input(label, key=FIELD + name, max_chars=longest, autocomplete="off", on_change="ignore")
+    blame(name)
+
+
+def area(name: str, label: str, *, longest: int) -> None:
+    """Draw a text field of several lines in the dialog, with its error below it."""
+    st.text_area(label, key=FIELD + name, max_chars=longest, height=110, on_change="ignore")
+    blame(name)
+
+
+def choice(name: str, label: str, options: Mapping[str, str]) -> None:
+    """Draw a pick list in the dialog, of values and their labels, with its error below it."""
+    key, shown = FIELD + name, options.__getitem__
+    st.selectbox(label, list(options), index=None, key=key, format_func=shown, placeholder="Choose", on_change="ignore")
+    blame(name)
+
+
+def day(name: str, label: str) -> None:
+    """Draw a date picker in the dialog, empty unless a day is given, with its error below it."""
+    st.date_input(
+        label,
+        value=None,
+        key=FIELD + name,
+        min_value=_FIRST_DAY,
+        max_value=_LAST_DAY,
+        format="DD/MM/YYYY",
+        on_change="ignore",
+    )
     blame(name)
 
 
