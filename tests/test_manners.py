@@ -13,6 +13,7 @@ SERVICES = [path for path in SOURCE if path.is_relative_to(ROOT / "core" / "serv
 GENERATED = {"0001_the_first_store.py"}
 BANNED = {"utils", "helpers", "common", "manager", "base", "misc", "types", "constants"}
 LONGEST = 300
+RIDDLES = {"What", "Who", "Whom", "Whose", "How", "Why", "Which", "Where", "When", "Whether"}
 ONLY_IN = {
     r"datetime\.now\(|date\.today\(|time\.time\(": {"clock.py", "auth.py"},
     r"\buuid4\(|\buuid1\(": set(),
@@ -46,6 +47,14 @@ def rules_that_are_switched_off_say_why(name: str, text: str) -> Faults:
     yield from (f"say why: {line.strip()}" for line in text.split("\n") if re.search(r"# noqa: S\d+\s*$", line))
 
 
+def docstrings_are_plain(name: str, text: str) -> Faults:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = (ast.get_docstring(node) or ".").split()[0]
+            if first in RIDDLES:
+                yield f"a docstring names its subject: {first} ... ({getattr(node, 'name', name)})"
+
+
 def session_first(name: str, text: str) -> Faults:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -61,7 +70,7 @@ def no_screen(name: str, text: str) -> Faults:
         yield "services know no screen"
 
 
-EVERYWHERE = [size_and_name, words_in_their_place, rules_that_are_switched_off_say_why]
+EVERYWHERE = [size_and_name, words_in_their_place, rules_that_are_switched_off_say_why, docstrings_are_plain]
 IN_SERVICES = [session_first, no_screen]
 Rule = Callable[[str, str], Faults]
 
@@ -94,6 +103,7 @@ def test_every_file_of_every_folder_is_read() -> None:
         (words_in_their_place, "sales.py", "session.commit()"),
         (words_in_their_place, "sales.py", "os.umask(0o077)"),
         (rules_that_are_switched_off_say_why, "sales.py", 'sa.text(f"SELECT {x}")  # noqa: S608'),
+        (docstrings_are_plain, "sales.py", 'def total():\n    """What was sold."""'),
         (session_first, "sales.py", "def total(wanted, session): ..."),
         (session_first, "sales.py", "async def total(wanted, *, session): ..."),
         (session_first, "sales.py", "class Edge:\n    def __init__(self, wanted, session): ..."),

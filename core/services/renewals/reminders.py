@@ -35,7 +35,7 @@ TOO_EARLY, ENDED, OPTED_OUT, SENT, TEST = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reminded:
-    """What became of a request: e-mails queued, and the policies left out by reason."""
+    """Result of a request for reminders: e-mails queued, and the policies left out by reason."""
 
     queued: int
     left_out: Mapping[str, int]

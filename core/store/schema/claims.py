@@ -122,7 +122,7 @@ class ClaimPayment(Owned, table=True):
 
 
 class ClaimPayee(Owned, table=True):
-    """Who is paid on a claim: the newest row is the payee, and a payment names the row that it went to.
+    """A payee of a claim: the newest row counts, and a payment names the row that it went to.
 
     `hint` is the last four digits of the account, which is sealed; `reason` is why it was set (contract C10).
     """

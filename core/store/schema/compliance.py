@@ -33,7 +33,7 @@ class ComplianceFigure(Row, table=True):
 
 
 class DataRequest(Row, table=True):
-    """What a person asks about their data; `customers` are the records that were found to be theirs (contract D1).
+    """A person's request about their data; `customers` are the records that were found to be theirs (contract D1).
 
     After an erasure name, contact and texts are gone, and `subject_key` (a keyed hash of the e-mail) remains.
     """

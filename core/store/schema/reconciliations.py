@@ -14,7 +14,7 @@ RESULTS = ("amount differs", "rate differs", "only ours", "only theirs", "timing
 
 
 class FileMapping(Row, table=True):
-    """Which columns of a party's files mean what, as it was chosen last; the bank's has no insurer."""
+    """The meaning of the columns in a party's files, as chosen last; the bank's has no insurer."""
 
     __tablename__ = "file_mapping"
     __table_args__ = (among("kind", RECONCILED, "kind"),)

@@ -1,4 +1,4 @@
-"""What can be done with a request about personal data, each in a dialog."""
+"""Actions on a request about personal data, each in a dialog."""
 
 from collections.abc import Sequence
 from uuid import UUID
