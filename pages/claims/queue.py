@@ -79,7 +79,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
     frame.page_header("Queue", "Which claim to take next, whose it is, and how many of its 60 days are left.")
     claim_assignment.take_button(person)
 asked = claim_filters.read(person)
-counts = queue_views.counted(person)
+counts = queue_views.get_counts(person)
 with reading(frame.scope()) as session:
     officers, names = claim_officers.list_active(session), load_choices(session).names["distributor"]
 claim_assignment.notice()
@@ -91,7 +91,7 @@ with st.skeleton(height=300), reading(frame.scope()) as session:
     rows = claim_queue.list_rows(session, asked, order=CLAIMS.order, paging=paging)
     payments = claim_queue.count_payments(session, asked)
 export_panel.offer("claims", asked.address(), rows=total.count, sum_minor=total.claimed_minor, beside=controls)
-st.markdown(CLAIMS.counted(total.count))
+st.markdown(CLAIMS.count_text(total.count))
 if not total.count:
     nothing(asked)
     st.stop()
@@ -100,9 +100,9 @@ if number is None:
     st.stop()
 above = st.container()
 picked = tables.draw(
-    CLAIMS, rows, number=number, total=total.count, chosen={seen.id for seen in claim_assignment.chosen()}
+    CLAIMS, rows, number=number, total=total.count, chosen={seen.id for seen in claim_assignment.get_selected()}
 )
-claim_assignment.keep(rows, picked)
+claim_assignment.store_selection(rows, picked)
 with above:
     claim_assignment.bar(person, officers)
 footer(total)

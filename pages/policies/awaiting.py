@@ -30,7 +30,7 @@ def found(asked: Asked) -> Page[OpenSubmission]:
 
 
 def nothing(asked: Asked) -> None:
-    if asked.narrowed:
+    if asked.is_filtered:
         st.info("Nothing that waits matches.", icon=":material/search_off:")
         st.button("Show all that waits", type="primary", on_click=url_state.reset)
     else:
@@ -45,7 +45,7 @@ def results(page: Page[OpenSubmission]) -> None:
     if number is None:
         return
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.markdown(f"{TABLE.counted(page.total_count)} waiting")
+        st.markdown(f"{TABLE.count_text(page.total_count)} waiting")
         with st.container(horizontal=True, width="content", gap="xsmall"):
             tables.choices(TABLE)
     above = st.container()
@@ -57,7 +57,7 @@ def results(page: Page[OpenSubmission]) -> None:
 frame.require("operations")
 awaiting_view.follow_retry()
 frame.page_header("Awaiting insurer", "Policies that their insurer has not taken or answered yet, and why.")
-resends.say()
+resends.show_result()
 with reading(frame.scope()) as session:
     names, insurers = load_choices(session), awaiting.list_health(session)
 insurer_health.draw(insurers)

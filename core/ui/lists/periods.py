@@ -39,7 +39,7 @@ def window_of(period: str, today: date) -> Window:
     return Window(first, tomorrow)
 
 
-def compared(period: str, window: Window, against: str = PREVIOUS) -> Comparison:
+def comparison_of(period: str, window: Window, against: str = PREVIOUS) -> Comparison:
     """Return the comparison period of a named period; N days are compared with the N days before them."""
     if against == YEAR_BEFORE:
         return comparisons.year_before(window)

@@ -42,7 +42,7 @@ class Asked:
     state: QueueView | None
 
     @property
-    def narrowed(self) -> bool:
+    def is_filtered(self) -> bool:
         """Return True if any filter is in use."""
         return self.provider_id is not None or self.state is not None
 
@@ -74,12 +74,12 @@ def filters(asked: Asked, insurers: Sequence[InsurerHealth]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         url_state.choice(_PROVIDER, "Insurer", names, chosen=asked.provider_id and str(asked.provider_id))
         url_state.choice(_STATE, "State", STATES, chosen=asked.state)
-        url_state.reset_button(shown=asked.narrowed)
+        url_state.reset_button(shown=asked.is_filtered)
 
 
 def follow_retry() -> None:
     """Resend the policy whose button was just clicked."""
-    if policy_id := tables.acted(WAITING):
+    if policy_id := tables.get_clicked_row(WAITING):
         resends.one(policy_id)
 
 
@@ -93,7 +93,7 @@ def bulk(picked: Sequence[OpenSubmission]) -> None:
             key="awaiting.resend",
             icon=":material/send:",
             disabled=not any(row.retryable for row in picked),
-            on_click=resends.chosen,
+            on_click=resends.act_on_selected,
             args=(ids_, resending.resend, "first in the queue", WAITING),
         )
         st.button(
@@ -102,7 +102,7 @@ def bulk(picked: Sequence[OpenSubmission]) -> None:
             icon=":material/task:",
             disabled=not picked,
             help="The insurer was told of these active policies another way.",
-            on_click=resends.chosen,
+            on_click=resends.act_on_selected,
             args=(ids_, resending.record_reported, "noted as reported", WAITING),
         )
         if not picked:
