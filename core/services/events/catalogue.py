@@ -201,6 +201,7 @@ UNTOLD: Final[Mapping[str, str]] = (
             *("statement given up", "statement part paid", "statement payment returned"),
             *("view saved", "view deleted", "e-mail queued", "e-mail text changed", "e-mail text reset"),
             *("reminders switched off", "reminders switched on", "customer noted"),
+            *("automation switched on", "automation switched off", "owner of a waiting policy set"),
             *("payment prepared", "payment approved", "payment confirmed", "payment returned", "payment given up"),
             *("bordereau issued", "bordereau sent", "bordereau acknowledged", "bordereau queried"),
             *("file reconciled", "difference explained", "difference adjusted", "write-off asked"),

@@ -21,7 +21,7 @@ from core.store.schema.tables import SavedView, Staff, StartView
 MOST: Final = 50
 _LONGEST_ADDRESS: Final = 4_000
 # The page and the mode are those of the moment; a search for a person is no view, and their data would outlive them.
-_NOT_KEPT: Final = frozenset({"page", "mode", "find", "email"})
+_NOT_KEPT: Final = frozenset({"page", "mode", "find", "q", "email", "phone", "first_name", "last_name", "owner"})
 
 
 def _check_name(name: str) -> str:

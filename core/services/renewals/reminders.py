@@ -56,12 +56,17 @@ def remind(session: ScopedSession, policy_ids: Sequence[UUID], *, by: Person) ->
     chosen = list(dict.fromkeys(policy_ids))
     if not 0 < len(chosen) <= MOST_AT_ONCE:
         raise InvalidInput.for_field("policies", f"choose between 1 and {MOST_AT_ONCE} policies")
-    terms = next_terms.get_next_terms(session, chosen)
-    reasons = [_remind_one(session, policies.get_for_update(session, key), terms[key], by) for key in chosen]
+    return remind_each(session, chosen, actor=by.actor)
+
+
+def remind_each(session: ScopedSession, policy_ids: Sequence[UUID], *, actor: str) -> Reminded:
+    """Like `remind`, but for whoever was asked already, such as the worker by an admin."""
+    terms = next_terms.get_next_terms(session, policy_ids)
+    reasons = [_remind_one(session, policies.get_for_update(session, key), terms[key], actor) for key in policy_ids]
     return Reminded(queued=reasons.count(None), left_out=Counter(reason for reason in reasons if reason))
 
 
-def _remind_one(session: ScopedSession, policy: Policy, term: NextTerm | NotRenewable, by: Person) -> str | None:
+def _remind_one(session: ScopedSession, policy: Policy, term: NextTerm | NotRenewable, actor: str) -> str | None:
     """Queue one reminder, or return why not."""
     stage = _get_stage_of(policy)
     if not policy.is_live:
@@ -84,7 +89,7 @@ def _remind_one(session: ScopedSession, policy: Policy, term: NextTerm | NotRene
         return SENT
     values = letters.describe(session, policy)
     values |= {"price": letters.naira(money.to_minor(term.price.total))}
-    row.mail_id = letters.queue(session, policy, TEMPLATE, values, by=by.actor)
+    row.mail_id = letters.queue(session, policy, TEMPLATE, values, by=actor)
     session.insert(row)
     return None
 

@@ -48,7 +48,14 @@ from core.store.schema.events import (
     WebhookTry,
 )
 from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
-from core.store.schema.follow_up import CustomerNote, ReminderOptOut, RenewalCall, RenewalReminder
+from core.store.schema.follow_up import (
+    Automation,
+    CustomerNote,
+    ReminderOptOut,
+    RenewalCall,
+    RenewalReminder,
+    SubmissionOwner,
+)
 from core.store.schema.months import MonthStep
 from core.store.schema.parties import (
     ApiKey,
@@ -85,6 +92,7 @@ __all__ = [
     "ApiKey",
     "AuditEntry",
     "AuditHead",
+    "Automation",
     "BankAccount",
     "Bordereau",
     "BordereauLine",
@@ -159,6 +167,7 @@ __all__ = [
     "StatementPayment",
     "StoreSecret",
     "Submission",
+    "SubmissionOwner",
     "TaxRate",
     "UploadedFile",
     "WebhookDelivery",
