@@ -47,12 +47,12 @@ def _write(session: ScopedSession, submission: Submission, to: UUID | None, pers
     before = row.owner_id if row else None
     if before == to:
         return
-    if row is None:
-        fields = {"distributor_id": submission.distributor_id, "is_live": submission.is_live}
-        session.insert(SubmissionOwner(policy_id=key, owner_id=to, **fields))
-    elif to is None:
+    if row is None and to is not None:
+        of_distributor, is_live = submission.distributor_id, submission.is_live
+        session.insert(SubmissionOwner(policy_id=key, owner_id=to, distributor_id=of_distributor, is_live=is_live))
+    elif row is not None and to is None:
         session.delete(row)
-    else:
+    elif row is not None and to is not None:
         row.owner_id, row.created_at = to, clock.now()
     session.flush()
     audit.write(

@@ -227,6 +227,13 @@ def get_by_email(session: ScopedSession, email: str) -> Person:
     return _build_person(row)
 
 
+def find_by_id(session: ScopedSession, staff_id: UUID) -> Person | None:
+    """Return a person by id; None if unknown or disabled."""
+    query = sa.select(*_PERSON_COLUMNS).where(col(Staff.id) == staff_id, col(Staff.disabled_at).is_(None))
+    row = session.execute(query).one_or_none()
+    return None if row is None else _build_person(row)
+
+
 _PERSON_COLUMNS = (
     *(col(Staff.id), col(Staff.email), col(Staff.name), col(Staff.roles), col(Staff.claim_limit_minor)),
     col(Staff.approves_from),

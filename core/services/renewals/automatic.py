@@ -18,7 +18,8 @@ from core.store.schema.tables import Policy, ReminderOptOut, RenewalReminder
 
 ACTOR: Final = "automatic reminders"
 AT_ONCE: Final = reminders.MOST_AT_ONCE
-_ENDS, _KEY = col(Policy.expiration_at), col(Policy.id)
+_ENDS: Any = col(Policy.expiration_at)
+_KEY = col(Policy.id)
 
 
 def is_due(session: ScopedSession) -> bool:

@@ -37,14 +37,15 @@ def _find(_: Any, text: str) -> Condition:
 
 
 def _has_stage(_: Any, stages: tuple[str, ...]) -> Condition:
-    return expressions.policy_stage().in_(stages)
+    found: Condition = expressions.policy_stage().in_(stages)
+    return found
 
 
 def _has_payment_state(_: Any, states: tuple[str, ...]) -> Condition:
     # Refunds of renewals are not those of the purchase; a refund of nothing gave nothing back.
     given_back = (col(Refund.renewal_id).is_(None), col(Refund.total_minor) > 0)
     touched = sa.select(col(Refund.purchase_id)).where(*given_back).correlate(None)
-    bought = aliased(Purchase)
+    bought: Any = aliased(Purchase)
     whole = (
         sa.select(col(Refund.purchase_id))
         .join(bought, bought.id == col(Refund.purchase_id))

@@ -86,7 +86,7 @@ def _has_number(text: str) -> Condition:
     if len(key) < _SHORTEST_PART:
         return column == key
     # A whole number is often a part of later ones: then it alone is meant.
-    other = aliased(Policy)
+    other: Any = aliased(Policy)
     is_whole = sa.select(other.id).where(other.number_key == key).correlate(None).exists()
     return sa.or_(column == key, sa.and_(sa.not_(is_whole), expressions.mentions(column, key)))
 

@@ -82,7 +82,7 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
-from core.store.schema.saved_views import SavedView, StartView
+from core.store.schema.saved_views import SavedView, StartView, ViewWatch
 from core.store.schema.statements import Statement, StatementLine, TaxRate
 
 __all__ = [
@@ -170,6 +170,7 @@ __all__ = [
     "SubmissionOwner",
     "TaxRate",
     "UploadedFile",
+    "ViewWatch",
     "WebhookDelivery",
     "WebhookEndpoint",
     "WebhookTry",

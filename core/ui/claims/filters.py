@@ -45,12 +45,15 @@ def draw(criteria: ClaimFilter, officers: Sequence[Officer], distributors: Mappi
         {"distributor": distributors},
         options={"assigned": people},
         leave_out=("assigned",) if criteria.view in ASSIGNED_VIEWS else (),
-        more=lambda: st.caption(
-            "Names, phone, e-mail and amounts match exactly, as in the search of the API; the claim owner matches in"
-            " part."
-        ),
+        more=_say_how,
         reset=lambda: _reset_button(criteria),
         beside=lambda: saved_views.draw("claims/queue.py", person),
+    )
+
+
+def _say_how() -> None:
+    st.caption(
+        "Names, phone, e-mail and amounts match exactly, as in the search of the API; the claim owner matches in part."
     )
 
 

@@ -85,7 +85,7 @@ def bulk(picked: Sequence[OpenSubmission], people: People, person: Person) -> No
 
 def _owner_button(ids_: Sequence[UUID], people: People, person: Person) -> None:
     """Draw the choice of who goes on with the ticked policies: oneself, a colleague or nobody."""
-    others = {key: name for key, name in people.items() if key != person.id}
+    others: dict[UUID | None, str] = {key: name for key, name in people.items() if key != person.id}
     choices: dict[UUID | None, str] = {person.id: "Me", **others, None: "Nobody"}
     with st.popover("Owner", icon=":material/person_add:", disabled=not ids_, key="awaiting_owner"):
         to: UUID | None = st.selectbox(
