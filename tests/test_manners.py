@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ ONLY_IN = {
     r"\bumask\(": {"file_permissions.py"},
 }
 Faults = Iterator[str]
+_parse = lru_cache(1)(ast.parse)  # each rule reads the same file after another
 
 
 def size_and_name(name: str, text: str) -> Faults:
@@ -33,7 +35,7 @@ def size_and_name(name: str, text: str) -> Faults:
         yield f"{name} says nothing as a name"
     if name not in GENERATED and text.count("\n") > LONGEST:
         yield f"longer than {LONGEST} lines"
-    if text.strip() and not ast.get_docstring(ast.parse(text)):
+    if text.strip() and not ast.get_docstring(_parse(text)):
         yield "a module says in one line what it is"
 
 
@@ -48,7 +50,7 @@ def rules_that_are_switched_off_say_why(name: str, text: str) -> Faults:
 
 
 def docstrings_are_plain(name: str, text: str) -> Faults:
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(_parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = (ast.get_docstring(node) or ".").split()[0]
             if first in RIDDLES:
@@ -56,7 +58,7 @@ def docstrings_are_plain(name: str, text: str) -> Faults:
 
 
 def session_first(name: str, text: str) -> Faults:
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(_parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             names = [each.arg for each in (*node.args.posonlyargs, *node.args.args) if each.arg not in {"self", "cls"}]
             if "session" in names[1:]:

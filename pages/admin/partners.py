@@ -81,7 +81,7 @@ def insurers() -> None:
 
 def heading(table: tables.Table[Any], total: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(table.counted(total), width="content")
+        st.markdown(table.count_text(total), width="content")
         tables.choices(table)
 
 

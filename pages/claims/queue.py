@@ -74,7 +74,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
     frame.page_header("Queue", "Which claim to take next, whose it is, and how many of its 60 days are left.")
     claim_assignment.take_button(person)
 asked = claim_filters.read(person)
-counts = queue_views.counted(person)
+counts = queue_views.get_counts(person)
 with reading(frame.scope()) as session:
     officers, names = claim_officers.list_active(session), load_choices(session).names["distributor"]
 claim_assignment.notice()
@@ -90,7 +90,7 @@ export_panel.offer(
     asked.address(),
     rows=total.count,
     sum_minor=total.claimed_minor,
-    line=CLAIMS.counted(total.count),
+    line=CLAIMS.count_text(total.count),
     beside=lambda: tables.choices(CLAIMS),
 )
 if not total.count:
@@ -101,9 +101,9 @@ if number is None:
     st.stop()
 above = st.container()
 picked = tables.draw(
-    CLAIMS, rows, number=number, total=total.count, chosen={seen.id for seen in claim_assignment.chosen()}
+    CLAIMS, rows, number=number, total=total.count, chosen={seen.id for seen in claim_assignment.get_selected()}
 )
-claim_assignment.keep(rows, picked)
+claim_assignment.store_selection(rows, picked)
 with above:
     claim_assignment.bar(person, officers)
 footer(total)

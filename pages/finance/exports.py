@@ -51,7 +51,7 @@ number = tables.page_of(RECEIPTS, found.total_count)
 if number is None:
     st.stop()
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-    st.markdown(RECEIPTS.counted(found.total_count), width="content")
+    st.markdown(RECEIPTS.count_text(found.total_count), width="content")
     tables.choices(RECEIPTS)
 with reading(Scope.system()) as session:
     rows = receipt_view.rows(session, found.items)

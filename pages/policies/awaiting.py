@@ -44,7 +44,7 @@ def results(page: Page[OpenSubmission]) -> None:
     if number is None:
         return
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.markdown(f"{TABLE.counted(page.total_count)} waiting")
+        st.markdown(f"{TABLE.count_text(page.total_count)} waiting")
         with st.container(horizontal=True, width="content", gap="xsmall"):
             tables.choices(TABLE)
     above = st.container()
@@ -56,7 +56,7 @@ def results(page: Page[OpenSubmission]) -> None:
 person = frame.require("operations")
 awaiting_view.follow_retry()
 frame.page_header("Awaiting insurer", "Policies that their insurer has not taken or answered yet, and why.")
-resends.say()
+resends.show_result()
 with reading(frame.scope()) as session:
     names, insurers, people = load_choices(session), awaiting.list_health(session), owners.list_candidates(session)
 insurer_health.draw(insurers)

@@ -25,7 +25,7 @@ def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals) -> None:
         asked.criteria.address(),
         rows=total.sold,
         sum_minor=total.sold_minor,
-        line=f"{PURCHASES.counted(total.sold)} · {premium} · {days}",
+        line=f"{PURCHASES.count_text(total.sold)} · {premium} · {days}",
         beside=lambda: tables.choices(PURCHASES),
     )
 
@@ -48,7 +48,7 @@ def footer(total: SalesTotals, given_back: Split) -> None:
 
 
 def nothing(asked: Asked[PurchaseFilter]) -> None:
-    if asked.changed:
+    if asked.is_changed:
         st.info("No purchase matches this selection.", icon=":material/filter_alt_off:")
         st.button("Show all purchases", type="primary", on_click=url_state.reset)
     else:

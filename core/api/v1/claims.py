@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from core.api.http import bodies, envelope, forms, openapi
 from core.api.http.auth import Signed
-from core.api.http.envelope import listed, success
+from core.api.http.envelope import list_response, success
 from core.api.http.forms import Form
 from core.api.http.idempotent_post import run_once
 from core.api.http.queries import FilterQuery, Id, PageQuery
@@ -170,4 +170,4 @@ def _lodged(request: Request, caller: Caller, form: Form, door: _LodgingRoute) -
 
 
 def _page(page: Page[ClaimRecord]) -> Response:
-    return listed("claims", page.items, page.total_count, _LISTED)
+    return list_response("claims", page.items, page.total_count, _LISTED)

@@ -51,7 +51,7 @@ class View:
     parameters: Mapping[str, Sequence[str]]
 
 
-def keep(parameters: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+def keep_parameters(parameters: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """Return the parameters of a URL that a view keeps."""
     return {name: list(given) for name, given in parameters.items() if name not in _NOT_KEPT and any(given)}
 
@@ -71,7 +71,7 @@ def save_view(
     validated: ViewInput = request.validate(ViewInput, dict(inputs))
     if validated.shared_role and (validated.shared_role not in ROLES or not by.has_role(validated.shared_role)):
         raise InvalidInput.for_field("shared_role", "must be a role of your own")
-    kept = keep(parameters)
+    kept = keep_parameters(parameters)
     if sum(len(name) + sum(map(len, given)) for name, given in kept.items()) > _LONGEST_ADDRESS:
         raise InvalidInput.for_field("parameters", "are too many: take some filters away")
     held = {row.name: row for row in _own(session, screen, by)}

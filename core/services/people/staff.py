@@ -102,7 +102,7 @@ def add_or_update(
         require_other_admin(session, row)
     row = row or Staff(email=validated.email, name=validated.name)
     if row.password_hash is not None and not passwords.matches(row.password_hash, password):
-        passwords.rest(row)
+        passwords.suspend_approvals(row)
     apply_input(row, validated)
     row.password_hash, row.disabled_at, row.link_until = password_hash, None, None
     session.add(row)

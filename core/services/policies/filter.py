@@ -27,8 +27,8 @@ def _is_in_force(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value 
 class PolicyFilter(SalesFilter, on=(Policy,)):
     """Filter of the list of policies; `status` true means in force now (contract P5)."""
 
-    category_ids: Ids = SalesFilter.offered("category_ids", place="none")
-    distributor_ids: Ids = SalesFilter.offered("distributor_ids", api="distributor_id", place="none")
+    category_ids: Ids = SalesFilter.redeclare("category_ids", place="none")
+    distributor_ids: Ids = SalesFilter.redeclare("distributor_ids", api="distributor_id", place="none")
     find: str | None = of(
         Text(
             label="Find",
@@ -52,7 +52,7 @@ class PolicyFilter(SalesFilter, on=(Policy,)):
             help="yes or no.",
         )
     )
-    customer_type: Literal["principal", "beneficiary"] | None = SalesFilter.offered(
+    customer_type: Literal["principal", "beneficiary"] | None = SalesFilter.redeclare(
         "customer_type", address="role", api="customer_type"
     )
-    expiring: Span = SalesFilter.offered("expiring", address="expires_from expires_to", place="none")
+    expiring: Span = SalesFilter.redeclare("expiring", address="expires_from expires_to", place="none")

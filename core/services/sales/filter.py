@@ -181,9 +181,9 @@ class PurchaseFilter(SalesFilter, on=(Purchase,)):
         )
     )
 
-    customer_email: str | None = SalesFilter.offered("customer_email", place="grid")
-    request_sources: tuple[str, ...] = SalesFilter.offered("request_sources", place="grid")
-    customer_type: Literal["principal", "beneficiary"] | None = SalesFilter.offered(
+    customer_email: str | None = SalesFilter.redeclare("customer_email", place="grid")
+    request_sources: tuple[str, ...] = SalesFilter.redeclare("request_sources", place="grid")
+    customer_type: Literal["principal", "beneficiary"] | None = SalesFilter.redeclare(
         "customer_type", api="customer_type"
     )
     premium_from: Decimal | None = of(

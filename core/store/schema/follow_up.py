@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core import clock, ids
-from core.store.schema.columns import Owned, Row, among
+from core.store.schema.columns import Owned, Row, one_of
 
 NOTE_KINDS = ("note", "call", "message", "visit")
 CALL_OUTCOMES = ("will_renew", "thinking", "refused", "no_answer", "wrong_number")
@@ -18,7 +18,7 @@ class RenewalCall(Owned, table=True):
 
     __tablename__ = "renewal_call"
     __table_args__ = (
-        among("outcome", CALL_OUTCOMES, "outcome"),
+        one_of("outcome", CALL_OUTCOMES, "outcome"),
         sa.Index(None, "policy_id", "expiration_at", "created_at"),
         sa.Index(None, "is_live", "created_at"),
     )
@@ -59,7 +59,7 @@ class CustomerNote(Owned, table=True):
     """One note on a customer, or one contact with them; notes are added and never changed."""
 
     __tablename__ = "customer_note"
-    __table_args__ = (among("kind", NOTE_KINDS, "kind"), sa.Index(None, "customer_id", "created_at"))
+    __table_args__ = (one_of("kind", NOTE_KINDS, "kind"), sa.Index(None, "customer_id", "created_at"))
     id: UUID = Field(default_factory=ids.new, primary_key=True)
     customer_id: UUID = Field(foreign_key="customer.id")
     kind: str = Field(default="note", max_length=10)

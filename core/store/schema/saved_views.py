@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core import clock, ids
-from core.store.schema.columns import Row, among, json_field
+from core.store.schema.columns import Row, json_field, one_of
 
 
 class SavedView(Row, table=True):
@@ -43,8 +43,8 @@ class ViewWatch(Row, table=True):
     __tablename__ = "view_watch"
     __table_args__ = (
         sa.UniqueConstraint("view_id", "staff_id"),
-        among("every", ("day", "week", "month"), "every"),
-        among("figure", ("rows", "sum"), "figure"),
+        one_of("every", ("day", "week", "month"), "every"),
+        one_of("figure", ("rows", "sum"), "figure"),
         sa.CheckConstraint("(figure IS NULL) = (bound IS NULL)", name="warning"),
     )
     id: UUID = Field(default_factory=ids.new, primary_key=True)

@@ -71,10 +71,10 @@ def _ask(review: ClaimReview) -> None:
 
 
 def _refer(hand: Hand) -> str:
-    typed = {name: claim_attempts.typed(hand.claim_id, name) for name in ("referred to", "referral_amount")}
+    typed = {name: claim_attempts.get_typed(hand.claim_id, name) for name in ("referred to", "referral_amount")}
     return review_actions.refer(
         hand,
         to=typed["referred to"] or "",
         amount=words.read_naira(typed["referral_amount"]),
-        note=claim_attempts.typed(hand.claim_id, "referral_note") or "",
+        note=claim_attempts.get_typed(hand.claim_id, "referral_note") or "",
     )

@@ -24,7 +24,7 @@ _ROLLING = frozenset({"7d", "30d"})
 window_of = windows.named_window
 
 
-def compared(period: str, window: Window, against: str = PREVIOUS) -> Comparison:
+def comparison_of(period: str, window: Window, against: str = PREVIOUS) -> Comparison:
     """Return the comparison period of a named period; N days are compared with the N days before them."""
     if against == YEAR_BEFORE:
         return comparisons.year_before(window)

@@ -23,7 +23,7 @@ def draw(path: str, person: Person) -> None:
     """Draw the views of the list at this page file, behind one button."""
     with reading(Scope.system()) as session:
         views = saved_views.list_views(session, path, by=person)
-    now = saved_views.keep(url_state.whole())
+    now = saved_views.keep_parameters(url_state.all_parameters())
     current = next((view for view in views if view.parameters == now), None)
     with st.popover("Views", icon=":material/bookmark:", key="saved_views"):
         for view in views:

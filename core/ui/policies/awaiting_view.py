@@ -52,7 +52,7 @@ def _names(insurers: Sequence[InsurerHealth]) -> Names:
 
 def follow_retry() -> None:
     """Resend the policy whose button was just clicked."""
-    if policy_id := tables.acted(WAITING):
+    if policy_id := tables.get_clicked_row(WAITING):
         resends.one(policy_id)
 
 
@@ -66,7 +66,7 @@ def bulk(picked: Sequence[OpenSubmission], people: People, person: Person) -> No
             key="awaiting.resend",
             icon=":material/send:",
             disabled=not any(row.retryable for row in picked),
-            on_click=resends.chosen,
+            on_click=resends.act_on_selected,
             args=(ids_, resending.resend, "first in the queue", WAITING),
         )
         st.button(
@@ -75,7 +75,7 @@ def bulk(picked: Sequence[OpenSubmission], people: People, person: Person) -> No
             icon=":material/task:",
             disabled=not picked,
             help="The insurer was told of these active policies another way.",
-            on_click=resends.chosen,
+            on_click=resends.act_on_selected,
             args=(ids_, resending.record_reported, "noted as reported", WAITING),
         )
         _owner_button(ids_, people, person)
@@ -95,7 +95,7 @@ def _owner_button(ids_: Sequence[UUID], people: People, person: Person) -> None:
             "Set the owner",
             key="awaiting.owner",
             type="primary",
-            on_click=resends.chosen,
+            on_click=resends.act_on_selected,
             args=(ids_, partial(owners.set_owner, to=to), f"now with {_with_whom(choices[to])}", WAITING),
         )
 

@@ -47,7 +47,7 @@ def _renewing(picked: Sequence[DueRow], renewable: Sequence[DueRow], person: Per
     def act() -> str:
         found = transact(scope, lambda session: bulk.renew_each(session, shown, by=person))
         tables.let_go(DUE)
-        return say(found)
+        return summarise(found)
 
     return Decision(
         title="Renew these policies",
@@ -65,15 +65,15 @@ def _shown(row: DueRow) -> ShownTerm:
 
 
 def _ask(picked: Sequence[DueRow], renewable: Sequence[DueRow]) -> None:
-    tables.listed(_PREVIEW, renewable)
+    tables.draw_short(_PREVIEW, renewable)
     for row in picked:
         if row.refusal:
-            st.caption(f"Left out: {words.plain(row.customer)}, {words.plain(words.dated(row.refusal))}")
+            st.caption(f"Left out: {words.plain(row.customer)}, {words.plain(words.format_dates(row.refusal))}")
 
 
-def say(found: BulkRenewal) -> str:
+def summarise(found: BulkRenewal) -> str:
     """Return the result in words: "2 policies are renewed for ₦1,068.75. Left out 1: it was renewed meanwhile."."""
     verb = "policy is" if found.done == 1 else "policies are"
     done = f"{words.count(found.done)} {verb} renewed for {words.naira(found.total_minor)}."
-    reasons = "; ".join(f"{number}: {words.dated(reason)}" for reason, number in found.left_out.items())
+    reasons = "; ".join(f"{number}: {words.format_dates(reason)}" for reason, number in found.left_out.items())
     return f"{done} Left out {reasons}." if reasons else done

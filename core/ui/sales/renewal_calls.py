@@ -104,7 +104,7 @@ def _record(scope: Scope, policy_ids: Sequence[UUID], person: Person) -> str:
     again: date | None = typed["call_again_on"]
     given = {
         "outcome": typed["outcome"],
-        "note": dialogs.typed(_NOTE)[_NOTE].strip() or None,
+        "note": dialogs.get_values(_NOTE)[_NOTE].strip() or None,
         "call_again_on": again.isoformat() if again else None,
     }
     inputs = {name: value for name, value in given.items() if value is not None}
@@ -121,7 +121,7 @@ def figures() -> None:
         found = calls.compute_conversion(session)
     if found:
         st.markdown("**Calls of the last 90 days**")
-        tables.listed(CALLERS, found)
+        tables.draw_short(CALLERS, found)
 
 
 def history(policy_id: UUID) -> None:

@@ -41,7 +41,7 @@ def _reminding(picked: Sequence[DueRow], person: Person) -> Decision:
         chosen = [row.id for row in picked]
         found = transact(frame.scope(), lambda session: reminders.remind(session, chosen, by=person))
         tables.let_go(DUE)
-        return say(found) + ("" if smtp.can_send() or not found.queued else WAITS)
+        return summarise(found) + ("" if smtp.can_send() or not found.queued else WAITS)
 
     return Decision(
         title="Send reminders",
@@ -73,7 +73,7 @@ def text_message(row: DueRow) -> str:
     )
 
 
-def say(found: Reminded) -> str:
+def summarise(found: Reminded) -> str:
     """Return what became of a request in words: "12 reminders are queued; left out: 2 reminded already"."""
     number = {0: "No reminder is", 1: "1 reminder is"}.get(found.queued, f"{found.queued} reminders are")
     queued = f"{number} queued"

@@ -32,9 +32,9 @@ _SECRET, _PING = "webhook.secret", "webhook.ping"
 _DAYS = timedelta(days=7)
 
 
-def typed() -> dict[str, Any]:
+def get_typed() -> dict[str, Any]:
     """Return what was typed of an endpoint, as a request says it."""
-    said: dict[str, Any] = dict(dialogs.typed(*_FIELDS))
+    said: dict[str, Any] = dict(dialogs.get_values(*_FIELDS))
     return {**said, "events": [each for each in said["events"].split(",") if each.strip()]}
 
 
@@ -47,7 +47,7 @@ def registering(distributor_id: UUID, name: str, *, is_live: bool) -> Decision:
     """Return the dialog that registers an endpoint and pings it."""
 
     def act() -> str:
-        request: EndpointRequest = requests.validate(EndpointRequest, typed())
+        request: EndpointRequest = requests.validate(EndpointRequest, get_typed())
         made = admin_writes.write(
             lambda session, by: desk.register(session, request, distributor_id=distributor_id, is_live=is_live, by=by)
         )
@@ -72,7 +72,7 @@ def changing(of: Endpoint) -> Decision:
     """Return the dialog that changes an endpoint."""
 
     def act() -> str:
-        request: EndpointChange = requests.validate(EndpointChange, typed())
+        request: EndpointChange = requests.validate(EndpointChange, get_typed())
         admin_writes.write(lambda session, by: desk.change(session, of.id, request, by=by))
         return "The endpoint is saved."
 
@@ -138,7 +138,7 @@ def replaying(of: Endpoint) -> Decision:
     """Return the dialog that counts the events of a span, and sends them when it is confirmed."""
 
     def asked() -> ReplayRequest:
-        said = dialogs.typed("from", "to", "events")
+        said = dialogs.get_values("from", "to", "events")
         patterns = [each for each in said["events"].split(",") if each.strip()]
         only_failed = bool(st.session_state.get(f"{dialogs.FIELD}only_failed"))
         span = {"from": said["from"], "to": said["to"]}
