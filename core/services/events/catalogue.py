@@ -209,6 +209,7 @@ UNTOLD: Final[Mapping[str, str]] = (
                 "e-mail text reset",
             ),
             *("reminders switched off", "reminders switched on", "customer noted"),
+            *("customers merged", "customers taken apart"),
             *("automation switched on", "automation switched off", "owner of a waiting policy set"),
             *("payment prepared", "payment approved", "payment confirmed", "payment returned", "payment given up"),
             *("bordereau issued", "bordereau sent", "bordereau acknowledged", "bordereau queried"),

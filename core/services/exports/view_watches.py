@@ -1,4 +1,4 @@
-"""What is mailed of a saved view: its figures every day, week or month, and a warning when one crosses a bound.
+"""Messages that a person wants about a saved view: figures every day, week or month, warnings about a bound.
 
 A message holds figures and links, never rows: who opens a link signs in, and the role is looked at again.
 """

@@ -17,6 +17,7 @@ from core.services.people.staff import Person
 from core.services.policies import letters, policies
 from core.services.renewals import next_terms
 from core.services.renewals.next_terms import NextTerm
+from core.services.sales import customer_merging
 from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, Policy, ReminderOptOut, RenewalReminder
 
@@ -141,8 +142,10 @@ def set_opt_out(session: ScopedSession, customer_id: UUID, *, is_out: bool, by: 
         session.insert(
             ReminderOptOut(distributor_id=customer.distributor_id, is_live=customer.is_live, customer_id=customer_id)
         )
+        customer_merging.share_opt_out(session, customer_id)
     else:
-        session.execute(sa.delete(ReminderOptOut).where(col(ReminderOptOut.customer_id) == customer_id))
+        everyone = customer_merging.list_linked(session, [customer_id])
+        session.execute(sa.delete(ReminderOptOut).where(col(ReminderOptOut.customer_id).in_(everyone)))
     audit.write(
         session,
         actor=by.actor,

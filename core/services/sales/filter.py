@@ -106,6 +106,7 @@ class SalesFilter(Filter, on=(Purchase, Renewal, Policy)):
         )
     )
     customer_id: UUID | None = of(Member(column="customer_id", api="customer_id"))
+    customer_ids: Ids = of(Members(column="customer_id"))
     expiring: Span = of(
         Days(
             label="Expires",

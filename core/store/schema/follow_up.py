@@ -55,6 +55,17 @@ class ReminderOptOut(Owned, table=True):
     created_at: datetime = Field(default_factory=clock.now)
 
 
+class CustomerMerge(Owned, table=True):
+    """Two records of one person: `merged_id` is shown as part of `kept_id`; each keeps its id, sales and e-mail."""
+
+    __tablename__ = "customer_merge"
+    __table_args__ = (sa.CheckConstraint("merged_id <> kept_id", name="two_records"),)
+    merged_id: UUID = Field(foreign_key="customer.id", primary_key=True)
+    kept_id: UUID = Field(foreign_key="customer.id", index=True)
+    merged_by: UUID = Field(foreign_key="staff.id")
+    created_at: datetime = Field(default_factory=clock.now)
+
+
 class CustomerNote(Owned, table=True):
     """One note on a customer, or one contact with them; notes are added and never changed."""
 

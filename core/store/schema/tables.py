@@ -50,6 +50,7 @@ from core.store.schema.events import (
 from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
 from core.store.schema.follow_up import (
     Automation,
+    CustomerMerge,
     CustomerNote,
     ReminderOptOut,
     RenewalCall,
@@ -111,6 +112,7 @@ __all__ = [
     "Complaint",
     "ComplianceFigure",
     "Customer",
+    "CustomerMerge",
     "CustomerNote",
     "DataRequest",
     "DayTotal",

@@ -1,4 +1,4 @@
-"""What is mailed of a saved view: its figures regularly, and a warning when one of them crosses a bound."""
+"""Messages about saved views: the figures regularly, and a warning when one of them crosses a bound."""
 
 import sqlalchemy as sa
 import sqlmodel
