@@ -55,11 +55,6 @@ def why_empty(view: View) -> str:
     return IDLE if view == "mine" and not counts.views["unassigned"] else NOTHING[view]
 
 
-def controls() -> None:
-    claim_filters.more(asked, names)
-    tables.choices(CLAIMS)
-
-
 def footer(total: QueueTotal) -> None:
     tables.footer(
         {
@@ -84,14 +79,20 @@ with reading(frame.scope()) as session:
     officers, names = claim_officers.list_active(session), load_choices(session).names["distributor"]
 claim_assignment.notice()
 queue_views.draw(person, asked.view or claim_filters.USUAL, counts)
-claim_filters.draw(asked, officers)
+claim_filters.draw(asked, officers, names, person)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     total = claim_queue.get_totals(session, asked)
     paging = CLAIMS.paging(url_state.page())
     rows = claim_queue.list_rows(session, asked, order=CLAIMS.order, paging=paging)
     payments = claim_queue.count_payments(session, asked)
-export_panel.offer("claims", asked.address(), rows=total.count, sum_minor=total.claimed_minor, beside=controls)
-st.markdown(CLAIMS.count_text(total.count))
+export_panel.offer(
+    "claims",
+    asked.address(),
+    rows=total.count,
+    sum_minor=total.claimed_minor,
+    line=CLAIMS.count_text(total.count),
+    beside=lambda: tables.choices(CLAIMS),
+)
 if not total.count:
     nothing(asked)
     st.stop()

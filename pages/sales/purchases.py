@@ -12,7 +12,7 @@ from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
 from core.ui.lists import periods, saved_views, tables
-from core.ui.sales import money_table, sales_filters
+from core.ui.sales import money_table, sales_filters, search_box
 from core.ui.sales.sales_filters import Asked
 from core.ui.sales.sales_table import PURCHASES
 
@@ -64,9 +64,13 @@ person = frame.require("operations", "finance")
 frame.page_header("Purchases", "Every sale, with its customer, its policy and the split of the money.")
 with reading(frame.scope()) as session:
     names = load_choices(session)
-asked = sales_filters.read(PurchaseFilter, names, usual=periods.ALL)
+search = search_box.read()
+asked = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.given)
+search_box.draw(PurchaseFilter.FIELDS["find"], search)
 sales_filters.draw_period(asked)
-sales_filters.chips(asked, names, beside=lambda: saved_views.draw("sales/purchases.py", person))
+sales_filters.chips(asked, names, leave_out=("find",), beside=lambda: saved_views.draw("sales/purchases.py", person))
+if search.fault:
+    st.stop()
 with st.skeleton(height=300), reading(frame.scope()) as session:
     wanted, paging = asked.criteria, PURCHASES.paging(url_state.page())
     total = sales_table.compute_total(session, wanted)

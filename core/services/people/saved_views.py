@@ -16,12 +16,12 @@ from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
 from core.services.people.staff import ROLES, Person
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import SavedView, Staff, StartView
+from core.store.schema.tables import SavedView, Staff, StartView, ViewWatch
 
 MOST: Final = 50
 _LONGEST_ADDRESS: Final = 4_000
 # The page and the mode are those of the moment; a search for a person is no view, and their data would outlive them.
-_NOT_KEPT: Final = frozenset({"page", "mode", "find", "email"})
+_NOT_KEPT: Final = frozenset({"page", "mode", "find", "q", "email", "phone", "first_name", "last_name", "owner"})
 
 
 def _check_name(name: str) -> str:
@@ -103,13 +103,21 @@ def list_views(session: ScopedSession, screen: str, *, by: Person) -> list[View]
     return sorted(found, key=lambda view: (not view.is_own, view.name.lower(), view.owner))
 
 
+def get_view(session: ScopedSession, view_id: UUID, *, by: Person) -> SavedView:
+    """Return a view that the person sees; NotFound for any other."""
+    row = _get(session, view_id, by)
+    session.expunge(row)
+    return row
+
+
 def delete_view(session: ScopedSession, view_id: UUID, *, by: Person) -> None:
     """Delete a view for everybody; only its owner or an admin may."""
     row = _get(session, view_id, by)
     if row.staff_id != by.id and not by.has_role():
         raise NotAllowed("A shared view is deleted by whoever saved it, or by an admin")
     _record(session, "view deleted", row, by)
-    session.execute(sa.delete(StartView).where(col(StartView.view_id) == view_id))
+    for entity in (StartView, ViewWatch):
+        session.execute(sa.delete(entity).where(col(entity.view_id) == view_id))
     session.delete(row)
     session.flush()
 

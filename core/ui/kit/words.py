@@ -33,6 +33,8 @@ _COLOURS: dict[str, str] = {
     "Draft": "gray",
     "Sent": "blue",
     "Part paid": "violet",
+    "Part refunded": "orange",
+    "Refunded": "gray",
     "Confirmed": "green",
     "Closing": "orange",
     "Closed": "blue",

@@ -17,7 +17,7 @@ from core.ui.kit import dialogs, facts, words
 from core.ui.kit.dialogs import Decision
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from core.ui.sales import renewal_reminders
+from core.ui.sales import bulk_renewal, renewal_reminders
 from core.ui.sales.renewal_table import DUE
 
 ROLES = ("operations",)
@@ -49,8 +49,10 @@ def bar(picked: Sequence[DueRow], person: Person) -> None:
             on_click=lambda: dialogs.open_(recording([row.id for row in picked], _about(picked), person)),
         )
         renewal_reminders.button(picked, person)
+        bulk_renewal.button(picked, person)
         if not picked:
-            st.caption("Tick the customers whom you called, or want to remind.", width="content")
+            st.caption("Tick the customers whom you called, or want to remind or renew.", width="content")
+    renewal_reminders.say_automatic()
 
 
 def _about(picked: Sequence[DueRow]) -> str:
