@@ -162,7 +162,11 @@ def replaying(of: Endpoint) -> Decision:
         st.checkbox("Only those that never got a 2xx", key=f"{dialogs.FIELD}only_failed")
         _show_count(of, asked)
 
-    given = {"from": clock.add_days(clock.today(), -_DAYS), "to": clock.today(), "events": []}
+    given: dict[str, date | list[str]] = {
+        "from": clock.add_days(clock.today(), -_DAYS),
+        "to": clock.today(),
+        "events": [],
+    }
     says = "Events of these days are sent again, under their old ids: a receiver that keeps ids takes each once."
     return Decision(
         title="Replay events", icon="replay", says=says, asks=ask, given=given, confirm="Send them again", act=act
