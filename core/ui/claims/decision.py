@@ -109,7 +109,7 @@ def _describe_above(review: ClaimReview, move: Transition, person: Person) -> st
     """Describe why the typed amount is above this person's limit; None when it is not."""
     if AUTHORITY not in move.needs or not move.column:
         return None
-    typed = claim_offers.parse_amount(words.read_naira(claim_attempts.typed(review.id, f"amount {move.to}")))
+    typed = claim_offers.parse_amount(words.read_naira(claim_attempts.get_typed(review.id, f"amount {move.to}")))
     return transitions.describe_limit_exceeded(person, money.to_minor(typed)) if typed else None
 
 

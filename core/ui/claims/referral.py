@@ -86,7 +86,7 @@ def _hand_over(review: ClaimReview) -> None:
 
 
 def _hand_to_finance(hand: Hand) -> str:
-    return money_actions.hand_to_finance(hand, note=claim_attempts.typed(hand.claim_id, "hand_over_note") or "")
+    return money_actions.hand_to_finance(hand, note=claim_attempts.get_typed(hand.claim_id, "hand_over_note") or "")
 
 
 def _open_prepared(review: ClaimReview, move: Transition, amount_minor: int | None) -> None:
