@@ -29,7 +29,7 @@ asked = sales_filters.read(SalesFilter, choices, usual=DEFAULT, offer=PERIODS)
 window = asked.window or periods.window_of(DEFAULT, clock.today())
 sales_filters.draw_period(asked, offer=PERIODS)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    summary = claim_figures.build_summary(session, window, compared=periods.compared(asked.period, window))
+    summary = claim_figures.build_summary(session, window, compared=periods.comparison_of(asked.period, window))
 st.caption(
     f":material/calendar_month: **{periods.describe_period(window)}**, compared with"
     f" {periods.describe_comparison(summary.compared)}."

@@ -15,7 +15,7 @@ from core.demo.claims.claims import Loss
 from core.demo.claims.paths import Reached, clock_of
 from core.demo.claims.specimens import Specimens
 from core.demo.market.sellers import Officer
-from core.demo.random_source import dashed, new_id
+from core.demo.random_source import dashed_id, new_id
 from core.states.claims import DECIDED, RULES, AskedRole, ClaimStatus, ClockEffect, Effect
 from core.store.schema.claims import (
     Claim,
@@ -236,12 +236,12 @@ def _officer_at(loss: Loss, status: ClaimStatus) -> str | None:
 
 
 def _note(loss: Loss, log: Log) -> None:
-    subject = f"claim {dashed(loss.id)}"
-    lodged = {"policy_id": dashed(loss.sale.policy_id), "claim_status": ClaimStatus.PENDING, "flags": loss.flags}
-    log.note(loss.lodged_at, loss.sale.actor, "claim lodged", subject, after=lodged)
+    subject = f"claim {dashed_id(loss.id)}"
+    lodged = {"policy_id": dashed_id(loss.sale.policy_id), "claim_status": ClaimStatus.PENDING, "flags": loss.flags}
+    log.add(loss.lodged_at, loss.sale.actor, "claim lodged", subject, after=lodged)
     steps = zip(loss.reached, loss.reached[1:], loss.officers[1:], strict=False)
     for version, (before, after, officer) in enumerate(steps, 1):
-        log.note(
+        log.add(
             after.at,
             officer.actor if officer else loss.sale.actor,
             "claim moved",

@@ -211,7 +211,7 @@ def _build_rule(invariant: Invariant) -> Callable[[ScopedSession], Iterable[str]
 _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The database is whole and of this release": _find_database_faults,
     **{f"No {invariant.description}": _build_rule(invariant) for invariant in INVARIANTS},
-    "The daybook has the sums of the sales": lambda session: daily_rollup.faults(session.connection()),
+    "The daybook has the sums of the sales": lambda session: daily_rollup.list_faults(session.connection()),
     "Every movement is its row, and its premium the sum of its shares": proofs.find_movement_faults,
     "Movements have the sums of the daybook": proofs.find_rollup_faults,
     "Every bordereau is its rows, its hash, and leaves nothing out": bordereau_proofs.find_bordereau_faults,

@@ -50,7 +50,7 @@ def key(claim_id: UUID, name: str) -> str:
     return f"claim.{claim_id.hex}.{name}"
 
 
-def typed(claim_id: UUID, name: str) -> Any:  # noqa: ANN401 of the widget's type
+def get_typed(claim_id: UUID, name: str) -> Any:  # noqa: ANN401 of the widget's type
     """Return the value of one of the claim's widgets."""
     return st.session_state.get(key(claim_id, name))
 
@@ -97,7 +97,7 @@ def acknowledge(claim_id: UUID) -> None:
     st.session_state.pop(key(claim_id, "seen"), None)
 
 
-def token(claim_id: UUID) -> str:
+def get_token(claim_id: UUID) -> str:
     """Return the idempotency token of the text being written: sent any number of times, it is recorded once."""
     kept: str = st.session_state.setdefault(key(claim_id, "token"), fresh_token())
     return kept
@@ -127,7 +127,7 @@ def carry_out(form: str, review: ClaimReview, act: Callable[[Hand], str], clears
         st.session_state.setdefault(key(claim_id, "seen"), hand.version)
         return
     if done is not None:
-        attempts.say(key(claim_id, "claim"), done)
+        attempts.keep_message(key(claim_id, "claim"), done)
         acknowledge(claim_id)
         _go_on(form, review, hand)
         for name, value in clears.items():

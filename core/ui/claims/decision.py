@@ -64,7 +64,7 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
     asked = {need.field for need in move.inputs_needed if need.field}
     st.markdown(f"**{words.plain(move.label)}**")
     if Effect.PAYS in move.effects:
-        paying.ask(review)
+        paying.draw_form(review)
     if "amount" in asked:
         _ask_amount(review, move, person)
     if "reason" in asked:
@@ -116,7 +116,7 @@ def _describe_above(review: ClaimReview, move: Transition, person: Person) -> st
     """Describe why the typed amount is above this person's limit; None when it is not."""
     if AUTHORITY not in move.needs or not move.column:
         return None
-    typed = claim_offers.parse_amount(words.read_naira(claim_attempts.typed(review.id, f"amount {move.to}")))
+    typed = claim_offers.parse_amount(words.read_naira(claim_attempts.get_typed(review.id, f"amount {move.to}")))
     return transitions.describe_limit_exceeded(person, money.to_minor(typed)) if typed else None
 
 
@@ -132,7 +132,7 @@ def _cleared(review: ClaimReview, move: Transition) -> Mapping[str, Any]:
 def _carried(review: ClaimReview, hand: Hand, move: Transition, asked: set[str]) -> str:
     told: dict[str, Any] = {name: _typed(hand, move, name) for name in _FIELDS if name in asked or name == "note"}
     unmet = review.unmet_checks if "reasons" in asked else []
-    given = {check.key: claim_attempts.typed(review.id, f"reasons {check.key}") for check in unmet}
+    given = {check.key: claim_attempts.get_typed(review.id, f"reasons {check.key}") for check in unmet}
     if Effect.PAYS in move.effects:
         told.pop("amount", None)
         return paying.carry_out(review, hand, **told)
@@ -141,15 +141,15 @@ def _carried(review: ClaimReview, hand: Hand, move: Transition, asked: set[str])
 
 def _typed(hand: Hand, move: Transition, name: str) -> str:
     if name == "amount":
-        return words.read_naira(claim_attempts.typed(hand.claim_id, f"amount {move.to}"))
-    return claim_attempts.typed(hand.claim_id, name) or ""
+        return words.read_naira(claim_attempts.get_typed(hand.claim_id, f"amount {move.to}"))
+    return claim_attempts.get_typed(hand.claim_id, name) or ""
 
 
 def _impossible(review: ClaimReview, attempt: Open) -> None:
     """Explain that the claim has changed and the transition is no longer possible; the input can still be copied."""
     label = words.plain(attempt.to)
     st.warning(f"This claim is {words.badge(review.status)} and cannot become {label} now.", icon=":material/block:")
-    note = claim_attempts.typed(review.id, "note")
+    note = claim_attempts.get_typed(review.id, "note")
     if note:
         st.text_area("What you typed", note, disabled=True, key=key(review.id, "typed"))
     st.button("Put it away", key=key(review.id, "put away"), on_click=claim_attempts.close, args=(review.id,))
@@ -170,7 +170,7 @@ def _ask_amount(review: ClaimReview, move: Transition, person: Person) -> None:
     if ESTIMATE in move.needs and review.amounts.owed:
         st.caption(f"By the records {words.naira_of(review.amounts.owed)}: {_source(review)}.")
     if APPROVED_AMOUNT in move.needs and review.amounts.limits.most_minor is not None:
-        st.caption(f"At most {words.plain(review.amounts.limits.shown)}: {_source(review)}.")
+        st.caption(f"At most {words.plain(review.amounts.limits.describe)}: {_source(review)}.")
     if person.claim_limit_minor is not None and not person.has_role("supervisor") and AUTHORITY in move.needs:
         st.caption(f"You may decide up to {words.naira(person.claim_limit_minor)}; above it a supervisor does.")
     if OFFER in move.needs:
@@ -178,7 +178,7 @@ def _ask_amount(review: ClaimReview, move: Transition, person: Person) -> None:
         st.caption(f"The offer is at most {most}; for one below it, the note has to say why.")
         prices.show_steps(review.offer.steps)
     if APPROVED_AMOUNT in move.needs:
-        _show_offer(review, words.read_naira(claim_attempts.typed(review.id, name)))
+        _show_offer(review, words.read_naira(claim_attempts.get_typed(review.id, name)))
 
 
 def _suggested(review: ClaimReview, move: Transition) -> str:

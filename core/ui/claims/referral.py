@@ -86,7 +86,7 @@ def _hand_over(review: ClaimReview) -> None:
 
 
 def _hand_to_finance(hand: Hand) -> str:
-    return money_actions.hand_to_finance(hand, note=claim_attempts.typed(hand.claim_id, "hand_over_note") or "")
+    return money_actions.hand_to_finance(hand, note=claim_attempts.get_typed(hand.claim_id, "hand_over_note") or "")
 
 
 def _open_prepared(review: ClaimReview, move: Transition, amount_minor: int | None) -> None:
@@ -123,10 +123,10 @@ def _ask(review: ClaimReview) -> None:
 
 
 def _refer(hand: Hand) -> str:
-    typed = {name: claim_attempts.typed(hand.claim_id, name) for name in ("referred to", "referral_amount")}
+    typed = {name: claim_attempts.get_typed(hand.claim_id, name) for name in ("referred to", "referral_amount")}
     return review_actions.refer(
         hand,
         to=typed["referred to"] or "",
         amount=words.read_naira(typed["referral_amount"]),
-        note=claim_attempts.typed(hand.claim_id, "referral_note") or "",
+        note=claim_attempts.get_typed(hand.claim_id, "referral_note") or "",
     )

@@ -24,7 +24,7 @@ def paying(row: HandOver) -> Decision:
         dialogs.day("value_on", "Value date")
 
     def act() -> str:
-        typed = dialogs.typed("payment_reference", "method", "value_on")
+        typed = dialogs.get_values("payment_reference", "method", "value_on")
         reference = typed.pop("payment_reference") or None
         payment = {name: value for name, value in typed.items() if value}
         return made(

@@ -147,12 +147,12 @@ SCREENS: tuple[Screen, ...] = (
 )
 
 
-def allowed(person: Person) -> list[Screen]:
+def allowed_screens(person: Person) -> list[Screen]:
     """Return the screens that a person may open, in menu order; the first visible one is their home."""
     return [screen for screen in SCREENS if person.has_role(*screen.roles)]
 
 
-def refused(person: Person) -> list[Screen]:
+def refused_screens(person: Person) -> list[Screen]:
     """Return the screens that this person may not open."""
     return [screen for screen in SCREENS if not person.has_role(*screen.roles)]
 

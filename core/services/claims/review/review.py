@@ -146,12 +146,12 @@ class ClaimReview:
 
     @property
     def payee(self) -> Payee:
-        """Who is paid now."""
+        """The present payee."""
         return self.payees[-1]
 
     @property
     def balance_minor(self) -> int:
-        """What is left to pay of the offer, in kobo."""
+        """The part of the offer that is not paid yet, in kobo."""
         return self.amounts.offer_minor - self.amounts.limits.offer_paid_minor
 
     @property

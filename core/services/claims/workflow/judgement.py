@@ -46,7 +46,7 @@ class Judgement:
         return [check for check in self.checks if not check.passed]
 
     @property
-    def failed(self) -> list[CoverageCheck]:
+    def failed_checks(self) -> list[CoverageCheck]:
         """The checks that failed."""
         return [check for check in self.checks if check.passed is False]
 
