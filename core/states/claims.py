@@ -9,7 +9,7 @@ CLAIMS_ROLES: Final = ("claims", "supervisor")
 
 
 class AskedRole(StrEnum):
-    """Whom an open referral asks: a supervisor for a decision, or finance for a payment."""
+    """Role that an open referral asks: a supervisor for a decision, or finance for a payment."""
 
     SUPERVISOR = "supervisor"
     FINANCE = "finance"

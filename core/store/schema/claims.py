@@ -267,7 +267,7 @@ class ClaimLetterSent(Owned, table=True):
     """When, how and by whom a letter in the file of a claim was sent; a letter without a row is to be sent."""
 
     __tablename__ = "claim_letter_sent"
-    __table_args__ = (among("way", LETTER_WAYS, "way"),)
+    __table_args__ = (one_of("way", LETTER_WAYS, "way"),)
     code: str = Field(primary_key=True, max_length=32, foreign_key="uploaded_file.code")
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
     way: str = Field(max_length=12)

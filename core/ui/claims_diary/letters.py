@@ -7,7 +7,7 @@ import streamlit as st
 from core import seal
 from core.outbound import mail as smtp
 from core.services.claims.letters import letters as claim_letters
-from core.services.claims.letters.letters import LETTER_WAYS, KeptLetter
+from core.services.claims.letters.letters import WAYS, KeptLetter
 from core.services.claims.review.review import ClaimReview
 from core.services.files import files
 from core.services.files.files import ReceivedFile
@@ -53,7 +53,7 @@ def _line(review: ClaimReview, letter: KeptLetter) -> None:
         if review.is_live and smtp.can_send():
             _send_button(review, letter, "Send by e-mail", None)
         with st.popover("Mark as sent", icon=":material/outgoing_mail:", type="tertiary"):
-            for way in LETTER_WAYS:
+            for way in WAYS:
                 _send_button(review, letter, way, way)
 
 

@@ -29,6 +29,7 @@ from core.store.access import AnySelect, ScopedSession
 from core.store.schema.claims import LETTER_WAYS
 from core.store.schema.tables import Claim, ClaimEvent, ClaimLetterSent, Policy, Provider, Staff, UploadedFile
 
+WAYS: Final = LETTER_WAYS
 _FIELD: Final = "letter_"
 
 
