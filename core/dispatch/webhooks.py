@@ -6,7 +6,7 @@ from uuid import UUID
 
 import structlog
 
-from core import clock, ids
+from core import clock, ids, metrics
 from core.outbound.webhook_client import SendResult, WebhookClient
 from core.services.events import appending, catalogue
 from core.services.events.derivation import EventDraft
@@ -34,10 +34,14 @@ async def send(client: WebhookClient, job: DeliveryJob) -> Sent:
     if job.body is None:
         return job, None
     try:
-        return job, await client.send(job.url, job.body, job.headers)
+        result = await client.send(job.url, job.body, job.headers)
     except Exception as error:
         _log.error("delivery not sent", error=type(error).__name__, exc_info=True)
+        metrics.count("webhook_deliveries", "internal_error")
         return job, SendResult(milliseconds=0, error=INTERNAL_ERROR)
+    metrics.count("webhook_deliveries", result.outcome)
+    metrics.observe("webhook_seconds", result.milliseconds / 1000)
+    return job, result
 
 
 def record(store: Store, sent: Sequence[Sent]) -> None:
