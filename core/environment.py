@@ -22,6 +22,7 @@ READ_ELSEWHERE: Final = frozenset(
             "FUZZ_CASES",
             "OVERLOAD_SECONDS",
             "RACES",
+            "RANDOM_MONTHS",
             "RANDOM_SALES",
             "SELL_EVERY_COVER",
         ),
@@ -30,7 +31,7 @@ READ_ELSEWHERE: Final = frozenset(
 )
 
 
-def given() -> dict[str, str]:
+def coverdesk_variables() -> dict[str, str]:
     """Our variables as this process has them, in capitals."""
     return {name.upper(): value for name, value in os.environ.items() if name.upper().startswith(PREFIX)}
 

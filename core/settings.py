@@ -239,7 +239,7 @@ def get_demonstration_secret(*, create: bool) -> str:
 @cache
 def settings() -> Settings:
     """The settings of this process; UnreadableSetting names each variable that is unknown or cannot be read."""
-    given, places = environment.given(), environment.insurer_variables(Insurer.model_fields)
+    given, places = environment.coverdesk_variables(), environment.insurer_variables(Insurer.model_fields)
     real = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields if name != "insurers"} | places.keys()
     if unknown := environment.unknown(given, real):
         raise InvalidSetting("\n".join(unknown))

@@ -8,7 +8,7 @@ from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.reading import ReconciliationRow
 from core.store.access import reading
 from core.ui.finance.finance_writes import ROLE
-from core.ui.finance.reconciliation_tables import DIFFERENCES
+from core.ui.finance.reconciling.tables import DIFFERENCES
 from core.ui.frame import frame
 from core.ui.kit import facts, url_state, words
 from core.ui.lists import tables
@@ -84,7 +84,7 @@ total = sum(number for result, number, _ in results if chosen in (None, result))
 with reading(frame.scope()) as session:
     paging = DIFFERENCES.paging(url_state.page())
     rows = reconciliation_reading.list_differences(session, row.id, paging, result=chosen)
-st.markdown(DIFFERENCES.counted(total))
+st.markdown(DIFFERENCES.count_text(total))
 number = tables.page_of(DIFFERENCES, total)
 if number is not None:
     tables.draw(DIFFERENCES, rows, number=number, total=total)

@@ -59,7 +59,7 @@ def test_the_services_start_with_the_example_once_it_is_filled_in(
         "COVERDESK_SECRET_KEY": "kjhGF75-qwertzuiop-0987654321-yxcvbnm",
         "POSTGRES_PASSWORD": "abc123",
     }
-    for name in environment.given():
+    for name in environment.coverdesk_variables():
         monkeypatch.delenv(name)
     for name, value in given_to(service, values).items():
         if value:

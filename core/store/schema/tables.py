@@ -48,7 +48,15 @@ from core.store.schema.events import (
     WebhookTry,
 )
 from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
-from core.store.schema.follow_up import CustomerNote, ReminderOptOut, RenewalCall, RenewalReminder
+from core.store.schema.follow_up import (
+    Automation,
+    CustomerMerge,
+    CustomerNote,
+    ReminderOptOut,
+    RenewalCall,
+    RenewalReminder,
+    SubmissionOwner,
+)
 from core.store.schema.months import MonthStep
 from core.store.schema.parties import (
     ApiKey,
@@ -75,7 +83,7 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
-from core.store.schema.saved_views import SavedView, StartView
+from core.store.schema.saved_views import SavedView, StartView, ViewWatch
 from core.store.schema.statements import Statement, StatementLine, TaxRate
 
 __all__ = [
@@ -85,6 +93,7 @@ __all__ = [
     "ApiKey",
     "AuditEntry",
     "AuditHead",
+    "Automation",
     "BankAccount",
     "Bordereau",
     "BordereauLine",
@@ -103,6 +112,7 @@ __all__ = [
     "Complaint",
     "ComplianceFigure",
     "Customer",
+    "CustomerMerge",
     "CustomerNote",
     "DataRequest",
     "DayTotal",
@@ -159,8 +169,10 @@ __all__ = [
     "StatementPayment",
     "StoreSecret",
     "Submission",
+    "SubmissionOwner",
     "TaxRate",
     "UploadedFile",
+    "ViewWatch",
     "WebhookDelivery",
     "WebhookEndpoint",
     "WebhookTry",

@@ -57,7 +57,7 @@ def close() -> None:
     attempts.forget(_PLACE)
 
 
-def say(sentence: str) -> None:
+def keep_message(sentence: str) -> None:
     """Store a success message, shown by each run of the page for a few seconds."""
     st.session_state[_SAID] = (sentence, None)
 
@@ -73,7 +73,7 @@ def _get_reason() -> str | None:
     return str(sentence) if sentence else None
 
 
-def typed(*names: str) -> dict[str, str]:
+def get_values(*names: str) -> dict[str, str]:
     """Return the values of these dialog fields as text: a day as in 2026-11-20, nothing as ""."""
     return {name: str(st.session_state.get(FIELD + name) or "") for name in names}
 
@@ -179,4 +179,4 @@ def _carry_out(roles: tuple[str, ...]) -> None:
         return
     if done is not None:
         close()
-        say(done)
+        keep_message(done)

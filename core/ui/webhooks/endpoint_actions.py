@@ -28,9 +28,9 @@ _SECRET, _PING = "webhook.secret", "webhook.ping"
 _DAYS = 7
 
 
-def typed() -> dict[str, Any]:
+def get_typed() -> dict[str, Any]:
     """Return what was typed of an endpoint, as a request says it."""
-    return {**dialogs.typed(*_FIELDS), "events": dialogs.chosen("events")}
+    return {**dialogs.get_values(*_FIELDS), "events": dialogs.chosen("events")}
 
 
 def _ask(known: Sequence[str] = ()) -> None:
@@ -52,7 +52,7 @@ def registering(distributor_id: UUID, name: str, *, is_live: bool) -> Decision:
     """Return the dialog that registers an endpoint and pings it."""
 
     def act() -> str:
-        request: EndpointRequest = requests.validate(EndpointRequest, typed())
+        request: EndpointRequest = requests.validate(EndpointRequest, get_typed())
         made = admin_writes.write(
             lambda session, by: desk.register(session, request, distributor_id=distributor_id, is_live=is_live, by=by)
         )
@@ -77,7 +77,7 @@ def changing(of: Endpoint) -> Decision:
     """Return the dialog that changes an endpoint."""
 
     def act() -> str:
-        request: EndpointChange = requests.validate(EndpointChange, typed())
+        request: EndpointChange = requests.validate(EndpointChange, get_typed())
         admin_writes.write(lambda session, by: desk.change(session, of.id, request, by=by))
         return "The endpoint is saved."
 
@@ -175,7 +175,7 @@ def replaying(of: Endpoint) -> Decision:
 
 def _span() -> dict[str, str | None]:
     """Return the instants between which the chosen days of Lagos lie; a day that is missing is left out."""
-    days = {name: date.fromisoformat(day) for name, day in dialogs.typed("from", "to").items() if day}
+    days = {name: date.fromisoformat(day) for name, day in dialogs.get_values("from", "to").items() if day}
     end = timedelta(days=1, milliseconds=-1)
     return {
         name: clock.to_wire(clock.lagos_midnight(day) + (end if name == "to" else timedelta()))
