@@ -69,16 +69,16 @@ def tile(metric: Metric[Any], *, now: Value, then: Value, compared: Comparison |
         format_value(metric, now),
         _change(metric, compute_change(metric.unit, now, then)) if compared else None,
         delta_color=_COLOURS[metric.better],
-        delta_description=_described(before, compared) if compared else None,
+        delta_description=_describe_before(before) if compared else None,
         help=f"{metric.definition}{with_what}",
         border=True,
         height="stretch",
     )
 
 
-def _described(before: str, compared: Comparison) -> str:
-    days = periods.describe_comparison(compared)
-    return f"from {before}, {days}" if before != "–" else f"nothing to compare with, {days}"
+def _describe_before(before: str) -> str:
+    """Return the figure to compare with; its days stand above the tiles and in the help, as here they would be cut."""
+    return f"from {before}" if before != "–" else "nothing before"
 
 
 def format_value(metric: Metric[Any], value: Value) -> str:
