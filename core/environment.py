@@ -22,6 +22,7 @@ READ_ELSEWHERE: Final = frozenset(
             "FUZZ_CASES",
             "OVERLOAD_SECONDS",
             "RACES",
+            "RANDOM_MONTHS",
             "RANDOM_SALES",
             "SELL_EVERY_COVER",
         ),

@@ -122,11 +122,6 @@ class Settings(BaseSettings):
         sandbox = insurer.url if insurer.url and urlsplit(insurer.url).hostname in LOOPBACK_HOSTS else None
         return insurer.test_url or sandbox
 
-    @property
-    def has_connected_insurer(self) -> bool:
-        """True when any insurer has an address, so that there is something for a worker to do."""
-        return any(insurer.url or insurer.test_url for insurer in self.insurers.values())
-
     def insurer_key(self, segment: str) -> str | None:
         """The credential that an insurer is shown, if it wants one."""
         key = self.insurers.get(segment, Insurer()).key

@@ -8,8 +8,8 @@ from core.services.finance.reconciling import differences
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.reading import DifferenceRow
 from core.store.access import reading
-from core.ui.finance import difference_actions
 from core.ui.finance.finance_writes import ROLE
+from core.ui.finance.reconciling import deciding
 from core.ui.frame import frame
 from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
@@ -68,10 +68,10 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
     with st.container(horizontal=True, gap="xsmall", width="content"):
         for verb in differences.list_allowed(row, person):
             st.button(
-                difference_actions.LABELS[verb],
+                deciding.LABELS[verb],
                 type="primary" if verb == "write off" else "secondary",
                 on_click=dialogs.open_,
-                args=(difference_actions.deciding(row, verb),),
+                args=(deciding.build_dialog(row, verb),),
             )
 dialogs.run(ROLE)
 with st.grid(2, min_column_width=320, gap="small"):

@@ -5,9 +5,9 @@ import streamlit as st
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.statements import overview as statement_overview
 from core.store.access import reading
-from core.ui.finance import reconcile_form
 from core.ui.finance.finance_writes import ROLE
-from core.ui.finance.reconciliation_tables import RECONCILIATIONS
+from core.ui.finance.reconciling import form
+from core.ui.finance.reconciling.tables import RECONCILIATIONS
 from core.ui.frame import frame
 from core.ui.lists import tables
 
@@ -20,7 +20,7 @@ if not frame.mode():
     st.stop()
 with reading(frame.scope()) as session:
     months = statement_overview.list_months(session)
-made = st.session_state.pop(f"{reconcile_form.PLACE}.made", None)
+made = st.session_state.pop(f"{form.PLACE}.made", None)
 if made:
     st.success("The file was compared: every difference is kept.", icon=":material/check_circle:")
     st.page_link(
@@ -29,7 +29,7 @@ if made:
         icon=":material/balance:",
         query_params={"id": made, **frame.mode_query()},
     )
-reconcile_form.draw(months)
+form.draw(months)
 with reading(frame.scope()) as session:
     rows = reconciliation_reading.list_reconciliations(session)
 if not rows:

@@ -8,7 +8,7 @@ from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.reading import ReconciliationRow
 from core.store.access import reading
 from core.ui.finance.finance_writes import ROLE
-from core.ui.finance.reconciliation_tables import DIFFERENCES
+from core.ui.finance.reconciling.tables import DIFFERENCES
 from core.ui.frame import frame
 from core.ui.kit import facts, url_state, words
 from core.ui.lists import tables

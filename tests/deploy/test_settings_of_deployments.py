@@ -71,6 +71,21 @@ def test_the_services_start_with_the_example_once_it_is_filled_in(
     settings.cache_clear()
 
 
+def test_insurers_are_known_to_who_sells_and_to_who_sends() -> None:
+    files = [service["env_file"] for service in OURS.values()]
+    assert files == [[{"path": ".env.settings", "required": False}]] * len(OURS)
+    given = {name for service in OURS.values() for name in service["environment"]}
+    assert not {name for name in given if name.startswith("COVERDESK_INSURER")}, "they would hide those of the file"
+
+
+@pytest.mark.parametrize("secret", [".env", ".env.settings"])
+def test_files_with_secrets_enter_neither_history_nor_image(secret: str) -> None:
+    rules = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
+    # The last rule that fits decides.
+    assert rules.index("deploy/.env*") > rules.index("!deploy")
+    assert f"deploy/{secret}" in (ROOT / ".gitignore").read_text().splitlines()
+
+
 def test_an_example_that_was_not_filled_in_is_no_secret() -> None:
     with pytest.raises(InvalidSetting):
         Settings(secret_key=example()["COVERDESK_SECRET_KEY"]).check_safe_to_serve()

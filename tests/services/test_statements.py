@@ -316,7 +316,7 @@ def test_the_store_itself_refuses_other_figures_and_one_person_in_both_roles(fin
 def test_check_finds_a_planted_error(
     finance: Finance, party: Party, trigger: str, table: str, planted: str, said: str
 ) -> None:
-    prepared(finance, party, AUGUST)
+    prepared(finance, party, AUGUST, SEPTEMBER)
     with finance.store.writers.begin() as connection:
         connection.exec_driver_sql(f"DROP TRIGGER {trigger}" + ("" if finance.store.is_sqlite else f" ON {table}"))
         connection.exec_driver_sql(planted)

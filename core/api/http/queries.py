@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import cache
 from typing import Annotated, Any, ClassVar, Generic, cast
 from uuid import UUID
@@ -27,6 +27,11 @@ _POLLED = (
     "Created at this moment or later. A record is visible once it is committed, which may be a moment after its"
     f" `created_at`: who polls asks from {OVERLAP.seconds} seconds before the newest one that they know, and leaves"
     " out the ids that they have."
+)
+_ZONES: Mapping[str, tzinfo] = {"UTC": UTC, "Africa/Lagos": clock.LAGOS}
+_ZONED = (
+    "The time zone of the days in `start_date` and `end_date`, and of their timestamps without an offset. With"
+    " Africa/Lagos the days of a month hold what the desk and the statements have of that month."
 )
 _DAY = {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]}
 
@@ -67,7 +72,7 @@ def _moment(value: object) -> date | datetime:
                 return date.fromisoformat(day)
             # The plus of an offset arrives as a blank, which is what it means in an address.
             moment = datetime.fromisoformat(f"{day}T{clock_time.replace(' ', '+', 1)}")
-            return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return moment.astimezone(UTC) if moment.tzinfo else moment
         except (ValueError, OverflowError):
             raise fault("must be a date that exists") from None
     raise fault("must be YYYY-MM-DD or an ISO 8601 timestamp")
@@ -109,6 +114,7 @@ class FilterQuery(PageQuery, Generic[F]):
     """Query of a list: paging, and what its filter offers to the API; `FilterQuery[PurchaseFilter]` is the model."""
 
     declared: ClassVar[type[Filter]]
+    timezone: Annotated[str, one_of(*_ZONES)] = Field(default="UTC", description=_ZONED)
 
     def __class_getitem__(cls, declared: Any) -> Any:
         """Return the model for a filter."""
@@ -120,7 +126,8 @@ class FilterQuery(PageQuery, Generic[F]):
         for name, field in self.declared.FIELDS.items():
             given = [getattr(self, each) for each in field.api_names]
             if isinstance(field, fields.Days) and given:
-                values[name] = span(self, *field.api_names)
+                # Terms and incidents are dated by day alone: no time zone moves them.
+                values[name] = span(self, *field.api_names, zone=UTC if field.dated else _ZONES[self.timezone])
             elif given and given[0] is not None:
                 values[name] = field.from_api(given[0])
         return cast(F, self.declared(**values))
@@ -164,9 +171,9 @@ _TYPES: Mapping[type[FilterField], Any] = {
 }
 
 
-def span(query: Request, start: str, end: str) -> Span:
-    """Two date parameters as a span: whole UTC days, both ends inclusive (contract P4)."""
-    begin, stop = _from(getattr(query, start)), _until(getattr(query, end))
+def span(query: Request, start: str, end: str, *, zone: tzinfo = UTC) -> Span:
+    """Two date parameters as a span: whole days of a time zone, both ends inclusive (contract P4)."""
+    begin, stop = _from(getattr(query, start), zone), _until(getattr(query, end), zone)
     refuse_unless([(begin is None or stop is None or begin < stop, end, f"must not be before {start}")])
     return Span(_within_reach(begin), _within_reach(stop))
 
@@ -176,14 +183,21 @@ def _within_reach(instant: datetime | None) -> datetime | None:
     return instant and min(max(instant, clock.midnight(EARLIEST)), clock.midnight(LATEST))
 
 
-def _from(moment: date | datetime | None) -> datetime | None:
-    return moment if moment is None or isinstance(moment, datetime) else clock.midnight(moment)
+def _from(moment: date | datetime | None, zone: tzinfo) -> datetime | None:
+    if moment is None:
+        return None
+    local = moment if isinstance(moment, datetime) else datetime.combine(moment, time())
+    try:
+        return (local if local.tzinfo else local.replace(tzinfo=zone)).astimezone(UTC)
+    except OverflowError:
+        # The first day of all calendars begins before it elsewhere.
+        return local.replace(tzinfo=UTC)
 
 
-def _until(moment: date | datetime | None) -> datetime | None:
+def _until(moment: date | datetime | None, zone: tzinfo) -> datetime | None:
     # A day ends where the next one starts; an instant is itself included.
     step = timedelta(milliseconds=1) if isinstance(moment, datetime) else timedelta(days=1)
-    begin = _from(moment)
+    begin = _from(moment, zone)
     try:
         return begin and begin + step
     except OverflowError:

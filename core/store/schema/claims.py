@@ -156,13 +156,17 @@ class ClaimReserve(Owned, table=True):
 
 
 class ClaimReferral(Owned, table=True):
-    """A decision that an officer prepared for a supervisor; open until the claim is moved (contract C15)."""
+    """A decision that an officer prepared for a supervisor, or a payment that a supervisor handed to finance.
+
+    `asks_role` is who is asked; open until the claim is moved (contract C15).
+    """
 
     __tablename__ = "claim_referral"
     __table_args__ = (sa.Index(None, "closed_at", "claim_id"),)
     id: UUID = Field(primary_key=True)
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
     to_status: str = Field(max_length=30)
+    asks_role: str = Field(default="supervisor", max_length=10, sa_column_kwargs={"server_default": "supervisor"})
     amount_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
     note: str
     staff_id: UUID = Field(foreign_key="staff.id")

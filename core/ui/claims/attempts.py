@@ -23,6 +23,7 @@ MOVE, TALK, DAY, DEDUCTIONS, ASSIGNEE, ANSWER = "move", "talk", "day", "deductio
 DOCUMENT: Final = "document"
 RESERVE: Final = "reserve form"
 REFERRAL: Final = "referral form"
+HAND_OVER: Final = "hand-over form"
 PAYEE: Final = "payee form"
 PART: Final = "part form"
 AMOUNTS: Final = "amounts form"
@@ -30,7 +31,7 @@ CLAIMANT: Final = "claimant form"
 TASK: Final = "task form"
 LETTER: Final = "letter form"
 _VERSIONED: Final = frozenset(
-    {DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, PAYEE, PART, AMOUNTS, CLAIMANT, LETTER}
+    {DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, HAND_OVER, PAYEE, PART, AMOUNTS, CLAIMANT, LETTER}
 )
 _NOTHING: Final[Mapping[str, Any]] = {}
 

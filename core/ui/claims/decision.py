@@ -9,6 +9,7 @@ from core import money
 from core.services.claims.intake import requirements
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import offers as claim_offers
+from core.services.claims.workflow import transitions
 from core.services.people.staff import Person
 from core.states.claims import APPROVED_AMOUNT, AUTHORITY, ESTIMATE, OFFER, Effect, Transition
 from core.ui.buying import prices
@@ -75,15 +76,25 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
     _ask_note(review, required="note" in asked)
     asked_too = paying.FIELDS if Effect.PAYS in move.effects else ()
     attempts.complain(
-        key(review.id, MOVE), *asked, *asked_too, "note", *(f"reasons.{check.key}" for check in review.unmet_checks)
+        key(review.id, MOVE),
+        *(*asked, *asked_too, "note", "referral_note"),
+        *(f"reasons.{check.key}" for check in review.unmet_checks),
     )
+    above = _describe_above(review, move, person)
+    if above:
+        st.caption(f":material/supervisor_account: This needs {words.plain(above)}. The note says why it should be so.")
     with st.container(horizontal=True, gap="xsmall"):
         st.button(
-            f"Confirm: {move.label.lower()}",
+            "Refer to a supervisor" if above else f"Confirm: {move.label.lower()}",
             type="primary",
             key=key(review.id, "confirm"),
             on_click=claim_attempts.carry_out,
-            args=(MOVE, review, lambda hand: _carried(review, hand, move, asked), _cleared(review, move)),
+            args=(
+                MOVE,
+                review,
+                lambda hand: _refer(hand, move) if above else _carried(review, hand, move, asked),
+                _cleared(review, move),
+            ),
         )
         st.button(
             "Put away",
@@ -92,6 +103,19 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
             args=(review.id,),
             type="tertiary",
         )
+
+
+def _describe_above(review: ClaimReview, move: Transition, person: Person) -> str | None:
+    """Describe why the typed amount is above this person's limit; None when it is not."""
+    if AUTHORITY not in move.needs or not move.column:
+        return None
+    typed = claim_offers.parse_amount(words.read_naira(claim_attempts.get_typed(review.id, f"amount {move.to}")))
+    return transitions.describe_limit_exceeded(person, money.to_minor(typed)) if typed else None
+
+
+def _refer(hand: Hand, move: Transition) -> str:
+    """Refer the decision as it is typed instead of making it."""
+    return review_actions.refer(hand, to=move.to, amount=_typed(hand, move, "amount"), note=_typed(hand, move, "note"))
 
 
 def _cleared(review: ClaimReview, move: Transition) -> Mapping[str, Any]:
@@ -133,7 +157,7 @@ def _ask_amount(review: ClaimReview, move: Transition, person: Person) -> None:
         autocomplete="off",
         placeholder="0.00",
         persist_state="page",
-        on_change="rerun" if APPROVED_AMOUNT in move.needs else "ignore",
+        on_change="rerun" if AUTHORITY in move.needs else "ignore",
     )
     attempts.blame(key(review.id, MOVE), "amount")
     if ESTIMATE in move.needs and review.amounts.owed:
@@ -241,4 +265,5 @@ def _ask_note(review: ClaimReview, *, required: bool) -> None:
         on_change="ignore",
         help="Kept with the move, for the desk alone.",
     )
-    attempts.blame(key(review.id, MOVE), "note")
+    for name in ("note", "referral_note"):
+        attempts.blame(key(review.id, MOVE), name)

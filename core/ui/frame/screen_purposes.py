@@ -25,6 +25,7 @@ PURPOSES: Final[Mapping[str, str]] = {
     "finance/payments.py": "What is due with each party, and the payments that settle it.",
     "finance/payment.py": "One payment and the statements that it settles.",
     "finance/payout.py": "One payout with its payments and its bank file.",
+    "finance/claim_payments.py": "The payments of claims that supervisors have handed to finance.",
     "finance/bordereaux.py": "Premium and claims of a month as they are reported to each insurer.",
     "finance/bordereau.py": "One bordereau with its rows and its files.",
     "finance/reconcile.py": "The file of an insurer or the bank against our records of a month.",

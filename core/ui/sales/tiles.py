@@ -69,16 +69,12 @@ def tile(metric: Metric[Any], *, now: Value, then: Value, compared: Comparison |
         format_value(metric, now),
         _change(metric, compute_change(metric.unit, now, then)) if compared else None,
         delta_color=_COLOURS[metric.better],
-        delta_description=_describe_before(before) if compared else None,
+        # The days stand in the help and above the tiles: a tile has no room for them.
+        delta_description=("nothing before" if before == "–" else f"from {before}") if compared else None,
         help=f"{metric.definition}{with_what}",
         border=True,
         height="stretch",
     )
-
-
-def _describe_before(before: str) -> str:
-    """Return the figure to compare with; its days stand above the tiles and in the help, as here they would be cut."""
-    return f"from {before}" if before != "–" else "nothing before"
 
 
 def format_value(metric: Metric[Any], value: Value) -> str:

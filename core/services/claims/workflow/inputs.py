@@ -130,3 +130,11 @@ class ReferralInput(Request):
 
     referral_amount: fields.Naira | None = None
     referral_note: fields.LongText
+
+
+class HandOverInput(Request):
+    """What finance should know of a payment."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"hand_over_note"})
+
+    hand_over_note: fields.LongText | None = None

@@ -20,6 +20,7 @@ def find_bordereau_faults(session: ScopedSession) -> Iterator[str]:
     """Bordereaux that are not their rows, not their hash, out of order, or that leave movements out."""
     query = sa.select(Bordereau).order_by(col(Bordereau.provider_id), col(Bordereau.kind), col(Bordereau.number))
     rows = session.execute(query).scalars().all()
+    yield from _line_faults(session)
     for _, found in groupby(rows, key=lambda row: (row.provider_id, row.kind)):
         before: Bordereau | None = None
         for row in found:
@@ -45,6 +46,22 @@ def _sum_faults(session: ScopedSession, row: Bordereau) -> Iterator[str]:
     digest = issuing.hash_of(session, row)
     if digest != row.sha256 and not redactions.is_redacted(session, REDACTED_KIND, row.id, row.sha256, digest):
         yield f"{_named(row)} is not what its hash says"
+
+
+def _line_faults(session: ScopedSession) -> Iterator[str]:
+    """Premium bordereaux with rows that do not have the premium of their movement."""
+    query = (
+        sa.select(col(Bordereau.id))
+        .join(BordereauLine, col(BordereauLine.bordereau_id) == col(Bordereau.id))
+        .outerjoin(Movement, col(Movement.id) == col(BordereauLine.subject_id))
+        .where(
+            col(Bordereau.kind) == "premium",
+            sa.or_(col(Movement.id).is_(None), col(Movement.total_minor) != col(BordereauLine.amount_minor)),
+        )
+        .distinct()
+    )
+    for bordereau_id in session.execute(query).scalars().all():
+        yield f"{_named(session.get_one(Bordereau, bordereau_id))} has rows that are not their movements"
 
 
 def _left_out(session: ScopedSession, newest: Bordereau) -> Iterator[str]:

@@ -17,10 +17,15 @@ from core.store.schema.tables import Movement, Statement, StatementLine
 
 STATEMENT_KIND = "statement"
 _BACK = ("cancellation", "decline")
+_REVERSED = (
+    *("premium_minor", "earned_minor", "clawback_minor", "adjusted_minor", "vat_minor", "withheld_minor"),
+    "paid_minor",
+)
 
 
 def find_statement_faults(session: ScopedSession) -> Iterator[str]:
     """Statements that are not their lines, not their hash, or not in the chain of their party."""
+    yield from _line_faults(session)
     query = sa.select(Statement).order_by(col(Statement.account), _owner(), col(Statement.number))
     for _, found in groupby(session.execute(query).scalars().all(), key=statement_reading.party_of):
         rows = list(found)
@@ -69,6 +74,8 @@ def _sum_faults(session: ScopedSession, row: Statement) -> Iterator[str]:
     if digest != row.sha256 and not redactions.is_redacted(session, STATEMENT_KIND, row.id, row.sha256, digest):
         yield f"{_named(row)} is not what its hash says"
     if row.reverses_id is not None:
+        if not _undoes(row, session.get_one(Statement, row.reverses_id)):
+            yield f"{_named(row)} does not undo what it reverses"
         return
     back = col(StatementLine.kind).in_(_BACK)
     commission = col(StatementLine.commission_minor)
@@ -94,6 +101,35 @@ def _sum_faults(session: ScopedSession, row: Statement) -> Iterator[str]:
         yield f"{_named(row)} does not have the sums of its lines"
 
 
+def _undoes(row: Statement, original: Statement) -> bool:
+    """Return True if a reversal has the negated amounts of its original, and leads back to its opening balance."""
+    is_negated = all(getattr(row, name) == -getattr(original, name) for name in _REVERSED)
+    return is_negated and (row.opening_minor, row.closing_minor) == (original.closing_minor, original.opening_minor)
+
+
+def _line_faults(session: ScopedSession) -> Iterator[str]:
+    """Lines that do not have the premium and the commission of their movement."""
+    seller = col(Movement.distributor_profit_minor)
+    kept = -(col(Movement.mca_profit_minor) + seller)
+    commission = sa.case((col(StatementLine.account) == "distributor", seller), else_=kept)
+    query = (
+        sa.select(col(Statement.id))
+        .join(StatementLine, col(StatementLine.statement_id) == col(Statement.id))
+        .outerjoin(Movement, col(Movement.id) == col(StatementLine.movement_id))
+        .where(
+            col(StatementLine.released_by).is_(None),
+            sa.or_(
+                col(Movement.id).is_(None),
+                col(Movement.total_minor) != col(StatementLine.premium_minor),
+                commission != col(StatementLine.commission_minor),
+            ),
+        )
+        .distinct()
+    )
+    for statement_id in session.execute(query).scalars().all():
+        yield f"{_named(session.get_one(Statement, statement_id))} has lines that are not their movements"
+
+
 def _left_out(session: ScopedSession, rows: Sequence[Statement]) -> Iterator[str]:
     """Movements of stated months that are on no statement of the account; those of the last month may still come."""
     newest = max(rows, key=lambda row: row.month)
@@ -103,7 +139,7 @@ def _left_out(session: ScopedSession, rows: Sequence[Statement]) -> Iterator[str
         col(StatementLine.account) == party.account,
         col(StatementLine.released_by).is_(None),
     )
-    before = clock.lagos_midnight(clock.add_months(newest.month, 1))
+    before = clock.lagos_midnight(newest.month)
     missing = session.execute(
         sa.select(sa.func.count())
         .select_from(Movement)
@@ -112,7 +148,7 @@ def _left_out(session: ScopedSession, rows: Sequence[Statement]) -> Iterator[str
     if paid_lines.find_left_out(session, party, newest.month):
         yield f"payments before the month of {_named(newest)} are on no statement"
     if missing:
-        yield f"{missing:,} movements before the end of {_named(newest)} are on no statement"
+        yield f"{missing:,} movements before the month of {_named(newest)} are on no statement"
 
 
 def _sum(value: Any) -> Any:

@@ -1,6 +1,7 @@
 """Statements as a distributor reads them over the API: its own, once they were sent (contract F3)."""
 
 from datetime import date
+from typing import Literal
 from uuid import UUID
 
 from typing_extensions import TypedDict
@@ -20,6 +21,7 @@ class StatementRecord(TypedDict):
     id: Id
     number: str
     month: str
+    timezone: Literal["Africa/Lagos"]
     state: str
     opening_balance: str
     premium: str
@@ -82,6 +84,7 @@ def _build_record(statement_id: str, paper: Paper, *, sent_at: str | None) -> St
         "id": statement_id,
         "number": paper.number,
         "month": f"{paper.month:%Y-%m}",
+        "timezone": "Africa/Lagos",
         "state": paper.state,
         "opening_balance": money.to_wire(paper.opening_minor),
         "premium": money.to_wire(paper.premium_minor),

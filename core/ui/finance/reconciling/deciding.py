@@ -11,7 +11,7 @@ from core.ui.kit.dialogs import Decision
 LABELS = {"explain": "Explain", "adjust": "It was adjusted", "ask": "Ask to write it off", "write off": "Write it off"}
 
 
-def deciding(row: DifferenceRow, verb: str) -> Decision:
+def build_dialog(row: DifferenceRow, verb: str) -> Decision:
     """Return the dialog of one step of a difference."""
     if verb == "explain":
         return _explaining(row)

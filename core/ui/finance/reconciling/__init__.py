@@ -1,0 +1,1 @@
+"""Reconciliation on the screens: the form for a file, both tables, and what is done with a difference."""
