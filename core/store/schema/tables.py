@@ -47,7 +47,7 @@ from core.store.schema.events import (
     WebhookEndpoint,
     WebhookTry,
 )
-from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
+from core.store.schema.finance import Adjustment, AdjustmentProposal, CreditNote, Movement
 from core.store.schema.follow_up import CustomerNote, ReminderOptOut, RenewalCall, RenewalReminder
 from core.store.schema.months import MonthStep
 from core.store.schema.parties import (
@@ -56,6 +56,7 @@ from core.store.schema.parties import (
     Distributor,
     OneTimeTicket,
     Provider,
+    RoleGrant,
     SignInAttempt,
     Staff,
     StaffSession,
@@ -102,6 +103,7 @@ __all__ = [
     "ClaimTask",
     "Complaint",
     "ComplianceFigure",
+    "CreditNote",
     "Customer",
     "CustomerNote",
     "DataRequest",
@@ -147,6 +149,7 @@ __all__ = [
     "Renewal",
     "RenewalCall",
     "RenewalReminder",
+    "RoleGrant",
     "SaleDraft",
     "SalesTarget",
     "SavedView",
