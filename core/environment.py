@@ -31,7 +31,7 @@ READ_ELSEWHERE: Final = frozenset(
 )
 
 
-def given() -> dict[str, str]:
+def coverdesk_variables() -> dict[str, str]:
     """Our variables as this process has them, in capitals."""
     return {name.upper(): value for name, value in os.environ.items() if name.upper().startswith(PREFIX)}
 

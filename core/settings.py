@@ -122,11 +122,6 @@ class Settings(BaseSettings):
         sandbox = insurer.url if insurer.url and urlsplit(insurer.url).hostname in LOOPBACK_HOSTS else None
         return insurer.test_url or sandbox
 
-    @property
-    def has_connected_insurer(self) -> bool:
-        """True when any insurer has an address, so that there is something for a worker to do."""
-        return any(insurer.url or insurer.test_url for insurer in self.insurers.values())
-
     def insurer_key(self, segment: str) -> str | None:
         """The credential that an insurer is shown, if it wants one."""
         key = self.insurers.get(segment, Insurer()).key
@@ -244,7 +239,7 @@ def get_demonstration_secret(*, create: bool) -> str:
 @cache
 def settings() -> Settings:
     """The settings of this process; UnreadableSetting names each variable that is unknown or cannot be read."""
-    given, places = environment.given(), environment.insurer_variables(Insurer.model_fields)
+    given, places = environment.coverdesk_variables(), environment.insurer_variables(Insurer.model_fields)
     real = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields if name != "insurers"} | places.keys()
     if unknown := environment.unknown(given, real):
         raise InvalidSetting("\n".join(unknown))

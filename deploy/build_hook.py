@@ -1,4 +1,4 @@
-"""Hatchling build hook: writes the commit into the wheel, which has no repository to ask."""
+"""Hatchling build hook: adds the commit, which a wheel cannot ask a repository for, and `deploy` without secrets."""
 
 import os
 import subprocess
@@ -13,13 +13,23 @@ class CommitHook(BuildHookInterface):  # type: ignore[type-arg]
     """Adds `commit` to the shipped folder; SOURCE_COMMIT names it where the repository is not at hand."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the file to what the wheel includes; an editable install reads the repository itself."""
-        commit = os.environ.get("SOURCE_COMMIT") or _ask_git(self.root)
-        if version == "editable" or not commit:
+        """Add the files to what the wheel includes; an editable install reads the repository itself."""
+        if version == "editable":
             return
-        file = Path(tempfile.mkdtemp(prefix="coverdesk-build-"), "commit")
-        file.write_text(f"{commit}\n")
-        build_data["force_include"][str(file)] = "core/shipped/commit"
+        build_data["force_include"] |= list_deploy_files(Path(self.root))
+        if commit := os.environ.get("SOURCE_COMMIT") or _ask_git(self.root):
+            file = Path(tempfile.mkdtemp(prefix="coverdesk-build-"), "commit")
+            file.write_text(f"{commit}\n")
+            build_data["force_include"][str(file)] = "core/shipped/commit"
+
+
+def list_deploy_files(root: Path) -> dict[str, str]:
+    """Return the files of `deploy` and their places in the wheel; an operator's own .env files stay behind."""
+    found = (
+        path for path in sorted((root / "deploy").rglob("*")) if path.is_file() and "__pycache__" not in path.parts
+    )
+    own = (path for path in found if path.name == ".env.example" or not path.name.startswith(".env"))
+    return {str(path): f"core/shipped/{path.relative_to(root).as_posix()}" for path in own}
 
 
 def _ask_git(root: str) -> str:

@@ -16,7 +16,7 @@ rm -r "$target/wheel"
 install -m 755 "$source/deploy/backup.sh" "$target/backup.sh"
 
 # What no code of ours reaches: tests of the libraries, what compilers want, notebooks, clouds, other databases, translations
-# of country names, places of phone numbers. Two fifths of the size.
+# of country names, places of phone numbers, diagrams. Two fifths of the size.
 (
     cd "$site"
     rm -rf pyarrow/src pyarrow/*flight* pyarrow/*s3* pyarrow/*gcsfs* pyarrow/*azurefs* pyarrow/*hdfs* pyarrow/*orc.* \
@@ -26,7 +26,10 @@ install -m 755 "$source/deploy/backup.sh" "$target/backup.sh"
         sqlalchemy/dialects/mysql sqlalchemy/dialects/oracle sqlalchemy/dialects/mssql \
         PIL/_avif.*.so pillow.libs/libavif-* lxml/objectify.*.so sqlalchemy/testing fastapi_offline/static/redoc* \
         streamlit/static/static/js/DeckGl* streamlit/static/static/js/ECharts* streamlit/static/static/js/GraphViz* \
-        streamlit/static/static/js/elk-*
+        streamlit/static/static/js/elk-* streamlit/static/static/js/*Diagram-* streamlit/static/static/js/cytoscape* \
+        streamlit/static/static/js/swimlanes-* streamlit/static/static/js/embed.*
+    # Of the languages that could be coloured, a traceback is in Python.
+    find pygments/lexers -name '*.py' ! -name '_*.py' ! -name python.py ! -name special.py -delete
     find . -type f \( -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' -o -name '*.map' \
         -o -name '*.h' -o -name '*.hpp' -o -name '*.c' \) -delete
     # A library that a wheel holds three times, as it cannot hold links.

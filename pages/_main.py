@@ -12,9 +12,9 @@ from core.ui.sign_in import gate as sign_in_gate
 from core.ui.sign_in import link_forms
 
 st.set_page_config(page_title="Coverdesk", page_icon=frame.ICON, layout="wide", initial_sidebar_state=256)
-with unavailable.explained():
+with unavailable.explain_refusals():
     try:
-        person = None if link_forms.asked() else frame.current()
+        person = None if link_forms.has_ticket() else frame.current()
     except StoreUnavailable:
         navigation.keep_address()
         raise
@@ -22,7 +22,7 @@ with unavailable.explained():
     demonstration.banner()
     frame.name_tab(page.title if page else "Sign in")
     if page is None:
-        sign_in_gate.screen(frame.LOGO)
+        sign_in_gate.draw(frame.LOGO)
     else:
-        with run_times.measured(page.url_path):
+        with run_times.measure_run(page.url_path):
             page.run()

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ SERVICES = [path for path in SOURCE if path.is_relative_to(ROOT / "core" / "serv
 GENERATED = {"0001_the_first_store.py"}
 BANNED = {"utils", "helpers", "common", "manager", "base", "misc", "types", "constants"}
 LONGEST = 300
+RIDDLES = {"What", "Who", "Whom", "Whose", "How", "Why", "Which", "Where", "When", "Whether"}
 ONLY_IN = {
     r"datetime\.now\(|date\.today\(|time\.time\(": {"clock.py", "auth.py"},
     r"\buuid4\(|\buuid1\(": set(),
@@ -25,6 +27,7 @@ ONLY_IN = {
     r"\bumask\(": {"file_permissions.py"},
 }
 Faults = Iterator[str]
+_parse = lru_cache(1)(ast.parse)  # each rule reads the same file after another
 
 
 def size_and_name(name: str, text: str) -> Faults:
@@ -32,7 +35,7 @@ def size_and_name(name: str, text: str) -> Faults:
         yield f"{name} says nothing as a name"
     if name not in GENERATED and text.count("\n") > LONGEST:
         yield f"longer than {LONGEST} lines"
-    if text.strip() and not ast.get_docstring(ast.parse(text)):
+    if text.strip() and not ast.get_docstring(_parse(text)):
         yield "a module says in one line what it is"
 
 
@@ -46,8 +49,16 @@ def rules_that_are_switched_off_say_why(name: str, text: str) -> Faults:
     yield from (f"say why: {line.strip()}" for line in text.split("\n") if re.search(r"# noqa: S\d+\s*$", line))
 
 
+def docstrings_are_plain(name: str, text: str) -> Faults:
+    for node in ast.walk(_parse(text)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = (ast.get_docstring(node) or ".").split()[0]
+            if first in RIDDLES:
+                yield f"a docstring names its subject: {first} ... ({getattr(node, 'name', name)})"
+
+
 def session_first(name: str, text: str) -> Faults:
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(_parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             names = [each.arg for each in (*node.args.posonlyargs, *node.args.args) if each.arg not in {"self", "cls"}]
             if "session" in names[1:]:
@@ -61,7 +72,7 @@ def no_screen(name: str, text: str) -> Faults:
         yield "services know no screen"
 
 
-EVERYWHERE = [size_and_name, words_in_their_place, rules_that_are_switched_off_say_why]
+EVERYWHERE = [size_and_name, words_in_their_place, rules_that_are_switched_off_say_why, docstrings_are_plain]
 IN_SERVICES = [session_first, no_screen]
 Rule = Callable[[str, str], Faults]
 
@@ -94,6 +105,7 @@ def test_every_file_of_every_folder_is_read() -> None:
         (words_in_their_place, "sales.py", "session.commit()"),
         (words_in_their_place, "sales.py", "os.umask(0o077)"),
         (rules_that_are_switched_off_say_why, "sales.py", 'sa.text(f"SELECT {x}")  # noqa: S608'),
+        (docstrings_are_plain, "sales.py", 'def total():\n    """What was sold."""'),
         (session_first, "sales.py", "def total(wanted, session): ..."),
         (session_first, "sales.py", "async def total(wanted, *, session): ..."),
         (session_first, "sales.py", "class Edge:\n    def __init__(self, wanted, session): ..."),

@@ -140,7 +140,6 @@ def test_an_eighth_insurer_of_the_catalogue_is_connected_by_its_own_variables(
     settings.cache_clear()
     assert found.insurer_url("insurer-h") == "https://eighth.example"
     assert found.insurer_key("insurer-h") == "a-long-credential"
-    assert found.has_connected_insurer
     monkeypatch.setenv("COVERDESK_INSURER_I_URL", "https://ninth.example/")
     with pytest.raises(InvalidSetting, match="COVERDESK_INSURER_I_URL: is no setting"):
         settings()

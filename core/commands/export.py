@@ -98,7 +98,7 @@ def _write(order: ExportOrder, out: str) -> Tally:
     # Remove the draft of a killed export: it contains personal data.
     unfinished_files.clear(target.parent, glob.escape(f".{target.name}.") + _ID_PATTERN)
     try:
-        with draft.open("wb") as file, unfinished_files.held(draft):
+        with draft.open("wb") as file, unfinished_files.locked(draft):
             tally = runs.write_file(order, file)
         draft.replace(target)
     finally:

@@ -21,7 +21,11 @@ def begin(word: str) -> None:
     The variable is set for the whole process, as the processes that a server starts read it too.
     """
     current = settings()
-    is_named = current.demo or current.secret_key.get_secret_value() or "COVERDESK_DATABASE_URL" in environment.given()
+    is_named = (
+        current.demo
+        or current.secret_key.get_secret_value()
+        or "COVERDESK_DATABASE_URL" in environment.coverdesk_variables()
+    )
     is_meant = word == "demo" or (word == "serve" and current.is_demonstration_by_default)
     _choice.is_assumed = not is_named and is_meant
     if _choice.is_assumed:

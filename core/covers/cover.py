@@ -44,7 +44,7 @@ class Price:
     sum_insured: Decimal | None = None
 
     @property
-    def explained(self) -> list[dict[str, str]]:
+    def explain(self) -> list[dict[str, str]]:
         """The steps as JSON-ready data, for API responses and for the sold policy."""
         return [
             {"step": s.label, "working": s.working, "amount": f"{money.round_half_up(s.amount):.2f}"}

@@ -48,7 +48,7 @@ def _plans(rates: Rates, months: int) -> Iterator[Decimal]:
             yield Decimal(price)
 
 
-def written(price: Decimal) -> str:
+def format_price(price: Decimal) -> str:
     """A price as the wire has it: two places, and more only where a rate has more."""
     exact = price.normalize()
     return f"{price:.2f}" if -int(exact.as_tuple().exponent) <= 2 else f"{exact:f}"

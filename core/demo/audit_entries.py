@@ -2,28 +2,28 @@
 
 from core import clock, money
 from core.demo.audit_log import Log
-from core.demo.random_source import dashed
+from core.demo.random_source import dashed_id
 from core.demo.sales.policy_lives import Ended
 from core.demo.sales.sales import DESK, Sale
 
 WORKER = "insurer worker"
 
 
-def note(sale: Sale, log: Log) -> None:
+def add_entries(sale: Sale, log: Log) -> None:
     """Note the sale and each change after it, each at its own time."""
-    subject = f"policy {dashed(sale.policy_id)}"
+    subject = f"policy {dashed_id(sale.policy_id)}"
     total = money.to_wire(sale.variant.split.total_minor)
-    log.note(
+    log.add(
         sale.at,
         sale.actor,
         "policy sold",
         subject,
-        after={"purchase_id": dashed(sale.purchase_id), "product_id": sale.offer.product_id, "total": total},
+        after={"purchase_id": dashed_id(sale.purchase_id), "product_id": sale.offer.product_id, "total": total},
     )
     if sale.life.accepted_at:
         _note_activation(sale, log, subject)
     for paid, renewal_id in zip(sale.life.renewals, sale.renewal_ids, strict=True):
-        log.note(
+        log.add(
             paid.at,
             DESK if paid.source == "desk" else sale.actor,
             "policy renewed",
@@ -31,7 +31,7 @@ def note(sale: Sale, log: Log) -> None:
             before={"expiration_date": clock.to_wire(paid.previous_expiration_at)},
             after={
                 "expiration_date": clock.to_wire(paid.expiration_at),
-                "renewal_id": dashed(renewal_id),
+                "renewal_id": dashed_id(renewal_id),
                 "total": total,
             },
         )
@@ -42,7 +42,7 @@ def note(sale: Sale, log: Log) -> None:
 def _note_activation(sale: Sale, log: Log, subject: str) -> None:
     life = sale.life
     first_end = life.stretches[0][1]
-    log.note(
+    log.add(
         life.accepted_at or sale.at,
         DESK,
         "policy activated",
@@ -63,4 +63,4 @@ def _note_end(sale: Sale, log: Log, subject: str, ended: Ended) -> None:
     if sale.life.cancelled:
         after |= {"by_insurer": ended.by_insurer, "method": ended.refund.method}
     action = "policy cancelled" if sale.life.cancelled else "policy declined"
-    log.note(ended.at, DESK, action, subject, before={"version": len(sale.changes)}, after=after)
+    log.add(ended.at, DESK, action, subject, before={"version": len(sale.changes)}, after=after)

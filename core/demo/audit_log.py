@@ -42,7 +42,7 @@ class Log:
         self._noted = 0
         self._waiting: list[Entry] = []
 
-    def note(
+    def add(
         self,
         at: datetime,
         actor: str,
@@ -57,7 +57,7 @@ class Log:
         entry_id = new_id(self.dice, at)
         heappush(self._waiting, Entry(at, self._noted, entry_id, actor, action, subject, before, after))
 
-    def due(self, until: datetime) -> list[Entry]:
+    def entries_until(self, until: datetime) -> list[Entry]:
         """The entries up to an instant, oldest first."""
         found = []
         while self._waiting and self._waiting[0].at <= until:

@@ -66,14 +66,14 @@ def chunks(plan: Plan) -> Generator[Chunk]:
         for at in batch:
             sale = counting.sell(rows, at)
             sale_rows.file(sale, rows, figures)
-            audit_entries.note(sale, log)
+            audit_entries.add_entries(sale, log)
             if (loss := losses.of(sale)) is not None:
                 claim_rows.file(loss, thrown, specimens, rows, log)
         upto += len(batch)
         is_last = upto == mark.purchases
         if is_last:
-            log.note(until, marker.ACTOR, marker.WRITTEN, marker.SUBJECT, after=mark.facts)
-        entries = log.due(until if is_last else batch[-1])
+            log.add(until, marker.ACTOR, marker.WRITTEN, marker.SUBJECT, after=mark.facts)
+        entries = log.entries_until(until if is_last else batch[-1])
         yield Chunk(rows, figures, entries, dict(counting.policy_numbers), upto, until if is_last else None)
 
 

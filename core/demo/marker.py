@@ -72,7 +72,7 @@ def begin(session: ScopedSession, wanted: Mark) -> Log | None:
     if known is None:
         refuse_business(session)
         log = Log(dice(wanted.seed, "mark"))
-        log.note(wanted.until, ACTOR, BEGUN, SUBJECT, after=wanted.facts)
+        log.add(wanted.until, ACTOR, BEGUN, SUBJECT, after=wanted.facts)
         return log
     if (known.purchases, known.seed) != (wanted.purchases, wanted.seed):
         raise StateForbids(f"This store holds the demonstration of {known.purchases:,} purchases, seed {known.seed}")

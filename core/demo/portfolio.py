@@ -46,14 +46,14 @@ def made_elsewhere(plan: Plan) -> Generator[Chunk]:
 
 
 def _make(theirs: Connection, plan: Plan) -> None:
-    with uncollected():
+    with without_gc():
         for chunk in chunks(plan):
             theirs.send(chunk)
         theirs.send(None)
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def without_gc() -> Iterator[None]:
     """Without a search for cycles: rows by the million hold none, and looking takes a tenth of the time."""
     was_on = gc.isenabled()
     gc.disable()
@@ -101,7 +101,7 @@ def write(
         plan = _begin(session, purchases=purchases, seed=seed, until=until or clock.now())
         done = _count(session, Purchase)
     if not plan.mark.written:
-        with uncollected(), closing(_pieces(plan)) as pieces:
+        with without_gc(), closing(_pieces(plan)) as pieces:
             _write(store, pieces, done, progress or (lambda _: None))
     with store.reading(Scope.system()) as session:
         return _summary(session, plan.mark)
@@ -112,7 +112,7 @@ def _begin(session: ScopedSession, *, purchases: int, seed: int, until: datetime
     log = marker.begin(session, Mark(purchases=purchases, seed=seed, until=until, written=False))
     rows = Rows()
     if log is not None:
-        chain(session, rows, log.due(until))
+        chain(session, rows, log.entries_until(until))
     pour(session, rows)
     mark = marker.find(session)
     assert mark is not None  # noqa: S101 - it was written above

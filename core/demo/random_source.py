@@ -18,7 +18,7 @@ def new_id(dice: Random, at: datetime) -> str:
     return f"{ids.build_int(int(at.timestamp() * 1000), dice.getrandbits(12), dice.getrandbits(62)):032x}"
 
 
-def dashed(digits: str) -> str:
+def dashed_id(digits: str) -> str:
     """An id of 32 digits as people and the audit log read it."""
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 

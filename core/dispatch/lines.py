@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 import structlog
 
-from core.dispatch import events, mail, webhooks
+from core.dispatch import automations, events, mail, webhooks
 from core.outbound.webhook_client import SendLimits, WebhookClient
 from core.services.webhooks import log as webhook_log
 from core.services.webhooks import sending
@@ -22,6 +22,7 @@ LOOK_SECONDS = 0.2
 _TOGETHER_SECONDS = 0.01
 _MAIL_AT_ONCE = 4
 _PURGE_SECONDS = 3_600.0
+_AUTOMATION_SECONDS = 60.0
 
 
 class DispatchLines:
@@ -43,11 +44,13 @@ class DispatchLines:
             async with asyncio.TaskGroup() as lines:
                 lines.create_task(self._follow_log(stopped, deliveries))
                 lines.create_task(self._purge(stopped))
+                lines.create_task(self._automate(stopped))
                 lines.create_task(deliveries.run(stopped))
                 lines.create_task(self._mail.run(stopped))
 
     async def _drain(self, client: WebhookClient) -> None:
         await _guarded(asyncio.to_thread, self._catch_up)
+        await _guarded(asyncio.to_thread, automations.run_due, self._store)
         while jobs := await _leased(webhooks.lease_due, self._store, sending.AT_ONCE):
             await webhooks.deliver(self._store, client, jobs)
         while letters := await _leased(mail.lease_due, self._store, _MAIL_AT_ONCE):
@@ -68,6 +71,11 @@ class DispatchLines:
 
     def _catch_up(self) -> int:
         return events.catch_up(self._store) + events.sweep(self._store)
+
+    async def _automate(self, stopped: asyncio.Event) -> None:
+        while not stopped.is_set():
+            await _guarded(asyncio.to_thread, automations.run_due, self._store)
+            await _wait(stopped, _AUTOMATION_SECONDS)
 
     async def _purge(self, stopped: asyncio.Event) -> None:
         while not await _wait(stopped, _PURGE_SECONDS):

@@ -113,3 +113,19 @@ def open_dates(first: date | None, last: date | None) -> Span:
         clock.midnight(first) if first else None,
         clock.midnight(last + timedelta(days=1)) if last else None,
     )
+
+
+_NAMED_DAYS = {"today": 1, "7d": 7, "30d": 30}
+_NAMED_MONTHS = {"6m": 6, "1y": 12}
+
+
+def named_window(period: str, today: date) -> Window:
+    """Return the date range of a named period, including today; only `last-month` ends before today."""
+    tomorrow, first = clock.add_days(today, 1), today.replace(day=1)
+    if period in _NAMED_DAYS:
+        return Window(clock.add_days(tomorrow, -_NAMED_DAYS[period]), tomorrow)
+    if period in _NAMED_MONTHS:
+        return Window(clock.add_months(tomorrow, -_NAMED_MONTHS[period]), tomorrow)
+    if period == "last-month":
+        return Window(clock.add_months(first, -1), first)
+    return Window(first, tomorrow)

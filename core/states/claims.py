@@ -8,6 +8,13 @@ from typing import Final
 CLAIMS_ROLES: Final = ("claims", "supervisor")
 
 
+class AskedRole(StrEnum):
+    """Whom an open referral asks: a supervisor for a decision, or finance for a payment."""
+
+    SUPERVISOR = "supervisor"
+    FINANCE = "finance"
+
+
 class ClaimStatus(StrEnum):
     """The statuses of the specification, in its order."""
 

@@ -20,7 +20,7 @@ def series(segment: str, pattern: str, *, is_live: bool) -> Series:
     return Series(counter, pattern) if is_live else Series(f"{counter} test", f"{TEST}{pattern}")
 
 
-def printed(pattern: str, number: int, on: date) -> str:
+def format_number(pattern: str, number: int, on: date) -> str:
     """Format a number of a series: "ACC/AR/{month}/{yy}/HQ/{n}" -> "ACC/AR/11/26/HQ/5300"."""
     return pattern.format(n=number, year=on.year, yy=f"{on.year % 100:02d}", month=f"{on.month:02d}")
 

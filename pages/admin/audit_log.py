@@ -27,7 +27,7 @@ def counted(found: SearchResult) -> str:
             f"**More than {words.count(found.total)}** entries: the newest are shown, narrow the selection for others"
         )
     deepest = found.deepest and f" · looked for in the newest {words.count(found.deepest)} entries of this selection"
-    return ENTRIES.counted(found.total) + (deepest or "")
+    return ENTRIES.count_text(found.total) + (deepest or "")
 
 
 person = frame.require("admin")

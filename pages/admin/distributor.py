@@ -49,7 +49,7 @@ def webhooks(of: DistributorDetail) -> None:
             for each in endpoints.list_endpoints(session, distributor_id=of.row.id)
         ]
     if rows:
-        tables.listed(replace(ENDPOINTS, home=("admin/distributor.py", "Back to the distributor")), rows)
+        tables.draw_short(replace(ENDPOINTS, home=("admin/distributor.py", "Back to the distributor")), rows)
     else:
         st.caption("None: it is told of nothing, and may follow the feed of events.")
     st.page_link(
@@ -62,7 +62,7 @@ def webhooks(of: DistributorDetail) -> None:
 
 frame.require("admin")
 tables.back_link("distributors", "admin/partners.py", "All distributors")
-found = partner_pages.asked("distributor", distributor_list.get_distributor)
+found = partner_pages.get_from_url("distributor", distributor_list.get_distributor)
 if found is None:
     st.stop()
 row = found.row

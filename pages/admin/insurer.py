@@ -62,7 +62,7 @@ def change(of: InsurerRow) -> None:
 
 frame.require("admin")
 tables.back_link("insurers", "admin/partners.py", "All insurers")
-insurer = partner_pages.asked("insurer", insurer_list.get_insurer)
+insurer = partner_pages.get_from_url("insurer", insurer_list.get_insurer)
 if insurer is None:
     st.stop()
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):

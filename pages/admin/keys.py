@@ -73,7 +73,7 @@ if sent:
 else:
     st.session_state[SEED] = ids.new_token()
 names = {str(seller.id): seller.name for seller in sellers}
-wanted = key_table.asked(names)
+wanted = key_table.read_filter(names)
 key_table.filters(wanted, names)
 with reading(Scope.system()) as session:
     found = key_admin.list_keys(session, wanted, KEYS.paging(1), order=KEYS.order_among(key_admin.ORDERS))
@@ -83,10 +83,10 @@ if number is None:
 if number > 1:
     with reading(Scope.system()) as session:
         found = key_admin.list_keys(session, wanted, KEYS.paging(number), order=KEYS.order_among(key_admin.ORDERS))
-st.markdown(KEYS.counted(found.total_count))
+st.markdown(KEYS.count_text(found.total_count))
 if found.items:
     tables.draw(KEYS, found.items, number=number, total=found.total_count)
-elif wanted.narrowed:
+elif wanted.is_filtered:
     st.info("No key matches this. Take a filter away.", icon=":material/filter_alt_off:")
 else:
     st.info("There is no key yet. Issue the first one above.", icon=":material/key:")

@@ -12,7 +12,7 @@ from core.ui.admin import partner_actions
 from core.ui.admin.partner_pages import DISTRIBUTORS, INSURERS
 from core.ui.frame import frame
 from core.ui.kit import dialogs, url_state
-from core.ui.lists import filter_bar, tables
+from core.ui.lists import filter_bar, filter_chips, saved_views, tables
 
 VIEWS = {"distributors": "Distributors", "insurers": "Insurers"}
 
@@ -34,15 +34,7 @@ def choose() -> str:
 
 def distributors() -> None:
     wanted = filter_bar.read(DistributorFilter)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        filter_bar.draw(wanted)
-        filter_bar.reset(wanted)
-        st.button(
-            "Add a distributor",
-            icon=":material/add_business:",
-            type="primary",
-            on_click=lambda: dialogs.open_(partner_actions.adding()),
-        )
+    filter_chips.draw(wanted, beside=add_button)
     with st.skeleton(height=300), reading(frame.scope()) as session:
         page = distributor_list.list_distributors(
             session,
@@ -57,6 +49,16 @@ def distributors() -> None:
     if number is not None:
         heading(DISTRIBUTORS, page.total_count)
         tables.draw(DISTRIBUTORS, page.items, number=number, total=page.total_count)
+
+
+def add_button() -> None:
+    saved_views.draw("admin/partners.py", person)
+    st.button(
+        "Add a distributor",
+        icon=":material/add_business:",
+        type="primary",
+        on_click=lambda: dialogs.open_(partner_actions.adding()),
+    )
 
 
 def nothing(*, narrowed: bool) -> None:
@@ -79,11 +81,11 @@ def insurers() -> None:
 
 def heading(table: tables.Table[Any], total: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(table.counted(total), width="content")
+        st.markdown(table.count_text(total), width="content")
         tables.choices(table)
 
 
-frame.require("admin")
+person = frame.require("admin")
 frame.page_header("Distributors and insurers", "Who sells, who insures, and how each of them does.")
 dialogs.run("admin")
 {"distributors": distributors, "insurers": insurers}[choose()]()

@@ -32,9 +32,9 @@ def duties(person: StaffRow) -> None:
     """Draw name, roles and limit; typed values are kept when the change is refused."""
     with st.container(border=True, height="stretch"):
         st.markdown("**Duties**")
-        shown = staff_form.shown(person)
+        shown = staff_form.pin_account(person)
         with st.form("duties", border=False):
-            asked = staff_form.ask(shown.person, key=f"duties {shown.draft}")
+            asked = staff_form.draw_form(shown.person, key=f"duties {shown.draft}")
             sent = st.form_submit_button("Save", type="primary")
         if sent:
             save(person, shown, asked)

@@ -23,7 +23,7 @@ def history(product: ProductDetail) -> None:
 person = frame.require("operations")
 is_admin = person.has_role("admin")
 tables.back_link("products", "admin/products.py", "All products")
-product = product_page.asked()
+product = product_page.get_from_url()
 if product is None:
     st.stop()
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -37,10 +37,10 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
         product_cards.buttons(product, person)
 dialogs.run("admin")
 if is_admin:
-    product_cards.proposed(product, person)
+    product_cards.draw_proposal(product, person)
 with st.grid(2, min_column_width=320, gap="small"):
     product_cards.product(product)
-    product_cards.charged(product)
+    product_cards.draw_rates(product)
 rates, sellers, texts, changes = url_state.tabs("Rates over time", "Who sells it", "Texts", "History")
 with rates:
     product_cards.time_line(product, person)

@@ -16,7 +16,7 @@ todo = "open one to change it" if is_admin else "an admin changes them"
 frame.page_header("Products", f"What is sold and at which prices, rates and commissions; {todo}.")
 with reading(frame.scope()) as session:
     insurers, categories = product_list.load_choices(session)
-    waiting = product_list.proposed(session) if is_admin else []
+    waiting = product_list.list_proposed(session) if is_admin else []
 for product_id, name in waiting:
     st.page_link(
         "admin/product.py",
@@ -40,7 +40,7 @@ number = tables.page_of(PRODUCTS, page.total_count)
 if number is None:
     st.stop()
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-    st.markdown(PRODUCTS.counted(page.total_count), width="content")
+    st.markdown(PRODUCTS.count_text(page.total_count), width="content")
     tables.choices(PRODUCTS)
 tables.draw(PRODUCTS, page.items, number=number, total=page.total_count)
 st.caption("Commissions are the platform's and the distributor's part of the premium; the rest is the insurer's.")

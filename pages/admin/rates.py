@@ -90,12 +90,12 @@ def propose(product: ProductDetail, start: RatesVersion, typed: Mapping[str, Any
         st.session_state[f"{KEY}.refusal"] = str(error)
     else:
         del st.session_state[f"{KEY}.seen"]
-        dialogs.say(f"The new rates of {product.name} are proposed: another admin confirms them.")
+        dialogs.keep_message(f"The new rates of {product.name} are proposed: another admin confirms them.")
         st.session_state[product_page.DONE] = product.id
 
 
 frame.require("admin")
-product = product_page.asked()
+product = product_page.get_from_url()
 if product is None:
     tables.back_link("products", "admin/products.py", "All products")
     st.stop()
@@ -117,7 +117,7 @@ product_page.say_start(product, start)
 at = when()
 product_page.say_floor()
 figures = product.get_editable_tariff(start).figures
-typed, slots = product_form.ask(KEY, figures)
+typed, slots = product_form.draw_figures(KEY, figures)
 slots["effective_at"] = st.container()
 product_page.say_untouched(product.get_editable_tariff(start).other_meta)
 tariff = judged(product, start, typed, slots)

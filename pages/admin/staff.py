@@ -20,7 +20,7 @@ def add() -> None:
     """Draw the form for a new account; its draft creates one account however often it is submitted."""
     token = st.session_state.setdefault(DRAFT, ids.new())
     with st.expander("Add a person", icon=":material/person_add:"), st.form("add", border=False):
-        asked = staff_form.ask(None, key="add")
+        asked = staff_form.draw_form(None, key="add")
         sent = st.form_submit_button("Add", type="primary", icon=":material/person_add:")
     if not sent:
         return
@@ -44,7 +44,7 @@ frame.require("admin")
 frame.page_header("Staff", "Everybody who signs in, what they may do, and whether they are here now.")
 add()
 role_grants.draw_waiting()
-wanted = staff_cards.asked()
+wanted = staff_cards.read_filter()
 staff_cards.filters(wanted)
 with reading(Scope.system()) as session:
     found = staff_list.list_staff(session, wanted, STAFF.paging(1), order=STAFF.order_among(staff_list.ORDERS))
@@ -54,7 +54,7 @@ if number is None:
 if number > 1:
     with reading(Scope.system()) as session:
         found = staff_list.list_staff(session, wanted, STAFF.paging(number), order=STAFF.order_among(staff_list.ORDERS))
-st.markdown(STAFF.counted(found.total_count))
+st.markdown(STAFF.count_text(found.total_count))
 if not found.items:
     st.info("Nobody matches this. Take a filter away, or add the person above.", icon=":material/person_search:")
     st.stop()

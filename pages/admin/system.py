@@ -8,10 +8,10 @@ from core import clock
 from core.services.admin import readiness, system
 from core.settings import settings
 from core.store.access import Scope, reading
-from core.ui.admin import system_cards
+from core.ui.admin import automation_card, system_cards
 from core.ui.finance import finance_alerts
 from core.ui.frame import frame
-from core.ui.kit import words
+from core.ui.kit import dialogs, words
 
 
 @st.cache_data(ttl="15s", max_entries=4, show_spinner=False)
@@ -28,6 +28,7 @@ def looked(_of_store: str) -> tuple[datetime, system.SystemFacts, str | None]:
 
 frame.require("admin")
 frame.page_header("System", "Whether everything is healthy, what runs here, and whether every rule holds in the store.")
+dialogs.run("admin")
 at, found, fault = looked(settings().database_url)
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     with st.container(width="content"):
@@ -42,5 +43,6 @@ with st.grid(2, min_column_width=340, gap="small"):
     system_cards.queue(found.queue)
     system_cards.outbox(found.outbox, found.mail)
     system_cards.release(found)
+automation_card.draw()
 system_cards.check()
 system_cards.settings_in_force(system.list_settings())

@@ -75,7 +75,7 @@ def deliveries(of: Endpoint) -> None:
     number = tables.page_of(DELIVERIES, page.total_count)
     if number is None:
         return
-    st.markdown(DELIVERIES.counted(page.total_count))
+    st.markdown(DELIVERIES.count_text(page.total_count))
     if page.items:
         tables.draw(DELIVERIES, page.items, number=number, total=page.total_count)
     else:

@@ -34,7 +34,7 @@ rows = [
 number = tables.page_of(ENDPOINTS, len(rows))
 if number is None:
     st.stop()
-st.markdown(ENDPOINTS.counted(len(rows)))
+st.markdown(ENDPOINTS.count_text(len(rows)))
 if rows:
     page = ENDPOINTS.paging(number)
     tables.draw(ENDPOINTS, rows[page.offset : page.offset + page.limit], number=number, total=len(rows))

@@ -88,7 +88,7 @@ def ask_loan(sellers: Sequence[DistributorName], *, locked: bool) -> Loan | None
         bind="query-params",
         disabled=locked,
     )
-    offered = sorted(selling.offered(counter_of(distributor), CREDIT_LIFE), key=by_basis)
+    offered = sorted(selling.list_products(counter_of(distributor), CREDIT_LIFE), key=by_basis)
     if not offered:
         st.warning("This distributor has no credit life product. An administrator can switch one on.")
         return None

@@ -25,7 +25,7 @@ def found() -> ClaimReview | None:
     """Return the claim named in the URL and mark it as viewed; if there is none, show a message and return None."""
     try:
         claim_id = ids.parse(st.query_params.get("id", ""))
-        return review_actions.opened(claim_id, person=person, is_live=frame.mode())
+        return review_actions.open_review(claim_id, person=person, is_live=frame.mode())
     except InvalidInput:
         st.error("The address names no claim: its id has to be a UUID.", icon=":material/link_off:")
     except NotFound as error:
@@ -39,9 +39,9 @@ def notices(review: ClaimReview, officers: list[Officer]) -> None:
     They have a container of their own, so that the elements below keep their place, and the document stays loaded.
     """
     with st.container():
-        if done := attempts.said(claim_attempts.key(review.id, "claim")):
+        if done := attempts.take_message(claim_attempts.key(review.id, "claim")):
             st.success(words.plain(done), icon=":material/check_circle:")
-        claim_cards.changed(review, officers)
+        claim_cards.draw_changes(review, officers)
         claim_cards.waiting(review)
 
 
@@ -59,7 +59,7 @@ def details(review: ClaimReview, officers: list[Officer]) -> None:
     with papers:
         document_viewer.draw(review)
     with told, st.grid(2, min_column_width=320, gap="small"):
-        claim_cards.submitted(review, person)
+        claim_cards.draw_submitted(review, person)
         claim_cards.people(review, person)
         claim_corrections.draw(review)
     with money:
@@ -73,7 +73,7 @@ def details(review: ClaimReview, officers: list[Officer]) -> None:
         diary_letters.draw(review)
     with kin:
         none = "No other claim is on this policy, of this customer, or to this account."
-        claim_tabs.others(review.related_claims, linked=True, empty=none)
+        claim_tabs.draw_claims(review.related_claims, linked=True, empty=none)
     with history:
         claim_tabs.log(review, officers)
 
@@ -89,7 +89,7 @@ claim_cards.header(review)
 notices(review, officers)
 claim_cards.figures(review, officers, person)
 with st.grid(2, min_column_width=360, gap="small"):
-    claim_cards.covered(review, person)
+    claim_cards.draw_checks(review, person)
     claim_decision.draw(review, person)
 details(review, officers)
 st.caption(f"Claim {review.id} · policy {review.policy_id} · customer {review.customer_id} · version {review.version}")

@@ -88,7 +88,7 @@ def others(policy: ClaimablePolicy) -> None:
             " is this another loss?",
             icon=":material/content_copy:",
         )
-        claim_tabs.others(lines, linked=True, empty="")
+        claim_tabs.draw_claims(lines, linked=True, empty="")
 
 
 person = frame.require("claims", "supervisor")
@@ -105,4 +105,4 @@ about(policy)
 others(policy)
 if policy.line is None:
     st.caption("The loan is filled in as it was insured: type over it what the caller says otherwise.")
-claim_lodging.ask(policy, Counter(distributor_id=policy.distributor_id, is_live=frame.mode(), person=person))
+claim_lodging.draw_form(policy, Counter(distributor_id=policy.distributor_id, is_live=frame.mode(), person=person))

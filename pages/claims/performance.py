@@ -5,10 +5,12 @@ import streamlit as st
 from core import clock
 from core.services.claims.reports import breakdowns as claim_breakdowns
 from core.services.claims.reports import figures as claim_figures
+from core.services.claims.reports import loss_ratios
 from core.services.dimensions import load_choices
 from core.services.sales.filter import SalesFilter
 from core.store.access import reading
 from core.ui.claims import performance_cards
+from core.ui.claims_money import loss_table
 from core.ui.frame import frame
 from core.ui.lists import periods
 from core.ui.sales import sales_filters
@@ -22,11 +24,12 @@ frame.page_header(
     "Performance", "How fast claims are settled, how old the open ones are, and why and by whom they are decided."
 )
 with reading(frame.scope()) as session:
-    asked = sales_filters.read(SalesFilter, load_choices(session), usual=DEFAULT, offer=PERIODS)
+    choices = load_choices(session)
+asked = sales_filters.read(SalesFilter, choices, usual=DEFAULT, offer=PERIODS)
 window = asked.window or periods.window_of(DEFAULT, clock.today())
 sales_filters.draw_period(asked, offer=PERIODS)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    summary = claim_figures.build_summary(session, window, compared=periods.compared(asked.period, window))
+    summary = claim_figures.build_summary(session, window, compared=periods.comparison_of(asked.period, window))
 st.caption(
     f":material/calendar_month: **{periods.describe_period(window)}**, compared with"
     f" {periods.describe_comparison(summary.compared)}."
@@ -54,3 +57,6 @@ with st.grid(2, min_column_width=380, gap="small"):
     performance_cards.draw_reasons(reasons, window)
     performance_cards.draw_types(types)
 performance_cards.draw_officers(officers)
+with st.skeleton(height=300), reading(frame.scope()) as session:
+    losses = loss_ratios.build_table(session, window)
+loss_table.draw(losses, choices, window)

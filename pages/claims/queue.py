@@ -55,11 +55,6 @@ def why_empty(view: View) -> str:
     return IDLE if view == "mine" and not counts.views["unassigned"] else NOTHING[view]
 
 
-def controls() -> None:
-    claim_filters.more(asked, names)
-    tables.choices(CLAIMS)
-
-
 def footer(total: QueueTotal) -> None:
     tables.footer(
         {
@@ -79,19 +74,25 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
     frame.page_header("Queue", "Which claim to take next, whose it is, and how many of its 60 days are left.")
     claim_assignment.take_button(person)
 asked = claim_filters.read(person)
-counts = queue_views.counted(person)
+counts = queue_views.get_counts(person)
 with reading(frame.scope()) as session:
     officers, names = claim_officers.list_active(session), load_choices(session).names["distributor"]
 claim_assignment.notice()
 queue_views.draw(person, asked.view or claim_filters.USUAL, counts)
-claim_filters.draw(asked, officers)
+claim_filters.draw(asked, officers, names, person)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     total = claim_queue.get_totals(session, asked)
     paging = CLAIMS.paging(url_state.page())
     rows = claim_queue.list_rows(session, asked, order=CLAIMS.order, paging=paging)
     payments = claim_queue.count_payments(session, asked)
-export_panel.offer("claims", asked.address(), rows=total.count, sum_minor=total.claimed_minor, beside=controls)
-st.markdown(CLAIMS.counted(total.count))
+export_panel.offer(
+    "claims",
+    asked.address(),
+    rows=total.count,
+    sum_minor=total.claimed_minor,
+    line=CLAIMS.count_text(total.count),
+    beside=lambda: tables.choices(CLAIMS),
+)
 if not total.count:
     nothing(asked)
     st.stop()
@@ -100,9 +101,9 @@ if number is None:
     st.stop()
 above = st.container()
 picked = tables.draw(
-    CLAIMS, rows, number=number, total=total.count, chosen={seen.id for seen in claim_assignment.chosen()}
+    CLAIMS, rows, number=number, total=total.count, chosen={seen.id for seen in claim_assignment.get_selected()}
 )
-claim_assignment.keep(rows, picked)
+claim_assignment.store_selection(rows, picked)
 with above:
     claim_assignment.bar(person, officers)
 footer(total)

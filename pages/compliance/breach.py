@@ -55,8 +55,8 @@ exposures = read(lambda session: breaches.find_exposures(session, row))
 st.subheader("Opened, shown or exported in the span", anchor=False)
 if exposures:
     more = f" The newest {MAX_LISTED} are shown." if len(exposures) == MAX_LISTED else ""
-    st.markdown(f"{EXPOSURES.counted(len(exposures))} of the audit log.{more}")
-    tables.listed(EXPOSURES, exposures)
+    st.markdown(f"{EXPOSURES.count_text(len(exposures))} of the audit log.{more}")
+    tables.draw_short(EXPOSURES, exposures)
 else:
     st.caption("The audit log has no entry of the kind in this span.")
 with st.expander("Draft of the notice to the Commission", icon=":material/draft:"):

@@ -26,4 +26,4 @@ else:
     st.info("Nobody has complained yet. A complaint that arrives by any way is registered here.")
 st.subheader("Insurers", anchor=False)
 st.caption("Premiums and covers are live policies whose insurer had no notice, or that were not placed, in time.")
-tables.listed(INSURERS, read(complaints.count_by_insurer))
+tables.draw_short(INSURERS, read(complaints.count_by_insurer))

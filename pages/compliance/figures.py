@@ -19,7 +19,7 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
         frame.page_header("Figures", "Days, hours and months that hold, each from a day on and with its source.")
     button("Set a figure", register_actions.setting_figure(), icon="tune")
 dialogs.run(ROLE)
-tables.listed(FIGURES, read(figures.list_figures))
+tables.draw_short(FIGURES, read(figures.list_figures))
 st.subheader("Figures of a year", anchor=False)
 this_year = clock.today().year
 year = st.selectbox("Year", range(this_year, max(this_year - _YEARS, 2022), -1), width=160)

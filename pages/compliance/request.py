@@ -28,5 +28,5 @@ request_cards.pack(row)
 request_cards.records(row)
 if found := read(lambda session: erasures.list_of_request(session, row.id)):
     st.subheader("Erasures", anchor=False)
-    tables.listed(ERASURES, found)
+    tables.draw_short(ERASURES, found)
 history(f"data_request {row.id}")

@@ -24,7 +24,7 @@ if not rows:
     st.stop()
 late = sum((row.days_left or 0) < 0 for row in rows)
 open_ = sum(row.is_open for row in rows)
-st.markdown(f"{REQUESTS.counted(len(rows))} · {words.count(open_)} open · {words.count(late)} late")
+st.markdown(f"{REQUESTS.count_text(len(rows))} · {words.count(open_)} open · {words.count(late)} late")
 number = tables.page_of(REQUESTS, len(rows))
 if number is not None:
     paging = REQUESTS.paging(number)

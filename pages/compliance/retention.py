@@ -15,7 +15,7 @@ frame.page_header("Retention", "What was kept for long enough is erased in two h
 dialogs.run(ROLE)
 with st.skeleton(height=240):
     previews = read(retention.list_previews)
-tables.listed(PREVIEWS, previews)
+tables.draw_short(PREVIEWS, previews)
 with st.container(horizontal=True, gap="xsmall"):
     for preview in previews:
         if preview.count:

@@ -14,7 +14,7 @@ frame.page_header("Returns and licences", "What is due to authorities: prepared,
 with st.skeleton(height=300):
     rows, licences = read(filings.list_calendar), read(filings.list_licences)
 late = sum((row.days_left or 0) < 0 for row in rows)
-st.markdown(f"{CALENDAR.counted(len(rows))} of periods that ended in the last year · {words.count(late)} late")
+st.markdown(f"{CALENDAR.count_text(len(rows))} of periods that ended in the last year · {words.count(late)} late")
 number = tables.page_of(CALENDAR, len(rows))
 if number is not None:
     paging = CALENDAR.paging(number)
@@ -22,6 +22,6 @@ if number is not None:
 st.subheader("Licences", anchor=False)
 if licences:
     st.caption("From the agreement of each distributor that is active; an admin keeps it.")
-    tables.listed(LICENCES, licences)
+    tables.draw_short(LICENCES, licences)
 else:
     st.info("There is no active distributor.")

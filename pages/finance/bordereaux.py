@@ -50,7 +50,7 @@ if not rows:
     st.stop()
 counts = {state: sum(row.state == state for row in rows) for state in dict.fromkeys(row.state for row in rows)}
 said = " · ".join(f"{words.badge(state)} {words.count(number)}" for state, number in counts.items())
-st.markdown(f"{BORDEREAUX.counted(len(rows))} · {said}")
+st.markdown(f"{BORDEREAUX.count_text(len(rows))} · {said}")
 if any(row.state == DRAFT for row in rows):
     st.caption("The rows of a draft change until it is issued; months are reported one after the other.")
 number = tables.page_of(BORDEREAUX, len(rows))

@@ -44,7 +44,7 @@ export_panel.offer(
     criteria.address(),
     rows=total,
     sum_minor=minor,
-    line=CREDIT_NOTES.counted(total),
+    line=CREDIT_NOTES.count_text(total),
     beside=lambda: tables.choices(CREDIT_NOTES),
 )
 tables.draw(CREDIT_NOTES, rows, number=number, total=total)

@@ -40,10 +40,10 @@ frame.page_header(
     tab=f"{row.kind.title}, {words.moment(receipt.created_at)} · Export",
 )
 receipt_view.run_again(row, person)
-receipt_view.said(row)
+receipt_view.draw_receipt(row)
 if before:
     st.subheader("Repeats an earlier export", anchor=False)
-    receipt_view.compared(before, receipt)
+    receipt_view.draw_comparison(before, receipt)
     receipt_view.link(before.id, f"The export of {words.moment(before.created_at)}")
 if later:
     st.subheader("Run again since", anchor=False)

@@ -12,7 +12,7 @@ from core.ui.exports import receipt_view
 from core.ui.exports.receipt_view import RECEIPTS
 from core.ui.frame import frame
 from core.ui.kit import url_state
-from core.ui.lists import filter_bar, tables
+from core.ui.lists import filter_bar, filter_chips, saved_views, tables
 
 
 def nothing(wanted: ReceiptFilter) -> None:
@@ -36,14 +36,12 @@ def page_of(wanted: ReceiptFilter) -> Page[Receipt]:
         )
 
 
-frame.require("finance", "operations")
+person = frame.require("finance", "operations")
 frame.page_header("Exports", "The receipt of every file that was taken out; any can be run again and compared.")
 wanted = filter_bar.read(ReceiptFilter)
 with reading(Scope.system()) as session:
     people = dict(receipts.list_makers(session))
-with st.grid(5, min_column_width=150, gap="xsmall", vertical_alignment="bottom"):
-    filter_bar.draw(wanted, options={"person": people})
-    filter_bar.reset(wanted)
+filter_chips.draw(wanted, options={"person": people}, beside=lambda: saved_views.draw("finance/exports.py", person))
 with st.skeleton(height=300):
     found = page_of(wanted)
 if not found.total_count:
@@ -53,7 +51,7 @@ number = tables.page_of(RECEIPTS, found.total_count)
 if number is None:
     st.stop()
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-    st.markdown(RECEIPTS.counted(found.total_count), width="content")
+    st.markdown(RECEIPTS.count_text(found.total_count), width="content")
     tables.choices(RECEIPTS)
 with reading(Scope.system()) as session:
     rows = receipt_view.rows(session, found.items)

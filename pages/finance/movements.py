@@ -27,7 +27,7 @@ def toolbar(found: Asked[MovementFilter], total: SalesTotals) -> None:
         beside=lambda: tables.choices(MOVEMENTS),
     )
     days = periods.describe_period(found.window) if found.window else "All time"
-    st.markdown(f"{MOVEMENTS.counted(movements.count(total))} · {days}")
+    st.markdown(f"{MOVEMENTS.count_text(movements.count(total))} · {days}")
 
 
 def footer(total: SalesTotals) -> None:
@@ -73,7 +73,7 @@ def not_placed(found: Unplaced) -> None:
 
 
 def nothing(found: Asked[MovementFilter]) -> None:
-    if found.changed:
+    if found.is_changed:
         st.info("No movement matches this selection.", icon=":material/filter_alt_off:")
         st.button("Show all movements", type="primary", on_click=url_state.reset)
     else:

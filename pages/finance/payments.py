@@ -62,7 +62,7 @@ def totals(found: list[Balance]) -> None:
     owed = sum(each.amount_minor for each in found if each.amount_minor > 0)
     owing = -sum(each.amount_minor for each in found if each.amount_minor < 0)
     owes = f"owed by the platform **{words.naira(owed)}** · owed to it **{words.naira(owing)}**"
-    st.markdown(f"{DUE.counted(len(found))} · {owes}")
+    st.markdown(f"{DUE.count_text(len(found))} · {owes}")
 
 
 def payments() -> None:
@@ -79,7 +79,7 @@ def payments() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         total, minor = payment_reading.count_payments(session, state=state)
         rows = payment_reading.list_payments(session, PAYMENTS.paging(url_state.page()), state=state)
-    st.markdown(f"{PAYMENTS.counted(total)} · paid out less received {words.naira(minor)}")
+    st.markdown(f"{PAYMENTS.count_text(total)} · paid out less received {words.naira(minor)}")
     number = tables.page_of(PAYMENTS, total) if total else None
     if number is not None:
         tables.draw(PAYMENTS, rows, number=number, total=total)
@@ -88,7 +88,7 @@ def payments() -> None:
 def payouts() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = payment_reading.list_batches(session)
-    st.markdown(PAYOUTS.counted(len(rows)))
+    st.markdown(PAYOUTS.count_text(len(rows)))
     number = tables.page_of(PAYOUTS, len(rows)) if rows else None
     if number is not None:
         paging = PAYOUTS.paging(number)

@@ -35,7 +35,7 @@ with reading(frame.scope()) as session:
 if not rows:
     st.info("No file was reconciled yet: begin with the account of your largest insurer.", icon=":material/balance:")
     st.stop()
-st.markdown(RECONCILIATIONS.counted(len(rows)))
+st.markdown(RECONCILIATIONS.count_text(len(rows)))
 number = tables.page_of(RECONCILIATIONS, len(rows))
 if number is not None:
     paging = RECONCILIATIONS.paging(number)

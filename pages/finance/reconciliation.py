@@ -84,7 +84,7 @@ total = sum(number for result, number, _ in results if chosen in (None, result))
 with reading(frame.scope()) as session:
     paging = DIFFERENCES.paging(url_state.page())
     rows = reconciliation_reading.list_differences(session, row.id, paging, result=chosen)
-st.markdown(DIFFERENCES.counted(total))
+st.markdown(DIFFERENCES.count_text(total))
 number = tables.page_of(DIFFERENCES, total)
 if number is not None:
     tables.draw(DIFFERENCES, rows, number=number, total=total)

@@ -38,7 +38,7 @@ def choice(months: list[date], month: date) -> None:
 def counted(rows: list[StatementSummary]) -> None:
     number = {state: sum(row.state == state for row in rows) for state in dict.fromkeys(row.state for row in rows)}
     said = " · ".join(f"{words.badge(state)} {words.count(count)}" for state, count in number.items())
-    st.markdown(f"{STATEMENTS.counted(len(rows))} · {said}" if rows else STATEMENTS.counted(0))
+    st.markdown(f"{STATEMENTS.count_text(len(rows))} · {said}" if rows else STATEMENTS.count_text(0))
 
 
 frame.require(ROLE)

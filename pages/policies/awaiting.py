@@ -4,33 +4,32 @@ import streamlit as st
 
 from core import clock
 from core.services.dimensions import load_choices
-from core.services.insurers import awaiting
+from core.services.insurers import awaiting, owners
 from core.services.insurers.awaiting import OpenSubmission
+from core.services.insurers.filter import SubmissionFilter
 from core.services.paging import Page
 from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
 from core.ui.lists import tables
 from core.ui.policies import awaiting_view, insurer_health, resends
-from core.ui.policies.awaiting_view import Asked
 
 TABLE = awaiting_view.WAITING
 
 
-def found(asked: Asked) -> Page[OpenSubmission]:
+def found(asked: SubmissionFilter) -> Page[OpenSubmission]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         return awaiting.list_open(
             session,
             names,
-            provider_id=asked.provider_id,
-            view=asked.state,
+            asked,
             order=TABLE.order_among(awaiting_view.ORDERS),
             paging=TABLE.paging(url_state.page()),
         )
 
 
-def nothing(asked: Asked) -> None:
-    if asked.narrowed:
+def nothing(asked: SubmissionFilter) -> None:
+    if asked != SubmissionFilter():
         st.info("Nothing that waits matches.", icon=":material/search_off:")
         st.button("Show all that waits", type="primary", on_click=url_state.reset)
     else:
@@ -45,25 +44,25 @@ def results(page: Page[OpenSubmission]) -> None:
     if number is None:
         return
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.markdown(f"{TABLE.counted(page.total_count)} waiting")
+        st.markdown(f"{TABLE.count_text(page.total_count)} waiting")
         with st.container(horizontal=True, width="content", gap="xsmall"):
             tables.choices(TABLE)
     above = st.container()
     picked = tables.draw(TABLE, page.items, number=number, total=page.total_count, chosen=())
     with above:
-        awaiting_view.bulk(picked)
+        awaiting_view.bulk(picked, people, person)
 
 
-frame.require("operations")
+person = frame.require("operations")
 awaiting_view.follow_retry()
 frame.page_header("Awaiting insurer", "Policies that their insurer has not taken or answered yet, and why.")
-resends.say()
+resends.show_result()
 with reading(frame.scope()) as session:
-    names, insurers = load_choices(session), awaiting.list_health(session)
+    names, insurers, people = load_choices(session), awaiting.list_health(session), owners.list_candidates(session)
 insurer_health.draw(insurers)
 insurer_health.confirmation()
 asked = awaiting_view.read(insurers)
-awaiting_view.filters(asked, insurers)
+awaiting_view.filters(asked, insurers, people, person)
 page = found(asked)
 if page.total_count:
     results(page)

@@ -74,11 +74,11 @@ def details(policy: PolicyDetail) -> None:
         mail_log.draw(policy.letters)
     with submitted:
         personal(policy, "submitted")
-        facts.masked(policy.sale.submitted)
+        facts.draw_masked(policy.sale.submitted)
     with sent:
         personal(policy, "payload")
         submission_card.story(policy)
-        policy_cards.sent(policy)
+        policy_cards.draw_payload(policy)
     with history:
         facts.log(policy.sale.history)
 
@@ -99,7 +99,7 @@ if policy is None:
     st.stop()
 header(policy)
 policy_dialogs.run(policy)
-resends.say()
+resends.show_result()
 certificate_mail.outcome()
 with st.grid(2, min_column_width=320, gap="small"):
     policy_cards.cover(policy)

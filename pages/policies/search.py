@@ -25,7 +25,7 @@ def found(search: Search) -> Page[PolicyRow]:
 
 
 def nothing(search: Search) -> None:
-    if search.asked.changed:
+    if search.asked.is_changed:
         st.info("No policy matches.", icon=":material/search_off:")
         st.button("Show all policies", type="primary", on_click=url_state.reset)
     else:
@@ -45,7 +45,7 @@ def results(search: Search, page: Page[PolicyRow]) -> None:
         "policies",
         search.asked.criteria.address(),
         rows=page.total_count,
-        line=f"{POLICIES.counted(page.total_count)} · sold {days[:1].lower() + days[1:]}",
+        line=f"{POLICIES.count_text(page.total_count)} · sold {days[:1].lower() + days[1:]}",
         beside=lambda: tables.choices(POLICIES),
     )
     tables.draw(POLICIES, page.items, number=number, total=page.total_count)

@@ -9,9 +9,9 @@ from core.services.views import customer as customer_view
 from core.services.views.customer import CustomerDetail
 from core.store.access import reading
 from core.ui.frame import frame
-from core.ui.kit import words
+from core.ui.kit import dialogs, words
 from core.ui.lists import tables
-from core.ui.sales import customer_cards, customer_notes, renewal_reminders
+from core.ui.sales import customer_cards, customer_merging, customer_notes, renewal_reminders
 
 CUSTOMERS = "sales/customers.py"
 
@@ -38,11 +38,13 @@ frame.page_header(
     f"Customer of {words.plain(customer.distributor)}",
     tab=f"{customer.name} · Customer",
 )
+dialogs.run("operations")
+customer_merging.draw(customer, person)
 customer_cards.figures(customer)
 with st.grid(2, min_column_width=320, gap="small"):
     customer_cards.contact(customer)
     customer_cards.personal(customer, person)
 renewal_reminders.opt_out(customer.id, person)
-customer_notes.draw(customer.id, person)
+customer_notes.draw(customer.id, person, also=[record.id for record in customer.group.merged])
 customer_cards.lists(customer, person)
 st.caption(f"Customer {customer.id} · details last changed {words.moment(customer.updated_at)}")

@@ -41,7 +41,7 @@ def results(page: Page[CustomerRow]) -> None:
         "customers",
         criteria.address(),
         rows=page.total_count,
-        line=CUSTOMERS.counted(page.total_count),
+        line=CUSTOMERS.count_text(page.total_count),
         beside=lambda: tables.choices(CUSTOMERS),
     )
     tables.draw(CUSTOMERS, page.items, number=number, total=page.total_count)

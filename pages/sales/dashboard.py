@@ -84,7 +84,7 @@ def sum_of_parts(asked: Asked[SalesFilter], summary: Summary) -> None:
 
 
 def nothing_sold(asked: Asked[SalesFilter]) -> None:
-    if asked.narrowed:
+    if asked.is_filtered:
         st.info("Nothing was sold in this selection.", icon=":material/filter_alt_off:")
         st.button("Start again without filters", on_click=url_state.reset, type="primary")
     else:
@@ -110,7 +110,7 @@ against = url_state.one_of(AGAINST, periods.AGAINST) or periods.PREVIOUS
 window = asked.window or periods.window_of(DEFAULT, clock.today())
 filters(asked, against)
 cut = dashboard_cards.read_cut(window)
-compared = periods.compared(asked.period, window, against)
+compared = periods.comparison_of(asked.period, window, against)
 wanted = asked.criteria
 with st.skeleton(height=240):
     summary = figure_cache.summary(at, window, compared, wanted)
@@ -126,7 +126,7 @@ if summary.current.totals.written:
 else:
     nothing_sold(asked)
 if against != periods.NOTHING and (summary.current.totals.written or summary.before.totals.written):
-    movers.draw(figure_cache.breakdown(at, window, wanted), figure_cache.compared(at, compared, wanted), compared)
+    movers.draw(figure_cache.breakdown(at, window, wanted), figure_cache.get_comparison(at, compared, wanted), compared)
 if summary.current.totals.written:
     sum_of_parts(asked, summary)
     with st.grid(2, min_column_width=380, gap="small"):

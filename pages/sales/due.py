@@ -20,10 +20,10 @@ from core.ui.sales.renewal_table import DUE
 
 
 def toolbar(bucket: Bucket) -> None:
-    when = "lapsed in the last 30 days" if bucket.key == "lapsed" else f"end in {due_filters.called(bucket.key)}"
+    when = "lapsed in the last 30 days" if bucket.key == "lapsed" else f"end in {due_filters.bucket_label(bucket.key)}"
     at_risk = words.plain(words.naira(bucket.premium_minor))
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        st.markdown(f"{table.counted(bucket.policies)} {when} · {at_risk} at risk")
+        st.markdown(f"{table.count_text(bucket.policies)} {when} · {at_risk} at risk")
         tables.choices(table)
 
 
@@ -45,7 +45,7 @@ person = frame.require("operations", "finance")
 # Finance may view and open the purchase only; renewing needs the operations role (contract A1).
 looking = replace(DUE, act=None, opens="sales/purchase.py", key=lambda row: row.purchase_id)
 table = DUE if person.has_role("operations") else looking
-if policy_id := tables.acted(table):
+if policy_id := tables.get_clicked_row(table):
     policy_dialogs.begin_renewal(policy_id, person)
 todo = ": call them, and renew here." if table.act else "."
 frame.page_header("Due for renewal", f"Whose cover ends soon or has just ended{todo}")

@@ -12,7 +12,7 @@ from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
 from core.ui.lists import periods, saved_views, tables
-from core.ui.sales import money_table, sales_filters
+from core.ui.sales import money_table, sales_filters, search_box
 from core.ui.sales.sales_filters import Asked
 from core.ui.sales.sales_table import PURCHASES
 
@@ -25,7 +25,7 @@ def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals) -> None:
         asked.criteria.address(),
         rows=total.sold,
         sum_minor=total.sold_minor,
-        line=f"{PURCHASES.counted(total.sold)} · {premium} · {days}",
+        line=f"{PURCHASES.count_text(total.sold)} · {premium} · {days}",
         beside=lambda: tables.choices(PURCHASES),
     )
 
@@ -48,7 +48,7 @@ def footer(total: SalesTotals, given_back: Split) -> None:
 
 
 def nothing(asked: Asked[PurchaseFilter]) -> None:
-    if asked.changed:
+    if asked.is_changed:
         st.info("No purchase matches this selection.", icon=":material/filter_alt_off:")
         st.button("Show all purchases", type="primary", on_click=url_state.reset)
     else:
@@ -64,9 +64,13 @@ person = frame.require("operations", "finance")
 frame.page_header("Purchases", "Every sale, with its customer, its policy and the split of the money.")
 with reading(frame.scope()) as session:
     names = load_choices(session)
-asked = sales_filters.read(PurchaseFilter, names, usual=periods.ALL)
+search = search_box.read()
+asked = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.given)
+search_box.draw(PurchaseFilter.FIELDS["find"], search)
 sales_filters.draw_period(asked)
-sales_filters.chips(asked, names, beside=lambda: saved_views.draw("sales/purchases.py", person))
+sales_filters.chips(asked, names, leave_out=("find",), beside=lambda: saved_views.draw("sales/purchases.py", person))
+if search.fault:
+    st.stop()
 with st.skeleton(height=300), reading(frame.scope()) as session:
     wanted, paging = asked.criteria, PURCHASES.paging(url_state.page())
     total = sales_table.compute_total(session, wanted)

@@ -27,7 +27,7 @@ def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal) -> None:
         asked.criteria.address(),
         rows=total.all_rows.renewals,
         sum_minor=total.all_rows.total_minor,
-        line=f"{table.counted(total.all_rows.renewals)} · {premium} · {days}",
+        line=f"{table.count_text(total.all_rows.renewals)} · {premium} · {days}",
         beside=lambda: tables.choices(table),
     )
 
@@ -57,7 +57,7 @@ def footer(total: RenewalTotal, given_back: Split) -> None:
 
 
 def nothing(asked: Asked[RenewalFilter]) -> None:
-    if asked.changed:
+    if asked.is_changed:
         st.info("No renewal matches this selection.", icon=":material/filter_alt_off:")
         st.button("Show all renewals", type="primary", on_click=url_state.reset)
     else:

@@ -47,4 +47,3 @@ def test_test_records_have_an_address_of_their_own_or_a_sandbox() -> None:
     both = insurer_a(url=real, test_url="https://test.insurer.example")
     assert both.insurer_url("insurer-a", is_live=False) == "https://test.insurer.example"
     assert both.insurer_url("insurer-a") == real
-    assert not Settings().has_connected_insurer

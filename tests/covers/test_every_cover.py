@@ -28,7 +28,7 @@ def made(cover: Cover[Any]) -> dict[str, Any]:
     price, term = cover.premium(asked, charged), cover.term(asked, charged)
     return {
         "request": sent,
-        "price": {"total": f"{price.total:.2f}", "steps": price.explained},
+        "price": {"total": f"{price.total:.2f}", "steps": price.explain},
         "term": {
             "start": clock.to_wire(term.start_at),
             "activation": clock.to_wire(term.activation_at),

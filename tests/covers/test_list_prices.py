@@ -8,7 +8,7 @@ import pytest
 from core import money
 from core.covers.cover import Rates
 from core.covers.instalments import FREQUENCIES
-from core.covers.list_prices import compute_prices_by_period, follows, list_price, written
+from core.covers.list_prices import compute_prices_by_period, follows, format_price, list_price
 from tests.covers import shipped
 
 LOANS = ("080101", "080102", "080103")
@@ -21,14 +21,14 @@ def rates(number: str, **changed: Any) -> Rates:
 
 @pytest.mark.parametrize("number", LOANS)
 def test_credit_life_shows_its_full_rate(number: str) -> None:
-    assert written(list_price(rates(number))) == "0.575"
+    assert format_price(list_price(rates(number))) == "0.575"
     dearer = {**rates(number).meta, "shares": {"death": "0.5", "loss_of_job": "0.25"}}
-    assert written(list_price(rates(number, meta=dearer))) == "0.75"
+    assert format_price(list_price(rates(number, meta=dearer))) == "0.75"
 
 
 def test_personal_accident_shows_the_lowest_plan_that_lasts_its_period() -> None:
     plans = rates("070101")
-    assert (written(list_price(plans)), plans.cover_months) == ("3600.00", 12)
+    assert (format_price(list_price(plans)), plans.cover_months) == ("3600.00", 12)
     # Whatever stands in the store from before: the figures of the plans decide.
     assert list_price(rates("070101", price=Decimal("350.00"))) == Decimal("3600.00")
 
@@ -67,9 +67,9 @@ def test_only_products_of_a_fixed_price_have_prices_by_stretch() -> None:
 def test_every_other_price_is_the_one_that_was_set() -> None:
     for row in shipped.products().values():
         if not follows(row["meta"]):
-            assert written(list_price(shipped.rates(row["id"]))) == row["price"], row["name"]
+            assert format_price(list_price(shipped.rates(row["id"]))) == row["price"], row["name"]
 
 
 @pytest.mark.parametrize(("price", "text"), [("0", "0.00"), ("5", "5.00"), ("0.5750", "0.575"), ("1200.10", "1200.10")])
 def test_a_price_has_two_places_and_more_only_where_a_rate_has_them(price: str, text: str) -> None:
-    assert written(Decimal(price)) == text
+    assert format_price(Decimal(price)) == text

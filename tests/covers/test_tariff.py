@@ -30,7 +30,7 @@ def test_a_form_that_is_sent_back_as_it_is_changes_nothing() -> None:
         product = changeable(row)
         whole = (Kind.TABLE, Kind.ONE, Kind.SEVERAL)
         typed = {
-            figure.field: figure.value if figure.kind in whole else words.read_naira(product_words.typed(figure))
+            figure.field: figure.value if figure.kind in whole else words.read_naira(product_words.format_typed(figure))
             for figure in product.figures
         }
         assert parse_tariff(product, typed) == parse_tariff(product, {}) == product.tariff, row["name"]

@@ -59,7 +59,7 @@ def test_the_services_start_with_the_example_once_it_is_filled_in(
         "COVERDESK_SECRET_KEY": "kjhGF75-qwertzuiop-0987654321-yxcvbnm",
         "POSTGRES_PASSWORD": "abc123",
     }
-    for name in environment.given():
+    for name in environment.coverdesk_variables():
         monkeypatch.delenv(name)
     for name, value in given_to(service, values).items():
         if value:
@@ -69,6 +69,21 @@ def test_the_services_start_with_the_example_once_it_is_filled_in(
     assert settings().database_url == "postgresql+psycopg://coverdesk:abc123@db/coverdesk"
     assert settings().base_url == f"https://{example()['DESK_HOST']}"
     settings.cache_clear()
+
+
+def test_insurers_are_known_to_who_sells_and_to_who_sends() -> None:
+    files = [service["env_file"] for service in OURS.values()]
+    assert files == [[{"path": ".env.settings", "required": False}]] * len(OURS)
+    given = {name for service in OURS.values() for name in service["environment"]}
+    assert not {name for name in given if name.startswith("COVERDESK_INSURER")}, "they would hide those of the file"
+
+
+@pytest.mark.parametrize("secret", [".env", ".env.settings"])
+def test_files_with_secrets_enter_neither_history_nor_image(secret: str) -> None:
+    rules = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
+    # The last rule that fits decides.
+    assert rules.index("deploy/.env*") > rules.index("!deploy")
+    assert f"deploy/{secret}" in (ROOT / ".gitignore").read_text().splitlines()
 
 
 def test_an_example_that_was_not_filled_in_is_no_secret() -> None:

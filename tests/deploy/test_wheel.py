@@ -1,6 +1,7 @@
 """A wheel holds everything: it serves a demonstration from an empty folder, without a checkout beside it."""
 
 import os
+import runpy
 import subprocess
 import sys
 import time
@@ -69,10 +70,23 @@ def test_a_wheel_holds_screens_data_and_docs_and_no_store(wheel: Path) -> None:
         "pages/_main.py",
         "data/catalogue/products.json",
         "docs/contract.md",
+        "deploy/compose.yaml",
+        "deploy/.env.example",
         ".streamlit/config.toml",
     ):
         assert f"core/shipped/{name}" in names
     assert not [name for name in names if "data/var" in name or "__pycache__" in name or name.startswith("tests")]
+
+
+def test_settings_of_a_server_that_lie_in_the_checkout_stay_out_of_a_wheel(tmp_path: Path) -> None:
+    kept = ("compose.yaml", ".env.example", "systemd/coverdesk.service")
+    for name in (*kept, ".env", ".env.settings", "__pycache__/build_hook.cpython-311.pyc"):
+        path = tmp_path / "deploy" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    hook = runpy.run_path(str(ROOT / "deploy" / "build_hook.py"))
+    listed = hook["list_deploy_files"](tmp_path)
+    assert listed == {str(tmp_path / "deploy" / name): f"core/shipped/deploy/{name}" for name in kept}
 
 
 def test_a_wheel_says_its_release_and_its_commit(installed: Installed) -> None:

@@ -49,24 +49,26 @@ def running(command: list[str], port: int, secret: str) -> Iterator[IO[str]]:
 
 
 def commands() -> list[object]:
-    node = shutil.which("node")
+    def there(name: str) -> object:
+        return pytest.mark.skipif(shutil.which(name) is None, reason=f"SKIPPED LOUDLY: no {name}")
+
     return [
-        pytest.param("python", [sys.executable], id="python"),
-        pytest.param(
-            "js", [node or "node"], id="node", marks=pytest.mark.skipif(node is None, reason="SKIPPED LOUDLY: no node")
-        ),
+        pytest.param("python", [sys.executable, "{script}"], id="python"),
+        pytest.param("js", ["node", "{script}"], id="node", marks=there("node")),
+        pytest.param("php", ["php", "-q", "-S", "127.0.0.1:{port}", "{script}"], id="php", marks=there("php")),
     ]
 
 
 @only_sqlite
-@pytest.mark.parametrize(("language", "interpreter"), commands())
+@pytest.mark.parametrize(("language", "words"), commands())
 def test_the_documented_receiver_takes_a_delivery_and_refuses_a_forged_one(
-    hooks: Hooks, tmp_path: Path, language: str, interpreter: list[str]
+    hooks: Hooks, tmp_path: Path, language: str, words: list[str]
 ) -> None:
     port, script = free_port(), tmp_path / f"receiver.{language[:2]}"
     script.write_text(documented(language))
+    command = [word.format(script=script, port=port) for word in words]
     made = hooks.register(f"http://127.0.0.1:{port}/", ping=False)
-    with running([*interpreter, str(script)], port, made.secret) as output:
+    with running(command, port, made.secret) as output:
         hooks.ping(made.endpoint.id)
         assert output.readline().split() == ["endpoint.ping", str(made.endpoint.id)]
         sale = hooks.sell()
@@ -74,7 +76,7 @@ def test_the_documented_receiver_takes_a_delivery_and_refuses_a_forged_one(
         assert output.readline().split() == ["purchase.created", str(sale.purchase_id)]
     assert hooks.log(made)[0].state == "sent"
     forged = hooks.register(f"http://127.0.0.1:{port}/", ping=False)
-    with running([*interpreter, str(script)], port, made.secret):
+    with running(command, port, made.secret):
         assert hooks.ping(forged.endpoint.id).delivery.state == "dead"
 
 

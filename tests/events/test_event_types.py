@@ -1,6 +1,7 @@
 """Every type of event is made by what it declares, fits its schema, and tells nobody's name (contract W2)."""
 
 import ast
+import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -19,6 +20,8 @@ from core.services.claims.workflow import questions
 from core.services.events import catalogue, feed, samples
 from core.services.events.catalogue import BY_NAME, EVENT_TYPES
 from core.services.events.feed import FeedFilter
+from core.services.exports import runs
+from core.services.exports.exports import Tally
 from core.services.policies import changes as policy_changes
 from core.services.products import changes as product_changes
 from core.services.products import detail as product_detail
@@ -167,6 +170,34 @@ def test_other_rates_are_told_to_all_who_sell_and_a_withheld_product_to_one(
         product_changes.set_offered(session, product_id, partner.id, **asked)
     assert types(told(store, partner)) == ["product.price_changed", "product.withdrawn"]
     assert types(told(store, stranger)) == types(told(store, stranger, is_live=True)) == ["product.price_changed"]
+
+
+def exported(store: Store, **address: list[str]) -> bytes:
+    order = runs.create_order("purchases", "csv", {"mode": ["test"], **address}, by="command line")
+    return b"".join(runs.stream(order, Tally()))
+
+
+def test_a_file_of_ones_own_records_alone_is_told_with_what_it_can_be_proved_by(
+    store: Store, partner: Partner, stranger: Partner
+) -> None:
+    total = sell(store, partner, ACTIVE).price.total
+    sell(store, stranger, ACTIVE)
+    exported(store)
+    exported(store, distributor=[str(partner.id), str(stranger.id)])
+    file = exported(store, distributor=[str(partner.id)])
+    exported(store, distributor=[str(partner.id)], mode=["live"])
+    (ready,) = [event for event in told(store, partner) if event["type"] == "export.ready"]
+    assert ready["data"] == {
+        "export_id": ready["object"]["id"],
+        "kind": "purchases",
+        "format": "csv",
+        "rows": 1,
+        "total": f"{total:.2f}",
+        "sha256": hashlib.sha256(file).hexdigest(),
+    }
+    assert ready["object"]["url"].endswith(f"/v1/events?object_id={ready['object']['id']}")
+    assert types(told(store, partner, is_live=True)) == ["export.ready"]
+    assert "export.ready" not in types(told(store, stranger))
 
 
 def test_what_was_rolled_back_is_told_to_nobody(store: Store, partner: Partner) -> None:

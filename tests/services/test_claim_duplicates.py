@@ -208,10 +208,10 @@ def test_a_clean_claim_needs_no_reason(office: Office) -> None:
 def test_an_unknown_check_needs_a_reason_of_its_own(office: Office) -> None:
     claim_id = office.lodge()
     unmet = {check.key for check in review(office, claim_id).unmet_checks}
-    assert unmet == {"in_force", "loan_dates", "reported"}
+    assert unmet == {"in_force", "premium", "waiting", "loan_dates", "reported"}
     with pytest.raises(InvalidInput) as refused:
         office.move(claim_id, "Approved", by="bola", amount="75000", reasons={"in_force": "Told by phone"})
-    assert {fault.field for fault in refused.value.faults} == {"reasons.loan_dates", "reasons.reported"}
+    assert {fault.field for fault in refused.value.faults} == {f"reasons.{key}" for key in unmet - {"in_force"}}
 
 
 def test_reasons_are_no_part_of_any_other_move(office: Office) -> None:

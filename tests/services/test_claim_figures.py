@@ -124,11 +124,17 @@ def middle(values: list[timedelta], share: float) -> int | None:
     return None
 
 
+def list_first(claim: Claim, history: list[StatusReached], statuses: str, inside: Any) -> list[timedelta]:
+    """The time until the first of some statuses, if it was within the days."""
+    first = next((step.at for step in history if step.status in statuses.split()), None)
+    return [first - claim.created_at] if first and inside(first) else []
+
+
 def recounted(claims: list[tuple[Claim, list[StatusReached]]], window: Window) -> ClaimFacts:
     def inside(at: datetime) -> bool:
         return window.start <= lagos(at) < window.end
 
-    paid, declined, in_time, viewed, answers = [], 0, 0, [], Counter[str]()
+    paid, declined, in_time, viewed, judged, answers = [], 0, 0, [], [], Counter[str]()
     for claim, history in claims:
         clock_now = claim_clock.compute_from_history(history, NOON, [Pause(NOON, NOON)])
         decided_at = claim.created_at + clock_now.age
@@ -137,7 +143,8 @@ def recounted(claims: list[tuple[Claim, list[StatusReached]]], window: Window) -
             declined += claim.claim_status == "Declined"
             if claim.claim_status != "Declined":
                 paid.append((claim, clock_now))
-        viewed += [step.at - claim.created_at for step in history if step.status == "Viewed" and inside(step.at)]
+        viewed += list_first(claim, history, "Viewed", inside)
+        judged += list_first(claim, history, "Approved Declined", inside)
         answers.update(step.status for step in history if inside(step.at))
     ages, counted = [each.age for _, each in paid], [each.elapsed for _, each in paid]
     return ClaimFacts(
@@ -156,6 +163,7 @@ def recounted(claims: list[tuple[Claim, list[StatusReached]]], window: Window) -
         median_net_ms=middle(counted, 0.5),
         p90_net_ms=middle(counted, 0.9),
         median_viewed_ms=middle(viewed, 0.5),
+        median_decided_ms=middle(judged, 0.5),
         accepted=answers["Offer accepted"],
         rejected=answers["Offer rejected"],
     )

@@ -72,7 +72,7 @@ def test_steps_are_written_as_a_person_would() -> None:
     made = claim_offers.compute_offer(
         approved=Decimal("90000.00"), owed=Decimal("75000.00"), excess=Decimal("5000.00"), betterment=Decimal("100.50")
     )
-    assert made.explained == [
+    assert made.explain == [
         {"step": "Approved amount", "working": "as approved", "amount": "90000.00"},
         {"step": "Owed", "working": "what is still owed", "amount": "75000.00"},
         {"step": "Lower of both", "working": "the lower of 90,000.00 and 75,000.00", "amount": "75000.00"},

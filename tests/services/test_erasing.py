@@ -14,6 +14,7 @@ from sqlmodel import SQLModel, col
 from core import clock, seal
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.registry import COVERS
+from core.dispatch import events as event_dispatch
 from core.errors import NotAllowed, StateForbids
 from core.services import idempotency
 from core.services.admin import store_check
@@ -21,6 +22,8 @@ from core.services.audit import log as audit
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import payee_changes
 from core.services.compliance import erasures, remembering, requests, retention
+from core.services.events import feed
+from core.services.events.feed import FeedFilter
 from core.services.exports import runs
 from core.services.exports.exports import Tally
 from core.services.finance import adjustments, movements
@@ -41,6 +44,7 @@ from core.store.access import Scope, ScopedSession, Store
 from core.store.operations import compacting
 from core.store.schema.finance import VIEW
 from core.store.schema.tables import (
+    AuditEntry,
     Claim,
     CreditNote,
     Customer,
@@ -254,8 +258,29 @@ def faults(session: ScopedSession) -> list[str]:
     return store_check.list_faults(session)
 
 
+def erased_customers(store: Store, scope: Scope) -> list[str]:
+    """The customers that a distributor is told were erased, as its feed has them."""
+    event_dispatch.catch_up(store)
+    with store.reading(scope) as session:
+        page = feed.read_page(session, FeedFilter(types=("customer.erased",)), after=None, limit=100)
+    found = [json.loads(body) for body in page.bodies]
+    assert all(event["data"] == {"customer_id": event["object"]["id"]} for event in found)
+    return [event["object"]["id"] for event in found]
+
+
+def _check_events(store: Store, partner: Partner, stranger: Partner) -> None:
+    """Each distributor is told of its own records of the person, in the mode that they have."""
+    owners = (partner.scope(is_live=True), partner.scope(), stranger.scope(is_live=True))
+    told_of = [erased_customers(store, owner) for owner in owners]
+    with store.reading(SYSTEM) as session:
+        mine = sa.select(col(Customer.id)).where(col(Customer.email).not_like("other@%"))
+        assert sorted(each for (each,) in told_of) == sorted(map(str, session.execute(mine).scalars()))
+    assert erased_customers(store, stranger.scope()) == []
+    assert traces(store) == set(), "and no event names anybody"
+
+
 def test_an_erased_person_is_in_no_table_and_no_file_and_every_sum_stays(
-    privacy: PrivacyDesk, store: Store, partner: Partner, later: None
+    privacy: PrivacyDesk, store: Store, partner: Partner, stranger: Partner, later: None
 ) -> None:
     party = Party("distributor", partner.id)
     with store.writing(LIVE) as session:
@@ -285,6 +310,7 @@ def test_an_erased_person_is_in_no_table_and_no_file_and_every_sum_stays(
         others = session.execute(sa.select(col(Customer.first_name)).where(col(Customer.email).like("other@%")))
         assert others.scalars().all() == ["Chidi"], "nobody else lost anything"
         assert session.execute(sa.select(sa.func.count()).select_from(UploadedFile)).scalar_one() == 0
+    _check_events(store, partner, stranger)
     order = runs.create_order("customers", "csv", {}, by=privacy.people["oye"])
     exported = b"".join(runs.stream(order, Tally())).lower()
     assert not any(trace.encode() in exported for trace in TRACES)
@@ -444,5 +470,8 @@ def test_an_erasure_is_applied_again_to_a_store_that_still_has_the_person(
     assert traces(store) == set()
     assert privacy.read(faults) == []
     assert privacy.do(remembering.apply_again, [entry]) == (0, [])
+    with store.reading(SYSTEM) as session:
+        told_of = session.execute(sa.select(col(AuditEntry.subject)).where(col(AuditEntry.action) == "customer erased"))
+        assert sorted(told_of.scalars()) == sorted(f"customer {each}" for each in ids), "each once, though asked twice"
     with store.reading(SYSTEM) as session:
         assert [row.number for row in session.execute(sa.select(Erasure)).scalars()] == ["ER-2030-0001"]

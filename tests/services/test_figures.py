@@ -190,11 +190,11 @@ def test_daybook_and_rows_tell_the_same(sold: Store, partner: Partner) -> None:
 
 def test_daybook_is_kept_in_step_and_can_be_made_anew(sold: Store) -> None:
     with sold.writers.begin() as connection:
-        assert daily_rollup.faults(connection) == []
+        assert daily_rollup.list_faults(connection) == []
         connection.execute(sa.text("UPDATE daybook_line SET sold = sold + 1 WHERE grain = 'day'"))
-        assert daily_rollup.faults(connection) != []
+        assert daily_rollup.list_faults(connection) != []
         daily_rollup.rebuild(connection)
-        assert daily_rollup.faults(connection) == []
+        assert daily_rollup.list_faults(connection) == []
 
 
 def test_a_rolled_back_sale_leaves_no_trace_in_the_daybook(store: Store, partner: Partner) -> None:

@@ -204,7 +204,7 @@ def test_cancelled_policy_gives_back_its_unexpired_days(
     assert shown.price.total == Decimal(refund)
     (row,) = refunds_kept(store)
     assert (row.total_minor, row.method, row.reason) == (shown.amount_minor, shown.method, "sold the car")
-    assert row.explained == shown.price.explained
+    assert row.explained == shown.price.explain
     assert (row.policy_id, row.purchase_id) == (sale.policy_id, sale.purchase_id)
 
 

@@ -108,7 +108,7 @@ def test_a_sale_costs_the_old_price_until_the_instant_and_the_previewed_one_from
     old = seen(store, LOAN).in_force
     figures = {"meta.shares.death": "0.5", "meta.minimum_premium": "900.00", "mca_commission": "12.50"}
     new_id = plan(store, LOAN, figures)
-    planned = seen(store, LOAN).planned[0]
+    planned = seen(store, LOAN).planned_changes[0]
     asked = shipped.request(credit_life.CREDIT_LIFE)
     expected = product_detail.preview_price(credit_life.CREDIT_LIFE, asked, planned.tariff)
     assert (expected.price.total, expected.split.mca_profit_minor) == (Decimal("900.00"), 11_250)
@@ -142,7 +142,7 @@ def test_a_change_is_written_down_by_both_who_made_it(store: Store, partner: Par
 def test_what_is_not_changed_stays_to_the_letter(store: Store) -> None:
     meta = seen(store, GUARD).in_force.tariff.meta
     plan(store, GUARD, {"meta.plan_prices.FlexiGuard-Gold": "5500"})
-    after = seen(store, GUARD).planned[0].tariff.meta
+    after = seen(store, GUARD).planned_changes[0].tariff.meta
     assert after == {**meta, "plan_prices": {**meta["plan_prices"], "FlexiGuard-Gold": "5500.00"}}
 
 
@@ -152,7 +152,7 @@ def test_the_travel_table_takes_a_new_band(store: Store) -> None:
     )
     first = {**figure.value[0], "days": 3, "schengen": "5000"}
     plan(store, TRIP, {"meta.rates": [first, *figure.value]})
-    tariff = seen(store, TRIP).planned[0].tariff
+    tariff = seen(store, TRIP).planned_changes[0].tariff
     assert tariff.meta["days"][:2] == [3, 7]
     trip = shipped.request(insurer_c.TRAVEL, arrival_date="2026-12-05", num_of_passengers=1)
     assert product_detail.preview_price(insurer_c.TRAVEL, trip, tariff).price.total == Decimal("5000.00")

@@ -27,7 +27,7 @@ def test_500_ended_on_day_150_of_365_gives_294_52() -> None:
     refund = refunds.compute_pro_rata(stretch(), FIRST + timedelta(days=150))
     assert refund.price.total == Decimal("294.52")
     assert refund.amount_minor == 29_452
-    assert refund.price.explained == [
+    assert refund.price.explain == [
         {"step": "Unexpired premium", "working": "500.00 x 215 / 365 days", "amount": "294.52"}
     ]
 
@@ -35,14 +35,14 @@ def test_500_ended_on_day_150_of_365_gives_294_52() -> None:
 def test_short_rate_is_nine_tenths_rounded_once() -> None:
     refund = refunds.compute_short_rate(stretch(), FIRST + timedelta(days=150))
     assert refund.price.total == Decimal("265.07")
-    assert refund.price.explained[-1] == {"step": "Short rate", "working": "90 % of 294.52", "amount": "265.07"}
+    assert refund.price.explain[-1] == {"step": "Short rate", "working": "90 % of 294.52", "amount": "265.07"}
 
 
 def test_renewed_terms_that_have_not_begun_go_back_whole() -> None:
     terms = [stretch(), stretch("600.00", first_on=FIRST + timedelta(days=365))]
     refund = refunds.together([refunds.compute_pro_rata(term, FIRST + timedelta(days=150)) for term in terms])
     assert refund.price.total == Decimal("894.52")
-    assert [step["amount"] for step in refund.price.explained] == ["294.52", "600.00", "894.52"]
+    assert [step["amount"] for step in refund.price.explain] == ["294.52", "600.00", "894.52"]
 
 
 @pytest.mark.parametrize(
@@ -131,4 +131,4 @@ def test_months_added_are_months_left(on: date, months: int) -> None:
 def test_last_step_is_the_refund(premium: Decimal, days: int, on: int) -> None:
     for rule in (refunds.compute_pro_rata, refunds.compute_short_rate):
         refund = rule(stretch(premium, days), FIRST + timedelta(days=on))
-        assert refund.price.explained[-1]["amount"] == f"{refund.price.total:.2f}"
+        assert refund.price.explain[-1]["amount"] == f"{refund.price.total:.2f}"

@@ -17,6 +17,7 @@ from core.services.insurers import answers as insurer_answers
 from core.services.insurers import awaiting, resending, sending
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers.awaiting import OpenSubmission
+from core.services.insurers.filter import SubmissionFilter
 from core.services.paging import Page, Paging
 from core.services.people.staff import Person
 from core.services.selling.buying import Sale
@@ -77,9 +78,11 @@ def retry(store: Store, sale: Sale, person: Person = OPERATIONS, *, scope: Scope
         resending.resend(session, sale.policy_id, person=person)
 
 
-def waiting(store: Store, **asked: Any) -> Page[OpenSubmission]:
+def waiting(store: Store, order: Any = "oldest", **asked: Any) -> Page[OpenSubmission]:
     with store.reading(DESK) as session:
-        return awaiting.list_open(session, load_choices(session), paging=Paging(), **asked)
+        return awaiting.list_open(
+            session, load_choices(session), SubmissionFilter(**asked), order=order, paging=Paging()
+        )
 
 
 def test_retry_puts_a_dead_submission_first_and_forgets_its_failures(store: Store, sold: Callable[..., Sale]) -> None:
@@ -173,7 +176,7 @@ def test_queue_says_where_each_policy_stands(store: Store, sold: Callable[..., S
     assert [row.situation for row in found.values() if not row.retryable] == ["Not connected"]
     assert [row.id for row in waiting(store, view="failing").items] == [failing.policy_id]
     assert [row.id for row in waiting(store, view="dead").items] == [aside.policy_id]
-    assert waiting(store, provider_id=told(store, fresh).provider_id).total_count == 3
+    assert waiting(store, provider_ids=(told(store, fresh).provider_id,)).total_count == 3
     assert waiting(store, order="newest").items[0].id == fresh.policy_id
     assert waiting(store, order="next").total_count == 4
 

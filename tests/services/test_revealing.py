@@ -10,14 +10,20 @@ from core import ids, seal
 from core.covers.insurers import insurer_a, insurer_b_auto
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
+from core.services.files import files
+from core.services.files.files import ReceivedFile
+from core.services.files.links import Owner
 from core.services.people.staff import Person
 from core.services.views import pii_reveal
 from core.services.views.pii_reveal import HiddenField, Kind
+from core.settings import settings
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Claim, Policy
+from tests import papers
 from tests.conftest import Partner
 from tests.services.selling import sell
 
+PLATES = ({"registration_number": "ABC-123-DE"}, {"registration_number": "ABC-124-DE"})
 LIVE = Scope.staff(is_live=True)
 BVN, ACCOUNT = "22345678901", "0123456789"
 REASON, DETAILS = "Identifying who asks", "she calls about her refund"
@@ -155,3 +161,30 @@ def test_links_of_a_claim_are_shown_and_what_is_not_hidden_is_not_found(
     with store.writing(Scope.staff(is_live=False)) as session, pytest.raises(NotFound):
         pii_reveal.reveal(session, mine, reason=REASON, details=DETAILS, person=somebody("operations"))
     assert len(entries(store)) == 1
+
+
+def test_a_picture_opens_under_the_present_address_of_the_desk_if_it_is_the_owners_own(
+    store: Store, partner: Partner, stranger: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls = []
+    for each in (partner, stranger):
+        owner = Owner(distributor_id=each.id, is_live=True)
+        sent = ReceivedFile(field="file", file_name="card.pdf", content=papers.pdf())
+        with files.store_files([sent]) as (stored,), store.writing(each.scope(is_live=True)) as session:
+            urls.append(files.record(session, stored, owner, actor="tests")["file_url"])
+    elsewhere = urls[1].replace("http://127.0.0.1:8501", "https://files.example")
+    shown = []
+    monkeypatch.setenv("COVERDESK_BASE_URL", "https://desk.elsewhere.example")
+    for number, picture in enumerate((urls[0], elsewhere)):
+        with monkeypatch.context() as before:
+            before.setenv("COVERDESK_BASE_URL", "http://127.0.0.1:8501")
+            settings.cache_clear()
+            sale = sell(
+                store, partner, insurer_b_auto.THIRD_PARTY, is_live=True, identification_url=picture, **PLATES[number]
+            )
+        settings.cache_clear()
+        shown.append(
+            reveal(store, HiddenField(kind="policy", record_id=sale.policy_id, path="submitted.identification_url"))
+        )
+    settings.cache_clear()
+    assert shown == [urls[0].replace("http://127.0.0.1:8501", "https://desk.elsewhere.example"), elsewhere]

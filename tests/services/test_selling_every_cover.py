@@ -41,7 +41,7 @@ def test_its_example_is_sold_as_its_golden_file_says(store: Store, partner: Part
     found = sale.policy
     assert {name: found[name] for name in golden["flags"]} == golden["flags"]
     assert found["genius_price"] == found["market_price"] == golden["price"]["total"]
-    assert sale.price.explained == golden["price"]["steps"]
+    assert sale.price.explain == golden["price"]["steps"]
     dates = {name: found[f"{name}_date"] for name in golden["term"]}  # type: ignore[literal-required]
     assert dates == golden["term"]
     with store.reading(partner.scope()) as session:

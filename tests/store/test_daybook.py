@@ -28,7 +28,7 @@ def lines(store: Store) -> list[tuple[str, str, int, int, int]]:
 
 def faults(store: Store) -> list[str]:
     with store.engine.connect() as connection:
-        return daily_rollup.faults(connection)
+        return daily_rollup.list_faults(connection)
 
 
 def renewal(purchase: Purchase, policy: Policy, version: ProductVersion, **changed: object) -> Renewal:

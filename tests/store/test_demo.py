@@ -177,7 +177,7 @@ def test_business_is_believable(store: Store) -> None:
     weekdays = Counter(clock.to_lagos_day(at).weekday() for at in sold)
     assert weekdays[6] < weekdays[0] / 2
     states = {row[0] for row in read(store, sa.select(col(Submission.state)))}
-    assert {"delegated", "accepted", "queued"} <= states
+    assert {"delegated", "accepted"} <= states
     sources = {row[0] for row in read(store, sa.select(col(Purchase.request_source)))}
     assert sources == {"api", "desk", "bulk"}
     assert written.renewals > 200

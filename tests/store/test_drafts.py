@@ -15,7 +15,7 @@ def test_only_drafts_that_nobody_holds_are_cleared(tmp_path: Path) -> None:
     file.write_text("half")
     other = tmp_path / "draft"
     other.write_text("whole")
-    with unfinished_files.held(working):
+    with unfinished_files.locked(working):
         unfinished_files.clear(tmp_path, ".draft-*")
         assert sorted(tmp_path.iterdir()) == sorted([working, beginning, other])
     unfinished_files.clear(tmp_path, ".draft-*")

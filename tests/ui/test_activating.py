@@ -138,7 +138,7 @@ def test_a_form_asks_for_the_title_once_and_both_fields_take_it(cover: Cover[Any
     asked = [question.label for question in questions.of(cover.request)]
     assert asked.count("Title") == 1
     typed = {**shipped.body(cover), "title_id": "Dr", "title": None}
-    request = forms.judged(Form(key="buy", model=cover.request), typed)
+    request = forms.validate_form(Form(key="buy", model=cover.request), typed)
     assert (request.title_id, request.title) == ("Dr", "Dr")
     api = requests.validate(cover.request, {**shipped.body(cover), "title_id": "dr", "title": "Mrs"})
     assert (api.title_id, api.title) == ("Dr", "Mrs")

@@ -1,13 +1,17 @@
 """The screen of what waits for insurers: empty, full, narrowed, wrong, retried, refused."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core import clock
 from core import settings as settings_module
 from core.covers.insurers import insurer_b_auto, insurer_d
+from core.services.audit import log as audit
+from core.services.people import staff
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Submission
@@ -119,7 +123,7 @@ def test_filters_of_the_address_narrow_and_the_way_back_is_visible(screen: Scree
 
 @pytest.mark.parametrize(
     ("query", "said"),
-    [({"provider": "nobody"}, "must be the id of an insurer"), ({"state": "lost"}, "must be one of queued")],
+    [({"provider": "nobody"}, "must be a UUID"), ({"state": "lost"}, "must be one of queued")],
 )
 def test_an_address_that_cannot_be_meant_says_why(
     screen: Screen, store: Store, query: dict[str, str], said: str
@@ -157,3 +161,36 @@ def test_claims_officers_see_the_story_and_cannot_resend(screen: Screen, aside: 
     at.run()
     assert REFUSAL in texts(at)
     assert not [button for button in at.button if button.label == "Resend to the insurer"]
+
+
+def test_ticked_policies_get_an_owner_whose_they_are_listed_as(screen: Screen, store: Store, aside: Sale) -> None:
+    with store.writing(Scope.system()) as session:
+        for name in ("Bola", "Chidi"):
+            email = f"{name.lower()}@coverdesk.example"
+            given = {"email": email, "name": name, "roles": ["operations"], "password": "a long enough one"}
+            staff.add_or_update(session, **given, actor="tests", check_strength=False)
+        bola = staff.get_by_email(session, "bola@coverdesk.example")
+    at = opened(screen)
+    assert list(rows(at)["Owner"]) == ["–"]
+    mark = next(payload["mark"] for payload in sent(at) if "rows" in payload)
+    at.session_state["awaiting_picked"] = (mark, [str(aside.policy_id)])
+    at.run()
+    at.selectbox(key="awaiting_owner_choice").set_value(bola.id).run()
+    at.button(key="awaiting.owner").click().run()
+    assert "1 policy now with Bola." in texts(at)
+    assert list(rows(at)["Owner"]) == ["Bola"]
+    assert list(rows(opened(screen, owned_by=str(bola.id)))["Owner"]) == ["Bola"]
+    assert "Nothing that waits matches" in texts(opened(screen, owned_by="nobody"))
+    assert "Owner: Bola" in [button.label for button in opened(screen, owned_by=str(bola.id)).button]
+    with store.reading(Scope.system()) as session:
+        actions = [entry.action for entry in audit.list_history(session, f"policy {aside.policy_id}")]
+    assert actions[-1] == "owner of a waiting policy set"
+
+
+def test_what_is_past_its_target_is_a_filter(screen: Screen, store: Store, aside: Sale) -> None:
+    assert "Nothing that waits matches" in texts(opened(screen, late="yes"))
+    assert len(rows(opened(screen, late="no"))) == 1
+    with clock.freeze(clock.now() + timedelta(days=2)):
+        at = opened(screen, late="yes")
+        assert next(iter(rows(at)["Target"])).endswith(" over")
+        assert "Nothing that waits matches" in texts(opened(screen, late="no"))

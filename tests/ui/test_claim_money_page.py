@@ -1,6 +1,7 @@
 """Controls on money in the review of a claim: reasons, duplicates in red, reserve, referral, payee and returns."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -27,13 +28,13 @@ def office(store: Store, partner: Partner) -> Office:
 
 @pytest.fixture
 def opens(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opens:
-    def open_(claim_id: UUID, by: str = "bola") -> AppTest:
+    def open_(claim_id: UUID, by: str = "bola", page: str = "claims/claim.py") -> AppTest:
         person = office.people[by]
         monkeypatch.setattr("core.ui.frame.frame.current", lambda: person)
         at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=60)
         at.query_params["mode"] = "test"
         at.run()
-        at.switch_page("claims/claim.py")
+        at.switch_page(page)
         at.query_params.update({"id": str(claim_id), "mode": "test"})
         at.run()
         assert not at.exception
@@ -104,6 +105,44 @@ def test_an_officer_refers_and_a_supervisor_opens_what_was_prepared(opens: Opens
     at = click(at, claim_id, "confirm")
     assert office.claim(claim_id).approved_amount_minor == 7_000_000
     assert "Referred by" not in texts(at)
+
+
+def test_an_amount_above_the_limit_offers_to_refer_it_as_it_is_typed(opens: Opens, office: Office) -> None:
+    office.people["ada"] = replace(office.people["ada"], claim_limit_minor=5_000_000)
+    claim_id = office.lodge(**KNOWN)
+    at = click(opens(claim_id, "ada"), claim_id, "to Approved")
+    at.text_input(key=key(claim_id, "amount Approved")).set_value("₦50,000").run()
+    assert at.button(key=key(claim_id, "confirm")).label == "Confirm: approve"
+    at.text_input(key=key(claim_id, "amount Approved")).set_value("₦60,000").run()
+    assert at.button(key=key(claim_id, "confirm")).label == "Refer to a supervisor"
+    assert "₦60,000.00 is above the limit of ₦50,000.00" in texts(at)
+    at = click(at, claim_id, "confirm")
+    assert office.claim(claim_id).version == 1 + (office.claim(claim_id).claim_status == "Viewed")
+    at.text_area(key=key(claim_id, "note")).set_value("Above what I may decide")
+    at = click(at, claim_id, "confirm")
+    assert "The claim is referred" in texts(at)
+    assert office.log(claim_id)[-1].after["referred_amount"] == "60000.00"
+    assert office.claim(claim_id).claim_status == "Viewed"
+
+
+def test_a_payment_is_handed_to_finance_and_paid_there(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+    assert all(button.key != key(claim_id, "hand over") for button in opens(claim_id, "bola").button)
+    at = opens(claim_id, "sade")
+    at.text_area(key=key(claim_id, "hand_over_note")).set_value("By noon, please")
+    at = click(at, claim_id, "hand over")
+    assert "With finance: ₦70,000.00" in texts(at).replace("*", "")
+    at = opens(claim_id, "funmi", page="finance/claim_payments.py")
+    assert "1 payment · ₦70,000.00" in texts(at).replace("*", "")
+    at = next(button for button in at.button if button.label == "Pay").click().run()
+    at.button(key="decision.confirm").click().run()
+    assert office.claim(claim_id).claim_status == "Offer accepted"
+    at.text_input(key="decision.field.payment_reference").set_value("FIN-1")
+    at.button(key="decision.confirm").click().run()
+    assert not at.exception
+    assert office.claim(claim_id).payment_reference == "FIN-1"
+    assert "No payment of a claim waits for finance." in texts(at)
 
 
 def test_who_is_paid_is_shown_before_paying_and_a_return_can_be_noted(opens: Opens, office: Office) -> None:

@@ -339,7 +339,7 @@ def test_a_second_click_moves_once_and_blames_nobody(opens: Opens, office: Offic
     claim_id = office.lodge()
     at = choose(opens(claim_id), claim_id, "Reviewing")
     bola = office.people["bola"]
-    seen = review_actions.opened(claim_id, person=bola, is_live=False)
+    seen = review_actions.open_review(claim_id, person=bola, is_live=False)
     first = review_actions.move(review_actions.hand(seen, bola), to="Reviewing", note="")
     confirm(at, claim_id)
     assert first in texts(at)

@@ -255,6 +255,9 @@ def test_performance_leads_from_its_charts_to_the_claims(
     tiles = {tile.label: tile.value for tile in at.metric}
     assert (tiles["Claims lodged"], tiles["Decided"], tiles["Decline rate"]) == ("5", "1", "100.0 %")
     assert "**4** open now" in texts(at)
+    losses = at.table[0].value
+    assert list(losses["Losses"]) == ["5", "5"]
+    assert list(losses.index)[-1] == "Total" or "Total" in list(losses["Product"])
     officers = lists(at)[0]
     assert list(officers["Officer"]) == ["Nobody", "ada"]
     assert list(officers["Overdue now"]) == ["1", "0"]

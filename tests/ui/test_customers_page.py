@@ -2,27 +2,30 @@
 
 from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
-from core.covers.insurers import insurer_b_auto
+from core.covers.insurers import insurer_b_auto, insurer_f
 from core.services.customers import table as customers_table
 from core.services.customers.filter import CustomerFilter
 from core.services.customers.table import CustomerRow
 from core.services.dimensions import load_choices
 from core.services.paging import Paging
+from core.services.people import staff
+from core.services.people.staff import Person
 from core.services.selling.buying import Sale
 from core.services.views import pii_reveal
 from core.store.access import Scope, Store
-from core.store.schema.tables import AuditEntry, Policy
+from core.store.schema.tables import AuditEntry, Customer, Policy
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, address, follow, lists, press, row_links, texts
+from tests.ui.conftest import Screen, address, follow, lists, person_of, press, row_links, texts
 
 LIST, ONE, POLICY = "sales/customers.py", "sales/customer.py", "policies/policy.py"
 BVN = "22345678901"
@@ -183,3 +186,36 @@ def test_a_note_is_added_beside_those_before_it(sold: Store, screen: Screen) -> 
     at.button(key="add_note").click().run()
     assert "Wants *no* calls" in [text.value for text in at.text]
     assert (at.text_input(key="note_text").value, "Notes · 1" in texts(at)) == ("", True)
+
+
+def test_another_record_of_the_person_is_merged_and_taken_apart(
+    sale: Sale, screen: Screen, store: Store, partner: Partner
+) -> None:
+    sell(store, partner, insurer_f.COVERS[0], is_live=True, email="second@example.com")
+    with store.writing(Scope.system()) as session:
+        given = {"email": "bola@coverdesk.example", "name": "Bola", "roles": ["operations"], "password": "long enough"}
+        staff.add_or_update(session, **given, actor="tests", check_strength=False)
+        bola = staff.get_by_email(session, "bola@coverdesk.example")
+        rows = {row.email: row.id for row in session.execute(sa.select(Customer)).scalars()}
+    other = rows.pop("second@example.com")
+    (kept,) = rows.values()
+
+    def page(key: UUID, *, by: Person = bola) -> AppTest:
+        at = screen(signed_in=by, page=ONE)
+        at.query_params["id"] = str(key)
+        return at.run()
+
+    at = page(kept)
+    at.text_input(key="same_person").set_value("second@").run()
+    at.button(key=f"merge {other}").click().run()
+    at.button(key="decision.confirm").click().run()
+    assert "is shown here from now on" in at.success[0].value
+    assert "second@example.com" in texts(at)
+    assert "Policies · 2" in texts(at)
+    assert "part of another one" in page(other).info[0].value
+    claims = page(kept, by=person_of("claims"))
+    assert not [button for button in claims.button if button.label in ("Merge", "Take apart")]
+    at = page(kept)
+    at.button(key=f"apart {other}").click().run()
+    at.button(key="decision.confirm").click().run()
+    assert "Policies · 1" in texts(page(kept))

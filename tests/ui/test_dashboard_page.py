@@ -45,7 +45,7 @@ def expected(
 ) -> list[str]:
     with store.reading(Scope.staff(is_live=is_live)) as session:
         summary = figures.build_summary(session, window, selection)
-    return [tiles.shown(metric, summary.value(metric)) for metric in METRICS]
+    return [tiles.format_value(metric, summary.value(metric)) for metric in METRICS]
 
 
 def tiles_of(at: AppTest) -> list[dict[str, Any]]:
@@ -120,12 +120,12 @@ def test_a_click_on_a_bar_is_read_as_the_id_beside_it() -> None:
     def event(**point: object) -> SimpleNamespace:
         return SimpleNamespace(selection=SimpleNamespace(points=[point] if point else []))
 
-    assert charts.clicked(event(customdata=["an id", "A name", 3])) == Clicked("an id", None)
-    assert charts.clicked(event(customdata=["an id", "2026-11-02"])) == Clicked("an id", date(2026, 11, 2))
-    assert charts.clicked(event(customdata=["", "2026-11-02"])) == Clicked(None, date(2026, 11, 2))
-    assert charts.clicked(event(customdata="")) is None, "the rest that was added up has no id"
-    assert charts.clicked(event(x=1)) is None
-    assert charts.clicked(event()) is None, "a second click lets the bar go"
+    assert charts.get_clicked(event(customdata=["an id", "A name", 3])) == Clicked("an id", None)
+    assert charts.get_clicked(event(customdata=["an id", "2026-11-02"])) == Clicked("an id", date(2026, 11, 2))
+    assert charts.get_clicked(event(customdata=["", "2026-11-02"])) == Clicked(None, date(2026, 11, 2))
+    assert charts.get_clicked(event(customdata="")) is None, "the rest that was added up has no id"
+    assert charts.get_clicked(event(x=1)) is None
+    assert charts.get_clicked(event()) is None, "a second click lets the bar go"
 
 
 def test_more_series_than_colours_are_added_up() -> None:

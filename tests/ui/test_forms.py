@@ -31,10 +31,10 @@ def form_of(prefix: str, route: str) -> None:
     cover = registry.get_cover(prefix, route)
     assert cover
     form = forms.Form(key="form", model=cover.request, given={"product_id": st.session_state.product_id})
-    typed = forms.ask(form)
+    typed = forms.draw(form)
     if st.button("Review"):
         try:
-            st.session_state["request"] = forms.judged(form, typed)
+            st.session_state["request"] = forms.validate_form(form, typed)
             st.session_state["answers"] = forms.answers(form, st.session_state["request"])
             forms.blame(form, ())
         except InvalidInput as error:

@@ -12,7 +12,7 @@ ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
 
 
 def titles(person: Person) -> set[str]:
-    return {shown.title for shown in menu.allowed(person) if not shown.hidden}
+    return {shown.title for shown in menu.allowed_screens(person) if not shown.hidden}
 
 
 def test_menu_follows_the_roles() -> None:
@@ -25,8 +25,8 @@ def test_menu_follows_the_roles() -> None:
 @pytest.mark.parametrize("role", ROLES)
 def test_every_screen_is_either_allowed_or_refused(role: str) -> None:
     person = person_of(role)
-    assert {*menu.allowed(person), *menu.refused(person)} == set(menu.SCREENS)
-    assert not {*menu.allowed(person)} & {*menu.refused(person)}
+    assert {*menu.allowed_screens(person), *menu.refused_screens(person)} == set(menu.SCREENS)
+    assert not {*menu.allowed_screens(person)} & {*menu.refused_screens(person)}
 
 
 def test_addresses_are_told_apart() -> None:

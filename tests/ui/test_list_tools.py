@@ -1,5 +1,6 @@
 """What stands above a list: a chip for each filter in use, and saved views."""
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 from streamlit.testing.v1 import AppTest
 
+from core.services.exports import view_watches
+from core.services.people import saved_views, staff
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
 from core.store.schema.tables import Purchase
@@ -83,3 +86,25 @@ def test_a_view_is_saved_opened_by_the_menu_and_deleted(sold: Store, screen: Scr
 def test_the_menu_opens_start_views_and_keeps_the_mode() -> None:
     script = Path(page_links.BROWSER, "page_links.js").read_text()
     assert "desk.starts[new URL(link.href).pathname]" in script
+
+
+def test_the_view_that_is_open_is_mailed_as_the_person_wishes(sold: Store, screen: Screen) -> None:
+    with sold.writing(Scope.system()) as session:
+        given = {"email": "bola@coverdesk.example", "name": "Bola", "roles": ["operations"], "password": "long enough"}
+        staff.add_or_update(session, **given, actor="tests", check_strength=False)
+        bola = staff.get_by_email(session, "bola@coverdesk.example")
+        view = saved_views.save_view(session, LIST, {"source": ["desk"]}, {"name": "Desk"}, by=bola)
+    key = f"view_mail {view}"
+    assert not [box for box in opened(screen, bola).selectbox if box.key == f"{key} every"]
+    at = opened(screen, bola, source="desk")
+    at.selectbox(key=f"{key} every").set_value("week")
+    at.selectbox(key=f"{key} warn").set_value("sum above")
+    at.button(key=f"{key} save").click().run()
+    assert "is needed for a warning" in texts(at)
+    at.text_input(key=f"{key} bound").set_value("₦75,000.50")
+    at.button(key=f"{key} save").click().run()
+    assert "Saved." in [element.value for element in at.success]
+    with sold.reading(Scope.system()) as session:
+        found = view_watches.get_watch(session, view, by=bola)
+    assert found is not None
+    assert (found.every, found.warn, found.bound) == ("week", "sum above", Decimal("75000.50"))

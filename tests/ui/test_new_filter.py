@@ -148,7 +148,7 @@ def test_it_is_a_parameter_of_the_api_and_shares_no_statement_with_another_filte
 
     def answered(**query: str) -> Any:
         scope = {"type": "http", "query_string": urlencode(query).encode(), "path_params": {}, "headers": []}
-        return search(**route.asked(Request({**scope, "state": {"caller": caller}})))
+        return search(**route.parse_arguments(Request({**scope, "state": {"caller": caller}})))
 
     for instalment in ("monthly", "weekly", "quarterly"):
         page = answered(premium_frequency=instalment, limit="100")

@@ -21,7 +21,7 @@ def offered(at: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("role", ROLES)
 def test_the_palette_offers_what_the_role_may_open(store: Store, screen: Screen, role: str) -> None:
     given = offered(screen(role))
-    allowed = menu.allowed(person_of(role))
+    allowed = menu.allowed_screens(person_of(role))
     titles = [each["title"] for each in given["screens"] if each["kind"] == "Screen"]
     assert titles == [each.title for each in allowed if not each.hidden]
     addresses = {each.address for each in allowed}
@@ -81,14 +81,14 @@ def test_a_page_of_others_says_what_it_is_who_may_and_whom_to_ask(
     assert PURPOSES[page] in said
     assert may in said
     assert "Ada Obi (ada@x.example)" in said
-    assert links[-1] == next(each.path for each in menu.allowed(person_of(role)) if not each.hidden)
+    assert links[-1] == next(each.path for each in menu.allowed_screens(person_of(role)) if not each.hidden)
 
 
 def test_a_supervisor_opens_policies_and_customers_and_operations_read_products(store: Store) -> None:
-    supervisor = {screen.path for screen in menu.allowed(person_of("supervisor"))}
+    supervisor = {screen.path for screen in menu.allowed_screens(person_of("supervisor"))}
     assert {"policies/policy.py", "sales/customer.py"} <= supervisor
     assert not supervisor & {"sales/customers.py", "sales/purchases.py"}
-    operations = {screen.path for screen in menu.allowed(person_of("operations"))}
+    operations = {screen.path for screen in menu.allowed_screens(person_of("operations"))}
     assert {"admin/products.py", "admin/product.py"} <= operations
     assert "admin/rates.py" not in operations
 

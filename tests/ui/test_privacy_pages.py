@@ -54,7 +54,7 @@ def fill(at: AppTest, **given: str | date) -> AppTest:
 
 @pytest.mark.parametrize("role", ["operations", "claims", "finance", "supervisor"])
 def test_the_privacy_desk_is_closed_to_other_roles(role: str) -> None:
-    assert {each.path for each in menu.refused(person_of(role))} >= set(PAGES)
+    assert {each.path for each in menu.refused_screens(person_of(role))} >= set(PAGES)
 
 
 def test_a_request_goes_from_the_letter_to_the_certificate(

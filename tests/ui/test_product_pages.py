@@ -307,7 +307,7 @@ def test_somebody_elses_change_is_said_and_what_was_typed_stays(screen: Screen, 
     assert at.text_input(key="rates.price").value == "17,500"
     at.button(key="rates.confirm").click().run()
     assert price_proposed(store) == "17500.00"
-    assert [str(version.tariff.price) for version in seen(store, CAR).planned] == ["16000.00"]
+    assert [str(version.tariff.price) for version in seen(store, CAR).planned_changes] == ["16000.00"]
 
 
 def test_texts_are_shown_as_they_will_be_and_saved(screen: Screen, store: Store) -> None:

@@ -51,7 +51,7 @@ def on_screen(at: AppTest) -> list[str]:
     return list(lists(at)[0]["Policy number"])
 
 
-def opened(screen: Screen, path: str, **query: str) -> AppTest:
+def opened(screen: Screen, path: str, **query: str | list[str]) -> AppTest:
     """A page opened by its address, as a link does."""
     at = screen("operations", page=path)
     at.query_params.clear()
@@ -107,6 +107,23 @@ def test_filters_of_customer_and_source_are_in_the_address(sold: Store, screen: 
     assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, source="desk")][:50]
     press(at, "Reset")
     assert address(at) == {}
+
+
+def test_one_box_finds_a_purchase_and_a_text_too_short_is_told_beside_it(sold: Store, screen: Screen) -> None:
+    at = opened(screen, LIST, show=["policy", "state", "payment"])
+    row = rows_of(sold)[0]
+    at.text_input(key="find").set_value(f" {row.email.upper()} ").run()
+    assert address(at)["find"] == [row.email.upper()]
+    assert on_screen(at) == [each.policy_number or "–" for each in rows_of(sold, find=row.email)]
+    assert {row.stage} <= set(lists(at)[0]["Policy state"])
+    assert "Looked for as e-mail." in texts(at)
+    at.text_input(key="find").set_value("x").run()
+    assert "2 to 100 characters" in texts(at)
+    assert not lists(at)
+    at.text_input(key="find").set_value("").run()
+    at.multiselect(key="policy").set_value(["Pending"]).run()
+    assert "Policy state: Pending" in [button.label for button in at.button]
+    assert (on_screen(at) if lists(at) else []) == [row.policy_number or "–" for row in rows_of(sold, policy="Pending")]
 
 
 def test_columns_and_order_are_chosen_and_hidden_ones_are_not_sent(sold: Store, screen: Screen) -> None:

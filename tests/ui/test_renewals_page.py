@@ -232,3 +232,19 @@ def test_a_call_with_ticked_customers_is_recorded_and_shown(due: UUID, screen: S
     assert list(lists(at)[0]["Last call"]) == [f"No answer, again {words.day(clock.add_days(clock.today(), 2))}"]
     finance = opened(screen, DUE, "finance")
     assert not [button for button in finance.button if button.label == "Record a call"]
+
+
+def test_ticked_policies_are_renewed_together_after_a_preview(due: UUID, screen: Screen, store: Store) -> None:
+    at = opened(screen, DUE)
+    assert at.button(key="due.renew").disabled
+    payload = next(payload for payload in sent(at) if payload.get("choosing"))
+    at.session_state["due_picked"] = (payload["mark"], [payload["rows"][0]["key"]])
+    at.run()
+    at.button(key="due.renew").click().run()
+    assert "**1** policy, **₦15,000.00** together" in texts(at)
+    press(at, "Renew 1 for ₦15,000.00")
+    assert "1 policy is renewed for ₦15,000.00." in at.success[0].value.replace("\\", "")
+    assert tile(at, "0–7 days") == "0"
+    with store.reading(LIVE) as session:
+        assert session.execute(sa.select(Renewal.policy_id)).scalars().all() == [due]
+    assert not [button for button in opened(screen, DUE, "finance").button if button.key == "due.renew"]

@@ -4,6 +4,7 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock
+from core.services.admin import automations
 from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.store.access import Scope, Store
@@ -47,3 +48,17 @@ def test_a_licence_that_ends_soon_is_named(screen: Screen, store: Store, partner
     finance.do(agreements.add, Party("distributor", partner.id), terms, by="root")
     said = texts(screen("admin", page="admin/system.py"))
     assert "The licence of Swift Lenders ends on" in said
+
+
+def test_an_admin_switches_the_reminders_on_and_off(screen: Screen, store: Store) -> None:
+    at = screen("admin", page=PAGE)
+    assert "**Renewal reminders** :gray-badge[Off]" in texts(at)
+    at.button(key="automation renewal reminders").click().run()
+    assert "**0** policies have a reminder due now" in texts(at)
+    at.button(key="decision.confirm").click().run()
+    assert "switched on" in at.success[0].value
+    assert "**Renewal reminders** :green-badge[On]" in texts(at)
+    with store.reading(Scope.system()) as session:
+        assert automations.get_state(session, automations.RENEWAL_REMINDERS).is_on
+    due = screen("operations", page="sales/due.py")
+    assert due.title[0].value == "Due for renewal"

@@ -67,7 +67,7 @@ class StrictRoute(ReadRoute):
         request = StrictRequest(scope, receive)
         _refuse_other_media(request)
         data = await request.json()
-        request_body = {**self.asked(request), "request": request}
+        request_body = {**self.parse_arguments(request), "request": request}
         for name, model in self._bodies:
             request_body[name] = requests.validate(model, data)
         response = await self.endpoint(**request_body)

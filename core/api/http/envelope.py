@@ -13,17 +13,17 @@ from core.services.idempotency import WireResponse
 JSON = "application/json"
 
 
-def encoded(data: object, text: str) -> bytes:
+def encode_success(data: object, text: str) -> bytes:
     """The encoded body of a success."""
     return orjson.dumps({"responseCode": 1, "responseText": text, "data": data})
 
 
 def success(data: object, text: str) -> Response:
     """The response of a successful read."""
-    return Response(encoded(data, text), media_type=JSON)
+    return Response(encode_success(data, text), media_type=JSON)
 
 
-def listed(key: str, rows: object, total: int, text: str) -> Response:
+def list_response(key: str, rows: object, total: int, text: str) -> Response:
     """A page of a list under its key; the exact count under each name that clients read it by (contract P2)."""
     return success({key: rows, **counts(total)}, text)
 
@@ -35,7 +35,7 @@ def counts(total: int) -> dict[str, int]:
 
 def answer(data: object, text: str, *, status: int = 201, headers: Mapping[str, str] | None = None) -> WireResponse:
     """A success that can be stored and replayed for an idempotency key."""
-    return WireResponse(status, encoded(data, text), dict(headers or {}))
+    return WireResponse(status, encode_success(data, text), dict(headers or {}))
 
 
 def response(kept: WireResponse) -> Response:
@@ -59,7 +59,7 @@ def failure(error: CoverdeskError) -> Response:
     return Response(orjson.dumps(body), error.status, headers, media_type=JSON)
 
 
-def documented(name: str, data: Any) -> type[BaseModel]:
+def envelope_model(name: str, data: Any) -> type[BaseModel]:
     """The OpenAPI model of a success envelope around `data`."""
     return create_model(
         name,

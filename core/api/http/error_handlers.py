@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from core.api.http.envelope import failure
 from core.api.http.request_log import redact_path
-from core.api.http.routing import allowed
+from core.api.http.routing import allowed_methods
 from core.covers.request import build_faults
 from core.errors import (
     CoverdeskError,
@@ -48,7 +48,7 @@ async def _http(request: Request, error: AnyHTTPException) -> Response:
         return failure(NotFound(f"No such endpoint: {method} {redact_path(request.url.path)}"))
     if error.status_code == 405:
         path = request.scope["path"].removeprefix(request.scope.get("root_path", ""))
-        return failure(MethodNotAllowed(allow=", ".join(allowed(request.app, path))))
+        return failure(MethodNotAllowed(allow=", ".join(allowed_methods(request.app, path))))
     known = _BY_STATUS.get(error.status_code)
     answer = failure(known() if known else InvalidInput.for_field("body", "could not be read"))
     answer.headers.update(error.headers or {})

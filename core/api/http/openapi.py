@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from core import clock, reference
 from core.api.http import envelope
-from core.api.http.envelope import Failure, documented
+from core.api.http.envelope import Failure, envelope_model
 from core.covers.fields import build_example
 from core.covers.request import Request
 from core.services.examples import claim as claim_example
@@ -155,7 +155,7 @@ class Listed(Shape):
 @cache
 def _envelope(shape: Any) -> type[BaseModel]:
     name = shape.__name__.strip("_").removesuffix("Record")
-    return documented(f"{name}Answer", shape)
+    return envelope_model(f"{name}Answer", shape)
 
 
 def answers(

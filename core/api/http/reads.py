@@ -40,12 +40,12 @@ class ReadRoute(APIRoute):
 
     async def _answer(self, scope: Connection, receive: Receive, send: Send) -> None:
         request = Request(scope)
-        asked = self.asked(request)
+        asked = self.parse_arguments(request)
         answer = self.endpoint(**asked) if self._is_async else run_in_threadpool(self.endpoint, **asked)
         response = await answer
         await response(scope, receive, send)
 
-    def asked(self, request: Request) -> dict[str, Any]:
+    def parse_arguments(self, request: Request) -> dict[str, Any]:
         """Return the arguments of the handler; InvalidInput names every fault of the query and the path."""
         asked: dict[str, Any] = dict.fromkeys(self._callers, request.state.caller)
         faults: list[FieldFault] = []

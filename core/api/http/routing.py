@@ -17,7 +17,7 @@ from core.errors import MethodNotAllowed
 _REFUSED_BY_SCREENS: Final = ("..", "\\", "\0")
 
 
-def allowed(app: FastAPI, path: str) -> tuple[str, ...]:
+def allowed_methods(app: FastAPI, path: str) -> tuple[str, ...]:
     """The methods that a path below /v1 takes, sorted; none when no route has it."""
     found = _literal(app).get(path) or {method for route in _routes(app, path) for method in route.methods or ()}
     return tuple(sorted({*found, "OPTIONS", *(("HEAD",) if "GET" in found else ())})) if found else ()
@@ -51,14 +51,14 @@ class Routing:
         scope = _without_trailing_slash(scope)
         path = scope["path"].removeprefix(scope.get("root_path", ""))
         literal = _literal(scope["app"]).get(path)
-        if scope["method"] == "OPTIONS" and (methods := allowed(scope["app"], path)):
+        if scope["method"] == "OPTIONS" and (methods := allowed_methods(scope["app"], path)):
             answer = envelope.success({"methods": methods}, "Ok")
             answer.headers["Allow"] = ", ".join(methods)
             await answer(scope, receive, send)
         elif scope["method"] == "HEAD":
             await self({**scope, "method": "GET"}, receive, _bodiless(send))
         elif literal and scope["method"] not in literal:
-            error = MethodNotAllowed(allow=", ".join(allowed(scope["app"], path)))
+            error = MethodNotAllowed(allow=", ".join(allowed_methods(scope["app"], path)))
             await failure(error)(scope, receive, send)
         else:
             await self.app(scope, receive, send)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from core.api.http import bodies, envelope, forms, openapi
 from core.api.http.auth import Signed
-from core.api.http.envelope import listed, success
+from core.api.http.envelope import list_response, success
 from core.api.http.forms import Form
 from core.api.http.idempotent_post import run_once
 from core.api.http.queries import FilterQuery, Id, PageQuery
@@ -67,8 +67,8 @@ def get_claim(caller: Signed, claim_id: Id) -> Response:
 
 
 @dataclass(frozen=True, slots=True)
-class _Door:
-    """What one lodging endpoint takes: the request, and which of its fields are documents."""
+class _LodgingRoute:
+    """One lodging endpoint: its request model, and which of its fields are documents."""
 
     route: str
     title: str
@@ -94,7 +94,7 @@ class _Door:
         return {**schema, "title": f"{self.model.__name__.removesuffix('Request')}Form"}
 
 
-_CREDIT_LIFE: Final = _Door("credit-life", "credit life", CreditLifeClaimRequest, requirements.DOCUMENTS)
+_CREDIT_LIFE: Final = _LodgingRoute("credit-life", "credit life", CreditLifeClaimRequest, requirements.DOCUMENTS)
 
 
 @router.post(
@@ -109,7 +109,7 @@ async def lodge_credit_life_claim(request: Request, caller: Signed) -> Response:
     return await _lodge(request, caller, _CREDIT_LIFE)
 
 
-def _make_handler(door: _Door) -> Callable[..., Awaitable[Response]]:
+def _make_handler(door: _LodgingRoute) -> Callable[..., Awaitable[Response]]:
     async def lodge(request: Request, caller: Signed) -> Response:
         return await _lodge(request, caller, door)
 
@@ -123,7 +123,7 @@ def _make_handler(door: _Door) -> Callable[..., Awaitable[Response]]:
 
 def _add_routes() -> None:
     for line in LINES:
-        door = _Door(line.route, line.title.lower(), line.request, line.documents)
+        door = _LodgingRoute(line.route, line.title.lower(), line.request, line.documents)
         router.add_api_route(
             f"/{door.route}",
             _make_handler(door),
@@ -138,7 +138,7 @@ def _add_routes() -> None:
 _add_routes()
 
 
-async def _lodge(request: Request, caller: Caller, door: _Door) -> Response:
+async def _lodge(request: Request, caller: Caller, door: _LodgingRoute) -> Response:
     form = await read_submitted(request, files=len(door.documents))
     return await forms.run_with_form(form, lambda: _lodged(request, caller, form, door))
 
@@ -153,7 +153,7 @@ async def read_submitted(request: Request, *, files: int) -> Form:
     return Form(texts=data, uploads={})
 
 
-def _lodged(request: Request, caller: Caller, form: Form, door: _Door) -> Response:
+def _lodged(request: Request, caller: Caller, form: Form, door: _LodgingRoute) -> Response:
     sent = form.read_files()
     request.state.raw = form.idempotency_content(sent)
     strays = sent.keys() & door.model.model_fields.keys() - set(door.documents)
@@ -170,4 +170,4 @@ def _lodged(request: Request, caller: Caller, form: Form, door: _Door) -> Respon
 
 
 def _page(page: Page[ClaimRecord]) -> Response:
-    return listed("claims", page.items, page.total_count, _LISTED)
+    return list_response("claims", page.items, page.total_count, _LISTED)

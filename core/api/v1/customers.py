@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Response
 
 from core.api.http import openapi
 from core.api.http.auth import Signed
-from core.api.http.envelope import listed, success
+from core.api.http.envelope import list_response, success
 from core.api.http.queries import FilterQuery, Id, PageQuery
 from core.api.http.reads import ReadRoute
 from core.api.v1.claims import Claims
@@ -116,4 +116,4 @@ def get_customer(caller: Signed, customer_id: Id) -> Response:
 
 
 def _page(key: str, page: Page[Any]) -> Response:
-    return listed(key, page.items, page.total_count, f"{key.capitalize()} retrieved")
+    return list_response(key, page.items, page.total_count, f"{key.capitalize()} retrieved")

@@ -234,7 +234,7 @@ LOOKUPS: Final = (
 @lru_cache(maxsize=4096)
 def _encoded(lookup: Lookup, query: QueryString, _year: int) -> bytes:
     """The encoded response; the year is part of the key because the list of years grows with it."""
-    return envelope.encoded(lookup.find(query), lookup.text_of(query))
+    return envelope.encode_success(lookup.find(query), lookup.text_of(query))
 
 
 def _make_handler(lookup: Lookup) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Response
 
 from core.api.http import openapi
 from core.api.http.auth import Signed
-from core.api.http.envelope import listed, success
+from core.api.http.envelope import list_response, success
 from core.api.http.queries import FilterQuery, Id, PageQuery
 from core.api.http.reads import ReadRoute
 from core.services.paging import Page
@@ -51,4 +51,4 @@ def get_policy(caller: Signed, policy_id: Id) -> Response:
 
 
 def _page(page: Page[PolicyRecord]) -> Response:
-    return listed("policies", page.items, page.total_count, _LISTED)
+    return list_response("policies", page.items, page.total_count, _LISTED)

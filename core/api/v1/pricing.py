@@ -44,7 +44,7 @@ async def compute_credit_life_price(
     def work(session: ScopedSession) -> WireResponse:
         product = products.get_for_sale(session, credit_life.CREDIT_LIFE, body.product_id, caller.distributor_id)
         price = credit_life.compute_price(body.loan_amount, body.loan_tenure, body.benefit_coverage, product.rates)
-        return priced(buying.above_zero(credit_life.CREDIT_LIFE, price))
+        return price_response(buying.above_zero(credit_life.CREDIT_LIFE, price))
 
     return await run_once_async(request, caller, body, work)
 
@@ -60,12 +60,12 @@ async def compute_travel_premium(request: Request, caller: Signed, body: insurer
     """Price a trip; the traveller's details are optional (contract S6)."""
 
     def work(session: ScopedSession) -> WireResponse:
-        return priced(buying.quote(session, insurer_c.TRAVEL, body, caller.distributor_id))
+        return price_response(buying.quote(session, insurer_c.TRAVEL, body, caller.distributor_id))
 
     return await run_once_async(request, caller, body, work)
 
 
-def priced(price: Price) -> WireResponse:
+def price_response(price: Price) -> WireResponse:
     """A computed price as a response: the amount and the steps of its calculation."""
-    data = {"price": float(price.total), "explain": price.explained}
+    data = {"price": float(price.total), "explain": price.explain}
     return envelope.answer(data, _COMPUTED, status=200)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Response
 from core import ids
 from core.api.http import openapi
 from core.api.http.auth import Signed
-from core.api.http.envelope import listed, success
+from core.api.http.envelope import list_response, success
 from core.api.http.queries import CatalogueQuery
 from core.api.http.reads import ReadRoute
 from core.services.products import products
@@ -44,7 +44,7 @@ def list_products(caller: Signed, query: Annotated[CatalogueQuery, Query()]) -> 
     )
     with reading(caller.scope) as session:
         page = products.list_products(session, wanted, query.paging(), is_live=caller.is_live)
-    return listed("products", page.items, page.total_count, _LISTED)
+    return list_response("products", page.items, page.total_count, _LISTED)
 
 
 @router.get("/get-product-categories", responses=openapi.answers(_Categories, _CATEGORIES), summary="List categories")
@@ -52,7 +52,7 @@ def list_product_categories(caller: Signed) -> Response:
     """Every product category, by name."""
     with reading_autocommit(caller.scope) as session:
         found = products.list_categories(session, is_live=caller.is_live)
-    return listed("product_category", found, len(found), _CATEGORIES)
+    return list_response("product_category", found, len(found), _CATEGORIES)
 
 
 @router.get("/{id}", responses=openapi.answers(_Product, _ONE, found=True), summary="One product")

@@ -9,7 +9,7 @@ from pydantic import Field
 from core.api.http import envelope, openapi
 from core.api.http.auth import Signed
 from core.api.http.bodies import StrictRoute
-from core.api.http.envelope import listed, success
+from core.api.http.envelope import list_response, success
 from core.api.http.idempotent_post import run_once_async
 from core.api.http.queries import FilterQuery, Id, PageQuery
 from core.api.v1.buying import UnderPolicy
@@ -82,4 +82,4 @@ def get_renewal(caller: Signed, renewal_id: Id) -> Response:
 
 
 def _page(page: Page[RenewalRecord]) -> Response:
-    return listed("renewals", page.items, page.total_count, _LISTED)
+    return list_response("renewals", page.items, page.total_count, _LISTED)

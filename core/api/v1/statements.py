@@ -7,7 +7,7 @@ from pydantic import Field
 
 from core.api.http import openapi
 from core.api.http.auth import Signed
-from core.api.http.envelope import listed, success
+from core.api.http.envelope import list_response, success
 from core.api.http.queries import Id, PageQuery, QueryString
 from core.api.http.reads import ReadRoute
 from core.api.outside import statements as statement_downloads
@@ -42,7 +42,7 @@ def list_statements(caller: Signed, query: Annotated[PageQuery, Query()]) -> Res
     """Every statement that was sent to you, the newest month first; a test key has none."""
     with reading(caller.scope) as session:
         page = statement_records.list_records(session, query.paging())
-    return listed("statements", page.items, page.total_count, _LISTED)
+    return list_response("statements", page.items, page.total_count, _LISTED)
 
 
 @router.get("/{statement_id}", responses=openapi.answers(_Statement, _ONE, found=True), summary="One statement")

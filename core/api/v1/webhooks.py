@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from core.api.http import envelope, openapi
 from core.api.http.auth import Signed
 from core.api.http.bodies import StrictRoute
-from core.api.http.envelope import listed, success
+from core.api.http.envelope import list_response, success
 from core.api.http.idempotent_post import run_once_async
 from core.api.http.queries import Id
 from core.api.v1.webhook_shapes import (
@@ -166,7 +166,7 @@ def list_deliveries(caller: Signed, endpoint_id: Id, query: Annotated[DeliveryQu
     with reading(caller.scope) as session:
         endpoints.get_endpoint(session, endpoint_id)
         page = log.list_deliveries(session, endpoint_id, query.paging(), state=query.state)
-        return listed("deliveries", [build_delivery(each) for each in page.items], page.total_count, _DELIVERIES)
+        return list_response("deliveries", [build_delivery(each) for each in page.items], page.total_count, _DELIVERIES)
 
 
 @router.post(
@@ -227,7 +227,7 @@ async def _secretly(
 def _with_secret(answer: Response, endpoint: Endpoint, secret: str, text: str) -> Response:
     data = {"endpoint": build_endpoint(endpoint), "secret": secret}
     headers = {name: value for name, value in answer.headers.items() if name.startswith("x-")}
-    return Response(envelope.encoded(data, text), answer.status_code, headers, media_type=envelope.JSON)
+    return Response(envelope.encode_success(data, text), answer.status_code, headers, media_type=envelope.JSON)
 
 
 def _get(caller: Caller, endpoint_id: UUID) -> Endpoint:

@@ -1,4 +1,4 @@
-"""What a claim of any line says: the policy, the incident, who claims and where to pay (contract C16)."""
+"""The request to lodge a claim of any line: policy, incident, claimant and payee (contract C16)."""
 
 import re
 from typing import Annotated, ClassVar, Final
@@ -38,7 +38,7 @@ Paper = fields.Document | None
 
 
 class Claimant(Request):
-    """Who claims, where it is not the insured person; after a death it never is."""
+    """The claimant, where it is not the insured person; after a death it never is."""
 
     claimant: Annotated[str, fields.one_of(*CLAIMANTS)] = Field(
         default=OWNER, validate_default=True, description="The role of who claims; after a death not the owner."
@@ -92,7 +92,7 @@ class Loss(Request):
 
 
 class LossRequest(Claimant, Loss):
-    """What a claim of any line says; each document is a file or the address of an upload of the same sender."""
+    """The fields of a claim of any line; each document is a file or the address of an upload of the same sender."""
 
     bank_name: fields.Text | None = Field(default=None, examples=["Lagoon Bank"])
     bank_code: Annotated[str, Field(max_length=10)] | None = Field(default=None, examples=["901"])

@@ -13,7 +13,7 @@ from core.covers.claims.line import ClaimLine
 from core.covers.claims.motor import MOTOR
 from core.covers.claims.registry import LINES, get_line_of
 from core.covers.refunds import count_months_left
-from core.demo.claims.paths import DEVICES, LOANS, Path, Reached, list_open, timed, way
+from core.demo.claims.paths import DEVICES, LOANS, Path, Reached, date_statuses, list_open, way
 from core.demo.market.sellers import Officer
 from core.demo.random_source import new_id
 from core.demo.sales.sales import Sale
@@ -137,7 +137,7 @@ class Losses:
         start, end = sale.life.stretches[0]
         lodged_at = sale.at + timedelta(days=2) + min(end - start, timedelta(300)) * self.dice.uniform(0.02, 1.04)
         lodged_at = lodged_at.replace(microsecond=0)
-        reached = timed(self.dice, way(self.dice, _ways(kind)), lodged_at)
+        reached = date_statuses(self.dice, way(self.dice, _ways(kind)), lodged_at)
         # A claim that is open or paid holds the refund of a cancellation back: these policies had none.
         if lodged_at >= self.until or (sale.life.ended and lodged_at <= sale.life.ended.at):
             return None
@@ -153,7 +153,7 @@ class Losses:
         lodged_at = self.until - timedelta(days=len(steps) * 2.2 + self.dice.triangular(0.2, 25, 3) + forgotten)
         lodged_at = lodged_at.replace(microsecond=0)
         ran_lately = sale.at + timedelta(days=3) < lodged_at < sale.life.stretches[0][1] + timedelta(days=12)
-        reached = timed(self.dice, steps, lodged_at)
+        reached = date_statuses(self.dice, steps, lodged_at)
         if not ran_lately or reached[-1].at > self.until or sale.life.ended:
             return None
         deck.pop()

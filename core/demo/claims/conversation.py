@@ -7,7 +7,7 @@ from core.demo.audit_log import Log
 from core.demo.bulk_rows import Rows, stamp
 from core.demo.claims.claims import Loss
 from core.demo.market.sellers import Officer
-from core.demo.random_source import dashed, new_id
+from core.demo.random_source import dashed_id, new_id
 from core.states.claims import ClaimStatus
 from core.store.schema.claims import ClaimComment, ClaimQuestion
 
@@ -46,8 +46,8 @@ def _comment(loss: Loss, officer: Officer, at: datetime, dice: Random, rows: Row
     said = {"id": new_id(dice, at), "text": dice.choice(_COMMENTS), "created_at": stamp(at)}
     by = {"claim_id": loss.id, "staff_id": officer.id, "for_claimant": False}
     rows.add(ClaimComment, {**loss.sale.owner, **said, **by})
-    noted = {"comment_id": dashed(said["id"]), "for_claimant": False}
-    log.note(at, officer.actor, "claim commented", f"claim {dashed(loss.id)}", after=noted)
+    noted = {"comment_id": dashed_id(said["id"]), "for_claimant": False}
+    log.add(at, officer.actor, "claim commented", f"claim {dashed_id(loss.id)}", after=noted)
 
 
 def _ask(
@@ -59,5 +59,5 @@ def _ask(
     answered = stamp(answered_at) if answered_at else None
     rows.add(ClaimQuestion, {**loss.sale.owner, **asked, "asked_at": stamp(at), "answered_at": answered})
     rows.add(ClaimComment, {**loss.sale.owner, **asked, "for_claimant": True, "created_at": stamp(at)})
-    noted = {"question_id": dashed(question_id)}
-    log.note(at, officer.actor, "claimant asked", f"claim {dashed(loss.id)}", after=noted)
+    noted = {"question_id": dashed_id(question_id)}
+    log.add(at, officer.actor, "claimant asked", f"claim {dashed_id(loss.id)}", after=noted)

@@ -98,7 +98,7 @@ def _find_shortest(to: S) -> Path:
     raise ValueError(f"{to} cannot be reached")
 
 
-def timed(dice: Random, statuses: Path, lodged_at: datetime) -> list[Reached]:
+def date_statuses(dice: Random, statuses: Path, lodged_at: datetime) -> list[Reached]:
     """The statuses at working hours, each some days after the one before; some claims are slow all the way."""
     pace = _SLOWER if dice.random() < _SLOW else 1.0
     reached = [Reached(statuses[0], lodged_at)]

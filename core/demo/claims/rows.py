@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
 
 from core import seal
@@ -14,8 +14,9 @@ from core.demo.claims.amounts import amounts
 from core.demo.claims.claims import Loss
 from core.demo.claims.paths import Reached, clock_of
 from core.demo.claims.specimens import Specimens
-from core.demo.random_source import dashed, new_id
-from core.states.claims import DECIDED, RULES, ClaimStatus, ClockEffect, Effect
+from core.demo.market.sellers import Officer
+from core.demo.random_source import dashed_id, new_id
+from core.states.claims import DECIDED, RULES, AskedRole, ClaimStatus, ClockEffect, Effect
 from core.store.schema.claims import (
     Claim,
     ClaimEvent,
@@ -86,9 +87,12 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
     approval = next(((step, by) for step, by in handled if step.status is ClaimStatus.APPROVED), None)
     if handled and loss.status in {ClaimStatus.VIEWED, ClaimStatus.REVIEWING} and dice.random() < _REFERRED:
         step, officer = handled[-1]
-        asked = {"to_status": ClaimStatus.APPROVED, "amount_minor": loss.owed_minor, "note": "Please decide it with me"}
+        asked = {"to_status": ClaimStatus.APPROVED, "asks_role": AskedRole.SUPERVISOR, "amount_minor": loss.owed_minor}
+        asked["note"] = "Please decide it with me"
         referral = {"id": new_id(dice, step.at), "staff_id": officer.id, "created_at": stamp(step.at)}
         rows.add(ClaimReferral, {**made, **asked, **referral, "closed_at": None, "closed_by": None})
+    if approval and loss.status is ClaimStatus.OFFER_ACCEPTED:
+        rows.add(ClaimReferral, {**made, **_hand_over(loss, handled[-1][0].at, approval[1])})
     if handled and loss.status not in DECIDED and dice.random() < _TASKED:
         step, officer = handled[-1]
         todo = {"text": dice.choice(_TASKS), "due_on": f"{step.at + timedelta(days=dice.randint(1, 9)):%Y-%m-%d}"}
@@ -116,6 +120,21 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
             event_ids={},
         )
         file(twin, dice, specimens, rows, log)
+
+
+def _hand_over(loss: Loss, at: datetime, giver: Officer) -> Values:
+    """Return the payment of an accepted offer as it waits for finance."""
+    return {
+        "id": new_id(Random(f"hand over {loss.id}"), at),  # noqa: S311 - invented data
+        "asks_role": AskedRole.FINANCE,
+        "to_status": ClaimStatus.PAID,
+        "amount_minor": amounts(loss)["offer_amount_minor"],
+        "note": "",
+        "staff_id": giver.id,
+        "created_at": stamp(at),
+        "closed_at": None,
+        "closed_by": None,
+    }
 
 
 def _reserve(loss: Loss, rows: Rows) -> None:
@@ -217,12 +236,12 @@ def _officer_at(loss: Loss, status: ClaimStatus) -> str | None:
 
 
 def _note(loss: Loss, log: Log) -> None:
-    subject = f"claim {dashed(loss.id)}"
-    lodged = {"policy_id": dashed(loss.sale.policy_id), "claim_status": ClaimStatus.PENDING, "flags": loss.flags}
-    log.note(loss.lodged_at, loss.sale.actor, "claim lodged", subject, after=lodged)
+    subject = f"claim {dashed_id(loss.id)}"
+    lodged = {"policy_id": dashed_id(loss.sale.policy_id), "claim_status": ClaimStatus.PENDING, "flags": loss.flags}
+    log.add(loss.lodged_at, loss.sale.actor, "claim lodged", subject, after=lodged)
     steps = zip(loss.reached, loss.reached[1:], loss.officers[1:], strict=False)
     for version, (before, after, officer) in enumerate(steps, 1):
-        log.note(
+        log.add(
             after.at,
             officer.actor if officer else loss.sale.actor,
             "claim moved",

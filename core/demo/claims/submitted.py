@@ -1,4 +1,4 @@
-"""What was submitted with a claim of the demonstration, and who claims."""
+"""The documents, the amount and the claimant submitted with a claim of the demonstration."""
 
 import json
 from random import Random

@@ -92,7 +92,9 @@ class Offer:
         cover = self.cover
         if cover is None:
             return variants.device(self.rates, dice, split=self.split)
-        return variants.priced(cover, self.rates, dice, title=self.title, product_id=self.product_id, split=self.split)
+        return variants.make_variant(
+            cover, self.rates, dice, title=self.title, product_id=self.product_id, split=self.split
+        )
 
 
 def on_the_shelf(session: ScopedSession, until: datetime) -> list[Offer]:

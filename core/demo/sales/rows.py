@@ -217,6 +217,6 @@ def _refund(sale: Sale, ended: Ended, refund: Given, parts: Split, refund_id: st
         "customer_id": sale.customer.id,
         "method": refund.method,
         "reason": ended.reason,
-        "explained": json.dumps(refund.price.explained),
+        "explained": json.dumps(refund.price.explain),
         "created_at": stamp(ended.at),
     }

@@ -146,7 +146,7 @@ class Counting:
             return None
         series = policy_numbers.series(offer.segment, offer.series, is_live=is_live)
         self.policy_numbers[series.counter] += 1
-        return policy_numbers.printed(series.pattern, self.policy_numbers[series.counter], life.activated_on)
+        return policy_numbers.format_number(series.pattern, self.policy_numbers[series.counter], life.activated_on)
 
     def _words(self, customer: Person, variant: Variant, today: date) -> Values:
         """Return the values that fill the texts of a variant: the buyer and the thing insured."""

@@ -82,7 +82,9 @@ class Variant:
         return Term(start_on, start_on, _end(start_on, self.months, self.days), self.last_day_paid)
 
 
-def priced(cover: Cover[Any], rates: Rates, dice: Random, *, title: str, product_id: str, split: Splitting) -> Variant:
+def make_variant(
+    cover: Cover[Any], rates: Rates, dice: Random, *, title: str, product_id: str, split: Splitting
+) -> Variant:
     """A believable request as its cover reads, prices and words it, on the clock's day."""
     wished = requests.wishes(dice, title, rates.meta, clock.today())
     known = {**fields.build_example(cover.request), **wished, **_BY_FIELD, "product_id": product_id}
@@ -94,7 +96,7 @@ def priced(cover: Cover[Any], rates: Rates, dice: Random, *, title: str, product
         split=split(money.to_minor(price.total)),
         sum_insured_minor=None if price.sum_insured is None else money.to_minor(price.sum_insured),
         body=submitted,
-        explained=re.sub(r"\d+ years", "%(age)s years", _text(price.explained, term)),
+        explained=re.sub(r"\d+ years", "%(age)s years", _text(price.explain, term)),
         submitted=_text(submitted, term),
         payload=_text(payload, term),
         personal=dict(_personal({"submitted": submitted, "payload": payload})),

@@ -133,7 +133,7 @@ def _audit(session: ScopedSession) -> Iterator[Gauge]:
 
 
 def newest_backup(session: ScopedSession) -> datetime | None:
-    """When the newest backup was written, as the audit log has it; None if there never was one."""
+    """Return the time of the newest backup in the audit log, or None."""
     query = sa.select(sa.func.max(col(AuditEntry.created_at))).where(col(AuditEntry.action) == BACKED_UP)
     found: datetime | None = session.execute(query).scalar_one()
     return found

@@ -14,6 +14,7 @@ from core.services.admin.invariants import INVARIANTS, Invariant
 from core.services.audit import log as audit
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions as claim_questions
+from core.services.exports import proofs as export_proofs
 from core.services.finance import month_proofs, proofs
 from core.services.finance.bordereaux import proofs as bordereau_proofs
 from core.services.finance.credit_notes import proofs as credit_note_proofs
@@ -211,7 +212,7 @@ def _build_rule(invariant: Invariant) -> Callable[[ScopedSession], Iterable[str]
 _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The database is whole and of this release": _find_database_faults,
     **{f"No {invariant.description}": _build_rule(invariant) for invariant in INVARIANTS},
-    "The daybook has the sums of the sales": lambda session: daily_rollup.faults(session.connection()),
+    "The daybook has the sums of the sales": lambda session: daily_rollup.list_faults(session.connection()),
     "Every movement is its row, and its premium the sum of its shares": proofs.find_movement_faults,
     "Movements have the sums of the daybook": proofs.find_rollup_faults,
     "Every bordereau is its rows, its hash, and leaves nothing out": bordereau_proofs.find_bordereau_faults,
@@ -222,6 +223,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every statement is its lines, its hash, and one of a chain": statement_proofs.find_statement_faults,
     "Every claim came to where it stands by allowed moves": _find_history_faults,
     "The clock of every claim is the one of its history": _find_clock_faults,
+    "What claims were paid is the same in every figure and export": export_proofs.find_claim_payment_faults,
     "Every file is there and unchanged": _find_file_faults,
     "The audit log is unbroken": audit.find_broken_links,
 }

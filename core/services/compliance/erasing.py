@@ -15,6 +15,7 @@ from sqlmodel import SQLModel, col
 
 from core import seal
 from core.covers.request_parts import fold_text
+from core.services.audit import log as audit
 from core.services.claims.intake.submitted import META_COLUMNS
 from core.services.compliance import redactions
 from core.services.compliance.own_records import IDENTITY, PersonRows, erase_rows
@@ -66,10 +67,11 @@ class Erased:
     files: list[str] = field(default_factory=list)
 
 
-def erase_people(session: ScopedSession, customer_ids: Sequence[UUID], erasure_id: UUID) -> Erased:
+def erase_people(session: ScopedSession, customer_ids: Sequence[UUID], erasure_id: UUID, *, actor: str) -> Erased:
     """Erase these customers and everything about them; needs the system's scope. Safe to repeat."""
     people, erased = _find_rows(session, customer_ids), Erased()
     values = _without_shared(session, people, _collect_values(people))
+    new = [row.id for row in people.customers if not row.email.endswith(f"@{ERASED_DOMAIN}")]
     erased.files = _find_files(session, people)
     session.insert(ErasureWindow(id=1))
     erased.rows.update(erase_rows(session, people))
@@ -85,6 +87,9 @@ def erase_people(session: ScopedSession, customer_ids: Sequence[UUID], erasure_i
     erased.rows["bordereau"] += redactions.redact_bordereaux(session, reported, erasure_id)
     session.execute(sa.delete(ErasureWindow).execution_options(synchronize_session=False))
     erased.rows = +erased.rows
+    for customer_id in new:
+        about, after = audit.subject_of("customer", customer_id), {"erasure_id": str(erasure_id)}
+        audit.write(session, actor=actor, action="customer erased", subject=about, after=after)
     return erased
 
 

@@ -130,7 +130,7 @@ def carry_out(session: ScopedSession, erasure_id: UUID, *, by: Person) -> list[s
     customers = [UUID(each) for each in row.customers]
     if customers:
         _refuse_obstacles(session, customers, early=True)
-    done = erase(session, row)
+    done = erase(session, row, actor=by.actor)
     _decide(session, row, "erased", by, outcome=dict(done.rows), sha256=_certify(row, done.rows, by))
     counts = {f"rows_{name}": count for name, count in done.rows.items()}
     _note(session, row, "erasure carried out", actor=by.actor, **counts, files=len(done.files))
@@ -138,10 +138,10 @@ def carry_out(session: ScopedSession, erasure_id: UUID, *, by: Person) -> list[s
     return done.files
 
 
-def erase(session: ScopedSession, row: Erasure) -> erasing.Erased:
+def erase(session: ScopedSession, row: Erasure, *, actor: str) -> erasing.Erased:
     """Erase the records that an erasure names."""
     if row.record_class not in retention.LOGS:
-        return erasing.erase_people(session, [UUID(each) for each in row.customers], row.id)
+        return erasing.erase_people(session, [UUID(each) for each in row.customers], row.id, actor=actor)
     return erasing.Erased(rows=Counter(retention.delete_log(session, row.record_class, row.before_at)))
 
 

@@ -193,7 +193,7 @@ def _erase_claimants(session: ScopedSession, people: PersonRows) -> int:
 
 
 def _erase_payees(session: ScopedSession, people: PersonRows) -> int:
-    """Who was paid goes; that something was paid stays."""
+    """Erase the payees' names and accounts; the payments stay."""
     gone = {"name": ERASED, "bank_name": None, "hint": None, "sealed": None, "reason": ERASED}
     return sum(
         _run(session, sa.update(ClaimPayee).where(col(ClaimPayee.claim_id) == claim.id).values(gone))
@@ -216,7 +216,7 @@ def _erase_texts(
 
 
 def _erase_requests(session: ScopedSession, people: PersonRows) -> int:
-    """What the person asked for stays in the register, without them."""
+    """Erase the person from their requests, which stay in the register."""
     ids = {str(row.id) for row in people.customers}
     keys = [subject_key(row.email) for row in people.customers]
     query = sa.select(DataRequest)

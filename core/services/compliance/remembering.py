@@ -73,7 +73,7 @@ def apply_again(session: ScopedSession, remembered: Sequence[Mapping[str, Any]])
     if not found:
         return 0, []
     last = UUID(remembered[-1]["id"])
-    done = erasing.erase_people(session, found, last)
+    done = erasing.erase_people(session, found, last, actor=_ACTOR)
     after = {"people": len(found), "numbers": sorted({entry["number"] for entry in remembered})}
     audit.write(
         session, actor=_ACTOR, action="erasures applied again", subject=audit.subject_of("erasure", last), after=after

@@ -17,10 +17,12 @@ from core.services.compliance import figures
 from core.services.compliance.own_records import subject_key
 from core.services.compliance.request_forms import Extension, Identity, NewRequest, Outcome, Refusal
 from core.services.people.staff import Person
+from core.services.sales import customer_merging
 from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, DataRequest, Distributor
 
 OPEN: Final = ("received", "acknowledged")
+_MOST_FOUND: Final = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,23 +112,25 @@ def register(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) ->
 
 def _find_ids(session: ScopedSession, email: str) -> list[str]:
     found = sa.select(col(Customer.id)).where(col(Customer.email_key) == email, col(Customer.email_key) != "")
-    return sorted(str(each) for each in session.execute(found).scalars())
+    return sorted(map(str, customer_merging.list_linked(session, list(session.execute(found).scalars()))))
 
 
 def find_records(session: ScopedSession, row: RequestRow) -> list[FoundRecord]:
-    """List the records that may be the person's: of the e-mail, the phone, and those chosen before."""
+    """List the records that may be the person's: of the e-mail, the phone, those merged with them or chosen before."""
     chosen = [UUID(each) for each in row.customers]
     same: list[Any] = [col(Customer.id).in_(chosen)]
     if row.email:
         same.append(col(Customer.email_key) == row.email.lower())
     if row.phone:
         same.append(col(Customer.phone_number) == row.phone)
+    found_ids = session.execute(sa.select(col(Customer.id)).where(sa.or_(*same)).limit(_MOST_FOUND)).scalars()
+    everyone = customer_merging.list_linked(session, list(found_ids))
     query = (
         sa.select(Customer, col(Distributor.business_name))
         .join(Distributor, col(Distributor.id) == col(Customer.distributor_id))
-        .where(sa.or_(*same))
+        .where(col(Customer.id).in_(everyone))
         .order_by(col(Distributor.business_name), col(Customer.created_at))
-        .limit(100)
+        .limit(_MOST_FOUND)
     )
     return [
         FoundRecord(

@@ -40,7 +40,7 @@ _SETTLED: Final = (ClaimStatus.DECLINED, ClaimStatus.PAID, ClaimStatus.SETTLED)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Preview:
-    """What is due of a class: how many, the oldest, and the customers that the next erasure takes."""
+    """Records of a class that are due for erasure: their number, the oldest, and the customers erased next."""
 
     record_class: str
     label: str

@@ -15,7 +15,7 @@ from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
 from core.services.filters.fields import NAMED, Days, Flag, Members, Text
 from core.services.windows import Span
-from core.store.schema.tables import Customer, Policy, Purchase
+from core.store.schema.tables import Customer, CustomerMerge, Policy, Purchase
 
 # The line break prevents matches across two fields: submitted text cannot contain one.
 _SEARCHED_TEXT = (
@@ -56,6 +56,11 @@ def _is_insured(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value o
 
 def _has_purchased(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
     return _has(Purchase) if value else sa.not_(_has(Purchase))
+
+
+def _is_merged(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
+    merged = sa.select(col(CustomerMerge.merged_id))
+    return col(Customer.id).in_(merged) if value else col(Customer.id).not_in(merged)
 
 
 class CustomerFilter(Filter, on=(Customer,)):
@@ -104,6 +109,16 @@ class CustomerFilter(Filter, on=(Customer,)):
             options={"yes": "In force now", "no": "None in force"},
             help="yes for who has a policy in force, no for who has none.",
             anything="With or without",
+        )
+    )
+    merged: bool | None = of(
+        Flag(
+            label="Merged",
+            column=_is_merged,
+            address="merged",
+            options={"no": "Without those merged into another", "yes": "Only those merged into another"},
+            help="no or yes: records that are part of another one.",
+            anything="All records",
         )
     )
     has_purchased: bool | None = of(Flag(column=_has_purchased))

@@ -1,6 +1,6 @@
 """The customers table of the desk: contact data and purchase totals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -90,6 +90,17 @@ def sum_purchases(session: ScopedSession, customer_ids: Sequence[UUID]) -> dict[
         )
 
     return {key: build_totals(key) for key in customer_ids}
+
+
+def add_totals(parts: Iterable[PurchaseTotals]) -> PurchaseTotals:
+    """Add up the totals of several records of one person."""
+    found = list(parts)
+    return PurchaseTotals(
+        policies=sum(part.policies for part in found),
+        in_force=sum(part.in_force for part in found),
+        premium_minor=sum(part.premium_minor for part in found),
+        last_at=max((part.last_at for part in found if part.last_at), default=None),
+    )
 
 
 def _sum_by_customer(

@@ -57,7 +57,7 @@ def add_distributor(session: ScopedSession, distributor_id: UUID, inputs: Mappin
     distributors.hold_names(session)
     if session.get(Distributor, distributor_id) is not None:
         return
-    if distributors.named(session, validated.name):
+    if distributors.find_by_name(session, validated.name):
         raise InvalidInput.for_field("name", _NAME_TAKEN)
     row = Distributor(id=distributor_id, business_name=validated.name, email=validated.email)
     session.insert(row)
@@ -72,7 +72,7 @@ def change_distributor(
     validated: DistributorInput = request.validate(DistributorInput, dict(inputs))
     distributors.hold_names(session)
     row = _get_for_update(session, Distributor, distributor_id, seen_at)
-    if distributors.named(session, validated.name, but=distributor_id):
+    if distributors.find_by_name(session, validated.name, but=distributor_id):
         raise InvalidInput.for_field("name", _NAME_TAKEN)
     before = _describe_distributor(row)
     row.business_name, row.email = validated.name, validated.email

@@ -28,7 +28,7 @@ def list_active(session: ScopedSession) -> list[DistributorName]:
     return [DistributorName(id=row.id, name=row.business_name) for row in rows]
 
 
-def named(session: ScopedSession, name: str, *, but: UUID | None = None) -> DistributorName | None:
+def find_by_name(session: ScopedSession, name: str, *, but: UUID | None = None) -> DistributorName | None:
     """The distributor of a name, in any case and however it is spaced; its own spelling first where two exist.
 
     `but` is one that is not meant.

@@ -64,7 +64,7 @@ class KeyFilter:
     revoked: bool | None = None
 
     @property
-    def narrowed(self) -> bool:
+    def is_filtered(self) -> bool:
         """True if any criterion is set."""
         return self != KeyFilter()
 
@@ -146,7 +146,7 @@ def revoke_key(session: ScopedSession, key_id: UUID, *, by: Person) -> None:
 
 def _get_or_create_distributor(session: ScopedSession, name: str, actor: str) -> tuple[UUID, bool]:
     """Return the id of the distributor with this name, and whether it was created now."""
-    existing = distributors.named(session, name)
+    existing = distributors.find_by_name(session, name)
     if existing is not None:
         if not session.get_one(Distributor, existing.id).active:
             raise StateForbids(f"{existing.name} is switched off: switch it on under Distributors first")

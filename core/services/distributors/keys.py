@@ -159,10 +159,10 @@ def list_keys(session: ScopedSession) -> list[KeyFacts]:
 
 def get_or_create_distributor(session: ScopedSession, name: str) -> UUID:
     """The id of a distributor by its business name in any case, made when it is new."""
-    if (known := distributors.named(session, name)) is not None:
+    if (known := distributors.find_by_name(session, name)) is not None:
         return known.id
     distributors.hold_names(session)
-    if (known := distributors.named(session, name)) is not None:
+    if (known := distributors.find_by_name(session, name)) is not None:
         return known.id
     fresh = Distributor(business_name=" ".join(name.split()))
     session.insert(fresh)

@@ -43,7 +43,15 @@ class DistributorFilter(Filter, on=(Distributor,)):
     """Filter of the list of distributors."""
 
     q: str | None = of(
-        Text(label="Find", column=_mentions, address="q", placeholder="Name or e-mail", longest=100, searches=True)
+        Text(
+            label="Find",
+            column=_mentions,
+            address="q",
+            placeholder="Name or e-mail",
+            longest=100,
+            searches=True,
+            place="search",
+        )
     )
     on: bool | None = of(Flag(label="State", column="active", address="on", options={"true": "Active", "false": "Off"}))
 

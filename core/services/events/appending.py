@@ -17,13 +17,15 @@ from core.store.schema.tables import Event, EventCursor, EventFeed
 MAX_BODY_BYTES = 20_000
 VERSION = "1"
 _OBJECT_PATHS: Mapping[str, str] = {
-    "purchase": "purchases",
-    "policy": "policies",
-    "customer": "customers",
-    "claim": "claims",
-    "product": "products",
-    "endpoint": "webhooks",
-    "statement": "statements",
+    "purchase": "purchases/",
+    "policy": "policies/",
+    "customer": "customers/",
+    "claim": "claims/",
+    "product": "products/",
+    "endpoint": "webhooks/",
+    "statement": "statements/",
+    # The file is handed over by people; what the API knows of it are its events.
+    "export": "events?object_id=",
 }
 
 
@@ -115,7 +117,7 @@ def render(draft: EventDraft, event_id: UUID, sequence: int) -> bytes:
         "object": {
             "type": draft.type.object,
             "id": str(draft.object_id),
-            "url": f"{settings().base_url}/v1/{path}/{draft.object_id}",
+            "url": f"{settings().base_url}/v1/{path}{draft.object_id}",
         },
         "data": draft.data,
         "previous": draft.previous,

@@ -95,6 +95,12 @@ EVENT_TYPES: Final = (
         actions=(_SOLD,),
         applies=_sold(customer="updated"),
     ),
+    EventType(
+        name="customer.erased",
+        data=payloads.CustomerData,
+        when="A customer's personal data was erased here; erase what you keep of them without a duty to.",
+        actions=("customer erased",),
+    ),
     EventType(name="claim.lodged", data=_C, when="A claim was made.", actions=("claim lodged",)),
     EventType(name="claim.status_changed", data=_C, when="Every move of a claim.", actions=(_MOVED,)),
     *(
@@ -136,6 +142,12 @@ EVENT_TYPES: Final = (
         data=payloads.StatementData,
         when="A statement is paid in full.",
         actions=("statement paid",),
+    ),
+    EventType(
+        name="export.ready",
+        data=payloads.ExportData,
+        when="A file of your records alone was made at the desk; rows, sum and hash tell what you are handed.",
+        actions=("export finished",),
     ),
     EventType(
         name="product.price_changed",
@@ -192,15 +204,25 @@ UNTOLD: Final[Mapping[str, str]] = (
             *("claim commented", "claim assigned", "claim incident dated", "claim deductions set", "claimant answered"),
             *("claim reserve set", "claim referred", "claim payee set", "claim paid in part", "claim part taken back"),
             *("claim corrected", "claimant set", "claim task made", "claim task done"),
-            "claim letter written",
+            *("claim letter written", "claim handed to finance", "claim taken back from finance"),
             *("resent to the insurer", "all set aside resent", "submission set aside", "insurer answered late"),
             *("adjustment proposed", "adjustment confirmed", "adjustment refused", "adjustment taken back"),
             *("target set", "target changed", "target removed", "renewal call recorded", "agreement added"),
             *("bank account proposed", "bank account confirmed", "bank account refused", "bank account withdrawn"),
             *("statement prepared", "statement approved", "statement reversed", "statement disputed"),
             *("statement given up", "statement part paid", "statement payment returned"),
-            *("view saved", "view deleted", "e-mail queued", "e-mail text changed", "e-mail text reset"),
+            *(
+                "view saved",
+                "view deleted",
+                "view mailed",
+                "view no longer mailed",
+                "e-mail queued",
+                "e-mail text changed",
+                "e-mail text reset",
+            ),
             *("reminders switched off", "reminders switched on", "customer noted"),
+            *("customers merged", "customers taken apart"),
+            *("automation switched on", "automation switched off", "owner of a waiting policy set"),
             *("payment prepared", "payment approved", "payment confirmed", "payment returned", "payment given up"),
             *("bordereau issued", "bordereau sent", "bordereau acknowledged", "bordereau queried"),
             *("file reconciled", "difference explained", "difference adjusted", "write-off asked"),
@@ -220,7 +242,7 @@ UNTOLD: Final[Mapping[str, str]] = (
     )
     | dict.fromkeys(
         (
-            *("file uploaded", "file opened", "export started", "export finished", "personal numbers sealed anew"),
+            *("file uploaded", "file opened", "export started", "personal numbers sealed anew"),
             *("distributor added", "distributor changed", "distributor switched on", "distributor switched off"),
             *(
                 "insurer changed",

@@ -12,7 +12,16 @@ from core import clock, money
 from core.services.finance.statements import reading as statement_reading
 from core.settings import settings
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, Distributor, Policy, Product, Statement, WebhookEndpoint
+from core.store.schema.tables import (
+    Claim,
+    Customer,
+    Distributor,
+    ExportReceipt,
+    Policy,
+    Product,
+    Statement,
+    WebhookEndpoint,
+)
 
 Owner = tuple[UUID, bool]
 
@@ -34,6 +43,9 @@ def load(session: ScopedSession, kind: str, ids: Iterable[UUID]) -> dict[UUID, S
     if kind == "product":
         owners = _list_sellers(session)
         return {row.id: Subject(owners=owners, data=_product(row)) for row in rows}
+    if kind == "export":
+        found = ((row, parse_only_distributor(row.filters)) for row in rows)
+        return {row.id: Subject(owners=((only, row.is_live),), data=_export(row)) for row, only in found if only}
     return {row.id: Subject(owners=((row.distributor_id, row.is_live),), data=_DATA[kind](row)) for row in rows}
 
 
@@ -57,6 +69,21 @@ def _claims() -> AnySelect:
 
 def _products() -> AnySelect:
     return sa.select(col(Product.id), col(Product.provider_id))
+
+
+def _customers() -> AnySelect:
+    return sa.select(col(Customer.id), col(Customer.distributor_id), col(Customer.is_live))
+
+
+def _exports() -> AnySelect:
+    columns = (ExportReceipt.id, ExportReceipt.kind, ExportReceipt.format, ExportReceipt.filters, ExportReceipt.is_live)
+    return sa.select(*(col(each) for each in columns))
+
+
+def parse_only_distributor(filters: Mapping[str, Any]) -> UUID | None:
+    """Return the one distributor that an export was narrowed to; None where it holds records of several."""
+    chosen = filters.get("distributor", [])
+    return UUID(chosen[0]) if len(chosen) == 1 else None
 
 
 def _endpoints() -> AnySelect:
@@ -113,20 +140,28 @@ def _statement(row: Any) -> dict[str, Any]:
     }
 
 
+def _export(row: Any) -> dict[str, Any]:
+    return {"export_id": str(row.id), "kind": row.kind, "format": row.format}
+
+
 def _product(row: Any) -> dict[str, Any]:
     return {"product_id": str(row.id), "provider_id": str(row.provider_id)}
 
 
 _ENTITIES: Final[Mapping[str, Any]] = {
     "policy": Policy,
+    "customer": Customer,
     "claim": Claim,
+    "export": ExportReceipt,
     "product": Product,
     "statement": Statement,
     "endpoint": WebhookEndpoint,
 }
 _QUERIES: Final[Mapping[str, Callable[[], AnySelect]]] = {
     "policy": _policies,
+    "customer": _customers,
     "claim": _claims,
+    "export": _exports,
     "product": _products,
     "statement": _statements,
     "endpoint": _endpoints,
@@ -135,5 +170,6 @@ _DATA: Final[Mapping[str, Callable[[Any], dict[str, Any]]]] = {
     "policy": _policy,
     "claim": _claim,
     "statement": _statement,
+    "customer": lambda row: {"customer_id": str(row.id)},
     "endpoint": lambda row: {"endpoint_id": str(row.id)},
 }

@@ -100,6 +100,17 @@ class StatementData(Data):
     state: str | None = Field(default=None, examples=["Sent"])
 
 
+class ExportData(Data):
+    """A file of the records of one distributor."""
+
+    export_id: str = _id("The export; its receipt at the desk has the same id.")
+    kind: str = Field(description="The kind of records.", examples=["purchases"])
+    format: str = Field(description="The form of the file.", examples=["csv"])
+    rows: int = Field(description="How many records it holds.", examples=[1250])
+    total: str | None = _naira("The sum of their amounts in naira, where the kind has one.")
+    sha256: str = Field(description="The SHA-256 of the file, in hex.", examples=["9f86d081884c7d65" * 4])
+
+
 class ProductData(Data):
     """A product of the catalogue."""
 

@@ -213,4 +213,4 @@ def build_price() -> dict[str, Any]:
     rates = product_records.rates_of(*_load_shipped()[:2])
     request = credit_life.CreditLifePriceRequest.model_validate(build_example(credit_life.CreditLifePriceRequest))
     result = credit_life.compute_price(request.loan_amount, request.loan_tenure, request.benefit_coverage, rates)
-    return {"price": float(result.total), "explain": result.explained}
+    return {"price": float(result.total), "explain": result.explain}

@@ -60,6 +60,12 @@ def parse_stored_code(link: str | None) -> str:
     return code if folder.endswith(_FOLDERS) and ids.is_code(code) else ""
 
 
+def renew_url(session: ScopedSession, link: str, owner: Owner) -> str:
+    """Return a stored link under our present base URL if it leads to a file of its owner; any other link as it is."""
+    code = parse_stored_code(link)
+    return build_url(code) if code in list_owned(session, {code}, owner) else link
+
+
 def _get_host(parts: SplitResult) -> tuple[str | None, int | None]:
     return parts.hostname, parts.port or _PORTS.get(parts.scheme)
 

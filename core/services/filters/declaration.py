@@ -51,7 +51,7 @@ class Filter:
         _check(cls)
 
     @classmethod
-    def offered(cls, name: str, **differences: Any) -> Any:
+    def redeclare(cls, name: str, **differences: Any) -> Any:
         """Declare a field of this class again for a subclass that offers it differently."""
         return of(replace(cls.FIELDS[name], **differences))
 
@@ -97,7 +97,7 @@ class Filter:
 
     def joins(self, table: Any) -> bool:
         """Return True if a condition reads a table that the records' query has to join."""
-        return any(field.joined is table for _, field, _ in self.in_use())
+        return any(field.join is table for _, field, _ in self.in_use())
 
     def is_answered_by(self, rollup: Any) -> bool:
         """Return True if nothing but time and what a roll-up holds narrows the list."""

@@ -3,9 +3,10 @@
 from typing import Any
 
 import sqlalchemy as sa
-from sqlmodel import col
+from sqlmodel import UTCDateTime, col
 
 from core import clock
+from core.states.policies import PolicyStage
 from core.store.expressions import matches
 from core.store.schema.tables import Policy
 
@@ -18,6 +19,28 @@ def in_force() -> sa.ColumnElement[bool]:
         col(Policy.declined_at).is_(None),
         sa.or_(col(Policy.expiration_at).is_(None), col(Policy.expiration_at) > clock.now()),
     )
+
+
+def policy_stage() -> Any:
+    """Return the expression of a policy's stage, as `policies.states.get_stage` tells that of one policy."""
+    started, ended = col(Policy.start_at) > _now_parameter(), col(Policy.expiration_at) <= _now_parameter()
+    return sa.case(
+        (col(Policy.cancelled_at).is_not(None), _stage_literal(PolicyStage.CANCELLED)),
+        (col(Policy.declined_at).is_not(None), _stage_literal(PolicyStage.DECLINED)),
+        (col(Policy.activated).is_(False), _stage_literal(PolicyStage.PENDING)),
+        (ended, _stage_literal(PolicyStage.EXPIRED)),
+        (started, _stage_literal(PolicyStage.NOT_STARTED)),
+        else_=_stage_literal(PolicyStage.IN_FORCE),
+    )
+
+
+def _now_parameter() -> Any:
+    # Evaluated when the statement is executed, not when it is built.
+    return sa.bindparam(None, callable_=clock.now, type_=UTCDateTime())
+
+
+def _stage_literal(stage: PolicyStage) -> Any:
+    return sa.literal_column(f"'{stage}'", sa.String)
 
 
 def mentions(column: Any, text: str) -> sa.ColumnElement[bool]:

@@ -74,7 +74,7 @@ class Field:
         return self.screen or self.label
 
     @property
-    def joined(self) -> Any:
+    def join(self) -> Any:
         """The table that a query has to join for this field, None where it reads the record alone."""
         return self.joins or getattr(self.column, "class_", None)
 

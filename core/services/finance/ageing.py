@@ -28,7 +28,7 @@ COLUMNS: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Aged:
-    """What is due with one party by age, in kobo: positive is payable by the platform, negative is owed to it."""
+    """Amounts due with one party by age, in kobo: positive is payable by the platform, negative is owed to it."""
 
     party: str
     kind: str

@@ -19,7 +19,7 @@ KIND_NAMES = {
 class MovementFilter(SalesFilter, on=(Movement,)):
     """Filter of the list of movements."""
 
-    customer_email: str | None = SalesFilter.offered("customer_email", place="grid")
+    customer_email: str | None = SalesFilter.redeclare("customer_email", place="grid")
     chosen_kinds: tuple[str, ...] = of(
         Words(
             label="Kind",

@@ -1,8 +1,8 @@
 """Open submissions for the desk: the queue by pages, and the health of each insurer."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -12,6 +12,8 @@ from sqlmodel import col
 from core import clock
 from core.services.dimensions import Choices
 from core.services.insurers import connections as insurer_connections
+from core.services.insurers import owners
+from core.services.insurers.filter import ANSWERED_WITHIN, TOLD_WITHIN, SubmissionFilter
 from core.services.paging import Page, Paging
 from core.services.policies import states as policy_states
 from core.settings import settings
@@ -22,10 +24,8 @@ from core.store.schema.tables import InsurerConnection, Policy, Provider, Submis
 
 Situation = Literal["Queued", "Being sent", "Deciding", "Trying again", "Set aside", "Not connected"]
 Health = Literal["Delegated", "Not used yet", "Working", "Failing", "Resting", "On trial"]
+EVERYTHING = SubmissionFilter()
 Order = Literal["oldest", "newest", "next", "next-back", "tries", "tries-back"]
-QueueView = Literal["queued", "deciding", "failing", "dead"]
-# Age targets: a connected insurer answers, any other one is told by hand or by bordereau.
-ANSWERED_WITHIN, TOLD_WITHIN = timedelta(days=1), timedelta(days=7)
 _CREATED_AT = col(Submission.created_at)
 _NEXT, _TRIES = col(Submission.next_try_at), col(Submission.attempts)
 ORDERS: Mapping[Order, tuple[Any, ...]] = {
@@ -35,17 +35,6 @@ ORDERS: Mapping[Order, tuple[Any, ...]] = {
     "next-back": (_NEXT.is_(None), _NEXT.desc(), _CREATED_AT, col(Submission.policy_id)),
     "tries": (_TRIES, _CREATED_AT, col(Submission.policy_id)),
     "tries-back": (_TRIES.desc(), _CREATED_AT, col(Submission.policy_id)),
-}
-_HAS_FAILED = col(Submission.failures) > 0
-_VIEW_CONDITIONS: Mapping[QueueView, tuple[Any, ...]] = {
-    "queued": (col(Submission.state) == SubmissionState.QUEUED, sa.not_(_HAS_FAILED), col(Submission.answer).is_(None)),
-    "deciding": (
-        col(Submission.state) == SubmissionState.QUEUED,
-        sa.not_(_HAS_FAILED),
-        col(Submission.answer) == AnswerStatus.PENDING,
-    ),
-    "failing": (col(Submission.state) == SubmissionState.QUEUED, _HAS_FAILED),
-    "dead": (col(Submission.state) == SubmissionState.DEAD,),
 }
 
 
@@ -67,6 +56,7 @@ class OpenSubmission:
     next_try_at: datetime | None
     retryable: bool
     due_at: datetime
+    owner: str | None = None
 
     @property
     def is_overdue(self) -> bool:
@@ -98,16 +88,13 @@ class InsurerHealth:
 def list_open(
     session: ScopedSession,
     names: Choices,
+    criteria: SubmissionFilter = EVERYTHING,
     *,
-    provider_id: UUID | None = None,
-    view: QueueView | None = None,
     order: Order = "oldest",
     paging: Paging,
 ) -> Page[OpenSubmission]:
     """Return a page of open submissions, with the exact total."""
-    conditions = [col(Submission.state).in_(OPEN), *(_VIEW_CONDITIONS[view] if view else ())]
-    if provider_id is not None:
-        conditions.append(col(Submission.provider_id) == provider_id)
+    conditions = [col(Submission.state).in_(OPEN), *criteria.conditions(Submission)]
     total = session.execute(sa.select(sa.func.count()).select_from(Submission).where(*conditions)).scalar_one()
     query = sa.select(Submission).where(*conditions).order_by(*ORDERS[order])
     submissions = list(session.execute(query.limit(paging.limit).offset(paging.offset)).scalars())
@@ -115,8 +102,9 @@ def list_open(
         col(Policy.id).in_([row.policy_id for row in submissions])
     )
     policies = {row.id: row for row in session.execute(policy_query)}
-    connected = _list_connected(session)
-    return Page([_build_row(row, policies[row.policy_id], names, connected) for row in submissions], total)
+    connected, owners_by_policy = _list_connected(session), owners.load_names(session, list(policies))
+    rows = [_build_row(row, policies[row.policy_id], names, connected) for row in submissions]
+    return Page([replace(row, owner=owners_by_policy.get(row.id)) for row in rows], total)
 
 
 _POLICY_COLUMNS = (

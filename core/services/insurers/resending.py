@@ -28,7 +28,7 @@ MOST_AT_ONCE = 50
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BulkResult:
-    """What became of an action on several policies: how many it reached, and how many refused, by reason."""
+    """Result of an action on several policies: how many succeeded, and how many were refused, by reason."""
 
     done: int
     left_out: Mapping[str, int]

@@ -64,6 +64,20 @@ TEMPLATES: Final[Mapping[str, MailTemplate]] = {
         "One more term costs $price. Call us or reply to this message, and we renew it for you.\n\n"
         "If you want no more reminders, reply with the word STOP.\n",
     ),
+    "saved view": MailTemplate(
+        "$view: $figures",
+        "Dear $name,\n\n"
+        "Your view $view of $list on $day: $figures.\n\n"
+        "The list: $link\nThe file: $file\n\n"
+        "Both open after signing in. Change or stop these messages under Views, above the list.\n",
+    ),
+    "saved view warning": MailTemplate(
+        "Warning: $view has $figures",
+        "Dear $name,\n\n"
+        "Your view $view of $list has $warning: $figures on $day.\n\n"
+        "The list: $link\n\n"
+        "You are told once, and again when it has come back in between.\n",
+    ),
     **{name: MailTemplate(*text) for name, text in CLAIM_LETTERS.items()},
 }
 

@@ -99,7 +99,7 @@ def set_up_admin(session: ScopedSession, ticket: str, *, email: str, name: str, 
     before = None if row is None else staff.get_audited_facts(row)
     row = row or Staff(email=validated.email, name=validated.name)
     if row.password_hash is not None:
-        passwords.rest(row)
+        passwords.suspend_approvals(row)
     staff.apply_input(row, validated)
     row.password_hash, row.disabled_at = password_hash, None
     session.add(row)
@@ -132,7 +132,7 @@ def choose_password(session: ScopedSession, ticket: str, password: str) -> UUID:
     row.password_hash = passwords.hash_password(password, email=row.email)
     _redeem(session, "password", ticket)
     if row.link_by != row.id:
-        passwords.rest(row)
+        passwords.suspend_approvals(row)
     row.link_until = row.link_by = None
     session.flush()
     passwords.clear_failures(session, row.email)

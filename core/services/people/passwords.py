@@ -80,7 +80,7 @@ def matches(password_hash: str, password: str) -> bool:
         return bool(_hasher.verify(password, password_hash))
 
 
-def rest(row: Staff) -> None:
+def suspend_approvals(row: Staff) -> None:
     """Let a person approve nothing for a day, as somebody else has had a hand in their password (contract A2)."""
     row.approves_from = clock.now() + RESTS_FOR
 

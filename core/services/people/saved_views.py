@@ -16,12 +16,12 @@ from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
 from core.services.people.staff import ROLES, Person
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import SavedView, Staff, StartView
+from core.store.schema.tables import SavedView, Staff, StartView, ViewWatch
 
 MOST: Final = 50
 _LONGEST_ADDRESS: Final = 4_000
 # The page and the mode are those of the moment; a search for a person is no view, and their data would outlive them.
-_NOT_KEPT: Final = frozenset({"page", "mode", "find", "email"})
+_NOT_KEPT: Final = frozenset({"page", "mode", "find", "q", "email", "phone", "first_name", "last_name", "owner"})
 
 
 def _check_name(name: str) -> str:
@@ -51,7 +51,7 @@ class View:
     parameters: Mapping[str, Sequence[str]]
 
 
-def keep(parameters: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+def keep_parameters(parameters: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """Return the parameters of a URL that a view keeps."""
     return {name: list(given) for name, given in parameters.items() if name not in _NOT_KEPT and any(given)}
 
@@ -71,7 +71,7 @@ def save_view(
     validated: ViewInput = request.validate(ViewInput, dict(inputs))
     if validated.shared_role and (validated.shared_role not in ROLES or not by.has_role(validated.shared_role)):
         raise InvalidInput.for_field("shared_role", "must be a role of your own")
-    kept = keep(parameters)
+    kept = keep_parameters(parameters)
     if sum(len(name) + sum(map(len, given)) for name, given in kept.items()) > _LONGEST_ADDRESS:
         raise InvalidInput.for_field("parameters", "are too many: take some filters away")
     held = {row.name: row for row in _own(session, screen, by)}
@@ -103,13 +103,21 @@ def list_views(session: ScopedSession, screen: str, *, by: Person) -> list[View]
     return sorted(found, key=lambda view: (not view.is_own, view.name.lower(), view.owner))
 
 
+def get_view(session: ScopedSession, view_id: UUID, *, by: Person) -> SavedView:
+    """Return a view that the person sees; NotFound for any other."""
+    row = _get(session, view_id, by)
+    session.expunge(row)
+    return row
+
+
 def delete_view(session: ScopedSession, view_id: UUID, *, by: Person) -> None:
     """Delete a view for everybody; only its owner or an admin may."""
     row = _get(session, view_id, by)
     if row.staff_id != by.id and not by.has_role():
         raise NotAllowed("A shared view is deleted by whoever saved it, or by an admin")
     _record(session, "view deleted", row, by)
-    session.execute(sa.delete(StartView).where(col(StartView.view_id) == view_id))
+    for entity in (StartView, ViewWatch):
+        session.execute(sa.delete(entity).where(col(entity.view_id) == view_id))
     session.delete(row)
     session.flush()
 

@@ -102,7 +102,7 @@ def add_or_update(
         require_other_admin(session, row)
     row = row or Staff(email=validated.email, name=validated.name)
     if row.password_hash is not None and not passwords.matches(row.password_hash, password):
-        passwords.rest(row)
+        passwords.suspend_approvals(row)
     apply_input(row, validated)
     row.password_hash, row.disabled_at, row.link_until = password_hash, None, None
     session.add(row)
@@ -170,6 +170,14 @@ def has_admin(session: ScopedSession) -> bool:
     return any("admin" in each for each in roles)
 
 
+def list_active(session: ScopedSession, *roles: str) -> dict[UUID, str]:
+    """Return everybody who is not disabled and has one of these roles, or is an admin: names by id, sorted by name."""
+    columns = (col(Staff.id), col(Staff.name), col(Staff.roles))
+    rows = session.execute(sa.select(*columns).where(col(Staff.disabled_at).is_(None)))
+    found = [(row.name, row.id) for row in rows if {"admin", *roles} & set(row.roles)]
+    return {key: name for name, key in sorted(found, key=lambda each: (each[0].lower(), each[1]))}
+
+
 def list_admin_names(session: ScopedSession) -> list[str]:
     """Return name and e-mail of every enabled admin, "Ada Obi (ada@x.example)", by name."""
     columns = (col(Staff.name), col(Staff.email), col(Staff.roles))
@@ -217,6 +225,13 @@ def get_by_email(session: ScopedSession, email: str) -> Person:
     if row is None:
         raise NotFound(_UNKNOWN)
     return _build_person(row)
+
+
+def find_by_id(session: ScopedSession, staff_id: UUID) -> Person | None:
+    """Return a person by id; None if unknown or disabled."""
+    query = sa.select(*_PERSON_COLUMNS).where(col(Staff.id) == staff_id, col(Staff.disabled_at).is_(None))
+    row = session.execute(query).one_or_none()
+    return None if row is None else _build_person(row)
 
 
 _PERSON_COLUMNS = (

@@ -40,7 +40,7 @@ class StaffFilter:
     enabled: bool | None = None
 
     @property
-    def narrowed(self) -> bool:
+    def is_filtered(self) -> bool:
         """True if any criterion is set."""
         return bool(self.text or self.role or self.enabled is not None)
 

@@ -7,7 +7,7 @@ from sqlmodel import col
 
 from core import clock
 from core.store.access import ScopedSession
-from core.store.policy_numbers import Series, key, printed, series
+from core.store.policy_numbers import Series, format_number, key, series
 from core.store.schema.tables import NumberCounter
 
 __all__ = ["key", "next_number", "series", "skip_number", "upcoming"]
@@ -16,14 +16,14 @@ _MAX_AHEAD = 1_000_000
 
 def next_number(session: ScopedSession, series: Series) -> str:
     """A number of the insurer that no other policy has, in the style of its series."""
-    return printed(series.pattern, session.next_number(series.counter), clock.today())
+    return format_number(series.pattern, session.next_number(series.counter), clock.today())
 
 
 def upcoming(session: ScopedSession, series: Series) -> str:
     """The number that would be drawn next; another policy may still get it."""
     query = sa.select(col(NumberCounter.last)).where(col(NumberCounter.series) == series.counter)
     last = session.execute(query).scalar_one_or_none() or 0
-    return printed(series.pattern, last + 1, clock.today())
+    return format_number(series.pattern, last + 1, clock.today())
 
 
 def skip_number(session: ScopedSession, series: Series, number: str) -> None:

@@ -82,7 +82,7 @@ def record_refund(
             distributor_profit_minor=each.parts.distributor_profit_minor,
             method=each.refund.method,
             reason=reason,
-            explained=each.refund.price.explained,
+            explained=each.refund.price.explain,
             created_at=now,
         )
         session.insert(refund)

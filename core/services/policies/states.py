@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlmodel import UTCDateTime, col
+from sqlmodel import col
 
 from core import clock
 from core.errors import NotFound
@@ -53,25 +53,3 @@ def get_stage(policy: Any) -> PolicyStage:
 def status_of(policy: object) -> PolicyStatus:
     """The stage as the API says it: active from activation to the end, also before its start (contract S11)."""
     return STAGES[get_stage(policy)].status
-
-
-def build_stage_sql() -> Any:
-    """Like `get_stage`, as an SQL expression, for lists of any length."""
-    started, ended = col(Policy.start_at) > _now_parameter(), col(Policy.expiration_at) <= _now_parameter()
-    return sa.case(
-        (col(Policy.cancelled_at).is_not(None), _stage_literal(PolicyStage.CANCELLED)),
-        (col(Policy.declined_at).is_not(None), _stage_literal(PolicyStage.DECLINED)),
-        (col(Policy.activated).is_(False), _stage_literal(PolicyStage.PENDING)),
-        (ended, _stage_literal(PolicyStage.EXPIRED)),
-        (started, _stage_literal(PolicyStage.NOT_STARTED)),
-        else_=_stage_literal(PolicyStage.IN_FORCE),
-    )
-
-
-def _now_parameter() -> Any:
-    # Evaluated when the statement is executed, not when it is built.
-    return sa.bindparam(None, callable_=clock.now, type_=UTCDateTime())
-
-
-def _stage_literal(stage: PolicyStage) -> Any:
-    return sa.literal_column(f"'{stage}'", sa.String)

@@ -32,7 +32,7 @@ def set_active(session: ScopedSession, product_id: UUID, *, active: bool, seen_v
     before, row.active = row.active, active
     session.flush()
     action = "product switched on" if active else "product switched off"
-    note(session, product_id, action, by=by, before={"active": before}, after={"active": active})
+    audit_change(session, product_id, action, by=by, before={"active": before}, after={"active": active})
 
 
 def set_offered(
@@ -54,7 +54,7 @@ def set_offered(
         session.insert_if_absent(block)
     distributor_facts = {"distributor_id": str(distributor_id), "distributor": name}
     action = "product offered to a distributor" if offered else "product withheld from a distributor"
-    note(
+    audit_change(
         session,
         product_id,
         action,
@@ -94,7 +94,7 @@ def change_texts(
     for name in changed:
         setattr(row, name, new[name])
     session.flush()
-    note(
+    audit_change(
         session,
         product_id,
         "product described",
@@ -124,7 +124,7 @@ def next_version(session: ScopedSession, product_id: UUID, seen: int) -> Product
     return row
 
 
-def note(
+def audit_change(
     session: ScopedSession,
     product_id: UUID,
     action: str,

@@ -128,14 +128,14 @@ class ProductDetail:
         return next(version for version in self.versions if version.state == "In force")
 
     @property
-    def planned(self) -> list[RatesVersion]:
+    def planned_changes(self) -> list[RatesVersion]:
         """The planned changes, the next one first."""
         return [version for version in reversed(self.versions) if version.state == "Planned"]
 
     @property
     def latest(self) -> RatesVersion:
         """The last planned rates, or the current ones: the starting point of a new change."""
-        return (self.planned or [self.in_force])[-1]
+        return (self.planned_changes or [self.in_force])[-1]
 
     def get_rates_at(self, instant: datetime) -> RatesVersion:
         """Return the rates at an instant."""

@@ -131,7 +131,7 @@ def _build_row(
     )
 
 
-def proposed(session: ScopedSession) -> list[tuple[UUID, str]]:
+def list_proposed(session: ScopedSession) -> list[tuple[UUID, str]]:
     """The products with a change of rates that waits for a second admin, the longest first."""
     query = sa.select(col(Product.id), col(Product.name)).join(
         RateProposal, col(RateProposal.product_id) == col(Product.id)

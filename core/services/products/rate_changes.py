@@ -158,13 +158,13 @@ def withdraw(session: ScopedSession, product_id: UUID, version_id: UUID, *, seen
     )
     before = {"effective_at": clock.to_wire(planned.effective_at), **build_audit_facts(planned.tariff)}
     after = {"version_id": str(version_id), "withdrawn": True}
-    product_changes.note(session, product_id, "rates withdrawn", by=by, before=before, after=after)
+    product_changes.audit_change(session, product_id, "rates withdrawn", by=by, before=before, after=after)
 
 
 def build_audit_facts(tariff: Tariff) -> dict[str, Any]:
     """Return the rates as plain data for the audit log."""
     return {
-        "price": list_prices.written(list_prices.list_price(tariff.rates)),
+        "price": list_prices.format_price(list_prices.list_price(tariff.rates)),
         "platform_commission": f"{tariff.mca_commission:.2f}",
         "distributor_commission": f"{tariff.distributor_commission:.2f}",
         "cover_months": tariff.cover_months,
@@ -246,7 +246,7 @@ def _note(
 ) -> None:
     before = build_audit_facts(product.get_rates_at(at).tariff)
     after = {"effective_at": clock.to_wire(at), "record_id": str(record_id), **build_audit_facts(tariff)}
-    product_changes.note(session, product.id, action, by=by, before=before, after=after)
+    product_changes.audit_change(session, product.id, action, by=by, before=before, after=after)
 
 
 def _note_end(
@@ -254,4 +254,4 @@ def _note_end(
 ) -> None:
     before = {"effective_at": clock.to_wire(proposal.effective_at), **build_audit_facts(proposal.tariff)}
     after = {"proposal_id": str(proposal.id), **more}
-    product_changes.note(session, product.id, action, by=by, before=before, after=after)
+    product_changes.audit_change(session, product.id, action, by=by, before=before, after=after)

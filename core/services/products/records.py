@@ -77,7 +77,7 @@ def _build_meta(row: Product, rates: Rates) -> dict[str, Any]:
         meta[ages.MINIMUM_AGE] = ages.minimum_age(rates.meta)
     stretches = list_prices.compute_prices_by_period(rates)
     if stretches is not None:
-        meta["mca_price"] = {name: list_prices.written(price) for name, price in stretches.items()}
+        meta["mca_price"] = {name: list_prices.format_price(price) for name, price in stretches.items()}
     return meta
 
 
@@ -92,7 +92,7 @@ def build_product(
         "is_live": is_live,
         **copied,
         "meta": _build_meta(row, rates),
-        "price": list_prices.written(list_prices.list_price(rates)),
+        "price": list_prices.format_price(list_prices.list_price(rates)),
         "distributor_commission_percentage": records.format_percentage(version.distributor_commission_bp),
         "mca_commission_percentage": records.format_percentage(version.mca_commission_bp),
         "cover_period": str(version.cover_months),

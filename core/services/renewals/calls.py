@@ -16,6 +16,7 @@ from core.covers.faults import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
+from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.sales import metrics
@@ -184,14 +185,7 @@ def compute_conversion(session: ScopedSession, days: int = 90) -> list[CallerFig
 
 def list_owners(session: ScopedSession) -> dict[UUID, str]:
     """Return the people who may go on with a call, by id, sorted by name."""
-    rows = session.execute(
-        sa.select(col(Staff.id), col(Staff.name), col(Staff.roles)).where(col(Staff.disabled_at).is_(None))
-    )
-    return {
-        row.id: row.name
-        for row in sorted(rows, key=lambda row: row.name.lower())
-        if {"admin", *_ROLES} & set(row.roles)
-    }
+    return staff.list_active(session, *_ROLES)
 
 
 def _build_calls(session: ScopedSession, rows: Sequence[RenewalCall]) -> list[Call]:

@@ -10,10 +10,10 @@ from core.store.schema.tables import Policy, Renewal
 class RenewalFilter(SalesFilter, on=(Renewal,)):
     """Filter of the list of renewals; `status` true means that it took effect (contract P5)."""
 
-    product_ids: Ids = SalesFilter.offered("product_ids", api="product_id")
-    customer_email: str | None = SalesFilter.offered("customer_email", place="grid")
-    request_sources: tuple[str, ...] = SalesFilter.offered("request_sources", place="grid")
-    expiring: Span = SalesFilter.offered("expiring", address="expires_from expires_to", months_ahead=120)
+    product_ids: Ids = SalesFilter.redeclare("product_ids", api="product_id")
+    customer_email: str | None = SalesFilter.redeclare("customer_email", place="grid")
+    request_sources: tuple[str, ...] = SalesFilter.redeclare("request_sources", place="grid")
+    expiring: Span = SalesFilter.redeclare("expiring", address="expires_from expires_to", months_ahead=120)
     status: bool | None = of(
         Flag(
             label="Status",
@@ -31,6 +31,6 @@ class RenewalFilter(SalesFilter, on=(Renewal,)):
 class DueFilter(Filter, on=(Policy,)):
     """Filter of the policies that are due for renewal, whatever the days until they end."""
 
-    provider_ids: Ids = SalesFilter.offered("provider_ids")
-    product_ids: Ids = SalesFilter.offered("product_ids")
-    distributor_ids: Ids = SalesFilter.offered("distributor_ids")
+    provider_ids: Ids = SalesFilter.redeclare("provider_ids")
+    product_ids: Ids = SalesFilter.redeclare("product_ids")
+    distributor_ids: Ids = SalesFilter.redeclare("distributor_ids")

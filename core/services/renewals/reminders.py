@@ -17,6 +17,7 @@ from core.services.people.staff import Person
 from core.services.policies import letters, policies
 from core.services.renewals import next_terms
 from core.services.renewals.next_terms import NextTerm
+from core.services.sales import customer_merging
 from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, Policy, ReminderOptOut, RenewalReminder
 
@@ -35,7 +36,7 @@ TOO_EARLY, ENDED, OPTED_OUT, SENT, TEST = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reminded:
-    """What became of a request: e-mails queued, and the policies left out by reason."""
+    """Result of a request for reminders: e-mails queued, and the policies left out by reason."""
 
     queued: int
     left_out: Mapping[str, int]
@@ -56,12 +57,17 @@ def remind(session: ScopedSession, policy_ids: Sequence[UUID], *, by: Person) ->
     chosen = list(dict.fromkeys(policy_ids))
     if not 0 < len(chosen) <= MOST_AT_ONCE:
         raise InvalidInput.for_field("policies", f"choose between 1 and {MOST_AT_ONCE} policies")
-    terms = next_terms.get_next_terms(session, chosen)
-    reasons = [_remind_one(session, policies.get_for_update(session, key), terms[key], by) for key in chosen]
+    return remind_each(session, chosen, actor=by.actor)
+
+
+def remind_each(session: ScopedSession, policy_ids: Sequence[UUID], *, actor: str) -> Reminded:
+    """Like `remind`, but for whoever was asked already, such as the worker by an admin."""
+    terms = next_terms.get_next_terms(session, policy_ids)
+    reasons = [_remind_one(session, policies.get_for_update(session, key), terms[key], actor) for key in policy_ids]
     return Reminded(queued=reasons.count(None), left_out=Counter(reason for reason in reasons if reason))
 
 
-def _remind_one(session: ScopedSession, policy: Policy, term: NextTerm | NotRenewable, by: Person) -> str | None:
+def _remind_one(session: ScopedSession, policy: Policy, term: NextTerm | NotRenewable, actor: str) -> str | None:
     """Queue one reminder, or return why not."""
     stage = _get_stage_of(policy)
     if not policy.is_live:
@@ -84,7 +90,7 @@ def _remind_one(session: ScopedSession, policy: Policy, term: NextTerm | NotRene
         return SENT
     values = letters.describe(session, policy)
     values |= {"price": letters.naira(money.to_minor(term.price.total))}
-    row.mail_id = letters.queue(session, policy, TEMPLATE, values, by=by.actor)
+    row.mail_id = letters.queue(session, policy, TEMPLATE, values, by=actor)
     session.insert(row)
     return None
 
@@ -136,8 +142,10 @@ def set_opt_out(session: ScopedSession, customer_id: UUID, *, is_out: bool, by: 
         session.insert(
             ReminderOptOut(distributor_id=customer.distributor_id, is_live=customer.is_live, customer_id=customer_id)
         )
+        customer_merging.share_opt_out(session, customer_id)
     else:
-        session.execute(sa.delete(ReminderOptOut).where(col(ReminderOptOut.customer_id) == customer_id))
+        everyone = customer_merging.list_linked(session, [customer_id])
+        session.execute(sa.delete(ReminderOptOut).where(col(ReminderOptOut.customer_id).in_(everyone)))
     audit.write(
         session,
         actor=by.actor,

@@ -78,12 +78,12 @@ def add_note(session: ScopedSession, customer_id: UUID, inputs: Mapping[str, Any
     return row.id
 
 
-def list_notes(session: ScopedSession, customer_id: UUID, limit: int = 50) -> list[Note]:
-    """Return the newest notes on a customer."""
+def list_notes(session: ScopedSession, *customer_ids: UUID, limit: int = 50) -> list[Note]:
+    """Return the newest notes on a customer, who may have several records."""
     query: Any = (
         sa.select(CustomerNote, col(Staff.name).label("author"))
         .outerjoin(Staff, col(Staff.id) == col(CustomerNote.author_id))
-        .where(col(CustomerNote.customer_id) == customer_id)
+        .where(col(CustomerNote.customer_id).in_(customer_ids))
         .order_by(col(CustomerNote.created_at).desc(), col(CustomerNote.id).desc())
         .limit(limit)
     )

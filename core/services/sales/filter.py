@@ -6,15 +6,20 @@ from typing import Any, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
+from sqlalchemy.orm import aliased
 from sqlmodel import col
 
 from core.services.dimensions import Dimension
+from core.services.filters import expressions
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
-from core.services.filters.fields import NAMED, Days, Member, Members, Naira, Text, Texts, Word
+from core.services.filters.fields import NAMED, Days, Member, Members, Naira, Text, Texts, Word, Words
+from core.services.sales import search_text
 from core.services.windows import Span
-from core.store.schema.tables import Customer, DaybookLine, Policy, Product, Purchase, Renewal
+from core.states.policies import PolicyStage
+from core.store.schema.tables import Customer, DaybookLine, Policy, Product, Purchase, Refund, Renewal
 
+PAYMENT_STATES = {"paid": "Paid", "part": "Part refunded", "refunded": "Refunded"}
 SOURCES = {"api": "API", "desk": "Desk", "bulk": "Bulk upload"}
 
 
@@ -25,6 +30,35 @@ def _has_email(table: Any, email: Any) -> Condition:
 def _has_role(_: Any, role: str) -> Condition:
     own = col(Policy.buyer_id) == col(Policy.customer_id)
     return own if role == "principal" else sa.not_(own)
+
+
+def _find(_: Any, text: str) -> Condition:
+    return col(Purchase.id).in_(search_text.select_policies(Policy.purchase_id, text))
+
+
+def _has_stage(_: Any, stages: tuple[str, ...]) -> Condition:
+    found: Condition = expressions.policy_stage().in_(stages)
+    return found
+
+
+def _has_payment_state(_: Any, states: tuple[str, ...]) -> Condition:
+    # Refunds of renewals are not those of the purchase; a refund of nothing gave nothing back.
+    given_back = (col(Refund.renewal_id).is_(None), col(Refund.total_minor) > 0)
+    touched = sa.select(col(Refund.purchase_id)).where(*given_back).correlate(None)
+    bought: Any = aliased(Purchase)
+    whole = (
+        sa.select(col(Refund.purchase_id))
+        .join(bought, bought.id == col(Refund.purchase_id))
+        .where(*given_back, col(Refund.total_minor) >= bought.total_minor)
+        .correlate(None)
+    )
+    key = col(Purchase.id)
+    conditions = {
+        "paid": key.not_in(touched),
+        "part": sa.and_(key.in_(touched), key.not_in(whole)),
+        "refunded": key.in_(whole),
+    }
+    return sa.or_(*(conditions[state] for state in states))
 
 
 def _catalogue(names: Dimension, label: str, plural: str, column: str, **more: Any) -> Members:
@@ -72,6 +106,7 @@ class SalesFilter(Filter, on=(Purchase, Renewal, Policy)):
         )
     )
     customer_id: UUID | None = of(Member(column="customer_id", api="customer_id"))
+    customer_ids: Ids = of(Members(column="customer_id"))
     expiring: Span = of(
         Days(
             label="Expires",
@@ -112,9 +147,44 @@ class SalesFilter(Filter, on=(Purchase, Renewal, Policy)):
 class PurchaseFilter(SalesFilter, on=(Purchase,)):
     """Filter of the list of purchases."""
 
-    customer_email: str | None = SalesFilter.offered("customer_email", place="grid")
-    request_sources: tuple[str, ...] = SalesFilter.offered("request_sources", place="grid")
-    customer_type: Literal["principal", "beneficiary"] | None = SalesFilter.offered(
+    find: str | None = of(
+        Text(
+            label="Find",
+            column=_find,
+            address="find",
+            help="A policy number or part of one, plate, customer name, e-mail, phone or the id of a record.",
+            check=search_text.normalise,
+            placeholder="Policy number, plate, customer name, e-mail, phone or reference",
+            longest=search_text.MAX_LENGTH,
+            searches=True,
+            place="search",
+        )
+    )
+    stages: tuple[str, ...] = of(
+        Words(
+            label="Policy state",
+            column=_has_stage,
+            joins=Policy,
+            address="policy",
+            options={str(stage): str(stage) for stage in PolicyStage},
+            help="The state of the policy now; repeat it for any of several.",
+            anything="Any state",
+        )
+    )
+    payment_states: tuple[str, ...] = of(
+        Words(
+            label="Payment",
+            column=_has_payment_state,
+            address="payment",
+            options=PAYMENT_STATES,
+            help="paid, part (some was refunded) or refunded; may be repeated.",
+            anything="Any payment",
+        )
+    )
+
+    customer_email: str | None = SalesFilter.redeclare("customer_email", place="grid")
+    request_sources: tuple[str, ...] = SalesFilter.redeclare("request_sources", place="grid")
+    customer_type: Literal["principal", "beneficiary"] | None = SalesFilter.redeclare(
         "customer_type", api="customer_type"
     )
     premium_from: Decimal | None = of(

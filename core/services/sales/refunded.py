@@ -1,5 +1,8 @@
 """Refunds of a term: join conditions to its purchase or renewal, and sums."""
 
+from collections.abc import Collection
+from uuid import UUID
+
 import sqlalchemy as sa
 from sqlmodel import col
 
@@ -11,6 +14,16 @@ OF_PURCHASE = sa.and_(col(Refund.purchase_id) == col(Purchase.id), col(Refund.re
 OF_RENEWAL = col(Refund.renewal_id) == col(Renewal.id)
 _AMOUNTS = (Refund.total_minor, Refund.mca_profit_minor, Refund.distributor_profit_minor)
 SUMS: AnySelect = sa.select(*(sa.func.coalesce(sa.func.sum(col(amount)), 0) for amount in _AMOUNTS))
+
+
+def of_purchases(session: ScopedSession, purchase_ids: Collection[UUID]) -> dict[UUID, int]:
+    """Return what was refunded of each of these purchases, in kobo, without the refunds of their renewals."""
+    query = (
+        sa.select(col(Refund.purchase_id), sa.func.sum(col(Refund.total_minor)))
+        .where(col(Refund.purchase_id).in_(purchase_ids), col(Refund.renewal_id).is_(None))
+        .group_by(col(Refund.purchase_id))
+    )
+    return {key: int(minor) for key, minor in session.execute(query)}
 
 
 def together(session: ScopedSession, query: AnySelect) -> Split:

@@ -9,10 +9,11 @@ from sqlmodel import col
 
 from core.money import Split
 from core.services.dimensions import Choices
+from core.services.filters import expressions
 from core.services.paging import Paging
 from core.services.sales import conditions as sale_conditions
 from core.services.sales import refunded, sales_totals, sold_columns
-from core.services.sales.filter import SalesFilter
+from core.services.sales.filter import PAYMENT_STATES, SalesFilter
 from core.services.sales.refunded import OF_PURCHASE
 from core.services.sales.sales_totals import SalesTotals
 from core.services.sales.sold_columns import Order, SoldRow
@@ -28,6 +29,8 @@ class SaleRow(SoldRow):
     """One purchase as a row of the table."""
 
     premium_frequency: str
+    stage: str
+    payment_state: str
 
 
 def compute_total(session: ScopedSession, criteria: SalesFilter) -> SalesTotals:
@@ -54,11 +57,14 @@ def list_rows(
     page = query_ids.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
     query = sa.select(Purchase).where(col(Purchase.id).in_(page)).order_by(*ORDERS[order])
     sales = list(session.execute(query).scalars())
-    policies_by_sale = _policies(session, [sale.id for sale in sales])
+    sale_ids = [sale.id for sale in sales]
+    policies_by_sale, refunds = _policies(session, sale_ids), refunded.of_purchases(session, sale_ids)
     return [
         SaleRow(
             **sold_columns.build_fields(sale, policies_by_sale[sale.id], names),
             premium_frequency=sale.premium_frequency or ONCE,
+            stage=policies_by_sale[sale.id].stage,
+            payment_state=_payment_state(sale, refunds.get(sale.id, 0)),
         )
         for sale in sales
     ]
@@ -66,5 +72,13 @@ def list_rows(
 
 def _policies(session: ScopedSession, sale_ids: list[UUID]) -> dict[UUID, Any]:
     columns = (Policy.purchase_id, Policy.policy_number, Policy.first_name, Policy.last_name, Policy.email)
-    query = sa.select(*(col(column) for column in columns)).where(col(Policy.purchase_id).in_(sale_ids))
+    stage = expressions.policy_stage().label("stage")
+    query = sa.select(*(col(column) for column in columns), stage).where(col(Policy.purchase_id).in_(sale_ids))
     return {row.purchase_id: row for row in session.execute(query)}
+
+
+def _payment_state(sale: Purchase, refunded_minor: int) -> str:
+    """Return the word of `PurchaseFilter.payment_states` that finds this purchase."""
+    if not refunded_minor:
+        return PAYMENT_STATES["paid"]
+    return PAYMENT_STATES["refunded" if refunded_minor >= sale.total_minor else "part"]

@@ -194,7 +194,7 @@ def _build_policy(
         submitted=personal.mask_personal_numbers(submitted, numbers),
         payload=personal.mask_personal_numbers(payload, numbers),
         sealed=personal.seal_personal_numbers({"submitted": submitted, "payload": payload}, numbers),
-        explained=price.explained,
+        explained=price.explain,
     )
 
 

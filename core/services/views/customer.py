@@ -19,7 +19,9 @@ from core.services.policies.search import PolicyRow
 from core.services.renewals import table as renewals_table
 from core.services.renewals.filter import RenewalFilter
 from core.services.renewals.table import RenewalRow
+from core.services.sales import customer_merging
 from core.services.sales import table as sales_table
+from core.services.sales.customer_merging import Group
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.table import SaleRow
 from core.services.views import pii_reveal
@@ -86,15 +88,18 @@ class CustomerDetail:
     renewals: Page[RenewalRow]
     policies: Page[PolicyRow]
     claims: Page[ClaimLine]
+    group: Group
 
 
 def get_customer(session: ScopedSession, customer_id: UUID, names: Choices) -> CustomerDetail:
-    """Return the detail view of a customer; NotFound when they do not exist in this mode."""
+    """Return the detail view of a customer, with the records merged into it; NotFound if unknown in this mode."""
     query = sa.select(Customer).where(col(Customer.id) == customer_id, col(Customer.deleted_at).is_(None))
     row = session.execute(query).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such customer in this mode")
-    claims, paid_minor = _claims(session, customer_id)
+    group = customer_merging.get_group(session, customer_id)
+    everyone = group.ids if group.kept_id == customer_id else (customer_id,)
+    claims, paid_minor = _claims(session, everyone)
     return CustomerDetail(
         id=row.id,
         created_at=row.created_at,
@@ -108,15 +113,14 @@ def get_customer(session: ScopedSession, customer_id: UUID, names: Choices) -> C
         place=list(dict.fromkeys(filter(None, (row.address, row.city, row.state_of_residence, row.country)))),
         distributor=names.names["distributor"].get(row.distributor_id, UNKNOWN),
         same_email_customers=_list_same_email_customers(session, row, names),
-        bought=customers_table.sum_purchases(session, [row.id])[row.id],
+        bought=customers_table.add_totals(customers_table.sum_purchases(session, everyone).values()),
         claims_paid_minor=paid_minor,
-        personal=_list_personal_values(session, row),
-        purchases=_purchases(session, PurchaseFilter(customer_id=customer_id), names),
-        renewals=_renewals(session, RenewalFilter(customer_id=customer_id), names),
-        policies=policy_search.search_policies(
-            session, PolicyFilter(customer_id=customer_id), names, paging=_FIRST_PAGE
-        ),
+        personal=_list_personal_values(session, everyone),
+        purchases=_purchases(session, PurchaseFilter(customer_ids=everyone), names),
+        renewals=_renewals(session, RenewalFilter(customer_ids=everyone), names),
+        policies=policy_search.search_policies(session, PolicyFilter(customer_ids=everyone), names, paging=_FIRST_PAGE),
         claims=claims,
+        group=group,
     )
 
 
@@ -132,9 +136,9 @@ def _renewals(session: ScopedSession, criteria: RenewalFilter, names: Choices) -
     )
 
 
-def _claims(session: ScopedSession, customer_id: UUID) -> tuple[Page[ClaimLine], int]:
+def _claims(session: ScopedSession, customer_ids: Sequence[UUID]) -> tuple[Page[ClaimLine], int]:
     """Return the newest claims with their number, and the total paid on all claims in kobo."""
-    mine = (col(Claim.customer_id) == customer_id, col(Claim.deleted_at).is_(None))
+    mine = (col(Claim.customer_id).in_(customer_ids), col(Claim.deleted_at).is_(None))
     count = session.execute(sa.select(sa.func.count()).select_from(Claim).where(*mine)).scalar_one()
     payments = sa.select(sa.func.sum(col(ClaimPayment.amount_minor)))
     payments = payments.select_from(ClaimPayment).join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
@@ -172,11 +176,11 @@ def _list_same_email_customers(session: ScopedSession, row: Customer, names: Cho
     ]
 
 
-def _list_personal_values(session: ScopedSession, row: Customer) -> list[PersonalValue]:
+def _list_personal_values(session: ScopedSession, customer_ids: Sequence[UUID]) -> list[PersonalValue]:
     """List the personal values of the newest policies, each value once."""
     query = (
         sa.select(Policy)
-        .where(col(Policy.customer_id) == row.id, col(Policy.deleted_at).is_(None))
+        .where(col(Policy.customer_id).in_(customer_ids), col(Policy.deleted_at).is_(None))
         .order_by(col(Policy.created_at).desc())
         .limit(MAX_ROWS // 2)
     )

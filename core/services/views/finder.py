@@ -16,15 +16,15 @@ from core.services.customers.filter import CustomerFilter
 from core.services.dimensions import Choices, Dimension, load_choices
 from core.services.paging import Paging
 from core.services.people.staff import Person
-from core.services.policies import filter as policy_filter
 from core.services.policies import search as policy_search
 from core.services.policies.filter import PolicyFilter
 from core.services.policies.search import PolicyRow
+from core.services.sales import search_text
 from core.store.access import ScopedSession
 from core.store.schema.tables import Policy
 
 Kind = Literal["policy", "purchase", "customer", "claim", "product", "distributor", "insurer"]
-MAX_LENGTH: Final = policy_filter.MAX_LENGTH
+MAX_LENGTH: Final = search_text.MAX_LENGTH
 _FIRST = Paging(1, 6)
 _MOST_NAMED = 4
 # Finance may open the purchase of a policy, others the policy itself (contract A1).
@@ -53,7 +53,7 @@ def find_records(session: ScopedSession, text: str, person: Person) -> list[Hit]
     A text is any part of a name, a policy number, claim reference, plate, e-mail, phone or id; InvalidInput when it
     is too short or too long.
     """
-    bare = policy_filter.normalise_text(text)
+    bare = search_text.normalise(text)
     if not bare:
         return []
     names = load_choices(session)

@@ -17,6 +17,8 @@ from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
 from core.services.claims.intake.submitted import META_COLUMNS
+from core.services.files import links as file_links
+from core.services.files.links import Owner
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.store.access import ScopedSession
@@ -117,12 +119,12 @@ def reveal(session: ScopedSession, hidden: HiddenField, *, reason: str, details:
 
 
 def _get_hidden_value(session: ScopedSession, hidden: HiddenField) -> str:
-    stored, sealed = _LOADERS[hidden.kind](session, hidden.record_id)
+    stored, sealed, owner = _LOADERS[hidden.kind](session, hidden.record_id)
     number, stored_value = seal.unseal(sealed).get(hidden.path), _get_at_path(stored, hidden.path)
     if number is not None:
         return number
     if isinstance(stored_value, str) and stored_value.startswith(_LINK):
-        return stored_value
+        return file_links.renew_url(session, stored_value, owner)
     raise NotFound("Nothing is hidden there")
 
 
@@ -140,26 +142,35 @@ def _policy_data(policy: Policy) -> dict[str, Any]:
     return {"submitted": policy.submitted, "payload": policy.payload}
 
 
-def _load_policy(session: ScopedSession, policy_id: UUID) -> tuple[Mapping[str, Any], str | None]:
+_Loaded = tuple[Mapping[str, Any], str | None, Owner]
+
+
+def _load_policy(session: ScopedSession, policy_id: UUID) -> _Loaded:
     policy = policies.get_row(session, policy_id)
-    return _policy_data(policy), policy.sealed
+    owner = Owner(distributor_id=policy.distributor_id, is_live=policy.is_live)
+    return _policy_data(policy), policy.sealed, owner
 
 
-def _load_customer(session: ScopedSession, customer_id: UUID) -> tuple[Mapping[str, Any], str | None]:
-    return _columns(session, Customer, customer_id, ("face_image", "identity_verification")), None
+def _load_customer(session: ScopedSession, customer_id: UUID) -> _Loaded:
+    stored, owner = _columns(session, Customer, customer_id, ("face_image", "identity_verification"))
+    return stored, None, owner
 
 
-def _load_claim(session: ScopedSession, claim_id: UUID) -> tuple[Mapping[str, Any], str | None]:
-    stored = _columns(session, Claim, claim_id, (*META_COLUMNS, "claim_invoice_url", "offer_form_url", "sealed"))
-    return stored, stored["sealed"]
+def _load_claim(session: ScopedSession, claim_id: UUID) -> _Loaded:
+    names = (*META_COLUMNS, "claim_invoice_url", "offer_form_url", "sealed")
+    stored, owner = _columns(session, Claim, claim_id, names)
+    return stored, stored["sealed"], owner
 
 
-def _columns(session: ScopedSession, entity: Any, record_id: UUID, names: Sequence[str]) -> dict[str, Any]:
-    query = sa.select(*(col(getattr(entity, name)) for name in names))
+def _columns(
+    session: ScopedSession, entity: Any, record_id: UUID, names: Sequence[str]
+) -> tuple[dict[str, Any], Owner]:
+    query = sa.select(*(col(getattr(entity, name)) for name in (*names, "distributor_id", "is_live")))
     row = session.execute(query.where(col(entity.id) == record_id, col(entity.deleted_at).is_(None))).one_or_none()
     if row is None:
         raise NotFound(f"{entity.__name__} not found")
-    return dict(row._mapping)
+    *_, distributor_id, is_live = row
+    return dict(row._mapping), Owner(distributor_id=distributor_id, is_live=is_live)
 
 
 _LOADERS = {"policy": _load_policy, "customer": _load_customer, "claim": _load_claim}

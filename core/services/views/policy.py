@@ -145,7 +145,7 @@ def _refunds(session: ScopedSession, policy_id: UUID) -> list[RefundLine]:
 
 
 def _get_renewal_window(session: ScopedSession, policy: Policy) -> RenewalWindow | None:
-    """When the newest term can be renewed, by the rates that it was paid at; none for a test policy."""
+    """Return the days on which the newest term can be renewed, by the rates it was paid at; none for a test policy."""
     terms = paid_terms.list_paid_terms(session, policy)
     if not (policy.is_live and terms):
         return None

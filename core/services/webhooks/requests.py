@@ -4,7 +4,7 @@ import re
 from datetime import datetime
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from core.covers.faults import fault
 from core.covers.fields import one_of
@@ -91,3 +91,10 @@ class ReplayRequest(Request):
     dry_run: bool = Field(default=False, description="Count them and send nothing.")
 
     _zoned = field_validator("from_", "to", mode="before")(_instant)
+
+    @field_validator("to")
+    @classmethod
+    def _check_order(cls, value: datetime, rest: ValidationInfo) -> datetime:
+        if value < rest.data.get("from_", value):
+            raise fault("must not be before from")
+        return value

@@ -76,7 +76,7 @@ class ScopedSession(Session):
         self._connection: sa.Connection | None = None
 
     @property
-    def sight(self) -> "ReplicaStatus | None":
+    def replica_status(self) -> "ReplicaStatus | None":
         """Status of the replica that this session reads; None on the primary."""
         sight: ReplicaStatus | None = self.info.get(REPLICA_STATUS)
         return sight
@@ -91,7 +91,7 @@ class ScopedSession(Session):
         for row in rows:
             self._admit(row)
             _insert_statement(type(row)).run(connection, _values(row))
-        daily_rollup.note(connection, *rows)
+        daily_rollup.add_rows(connection, *rows)
 
     def insert_if_absent(self, row: SQLModel) -> bool:
         """Insert a row unless its unique key exists; waits for an uncommitted rival.
@@ -102,7 +102,7 @@ class ScopedSession(Session):
         connection = connection_of(self)
         written = _insert_if_absent_statement(type(row)).run(connection, _values(row)).row_count == 1
         if written:
-            daily_rollup.note(connection, row)
+            daily_rollup.add_rows(connection, row)
         return written
 
     def update_columns(self, row: SQLModel, *names: str) -> None:
@@ -268,4 +268,4 @@ def _check_scope(session: Any, _context: Any, _instances: Any) -> None:
 @event.listens_for(ScopedSession, "after_flush")
 def _update_rollups(session: Any, _context: Any) -> None:
     if session.new or session.dirty:
-        daily_rollup.note(session.connection(), *session.new, changed=session.dirty)
+        daily_rollup.add_rows(session.connection(), *session.new, changed=session.dirty)

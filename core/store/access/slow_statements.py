@@ -23,10 +23,10 @@ def watch(engine: sa.Engine) -> None:
 
     @event.listens_for(engine, "after_cursor_execute")
     def _end(connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
-        note(statement, connection.info[_BEGAN])
+        log_slow(statement, connection.info[_BEGAN])
 
 
-def note(statement: str, began: float) -> None:
+def log_slow(statement: str, began: float) -> None:
     """Log a statement that began at a time of `perf_counter` and took too long."""
     note_all([statement], began)
 

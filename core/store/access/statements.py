@@ -67,7 +67,7 @@ def execute(connection: sa.Connection, sql: str, given: Any = ()) -> Pending:
         else:
             cursor.execute(sql, given)
         rows = list(cursor.fetchall()) if cursor.description else []
-        slow_statements.note(sql, began)
+        slow_statements.log_slow(sql, began)
         return Pending(connection, cursor, rows)
     except driver.Error as error:
         raise _translate(connection, cursor, sql, error) from error

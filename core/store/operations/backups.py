@@ -123,7 +123,7 @@ def put_back(store: Store, source: Path, manifest: Manifest, *, progress: Progre
 def _drafting(where: Path, prefix: str) -> Iterator[Path]:
     """A temporary folder for a file in the making; leftovers of killed commands are removed first."""
     unfinished_files.clear(where, f"{prefix}*")
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=where) as name, unfinished_files.held(Path(name)):
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=where) as name, unfinished_files.locked(Path(name)):
         yield Path(name)
 
 
@@ -133,7 +133,7 @@ def _refuse_misfit(store: Store, manifest: Manifest) -> None:
         raise StateForbids(f"This backup is of a {manifest.kind} store, COVERDESK_DATABASE_URL names a {here} one")
     if manifest.secret != secret_mark.mark():
         raise StateForbids("This backup was made under another COVERDESK_SECRET_KEY: restore it under that one")
-    if manifest.format != FORMAT or manifest.version not in versions.known():
+    if manifest.format != FORMAT or manifest.version not in versions.known_versions():
         raise StateForbids("This backup was made by a newer release: restore it with that one")
 
 

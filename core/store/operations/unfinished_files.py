@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 @contextmanager
-def held(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Lock a temporary file or folder for the duration of the block."""
     descriptor = os.open(path, os.O_RDONLY)
     try:

@@ -27,7 +27,7 @@ def _table(entity: type[SQLModel]) -> sa.Table:
 _BOOK = _table(DaybookLine)
 
 
-def note(connection: sa.Connection, *rows: Any, changed: Iterable[Any] = ()) -> None:
+def add_rows(connection: sa.Connection, *rows: Any, changed: Iterable[Any] = ()) -> None:
     """Add new rows to the roll-ups of their days, and apply changes of policies.
 
     The session calls this for every row that it inserts or changes.
@@ -37,7 +37,7 @@ def note(connection: sa.Connection, *rows: Any, changed: Iterable[Any] = ()) -> 
         if line is not None:
             part = day_totals.part_of(connection, row)
             add(connection, [line, line | {"grain": "month", "day": line["day"].replace(day=1)}], part=part)
-    day_totals.note(connection, rows, changed)
+    day_totals.add_rows(connection, rows, changed)
 
 
 def add(connection: sa.Connection, lines: Sequence[Mapping[str, Any]], *, part: int = 0) -> None:
@@ -87,7 +87,7 @@ def rebuild(connection: sa.Connection) -> None:
     day_totals.rebuild(connection)
 
 
-def faults(connection: sa.Connection) -> list[str]:
+def list_faults(connection: sa.Connection) -> list[str]:
     """Days and months on which roll-up and rows differ; empty when they agree."""
     differences = set()
     for grain, lines in (("day", _days()), ("month", _months())):
@@ -97,7 +97,7 @@ def faults(connection: sa.Connection) -> list[str]:
             rows = connection.execute(sa.select(differing.c.day, differing.c.grain).distinct())
             differences |= {(day, written) for day, written in rows}
     messages = [f"the daybook of the {grain} {day} differs from its rows" for day, grain in sorted(differences)]
-    return messages + day_totals.faults(connection)
+    return messages + day_totals.list_faults(connection)
 
 
 def _days() -> AnySelect:

@@ -51,7 +51,7 @@ class Entry(NamedTuple):
     product_id: Any = None
 
 
-def note(connection: sa.Connection, rows: Iterable[Any], changed: Iterable[Any] = ()) -> None:
+def add_rows(connection: sa.Connection, rows: Iterable[Any], changed: Iterable[Any] = ()) -> None:
     """Enter new rows, and the difference that changed policies make."""
     sums: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
     for row, sign, entries in _list_entries(rows, changed):
@@ -160,7 +160,7 @@ def rebuild(connection: sa.Connection) -> None:
     connection.execute(sa.insert(_TOTAL).from_select(["is_live", "day", *ALL, "part"], whole))
 
 
-def faults(connection: sa.Connection) -> list[str]:
+def list_faults(connection: sa.Connection) -> list[str]:
     """Days whose totals and rows differ; empty when they agree."""
     kept, counted = _sum_lines(_TOTAL.c), _count_again()
     found: set[date] = set()

@@ -6,7 +6,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.store.schema.columns import Row, among
+from core.store.schema.columns import Row, one_of
 
 ACCOUNTS = ("distributor", "provider")
 COLLECTS = ("platform", "distributor")
@@ -38,8 +38,8 @@ class Agreement(Party, table=True):
 
     __table_args__ = (
         one_party(),
-        among("account", ACCOUNTS, "account"),
-        among("collects", COLLECTS, "collects"),
+        one_of("account", ACCOUNTS, "account"),
+        one_of("collects", COLLECTS, "collects"),
         sa.CheckConstraint("ends_on IS NULL OR ends_on >= starts_on", name="term"),
         sa.CheckConstraint("remittance_days BETWEEN 1 AND 365", name="remittance_days"),
         sa.CheckConstraint("bordereau_due_day BETWEEN 1 AND 28", name="bordereau_due_day"),
@@ -74,8 +74,8 @@ class BankAccount(Party, table=True):
     __tablename__ = "bank_account"
     __table_args__ = (
         one_party(),
-        among("account", ACCOUNTS, "account"),
-        among("state", BANK_STATES, "state"),
+        one_of("account", ACCOUNTS, "account"),
+        one_of("state", BANK_STATES, "state"),
         sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
         sa.CheckConstraint("(state = 'confirmed') = (usable_from IS NOT NULL)", name="rests"),
         sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),

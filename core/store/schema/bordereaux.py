@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core.states.bordereaux import BordereauState
-from core.store.schema.columns import Row, among, json_field, minor_field
+from core.store.schema.columns import Row, json_field, minor_field, one_of
 
 BORDEREAU_KINDS = ("premium", "claims")
 _PREMIUM = sa.text("kind = 'premium'")
@@ -23,8 +23,8 @@ class Bordereau(Row, table=True):
     __table_args__ = (
         sa.UniqueConstraint("provider_id", "kind", "number"),
         sa.UniqueConstraint("provider_id", "kind", "month"),
-        among("kind", BORDEREAU_KINDS, "kind"),
-        among("state", tuple(BordereauState), "state"),
+        one_of("kind", BORDEREAU_KINDS, "kind"),
+        one_of("state", tuple(BordereauState), "state"),
         sa.CheckConstraint("(state = 'Issued') = (sent_at IS NULL)", name="sent"),
         sa.Index(None, "month"),
     )
@@ -55,7 +55,7 @@ class BordereauLine(Row, table=True):
         # Judged when the transaction ends: rows are written before their sums are known.
         sa.ForeignKeyConstraint(["bordereau_id"], ["bordereau.id"], deferrable=True, initially="DEFERRED"),
         sa.PrimaryKeyConstraint("bordereau_id", "position"),
-        among("kind", BORDEREAU_KINDS, "kind"),
+        one_of("kind", BORDEREAU_KINDS, "kind"),
         sa.Index(
             "ix_bordereau_line_of_movement",
             "subject_id",

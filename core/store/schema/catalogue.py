@@ -7,7 +7,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.store.schema.columns import Record, Row, among, json_field, minor_field
+from core.store.schema.columns import Record, Row, json_field, minor_field, one_of
 
 
 class ProductCategory(Record, table=True):
@@ -94,7 +94,7 @@ class RateProposal(Row, table=True):
             sqlite_where=sa.text("state = 'open'"),
             postgresql_where=sa.text("state = 'open'"),
         ),
-        among("state", PROPOSAL_STATES, "state"),
+        one_of("state", PROPOSAL_STATES, "state"),
         sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
         sa.CheckConstraint("(state = 'confirmed') = (version_id IS NOT NULL)", name="version"),
         # Whoever proposes does not judge it; taking one's own proposal back is no judgement.

@@ -9,7 +9,7 @@ from sqlmodel import Field
 
 from core import clock
 from core.states.claims import ClaimStatus
-from core.store.schema.columns import Owned, Record, among, json_field, minor_field
+from core.store.schema.columns import Owned, Record, json_field, minor_field, one_of
 
 
 class Claim(Record, Owned, table=True):
@@ -22,7 +22,7 @@ class Claim(Record, Owned, table=True):
     """
 
     __table_args__ = (
-        among("claim_status", tuple(ClaimStatus), "status"),
+        one_of("claim_status", tuple(ClaimStatus), "status"),
         sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
         sa.Index(None, "is_live", "claim_status", "created_at"),
         sa.Index(None, "customer_id", "created_at"),
@@ -122,7 +122,7 @@ class ClaimPayment(Owned, table=True):
 
 
 class ClaimPayee(Owned, table=True):
-    """Who is paid on a claim: the newest row is the payee, and a payment names the row that it went to.
+    """A payee of a claim: the newest row counts, and a payment names the row that it went to.
 
     `hint` is the last four digits of the account, which is sealed; `reason` is why it was set (contract C10).
     """
@@ -156,13 +156,17 @@ class ClaimReserve(Owned, table=True):
 
 
 class ClaimReferral(Owned, table=True):
-    """A decision that an officer prepared for a supervisor; open until the claim is moved (contract C15)."""
+    """A decision that an officer prepared for a supervisor, or a payment that a supervisor handed to finance.
+
+    `asks_role` is who is asked; open until the claim is moved (contract C15).
+    """
 
     __tablename__ = "claim_referral"
     __table_args__ = (sa.Index(None, "closed_at", "claim_id"),)
     id: UUID = Field(primary_key=True)
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
     to_status: str = Field(max_length=30)
+    asks_role: str = Field(default="supervisor", max_length=10, sa_column_kwargs={"server_default": "supervisor"})
     amount_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
     note: str
     staff_id: UUID = Field(foreign_key="staff.id")

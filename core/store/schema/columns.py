@@ -71,7 +71,7 @@ class Owned(Row):
     is_live: bool
 
 
-def among(column: str, values: tuple[str, ...], name: str) -> sa.CheckConstraint:
+def one_of(column: str, values: tuple[str, ...], name: str) -> sa.CheckConstraint:
     """A check that a text column holds one of a few words."""
     words = ", ".join(f"'{value}'" for value in values)
     return sa.CheckConstraint(f"{column} IN ({words})", name=name)

@@ -7,7 +7,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.store.schema.columns import Row, among, json_field
+from core.store.schema.columns import Row, json_field, one_of
 
 REQUEST_KINDS = ("access", "copy", "rectification", "erasure", "restriction", "objection", "grievance")
 REQUEST_STATES = ("received", "acknowledged", "answered", "refused", "withdrawn")
@@ -33,15 +33,15 @@ class ComplianceFigure(Row, table=True):
 
 
 class DataRequest(Row, table=True):
-    """What a person asks about their data; `customers` are the records that were found to be theirs (contract D1).
+    """A person's request about their data; `customers` are the records that were found to be theirs (contract D1).
 
     After an erasure name, contact and texts are gone, and `subject_key` (a keyed hash of the e-mail) remains.
     """
 
     __tablename__ = "data_request"
     __table_args__ = (
-        among("kind", REQUEST_KINDS, "kind"),
-        among("state", REQUEST_STATES, "state"),
+        one_of("kind", REQUEST_KINDS, "kind"),
+        one_of("state", REQUEST_STATES, "state"),
         sa.CheckConstraint("(state IN ('answered', 'refused')) = (answered_at IS NOT NULL)", name="answered"),
         sa.CheckConstraint("(extended_to IS NULL) = (extension_reason IS NULL)", name="extension"),
         sa.CheckConstraint("(identity_by IS NULL) = (identity_at IS NULL)", name="identity"),
@@ -83,7 +83,7 @@ class Erasure(Row, table=True):
     """
 
     __table_args__ = (
-        among("state", ERASURE_STATES, "state"),
+        one_of("state", ERASURE_STATES, "state"),
         sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
         sa.CheckConstraint("state NOT IN ('erased', 'refused') OR decided_by <> prepared_by", name="two_people"),
         sa.CheckConstraint("(state = 'erased') = (sha256 IS NOT NULL)", name="certified"),
@@ -184,8 +184,8 @@ class Filing(Row, table=True):
 
     __table_args__ = (
         sa.UniqueConstraint("kind", "period_ends_on"),
-        among("kind", FILING_KINDS, "kind"),
-        among("state", FILING_STATES, "state"),
+        one_of("kind", FILING_KINDS, "kind"),
+        one_of("state", FILING_STATES, "state"),
         sa.CheckConstraint("checked_by <> prepared_by", name="two_people"),
         sa.CheckConstraint("(state = 'prepared') = (checked_by IS NULL)", name="checked"),
         sa.CheckConstraint("(state = 'sent') = (sent_at IS NOT NULL)", name="sent"),
@@ -208,7 +208,7 @@ class Complaint(Row, table=True):
     """A complaint: its category, the insurer and policy that it is about, and how it was answered (contract D5)."""
 
     __table_args__ = (
-        among("category", COMPLAINT_CATEGORIES, "category"),
+        one_of("category", COMPLAINT_CATEGORIES, "category"),
         sa.CheckConstraint("(answered_at IS NULL) = (outcome IS NULL)", name="answered"),
         sa.Index(None, "provider_id", "received_at"),
         sa.Index(None, "answered_at", "due_on"),

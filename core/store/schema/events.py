@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core import clock, ids
-from core.store.schema.columns import Owned, Record, Row, among, json_field
+from core.store.schema.columns import Owned, Record, Row, json_field, one_of
 
 DELIVERY_STATES = ("queued", "held", "sent", "dead", "withdrawn")
 MAIL_STATES = ("queued", "sent", "dead")
@@ -62,8 +62,8 @@ class WebhookEndpoint(Record, Owned, table=True):
 
     __tablename__ = "webhook_endpoint"
     __table_args__ = (
-        among("state", ENDPOINT_STATES, "state"),
-        among("format", ("standard", "classic"), "format"),
+        one_of("state", ENDPOINT_STATES, "state"),
+        one_of("format", ("standard", "classic"), "format"),
         sa.Index(None, "distributor_id", "is_live"),
     )
     key_id: UUID | None = Field(default=None, foreign_key="api_key.id")
@@ -103,7 +103,7 @@ class WebhookDelivery(QueuedRow, Owned, table=True):
 
     __tablename__ = "webhook_delivery"
     __table_args__ = (
-        among("state", DELIVERY_STATES, "state"),
+        one_of("state", DELIVERY_STATES, "state"),
         sa.UniqueConstraint("endpoint_id", "event_id"),
         # Holds all that finding due work reads.
         sa.Index("ix_webhook_delivery_due", "state", "endpoint_id", "next_try_at", "leased_until"),
@@ -140,7 +140,7 @@ class Mail(QueuedRow, table=True):
     """
 
     __table_args__ = (
-        among("state", MAIL_STATES, "state"),
+        one_of("state", MAIL_STATES, "state"),
         sa.Index("ix_mail_due", "state", "next_try_at", "leased_until"),
         sa.Index(None, "created_at"),
         sa.Index(None, "about", "created_at"),

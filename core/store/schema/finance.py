@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core.states.credit_notes import CreditNoteState
-from core.store.schema.columns import Owned, Row, among, minor_field
+from core.store.schema.columns import Owned, Row, minor_field, one_of
 
 MOVEMENT_KINDS = ("purchase", "renewal", "refund", "adjustment")
 PROPOSAL_STATES = ("open", "confirmed", "refused", "withdrawn")
@@ -29,8 +29,8 @@ class AdjustmentProposal(Owned, Amounts, table=True):
     __tablename__ = "adjustment_proposal"
     __table_args__ = (
         sa.Index("ix_adjustment_proposal_open", "is_live", "state", "proposed_at"),
-        among("state", PROPOSAL_STATES, "state"),
-        among("corrects_kind", MOVEMENT_KINDS, "corrects_kind"),
+        one_of("state", PROPOSAL_STATES, "state"),
+        one_of("corrects_kind", MOVEMENT_KINDS, "corrects_kind"),
         sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
         # Whoever proposes does not judge it; taking one's own proposal back is no judgement.
         sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),
@@ -55,7 +55,7 @@ class Adjustment(Owned, Amounts, table=True):
 
     __table_args__ = (
         sa.Index(None, "is_live", "created_at", "id"),
-        among("corrects_kind", MOVEMENT_KINDS, "corrects_kind"),
+        one_of("corrects_kind", MOVEMENT_KINDS, "corrects_kind"),
         sa.CheckConstraint("approved_by <> proposed_by", name="two_people"),
     )
     id: UUID = Field(primary_key=True)
@@ -85,7 +85,7 @@ class CreditNote(Owned, table=True):
 
     __tablename__ = "credit_note"
     __table_args__ = (
-        among("state", tuple(CreditNoteState), "state"),
+        one_of("state", tuple(CreditNoteState), "state"),
         sa.UniqueConstraint("provider_id", "is_live", "number"),
         sa.UniqueConstraint("is_live", "reference_key"),
         sa.Index(None, "is_live", "created_at", "id"),

@@ -1,4 +1,4 @@
-"""Follow-up with customers: calls and reminders about the end of a term, and notes."""
+"""Follow-up of policies and customers: calls, reminders about the end of a term, notes, and owners of waiting work."""
 
 from datetime import date, datetime
 from uuid import UUID
@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core import clock, ids
-from core.store.schema.columns import Owned, among
+from core.store.schema.columns import Owned, Row, one_of
 
 NOTE_KINDS = ("note", "call", "message", "visit")
 CALL_OUTCOMES = ("will_renew", "thinking", "refused", "no_answer", "wrong_number")
@@ -18,7 +18,7 @@ class RenewalCall(Owned, table=True):
 
     __tablename__ = "renewal_call"
     __table_args__ = (
-        among("outcome", CALL_OUTCOMES, "outcome"),
+        one_of("outcome", CALL_OUTCOMES, "outcome"),
         sa.Index(None, "policy_id", "expiration_at", "created_at"),
         sa.Index(None, "is_live", "created_at"),
     )
@@ -55,14 +55,52 @@ class ReminderOptOut(Owned, table=True):
     created_at: datetime = Field(default_factory=clock.now)
 
 
+class CustomerMerge(Owned, table=True):
+    """Two records of one person: `merged_id` is shown as part of `kept_id`; each keeps its id, sales and e-mail."""
+
+    __tablename__ = "customer_merge"
+    __table_args__ = (sa.CheckConstraint("merged_id <> kept_id", name="two_records"),)
+    merged_id: UUID = Field(foreign_key="customer.id", primary_key=True)
+    kept_id: UUID = Field(foreign_key="customer.id", index=True)
+    merged_by: UUID = Field(foreign_key="staff.id")
+    created_at: datetime = Field(default_factory=clock.now)
+
+
 class CustomerNote(Owned, table=True):
     """One note on a customer, or one contact with them; notes are added and never changed."""
 
     __tablename__ = "customer_note"
-    __table_args__ = (among("kind", NOTE_KINDS, "kind"), sa.Index(None, "customer_id", "created_at"))
+    __table_args__ = (one_of("kind", NOTE_KINDS, "kind"), sa.Index(None, "customer_id", "created_at"))
     id: UUID = Field(default_factory=ids.new, primary_key=True)
     customer_id: UUID = Field(foreign_key="customer.id")
     kind: str = Field(default="note", max_length=10)
     text: str = Field(max_length=1000)
     author_id: UUID
     created_at: datetime = Field(default_factory=clock.now)
+
+
+class SubmissionOwner(Owned, table=True):
+    """The person who goes on with a policy that waits for its insurer."""
+
+    __tablename__ = "submission_owner"
+    policy_id: UUID = Field(foreign_key="policy.id", primary_key=True)
+    owner_id: UUID = Field(foreign_key="staff.id", index=True)
+    created_at: datetime = Field(default_factory=clock.now)
+
+
+class Automation(Row, table=True):
+    """A daily job of the worker that an admin switches on and off, and how far its pass of a day has come.
+
+    The pass goes by `after_at` and `after_id`, those of the last record it looked at, so that any worker continues it.
+    """
+
+    __tablename__ = "automation"
+    name: str = Field(primary_key=True, max_length=40)
+    is_on: bool = False
+    changed_by: str | None = Field(default=None, max_length=120)
+    changed_at: datetime = Field(default_factory=clock.now)
+    day: date | None = None
+    is_finished: bool = False
+    after_at: datetime | None = None
+    after_id: UUID | None = None
+    done: int = 0

@@ -62,7 +62,7 @@ def draft(store: Store, message: str) -> None:
     """Write a migration for what the tables have and this store has not (for developers)."""
     with store.writers.begin() as connection:
         command.revision(
-            _config(connection), message=message, autogenerate=True, rev_id=f"{len(versions.known()) + 1:04d}"
+            _config(connection), message=message, autogenerate=True, rev_id=f"{len(versions.known_versions()) + 1:04d}"
         )
 
 

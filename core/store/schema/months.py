@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core.states.months import MonthState
-from core.store.schema.columns import Row, among, json_field
+from core.store.schema.columns import Row, json_field, one_of
 
 
 class MonthStep(Row, table=True):
@@ -22,7 +22,7 @@ class MonthStep(Row, table=True):
     __tablename__ = "month_step"
     __table_args__ = (
         sa.UniqueConstraint("month", "position"),
-        among("state", tuple(MonthState), "state"),
+        one_of("state", tuple(MonthState), "state"),
         sa.CheckConstraint(
             "(state <> 'Reopened' AND (state <> 'Closed' OR facts_kept))"
             " OR (before_by IS NOT NULL AND before_by <> by)",

@@ -6,7 +6,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.store.schema.columns import Owned, Record, Row, among, json_field
+from core.store.schema.columns import Owned, Record, Row, json_field, one_of
 
 ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
 GRANT_STATES = ("open", "confirmed", "refused", "withdrawn")
@@ -60,7 +60,7 @@ class RoleGrant(Row, table=True):
 
     __tablename__ = "role_grant"
     __table_args__ = (
-        among("state", GRANT_STATES, "state"),
+        one_of("state", GRANT_STATES, "state"),
         sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
         sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),
         sa.CheckConstraint("state <> 'confirmed' OR decided_by <> staff_id", name="not_oneself"),

@@ -8,7 +8,7 @@ from sqlmodel import Field
 
 from core.states.payments import BatchState, PaymentState
 from core.store.schema.agreements import ACCOUNTS, Party, one_party
-from core.store.schema.columns import Row, among, minor_field
+from core.store.schema.columns import Row, minor_field, one_of
 
 DIRECTIONS = ("out", "in")
 PAYMENT_ENTRIES = ("paid", "returned")
@@ -28,7 +28,7 @@ class PayoutBatch(Row, table=True):
 
     __tablename__ = "payout_batch"
     __table_args__ = (
-        among("state", tuple(BatchState), "state"),
+        one_of("state", tuple(BatchState), "state"),
         *_two_people(),
         sa.CheckConstraint("state <> 'Approved' OR (approved_by IS NOT NULL AND sha256 IS NOT NULL)", name="file"),
     )
@@ -54,9 +54,9 @@ class Payment(Party, table=True):
 
     __table_args__ = (
         one_party(),
-        among("account", ACCOUNTS, "account"),
-        among("direction", DIRECTIONS, "direction"),
-        among("state", tuple(PaymentState), "state"),
+        one_of("account", ACCOUNTS, "account"),
+        one_of("direction", DIRECTIONS, "direction"),
+        one_of("state", tuple(PaymentState), "state"),
         *_two_people(),
         sa.CheckConstraint("net_minor = gross_minor + vat_minor - withheld_minor", name="parts"),
         sa.CheckConstraint("net_minor <> 0 AND (direction = 'out') = (net_minor > 0)", name="sign"),
@@ -129,7 +129,7 @@ class StatementPayment(Row, table=True):
     __table_args__ = (
         sa.ForeignKeyConstraint(["statement_id"], ["statement.id"], deferrable=True, initially="DEFERRED"),
         sa.PrimaryKeyConstraint("statement_id", "position"),
-        among("entry", PAYMENT_ENTRIES, "entry"),
+        one_of("entry", PAYMENT_ENTRIES, "entry"),
         sa.Index(
             "ix_statement_payment_of_payment",
             "payment_id",

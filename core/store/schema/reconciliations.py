@@ -7,17 +7,17 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core.states.differences import DifferenceState
-from core.store.schema.columns import Row, among, json_field, minor_field
+from core.store.schema.columns import Row, json_field, minor_field, one_of
 
 RECONCILED = ("insurer", "bank")
 RESULTS = ("amount differs", "rate differs", "only ours", "only theirs", "timing", "not checked")
 
 
 class FileMapping(Row, table=True):
-    """Which columns of a party's files mean what, as it was chosen last; the bank's has no insurer."""
+    """The meaning of the columns in a party's files, as chosen last; the bank's has no insurer."""
 
     __tablename__ = "file_mapping"
-    __table_args__ = (among("kind", RECONCILED, "kind"),)
+    __table_args__ = (one_of("kind", RECONCILED, "kind"),)
     key: str = Field(primary_key=True, max_length=60)
     kind: str = Field(max_length=7)
     provider_id: UUID | None = Field(default=None, foreign_key="provider.id")
@@ -36,7 +36,7 @@ class Reconciliation(Row, table=True):
     """
 
     __table_args__ = (
-        among("kind", RECONCILED, "kind"),
+        one_of("kind", RECONCILED, "kind"),
         sa.CheckConstraint("(kind = 'insurer') = (provider_id IS NOT NULL)", name="party"),
         sa.UniqueConstraint("sha256", "month", "kind", "provider_id"),
         sa.Index(None, "month"),
@@ -66,8 +66,8 @@ class Difference(Row, table=True):
 
     __table_args__ = (
         sa.PrimaryKeyConstraint("id"),
-        among("result", RESULTS, "result"),
-        among("state", tuple(DifferenceState), "state"),
+        one_of("result", RESULTS, "result"),
+        one_of("state", tuple(DifferenceState), "state"),
         sa.CheckConstraint("difference_minor = ours_minor - theirs_minor", name="difference"),
         sa.CheckConstraint(
             "state <> 'Written off' OR (asked_by IS NOT NULL AND decided_by IS NOT NULL AND decided_by <> asked_by)",

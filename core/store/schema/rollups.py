@@ -6,7 +6,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.store.schema.columns import Owned, Row, among, minor_field
+from core.store.schema.columns import Owned, Row, minor_field, one_of
 
 KEYS = ("is_live", "grain", "day", "product_id", "distributor_id", "premium_frequency")
 GRAINS = ("day", "month")
@@ -53,7 +53,7 @@ class DaybookLine(Owned, Measured, table=True):
         sa.PrimaryKeyConstraint(*KEYS, "part"),
         # With `sold`, so that a distributor's purchases are counted by month, and walked by day, in this index alone.
         sa.Index("ix_daybook_line_of_distributor", "distributor_id", "is_live", "grain", "day", "sold"),
-        among("grain", GRAINS, "grain"),
+        one_of("grain", GRAINS, "grain"),
         {"sqlite_with_rowid": False},
     )
     part: int = 0

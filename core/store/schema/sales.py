@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core.states.submissions import SubmissionState
-from core.store.schema.columns import Owned, Record, Row, among, json_field, minor_field
+from core.store.schema.columns import Owned, Record, Row, json_field, minor_field, one_of
 
 
 def _parts_fit() -> sa.CheckConstraint:
@@ -223,7 +223,7 @@ class Submission(Owned, table=True):
     """
 
     __table_args__ = (
-        among("state", tuple(SubmissionState), "state"),
+        one_of("state", tuple(SubmissionState), "state"),
         # Holds all that finding due work reads, and all that counting what waits reads.
         sa.Index("ix_submission_due", "state", "provider_id", "next_try_at", "leased_until"),
         sa.Index("ix_submission_waiting", "is_live", "state", "provider_id", "created_at"),

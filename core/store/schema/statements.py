@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core.store.schema.agreements import ACCOUNTS, Party, one_party
-from core.store.schema.columns import Row, among, json_field, minor_field
+from core.store.schema.columns import Row, json_field, minor_field, one_of
 
 STATES = ("Prepared", "Approved", "Sent", "Part paid", "Paid", "Disputed", "Void")
 TAXES = ("withholding", "vat")
@@ -24,7 +24,7 @@ class TaxRate(Row, table=True):
     """
 
     __tablename__ = "tax_rate"
-    __table_args__ = (sa.UniqueConstraint("kind", "effective_on"), among("kind", TAXES, "kind"))
+    __table_args__ = (sa.UniqueConstraint("kind", "effective_on"), one_of("kind", TAXES, "kind"))
     id: UUID = Field(primary_key=True)
     kind: str = Field(max_length=11)
     effective_on: date
@@ -44,8 +44,8 @@ class Statement(Party, table=True):
 
     __table_args__ = (
         one_party(),
-        among("account", ACCOUNTS, "account"),
-        among("state", STATES, "state"),
+        one_of("account", ACCOUNTS, "account"),
+        one_of("state", STATES, "state"),
         sa.CheckConstraint(
             "closing_minor = opening_minor + earned_minor + clawback_minor + adjusted_minor + premium_minor"
             " + vat_minor - withheld_minor - paid_minor",

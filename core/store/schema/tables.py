@@ -48,7 +48,15 @@ from core.store.schema.events import (
     WebhookTry,
 )
 from core.store.schema.finance import Adjustment, AdjustmentProposal, CreditNote, Movement
-from core.store.schema.follow_up import CustomerNote, ReminderOptOut, RenewalCall, RenewalReminder
+from core.store.schema.follow_up import (
+    Automation,
+    CustomerMerge,
+    CustomerNote,
+    ReminderOptOut,
+    RenewalCall,
+    RenewalReminder,
+    SubmissionOwner,
+)
 from core.store.schema.months import MonthStep
 from core.store.schema.parties import (
     ApiKey,
@@ -76,7 +84,7 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
-from core.store.schema.saved_views import SavedView, StartView
+from core.store.schema.saved_views import SavedView, StartView, ViewWatch
 from core.store.schema.statements import Statement, StatementLine, TaxRate
 
 __all__ = [
@@ -86,6 +94,7 @@ __all__ = [
     "ApiKey",
     "AuditEntry",
     "AuditHead",
+    "Automation",
     "BankAccount",
     "Bordereau",
     "BordereauLine",
@@ -105,6 +114,7 @@ __all__ = [
     "ComplianceFigure",
     "CreditNote",
     "Customer",
+    "CustomerMerge",
     "CustomerNote",
     "DataRequest",
     "DayTotal",
@@ -162,8 +172,10 @@ __all__ = [
     "StatementPayment",
     "StoreSecret",
     "Submission",
+    "SubmissionOwner",
     "TaxRate",
     "UploadedFile",
+    "ViewWatch",
     "WebhookDelivery",
     "WebhookEndpoint",
     "WebhookTry",

@@ -32,10 +32,10 @@ def version_of(connection: sa.Connection) -> str | None:
 
 def newest() -> str:
     """The migration that this code wants."""
-    return max(known())
+    return max(known_versions())
 
 
 @cache
-def known() -> frozenset[str]:
+def known_versions() -> frozenset[str]:
     """Every version that this code can bring to its own: a migration's file is called by its number."""
     return frozenset(path.name.split("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))

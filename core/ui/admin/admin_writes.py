@@ -38,7 +38,7 @@ def doing(work: Work[object], said: str, *, then: Callable[[], None] | None = No
     return do
 
 
-def say(sentence: str) -> None:
+def keep_message(sentence: str) -> None:
     """Store a success message for `outcome`."""
     st.session_state[_SAID] = sentence
 

@@ -32,7 +32,7 @@ _SCREENS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def changed(entry: Entry) -> str:
+def describe_changes(entry: Entry) -> str:
     """Return the facts of an entry in one line: changed ones first, then added ones."""
     before, after = dict(leaves(entry.before or {})), dict(leaves(entry.after or {}))
     new = [name for name, value in after.items() if before.get(name) != value]
@@ -82,7 +82,7 @@ ENTRIES: Table[Entry] = Table(
         "who": columns.text("Who", lambda row: row.actor_name, 185),
         "action": columns.text("What", lambda row: words.title(row.action), 145),
         "kind": columns.text("Record", lambda row: words.title(row.kind), 75),
-        "facts": columns.text("Facts", changed, 420),
+        "facts": columns.text("Facts", describe_changes, 420),
         "about": columns.text("Its id", lambda row: row.record_id, 270),
         "position": columns.text("Chain", lambda row: f"{row.chain}/{row.position}", 90, usual=False),
     },

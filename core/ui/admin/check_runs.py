@@ -37,7 +37,7 @@ class CheckRun:
         return self.ended_at is None
 
     @property
-    def broken(self) -> list[Finding]:
+    def violated(self) -> list[Finding]:
         """Return the rules that are violated."""
         return [finding for finding in self.findings if finding.faults]
 

@@ -42,7 +42,7 @@ KEYS: Table[KeyRow] = Table(
 )
 
 
-def asked(distributors: Mapping[str, str]) -> KeyFilter:
+def read_filter(distributors: Mapping[str, str]) -> KeyFilter:
     """Read the filters from the URL; unknown values are dropped."""
     chosen = url_state.one_of(_OF, distributors)
     kind, state = url_state.one_of(_KIND, _KINDS), url_state.one_of(_STATE, _STATES)
@@ -62,4 +62,4 @@ def filters(wanted: KeyFilter, distributors: Mapping[str, str]) -> None:
         url_state.choice(_KIND, "Mode", _KINDS, chosen=kind)
         state = None if wanted.revoked is None else ("revoked" if wanted.revoked else "working")
         url_state.choice(_STATE, "State", _STATES, chosen=state)
-        url_state.reset_button(shown=wanted.narrowed)
+        url_state.reset_button(shown=wanted.is_filtered)

@@ -27,7 +27,7 @@ def adding() -> Decision:
     distributor_id = ids.new()
 
     def act() -> str:
-        said = dialogs.typed(*_BUSINESS)
+        said = dialogs.get_values(*_BUSINESS)
         admin_writes.write(lambda session, by: partner_changes.add_distributor(session, distributor_id, said, by=by))
         return f"{said['name'].strip()} is added. Issue its first key under API keys."
 
@@ -46,7 +46,7 @@ def changing(of: DistributorRow) -> Decision:
     """Return the dialog that changes a distributor's name or e-mail."""
 
     def act() -> str:
-        said = dialogs.typed(*_BUSINESS)
+        said = dialogs.get_values(*_BUSINESS)
         admin_writes.write(
             lambda session, by: partner_changes.change_distributor(session, of.id, said, seen_at=of.updated_at, by=by)
         )
@@ -95,7 +95,7 @@ def changing_insurer(of: InsurerRow) -> Decision:
     """Return the dialog that changes an insurer's name, class and addresses."""
 
     def act() -> str:
-        said = dialogs.typed(*_COMPANY)
+        said = dialogs.get_values(*_COMPANY)
         admin_writes.write(
             lambda session, by: partner_changes.change_insurer(session, of.id, said, seen_at=of.updated_at, by=by)
         )

@@ -63,7 +63,7 @@ INSURERS: Table[InsurerRow] = Table(
 T = TypeVar("T")
 
 
-def asked(what: str, one: Callable[[ScopedSession, UUID], T]) -> T | None:
+def get_from_url(what: str, one: Callable[[ScopedSession, UUID], T]) -> T | None:
     """Return the record named in the URL; if there is none, show a message and return None."""
     try:
         with reading(frame.scope()) as session:

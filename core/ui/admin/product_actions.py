@@ -13,7 +13,7 @@ from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
 
-def made(work: Callable[[ScopedSession], object], sentence: str) -> str:
+def carry_out(work: Callable[[ScopedSession], object], sentence: str) -> str:
     """Run the work in a transaction of its own and return the success message."""
     transact(Scope.system(), work)
     return sentence
@@ -33,7 +33,7 @@ def switching(product: ProductDetail, by: Person) -> Decision:
         icon="toggle_on" if on else "toggle_off",
         says=says,
         confirm=f"Switch {'on' if on else 'off'} for everybody",
-        act=lambda: made(
+        act=lambda: carry_out(
             lambda session: product_changes.set_active(
                 session, product.id, active=on, seen_version=product.version, by=by
             ),
@@ -52,7 +52,7 @@ def offering(product: ProductDetail, seller: ProductSeller, by: Person) -> Decis
         says=f"**{name}** can {'sell it again' if offered else 'not sell it any more'}, at once."
         + ("" if offered else " Its policies stay as they are."),
         confirm=f"{'Offer to' if offered else 'Switch off for'} {name}",
-        act=lambda: made(
+        act=lambda: carry_out(
             lambda session: product_changes.set_offered(
                 session, product.id, seller.id, offered=offered, seen_version=product.version, by=by
             ),
@@ -70,7 +70,7 @@ def confirming(product: ProductDetail, proposal: Proposal, headline: str, by: Pe
         f" {words.moment(proposal.effective_at)} on every sale and every price uses the new figures; policies that are"
         " sold keep theirs.",
         confirm="Confirm the change",
-        act=lambda: made(
+        act=lambda: carry_out(
             lambda session: rate_changes.confirm(session, product.id, proposal.id, seen=product.version, by=by),
             f"Confirmed: {headline}.",
         ),
@@ -82,8 +82,8 @@ def refusing(product: ProductDetail, proposal: Proposal, headline: str, by: Pers
 
     def act() -> str:
         # Read here: the work may run in a thread without access to the Streamlit session.
-        told = dialogs.typed("reason")
-        return made(
+        told = dialogs.get_values("reason")
+        return carry_out(
             lambda session: rate_changes.refuse(session, product.id, proposal.id, seen=product.version, by=by, **told),
             "The change is refused, and the rates stay as they are.",
         )
@@ -105,7 +105,7 @@ def taking_back(product: ProductDetail, proposal: Proposal, headline: str, by: P
         icon="undo",
         says=f"{words.plain(headline)}: nobody can confirm it any more. The rates stay as they are.",
         confirm="Take it back",
-        act=lambda: made(
+        act=lambda: carry_out(
             lambda session: rate_changes.take_back(session, product.id, proposal.id, seen=product.version, by=by),
             "The proposal is taken back.",
         ),
@@ -120,7 +120,7 @@ def withdrawing(product: ProductDetail, version: RatesVersion, by: Person) -> De
         icon="event_busy",
         says=f"The rates that are planned from **{at}** on will never hold. The time line keeps them as withdrawn.",
         confirm="Withdraw it",
-        act=lambda: made(
+        act=lambda: carry_out(
             lambda session: rate_changes.withdraw(session, product.id, version.id, seen=product.version, by=by),
             f"The change of {at} is withdrawn.",
         ),

@@ -23,7 +23,7 @@ def product(of: ProductDetail) -> None:
         facts.line("Inspection before cover", _yes(yes=of.inspectable))
 
 
-def charged(of: ProductDetail) -> None:
+def draw_rates(of: ProductDetail) -> None:
     """Draw the current rates."""
     version = of.in_force
     with st.container(border=True, height="stretch"):
@@ -32,11 +32,11 @@ def charged(of: ProductDetail) -> None:
         facts.line("Platform", f"{version.tariff.mca_commission} %")
         facts.line("Distributor", f"{version.tariff.distributor_commission} %")
         facts.line("Cover period", f"{version.tariff.cover_months} months")
-        for planned in of.planned[:1]:
+        for planned in of.planned_changes[:1]:
             facts.line("Changes", product_words.since(planned.effective_at))
 
 
-def proposed(of: ProductDetail, person: Person) -> None:
+def draw_proposal(of: ProductDetail, person: Person) -> None:
     """Draw the proposal awaiting a second admin, with the buttons to decide on it."""
     proposal = of.proposal
     if proposal is None:
@@ -122,7 +122,7 @@ def _changed(of: ProductDetail, version: RatesVersion, earlier: RatesVersion | N
         product_page.table(changes, "Before", "From then on")
     with st.expander("All figures"):
         for figure in of.get_editable_tariff(version).figures:
-            facts.line(f"{figure.group}: {figure.label}", product_words.shown(figure))
+            facts.line(f"{figure.group}: {figure.label}", product_words.format_figure(figure))
         product_page.say_untouched(of.get_editable_tariff(version).other_meta)
 
 

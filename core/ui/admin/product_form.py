@@ -17,7 +17,7 @@ from core.ui.kit import words
 Slots = dict[str, Any]
 
 
-def ask(key: str, figures: Sequence[Figure]) -> tuple[dict[str, Any], Slots]:
+def draw_figures(key: str, figures: Sequence[Figure]) -> tuple[dict[str, Any], Slots]:
     """Draw every figure, by group; return the typed values, and the placeholder for the error below each."""
     typed: dict[str, Any] = {}
     slots: Slots = {}
@@ -65,7 +65,7 @@ def _ask(key: str, figure: Figure, typed: dict[str, Any], slots: Slots) -> None:
 
 
 def _number(key: str, figure: Figure) -> str:
-    st.session_state.setdefault(key, product_words.typed(figure))
+    st.session_state.setdefault(key, product_words.format_typed(figure))
     given = st.text_input(product_words.label(figure), key=key, autocomplete="off", persist_state="page")
     return words.read_naira(given)
 

@@ -39,7 +39,7 @@ def open_form() -> None:
     st.session_state.pop(f"{FORM}.of", None)
 
 
-def asked() -> ProductDetail | None:
+def get_from_url() -> ProductDetail | None:
     """Return the product named in the URL; if there is none, show a message and return None."""
     try:
         return now(ids.parse(st.query_params.get("id", "")))
@@ -70,7 +70,7 @@ def way_back(product: ProductDetail) -> None:
 
 def say_start(product: ProductDetail, start: RatesVersion) -> None:
     """Show the rates that the form starts from, and any planned change."""
-    for version in product.planned:
+    for version in product.planned_changes:
         st.warning(
             f"A change is planned from {words.moment(version.effective_at)} on. It takes the place of yours then,"
             " unless it is withdrawn or yours begins later.",
@@ -192,5 +192,5 @@ def _save(product_id: object) -> None:
     except CoverdeskError as error:
         st.session_state[f"{_KEY}.refusal"] = str(error)
     else:
-        dialogs.say(f"The texts of {product.name} are saved.")
+        dialogs.keep_message(f"The texts of {product.name} are saved.")
         del st.session_state[f"{_KEY}.of"]

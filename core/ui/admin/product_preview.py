@@ -48,7 +48,7 @@ def _typed(key: str, cover: Cover[Any], tariff: Tariff) -> dict[str, Any]:
     for question in form.questions:
         _begin(form.key_of(question), question, samples.get(question.name))
     st.caption("Starts as the example of the interface; type other figures to see what they would cost.")
-    return forms.ask(form, columns=3, live=reads)
+    return forms.draw(form, columns=3, live=reads)
 
 
 def _begin(key: str, question: Question, sample: Any) -> None:  # noqa: ANN401 of the question's type

@@ -52,7 +52,7 @@ def label(figure: Figure) -> str:
     return figure.label + _UNITS.get(figure.kind, "") + (" (optional)" if figure.optional else "")
 
 
-def typed(figure: Figure) -> str:
+def format_typed(figure: Figure) -> str:
     """Return a number's current value as it would be typed."""
     value = figure.value
     if value is None:
@@ -60,7 +60,7 @@ def typed(figure: Figure) -> str:
     return words.as_typed(str(value)) if figure.kind is Kind.NAIRA else str(value)
 
 
-def shown(figure: Figure) -> str:
+def format_figure(figure: Figure) -> str:
     """Return a figure's value, formatted for display."""
     value = figure.value
     if value is None:
@@ -83,7 +83,7 @@ def differences(before: EditableTariff, after: EditableTariff) -> list[Differenc
         if figure.kind is Kind.TABLE:
             found.extend(_cells(old, figure))
         elif old is None or old.value != figure.value:
-            found.append(Difference(_named(figure), shown(old) if old else "–", shown(figure)))
+            found.append(Difference(_named(figure), format_figure(old) if old else "–", format_figure(figure)))
     return found
 
 
@@ -117,7 +117,7 @@ def _cells(old: Figure | None, new: Figure) -> Iterator[Difference]:
         for column in columns:
             before, after = (side.get(key, {}).get(column.field) for side in (was, now))
             if before != after:
-                cells = (shown(replace(column, value=value)) for value in (before, after))
+                cells = (format_figure(replace(column, value=value)) for value in (before, after))
                 yield Difference(f"{new.group}: {band.label.lower()} {key}, {column.label}", *cells)
 
 

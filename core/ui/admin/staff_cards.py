@@ -49,7 +49,7 @@ STAFF: Table[StaffRow] = Table(
 )
 
 
-def asked() -> StaffFilter:
+def read_filter() -> StaffFilter:
     """Read the filters from the URL; unknown values are dropped."""
     state = url_state.one_of(_STATE, _STATES)
     return StaffFilter(
@@ -68,7 +68,7 @@ def filters(wanted: StaffFilter) -> None:
         )
         url_state.choice(_ROLE, "Role", _ROLES, chosen=wanted.role)
         url_state.choice(_STATE, "State", _STATES, chosen=state)
-        url_state.reset_button(shown=wanted.narrowed)
+        url_state.reset_button(shown=wanted.is_filtered)
 
 
 _LINK = "person.link"

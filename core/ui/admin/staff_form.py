@@ -48,7 +48,7 @@ class Shown:
     draft: UUID = field(default_factory=ids.new)
 
 
-def shown(person: StaffRow) -> Shown:
+def pin_account(person: StaffRow) -> Shown:
     """Return the account shown in the form; it stays the same while somebody types, whatever others change."""
     kept: Shown | None = st.session_state.get(_SHOWN)
     if kept is None or kept.person.id != person.id:
@@ -61,7 +61,7 @@ def forget() -> None:
     st.session_state.pop(_SHOWN, None)
 
 
-def ask(person: StaffRow | None, *, key: str) -> Asked:
+def draw_form(person: StaffRow | None, *, key: str) -> Asked:
     """Draw the form, filled in for a known person; the e-mail is set at creation only, as it identifies the person."""
     asked = Asked()
     if person is None:

@@ -181,8 +181,8 @@ def _result(run: CheckRun) -> None:
     when = words.moment(run.ended_at)
     if run.fault:
         st.error(f"{words.plain(run.fault)}. {when}.", icon=":material/error:")
-    elif run.broken:
-        st.error(f"{len(run.broken)} of {run.rules} rules do not hold. {when}.", icon=":material/report:")
+    elif run.violated:
+        st.error(f"{len(run.violated)} of {run.rules} rules do not hold. {when}.", icon=":material/report:")
     else:
         st.success(f"Everything holds: {run.rules} rules. {when}.", icon=":material/verified:")
     lines = [
@@ -194,7 +194,7 @@ def _result(run: CheckRun) -> None:
         for finding in sorted(run.findings, key=lambda finding: not finding.faults)
     ]
     if lines:
-        with st.expander("Every rule", icon=":material/rule:", expanded=bool(run.broken)):
+        with st.expander("Every rule", icon=":material/rule:", expanded=bool(run.violated)):
             st.table(lines, border="horizontal")
 
 

@@ -68,8 +68,8 @@ def _details(checkout: Checkout) -> None:
     draft = sale_drafts.restore(form, cover, counter)
     form_keeper.watch(checkout.key)
     live = live_prices.reads(checkout.cover, str(product.id), product.rates).difference(checkout.given)
-    typed = forms.ask(form, live=live, before={"Customer": lambda: known_customer.draw(form, counter)})
-    sale_drafts.keep(form, cover, counter, product.id)
+    typed = forms.draw(form, live=live, before={"Customer": lambda: known_customer.draw(form, counter)})
+    sale_drafts.store_draft(form, cover, counter, product.id)
     sale_drafts.draw_state(form, cover, counter, draft)
     # If the price was known before the details were asked for, the page already shows it.
     known = live_prices.so_far(checkout.cover, typed, product.rates) if live or not checkout.given else None
@@ -83,7 +83,7 @@ def _judge(checkout: Checkout, typed: Mapping[str, Any]) -> None:
         return offer(checkout.cover, request, checkout.product.rates)
 
     try:
-        request = forms.taken(checkout.form, typed, checkout.counter, also=offered)
+        request = forms.store_files_and_validate(checkout.form, typed, checkout.counter, also=offered)
         found = offered(request)
     except InvalidInput as error:
         forms.blame(checkout.form, error.faults)

@@ -37,7 +37,7 @@ def restore(form: Form, cover: str, counter: Counter) -> Draft | None:
     return found
 
 
-def keep(form: Form, cover: str, counter: Counter, product_id: UUID) -> None:
+def store_draft(form: Form, cover: str, counter: Counter, product_id: UUID) -> None:
     """Store what is typed, if it has changed since it was stored last."""
     typed = _typed(form)
     mark = f"{counter.distributor_id} {product_id} {sorted(map(repr, typed.items()))}"

@@ -76,7 +76,7 @@ class Receipt:
     distributor_profit: str | None = None
 
 
-def offered(counter: Counter, cover: Cover[Any]) -> list[ProductForSale]:
+def list_products(counter: Counter, cover: Cover[Any]) -> list[ProductForSale]:
     """Return the products that a distributor can sell now through a cover's endpoint, by name."""
     with reading(counter.scope) as session:
         return products.list_for_sale(session, cover, counter.distributor_id)

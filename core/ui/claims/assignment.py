@@ -77,22 +77,22 @@ def _take(person: Person, token: UUID) -> None:
         st.session_state[_SAID] = Said(done="Nothing is left to take: every open claim has its officer.")
 
 
-def chosen() -> list[ChosenClaim]:
+def get_selected() -> list[ChosenClaim]:
     """Return the selected claims of the table that the URL shows."""
     where, seen = st.session_state.get(_CHOSEN, (None, []))
-    return seen if where == url_state.whole() else []
+    return seen if where == url_state.all_parameters() else []
 
 
-def keep(rows: Sequence[QueueRow], picked: Sequence[QueueRow]) -> None:
+def store_selection(rows: Sequence[QueueRow], picked: Sequence[QueueRow]) -> None:
     """Store the selection: the picked rows of this page, and selected ones that are no longer on the screen."""
     on_screen = {row.id for row in rows}
-    gone = [seen for seen in chosen() if seen.id not in on_screen]
-    st.session_state[_CHOSEN] = (url_state.whole(), [*gone, *assignment.choose_rows(picked)])
+    gone = [seen for seen in get_selected() if seen.id not in on_screen]
+    st.session_state[_CHOSEN] = (url_state.all_parameters(), [*gone, *assignment.choose_rows(picked)])
 
 
 def bar(person: Person, officers: Sequence[Officer]) -> None:
     """Draw the actions for the selected claims; disabled until some are selected."""
-    picked = chosen()
+    picked = get_selected()
     none = not picked
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.button(
@@ -129,7 +129,7 @@ def bar(person: Person, officers: Sequence[Officer]) -> None:
 
 
 def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenClaim]) -> None:
-    if not chosen():
+    if not get_selected():
         # Second click of a double click: the first one has already done it.
         return
     result = _write(lambda session: assignment.assign_claims(session, picked, to=to, person=person))

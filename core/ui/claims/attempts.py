@@ -23,6 +23,7 @@ MOVE, TALK, DAY, DEDUCTIONS, ASSIGNEE, ANSWER = "move", "talk", "day", "deductio
 DOCUMENT: Final = "document"
 RESERVE: Final = "reserve form"
 REFERRAL: Final = "referral form"
+HAND_OVER: Final = "hand-over form"
 PAYEE: Final = "payee form"
 PART: Final = "part form"
 AMOUNTS: Final = "amounts form"
@@ -30,7 +31,7 @@ CLAIMANT: Final = "claimant form"
 TASK: Final = "task form"
 LETTER: Final = "letter form"
 _VERSIONED: Final = frozenset(
-    {DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, PAYEE, PART, AMOUNTS, CLAIMANT, LETTER}
+    {DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, HAND_OVER, PAYEE, PART, AMOUNTS, CLAIMANT, LETTER}
 )
 _NOTHING: Final[Mapping[str, Any]] = {}
 
@@ -48,7 +49,7 @@ def key(claim_id: UUID, name: str) -> str:
     return f"claim.{claim_id.hex}.{name}"
 
 
-def typed(claim_id: UUID, name: str) -> Any:  # noqa: ANN401 of the widget's type
+def get_typed(claim_id: UUID, name: str) -> Any:  # noqa: ANN401 of the widget's type
     """Return the value of one of the claim's widgets."""
     return st.session_state.get(key(claim_id, name))
 
@@ -95,7 +96,7 @@ def acknowledge(claim_id: UUID) -> None:
     st.session_state.pop(key(claim_id, "seen"), None)
 
 
-def token(claim_id: UUID) -> str:
+def get_token(claim_id: UUID) -> str:
     """Return the idempotency token of the text being written: sent any number of times, it is recorded once."""
     kept: str = st.session_state.setdefault(key(claim_id, "token"), fresh_token())
     return kept
@@ -125,7 +126,7 @@ def carry_out(form: str, review: ClaimReview, act: Callable[[Hand], str], clears
         st.session_state.setdefault(key(claim_id, "seen"), hand.version)
         return
     if done is not None:
-        attempts.say(key(claim_id, "claim"), done)
+        attempts.keep_message(key(claim_id, "claim"), done)
         acknowledge(claim_id)
         _go_on(form, review, hand)
         for name, value in clears.items():

@@ -158,11 +158,11 @@ def _due(question: Message) -> str:
 
 
 def _answer(review: ClaimReview, hand: Hand, question_id: UUID) -> str:
-    text = claim_attempts.typed(review.id, "answer") or ""
+    text = claim_attempts.get_typed(review.id, "answer") or ""
     return review_actions.note_answer(hand, question_id=question_id, text=text)
 
 
-def covered(review: ClaimReview, person: Person) -> None:
+def draw_checks(review: ClaimReview, person: Person) -> None:
     """Show the checks against policy and loan, the fraud flags, and the link to the policy."""
     with st.container(border=True, height="stretch", gap="xsmall"):
         st.markdown("**Covered?**")
@@ -226,7 +226,7 @@ def _incident_day(review: ClaimReview) -> None:
         )
 
 
-def changed(review: ClaimReview, officers: list[Officer]) -> None:
+def draw_changes(review: ClaimReview, officers: list[Officer]) -> None:
     """Show what somebody else changed since this officer looked; typed input is kept (contract C7)."""
     seen = claim_attempts.seen_since(review)
     if seen is None:
@@ -262,7 +262,7 @@ def people(review: ClaimReview, person: Person) -> None:
             reveal_dialog.value(words.title(name), value, of=place, by=person)
 
 
-def submitted(review: ClaimReview, person: Person) -> None:
+def draw_submitted(review: ClaimReview, person: Person) -> None:
     """Show the submitted details: the loan or the device, and the incident."""
     with st.container(border=True, height="stretch"):
         st.markdown("**The loan**" if review.claim_type == "Credit life" else "**What happened**")

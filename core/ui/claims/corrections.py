@@ -47,9 +47,10 @@ def _draw_amounts(review: ClaimReview) -> None:
 
 def _correct(review: ClaimReview, hand: Hand) -> str:
     amounts = {
-        name: words.read_naira(claim_attempts.typed(review.id, f"right {name}")) for name in review.submitted_amounts
+        name: words.read_naira(claim_attempts.get_typed(review.id, f"right {name}"))
+        for name in review.submitted_amounts
     }
-    reason = claim_attempts.typed(review.id, f"amounts {_REASON}") or ""
+    reason = claim_attempts.get_typed(review.id, f"amounts {_REASON}") or ""
     return money_actions.correct_amounts(hand, amounts=amounts, reason=reason)
 
 
@@ -72,8 +73,8 @@ def _draw_claimant(review: ClaimReview) -> None:
 
 
 def _set_claimant(review: ClaimReview, hand: Hand) -> str:
-    typed = {name: claim_attempts.typed(review.id, name) or "" for name in ("claimant", *_CLAIMANT)}
-    reason = claim_attempts.typed(review.id, f"claimant {_REASON}") or ""
+    typed = {name: claim_attempts.get_typed(review.id, name) or "" for name in ("claimant", *_CLAIMANT)}
+    reason = claim_attempts.get_typed(review.id, f"claimant {_REASON}") or ""
     return money_actions.set_claimant(hand, claimant=typed, reason=reason)
 
 

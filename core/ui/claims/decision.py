@@ -9,6 +9,7 @@ from core import money
 from core.services.claims.intake import requirements
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import offers as claim_offers
+from core.services.claims.workflow import transitions
 from core.services.people.staff import Person
 from core.states.claims import APPROVED_AMOUNT, AUTHORITY, ESTIMATE, OFFER, Effect, Transition
 from core.ui.buying import prices
@@ -63,7 +64,7 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
     asked = {need.field for need in move.inputs_needed if need.field}
     st.markdown(f"**{words.plain(move.label)}**")
     if Effect.PAYS in move.effects:
-        paying.ask(review)
+        paying.draw_form(review)
     if "amount" in asked:
         _ask_amount(review, move, person)
     if "reason" in asked:
@@ -75,15 +76,25 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
     _ask_note(review, required="note" in asked)
     asked_too = paying.FIELDS if Effect.PAYS in move.effects else ()
     attempts.complain(
-        key(review.id, MOVE), *asked, *asked_too, "note", *(f"reasons.{check.key}" for check in review.unmet_checks)
+        key(review.id, MOVE),
+        *(*asked, *asked_too, "note", "referral_note"),
+        *(f"reasons.{check.key}" for check in review.unmet_checks),
     )
+    above = _describe_above(review, move, person)
+    if above:
+        st.caption(f":material/supervisor_account: This needs {words.plain(above)}. The note says why it should be so.")
     with st.container(horizontal=True, gap="xsmall"):
         st.button(
-            f"Confirm: {move.label.lower()}",
+            "Refer to a supervisor" if above else f"Confirm: {move.label.lower()}",
             type="primary",
             key=key(review.id, "confirm"),
             on_click=claim_attempts.carry_out,
-            args=(MOVE, review, lambda hand: _carried(review, hand, move, asked), _cleared(review, move)),
+            args=(
+                MOVE,
+                review,
+                lambda hand: _refer(hand, move) if above else _carried(review, hand, move, asked),
+                _cleared(review, move),
+            ),
         )
         st.button(
             "Put away",
@@ -94,6 +105,19 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
         )
 
 
+def _describe_above(review: ClaimReview, move: Transition, person: Person) -> str | None:
+    """Describe why the typed amount is above this person's limit; None when it is not."""
+    if AUTHORITY not in move.needs or not move.column:
+        return None
+    typed = claim_offers.parse_amount(words.read_naira(claim_attempts.get_typed(review.id, f"amount {move.to}")))
+    return transitions.describe_limit_exceeded(person, money.to_minor(typed)) if typed else None
+
+
+def _refer(hand: Hand, move: Transition) -> str:
+    """Refer the decision as it is typed instead of making it."""
+    return review_actions.refer(hand, to=move.to, amount=_typed(hand, move, "amount"), note=_typed(hand, move, "note"))
+
+
 def _cleared(review: ClaimReview, move: Transition) -> Mapping[str, Any]:
     return {**_EMPTY, f"amount {move.to}": None, **{f"reasons {check.key}": "" for check in review.unmet_checks}}
 
@@ -101,7 +125,7 @@ def _cleared(review: ClaimReview, move: Transition) -> Mapping[str, Any]:
 def _carried(review: ClaimReview, hand: Hand, move: Transition, asked: set[str]) -> str:
     told: dict[str, Any] = {name: _typed(hand, move, name) for name in _FIELDS if name in asked or name == "note"}
     unmet = review.unmet_checks if "reasons" in asked else []
-    given = {check.key: claim_attempts.typed(review.id, f"reasons {check.key}") for check in unmet}
+    given = {check.key: claim_attempts.get_typed(review.id, f"reasons {check.key}") for check in unmet}
     if Effect.PAYS in move.effects:
         told.pop("amount", None)
         return paying.carry_out(review, hand, **told)
@@ -110,15 +134,15 @@ def _carried(review: ClaimReview, hand: Hand, move: Transition, asked: set[str])
 
 def _typed(hand: Hand, move: Transition, name: str) -> str:
     if name == "amount":
-        return words.read_naira(claim_attempts.typed(hand.claim_id, f"amount {move.to}"))
-    return claim_attempts.typed(hand.claim_id, name) or ""
+        return words.read_naira(claim_attempts.get_typed(hand.claim_id, f"amount {move.to}"))
+    return claim_attempts.get_typed(hand.claim_id, name) or ""
 
 
 def _impossible(review: ClaimReview, attempt: Open) -> None:
     """Explain that the claim has changed and the transition is no longer possible; the input can still be copied."""
     label = words.plain(attempt.to)
     st.warning(f"This claim is {words.badge(review.status)} and cannot become {label} now.", icon=":material/block:")
-    note = claim_attempts.typed(review.id, "note")
+    note = claim_attempts.get_typed(review.id, "note")
     if note:
         st.text_area("What you typed", note, disabled=True, key=key(review.id, "typed"))
     st.button("Put it away", key=key(review.id, "put away"), on_click=claim_attempts.close, args=(review.id,))
@@ -133,13 +157,13 @@ def _ask_amount(review: ClaimReview, move: Transition, person: Person) -> None:
         autocomplete="off",
         placeholder="0.00",
         persist_state="page",
-        on_change="rerun" if APPROVED_AMOUNT in move.needs else "ignore",
+        on_change="rerun" if AUTHORITY in move.needs else "ignore",
     )
     attempts.blame(key(review.id, MOVE), "amount")
     if ESTIMATE in move.needs and review.amounts.owed:
         st.caption(f"By the records {words.naira_of(review.amounts.owed)}: {_source(review)}.")
     if APPROVED_AMOUNT in move.needs and review.amounts.limits.most_minor is not None:
-        st.caption(f"At most {words.plain(review.amounts.limits.shown)}: {_source(review)}.")
+        st.caption(f"At most {words.plain(review.amounts.limits.describe)}: {_source(review)}.")
     if person.claim_limit_minor is not None and not person.has_role("supervisor") and AUTHORITY in move.needs:
         st.caption(f"You may decide up to {words.naira(person.claim_limit_minor)}; above it a supervisor does.")
     if OFFER in move.needs:
@@ -147,7 +171,7 @@ def _ask_amount(review: ClaimReview, move: Transition, person: Person) -> None:
         st.caption(f"The offer is at most {most}; for one below it, the note has to say why.")
         prices.show_steps(review.offer.steps)
     if APPROVED_AMOUNT in move.needs:
-        _show_offer(review, words.read_naira(claim_attempts.typed(review.id, name)))
+        _show_offer(review, words.read_naira(claim_attempts.get_typed(review.id, name)))
 
 
 def _suggested(review: ClaimReview, move: Transition) -> str:
@@ -241,4 +265,5 @@ def _ask_note(review: ClaimReview, *, required: bool) -> None:
         on_change="ignore",
         help="Kept with the move, for the desk alone.",
     )
-    attempts.blame(key(review.id, MOVE), "note")
+    for name in ("note", "referral_note"):
+        attempts.blame(key(review.id, MOVE), name)

@@ -41,9 +41,9 @@ def draw(review: ClaimReview) -> None:
     # Every opening is logged when the browser fetches the file, so only the document on display is fetched.
     address, title = f"/files/{chosen.code}", words.title(chosen.name)
     if (chosen.content_type or "").startswith("image/"):
-        documents.pictured(address, title=title)
+        documents.show_picture(address, title=title)
     else:
-        documents.framed(address, title=title, name="claim-document")
+        documents.embed_pdf(address, title=title, name="claim-document")
 
 
 def _may_be_seen(review: ClaimReview, document: Document) -> bool:

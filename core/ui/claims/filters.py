@@ -11,7 +11,7 @@ from core.services.claims.lists.filter import ASSIGNED_VIEWS, NOBODY, ClaimFilte
 from core.services.claims.review.officers import Officer
 from core.services.people.staff import Person
 from core.ui.kit import url_state
-from core.ui.lists import filter_bar
+from core.ui.lists import filter_bar, filter_chips, saved_views
 
 USUAL: Final[View] = "mine"
 
@@ -34,30 +34,30 @@ def clear() -> None:
     url_state.change({each.name: [] for each in ClaimFilter.parameters() if each.name != "view"})
 
 
-def draw(criteria: ClaimFilter, officers: Sequence[Officer]) -> None:
-    """Draw the search field and the main filters."""
+def draw(criteria: ClaimFilter, officers: Sequence[Officer], distributors: Mapping[UUID, str], person: Person) -> None:
+    """Draw the search field, the filters in one line, and the saved views."""
     people = {NOBODY: "Nobody", **{str(officer.id): officer.name for officer in officers}}
     held = str(criteria.assigned) if criteria.assigned else None
     if held and held not in people:
         people[held] = "Somebody who has left"
-    of_anybody = criteria.view not in ASSIGNED_VIEWS
-    with st.grid(2, min_column_width=300, gap="small"):
-        filter_bar.draw(criteria, place="search")
-        with st.grid(3 if of_anybody else 2, gap="small"):
-            filter_bar.draw(criteria, options={"assigned": people}, leave_out=() if of_anybody else ("assigned",))
+    filter_chips.draw(
+        criteria,
+        {"distributor": distributors},
+        options={"assigned": people},
+        leave_out=("assigned",) if criteria.view in ASSIGNED_VIEWS else (),
+        more=_say_how,
+        reset=lambda: _reset_button(criteria),
+        beside=lambda: saved_views.draw("claims/queue.py", person),
+    )
 
 
-def more(criteria: ClaimFilter, distributors: Mapping[UUID, str]) -> None:
-    """Draw the less frequent filters and the reset button; to be placed in a row."""
-    behind = sum(len(field.write(value)) for _, field, value in criteria.in_use() if field.place == "more")
-    in_use = f" :blue-badge[{behind}]" if behind else ""
-    with st.popover(f"More filters{in_use}", icon=":material/tune:"):
-        with st.grid(3, min_column_width=170, gap="xsmall"):
-            filter_bar.draw(criteria, {"distributor": distributors}, place="more")
-        st.caption(
-            "Names, phone, e-mail and amounts match exactly, as in the search of the API; the claim owner matches in"
-            " part."
-        )
+def _say_how() -> None:
+    st.caption(
+        "Names, phone, e-mail and amounts match exactly, as in the search of the API; the claim owner matches in part."
+    )
+
+
+def _reset_button(criteria: ClaimFilter) -> None:
     st.button(
         "Reset filters",
         icon=":material/restart_alt:",

@@ -43,13 +43,13 @@ def receipt() -> Receipt | None:
     return kept
 
 
-def ask(policy: ClaimablePolicy, counter: Counter) -> None:
+def draw_form(policy: ClaimablePolicy, counter: Counter) -> None:
     """Draw the form of a claim on a policy, and the button that lodges it."""
     form = _form(policy)
     # Idempotency token of a filled form: it lodges once, however often the page reruns.
     token = st.session_state.setdefault(f"{form.key}.token", ids.new_token())
     _fill_in(form, policy)
-    typed = forms.ask(form, live=_LIVE, before={"Papers": lambda: _say_papers(policy)})
+    typed = forms.draw(form, live=_LIVE, before={"Papers": lambda: _say_papers(policy)})
     if refusal := st.session_state.pop(f"{form.key}.refusal", None):
         st.error(words.plain(refusal), icon=":material/error:")
     if st.button("Lodge the claim", type="primary", icon=":material/note_add:", key=f"{form.key}.lodge"):
@@ -109,7 +109,7 @@ def _fill_in(form: Form, policy: ClaimablePolicy) -> None:
 
 def _lodge(form: Form, typed: Mapping[str, Any], policy: ClaimablePolicy, counter: Counter, token: str) -> None:
     try:
-        request = forms.taken(form, typed, counter)
+        request = forms.store_files_and_validate(form, typed, counter)
         claim_id = _lodged(request, counter, token)
     except InvalidInput as error:
         forms.blame(form, error.faults)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from core.services.claims.paying import hand_overs
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import part_payments, payee_changes
 from core.store.access import ScopedSession
@@ -86,3 +87,23 @@ def set_claimant(hand: Hand, *, claimant: Mapping[str, str], reason: str) -> str
         return "The claimant is kept."
 
     return once(hand, work, "claimant", reason, *(f"{name} {text}" for name, text in claimant.items()))
+
+
+def hand_to_finance(hand: Hand, *, note: str) -> str:
+    """Hand the payment to finance."""
+
+    def work(session: ScopedSession) -> str:
+        hand_overs.hand_over(session, hand.claim_id, note=note or None, person=hand.person, version=hand.version)
+        return "The payment is with finance, under Claims to pay."
+
+    return once(hand, work, "hand over", note)
+
+
+def take_from_finance(hand: Hand) -> str:
+    """Take the payment back from finance."""
+
+    def work(session: ScopedSession) -> str:
+        hand_overs.take_back(session, hand.claim_id, person=hand.person, version=hand.version)
+        return "The payment is with the claims desk again."
+
+    return once(hand, work, "take from finance")

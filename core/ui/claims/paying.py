@@ -26,7 +26,7 @@ _PAYEE_FIELDS: Final = {
 }
 
 
-def ask(review: ClaimReview) -> None:
+def draw_form(review: ClaimReview) -> None:
     """Draw what a payment says: to whom, how much, how and when; less than all of it is a part."""
     claim_attempts.propose(review.id, _AMOUNT, words.as_typed(money.to_wire(review.balance_minor)))
     st.metric("To pay", words.naira(review.balance_minor))
@@ -60,8 +60,8 @@ def describe_payee(review: ClaimReview) -> str:
 
 def carry_out(review: ClaimReview, hand: Hand, **said: Any) -> str:
     """Pay the rest of the offer, which makes the claim Paid, or a part of it."""
-    typed = words.read_naira(claim_attempts.typed(review.id, _AMOUNT))
-    how = {name: claim_attempts.typed(review.id, name) for name in ("method", "value_on")}
+    typed = words.read_naira(claim_attempts.get_typed(review.id, _AMOUNT))
+    how = {name: claim_attempts.get_typed(review.id, name) for name in ("method", "value_on")}
     payment = {name: value for name, value in how.items() if value}
     amount = parse_amount(typed)
     if amount is not None and money.to_minor(amount) < review.balance_minor:
@@ -111,7 +111,7 @@ def _change_payee(review: ClaimReview) -> None:
 
 
 def _set_payee(review: ClaimReview, hand: Hand) -> str:
-    name, bank, account, reason = (claim_attempts.typed(review.id, each) or "" for each in _PAYEE_FIELDS)
+    name, bank, account, reason = (claim_attempts.get_typed(review.id, each) or "" for each in _PAYEE_FIELDS)
     return money_actions.set_payee(hand, name=name, bank_name=bank, account_number=account, reason=reason)
 
 
@@ -132,7 +132,7 @@ def _take_back(review: ClaimReview, person: Person) -> None:
 
 
 def _take_part(review: ClaimReview, hand: Hand) -> str:
-    reference, note = (claim_attempts.typed(review.id, name) or "" for name in ("part_reference", "part_note"))
+    reference, note = (claim_attempts.get_typed(review.id, name) or "" for name in ("part_reference", "part_note"))
     return money_actions.take_back_part(hand, payment_reference=reference, note=note)
 
 

@@ -119,7 +119,7 @@ def draw_officers(rows: Sequence[OfficerWorkload]) -> None:
         if not rows:
             st.info("Nobody has a claim, and none was decided in this period.", icon=":material/group:")
             return
-        tables.listed(OFFICERS, rows)
+        tables.draw_short(OFFICERS, rows)
 
 
 def _days(milliseconds: int | None) -> str | None:
@@ -148,7 +148,7 @@ def _clickable(name: str, chart: Chart, claims_of: Callable[..., Any]) -> None:
     key = f"claims {name} {st.session_state.get('performance_visit', 0)}"
 
     def on_click() -> None:
-        if found := charts.clicked(st.session_state[key]):
+        if found := charts.get_clicked(st.session_state[key]):
             st.session_state["performance_visit"] = st.session_state.get("performance_visit", 0) + 1
             st.session_state[_GO] = claims_of(found.member)
 

@@ -38,7 +38,7 @@ _SAYS: Final[Mapping[View, str]] = {
 _VIEW, _MOVED, _DRAWN = "claims_view", "claims_moved", "claims_drawn"
 
 
-def counted(person: Person) -> QueueCounts:
+def get_counts(person: Person) -> QueueCounts:
     """Return the current counts."""
     with reading(frame.scope()) as session:
         return claim_queue.count_views(session, person)
@@ -58,7 +58,7 @@ def _views(person: Person, view: View, drawn: QueueCounts) -> None:
         # newer rows.
         if st.session_state.pop(_MOVED, False) or not frame.still_signed_in():
             st.rerun()
-        counts = counted(person)
+        counts = get_counts(person)
     st.session_state[_VIEW] = view
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.segmented_control(

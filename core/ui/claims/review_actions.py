@@ -50,7 +50,7 @@ def hand(review: ClaimReview, person: Person) -> Hand:
     )
 
 
-def opened(claim_id: UUID, *, person: Person, is_live: bool) -> ClaimReview:
+def open_review(claim_id: UUID, *, person: Person, is_live: bool) -> ClaimReview:
     """Return the review of a claim and set a Pending one to Viewed; NotFound if it is unknown in this mode."""
     scope = Scope.staff(is_live=is_live)
     found = _review(scope, claim_id, person)
@@ -174,7 +174,7 @@ def comment(hand: Hand, *, text: str, for_claimant: bool, token: str) -> str:
     return attempts.run_once(hand.scope, token, work, str(hand.claim_id), text, str(for_claimant))
 
 
-def ask(hand: Hand, *, text: str, token: str) -> str:
+def ask_question(hand: Hand, *, text: str, token: str) -> str:
     """Ask the claimant a question, which stops the clock."""
 
     def work(session: ScopedSession) -> str:

@@ -86,20 +86,20 @@ def _write(review: ClaimReview) -> None:
             key=key(review.id, "say"),
             type="primary",
             on_click=_say,
-            args=(review, kind, claim_attempts.token(review.id)),
+            args=(review, kind, claim_attempts.get_token(review.id)),
         )
 
 
 def _say(review: ClaimReview, kind: str, token: str) -> None:
-    if token != claim_attempts.token(review.id):
+    if token != claim_attempts.get_token(review.id):
         # Second click of a double click: the first one has sent it.
         return
-    text = claim_attempts.typed(review.id, "text") or ""
+    text = claim_attempts.get_typed(review.id, "text") or ""
     claim_attempts.carry_out(
         TALK,
         review,
         lambda hand: (
-            review_actions.ask(hand, text=text, token=token)
+            review_actions.ask_question(hand, text=text, token=token)
             if kind == _QUESTION
             else review_actions.comment(hand, text=text, for_claimant=kind == _COMMENT, token=token)
         ),
@@ -172,8 +172,8 @@ def _change_reserve(review: ClaimReview) -> None:
                 review,
                 lambda hand: review_actions.reserve(
                     hand,
-                    amount=words.read_naira(claim_attempts.typed(review.id, "reserve")),
-                    reason=claim_attempts.typed(review.id, "reserve_reason") or "",
+                    amount=words.read_naira(claim_attempts.get_typed(review.id, "reserve")),
+                    reason=claim_attempts.get_typed(review.id, "reserve_reason") or "",
                 ),
                 {"reserve": "", "reserve_reason": ""},
             ),
@@ -195,13 +195,13 @@ def _deductions(review: ClaimReview) -> None:
             DEDUCTIONS,
             review,
             lambda hand: review_actions.deduct(
-                hand, **{name: words.read_naira(claim_attempts.typed(review.id, name)) for name in kept}
+                hand, **{name: words.read_naira(claim_attempts.get_typed(review.id, name)) for name in kept}
             ),
         ),
     )
 
 
-def others(lines: Sequence[ClaimLine], *, linked: bool, empty: str) -> None:
+def draw_claims(lines: Sequence[ClaimLine], *, linked: bool, empty: str) -> None:
     """Draw claims as a table, each with its relation to the current one; `linked` ones can be opened."""
     if not lines:
         st.caption(empty)

@@ -26,6 +26,8 @@ _ACTIONS: Final = {
     "claim paid in part": "Paid in part",
     "claim part taken back": "A part came back",
     "claim referred": "Referred to a supervisor",
+    "claim handed to finance": "Payment handed to finance",
+    "claim taken back from finance": "Payment taken back from finance",
     "claimant asked": "Asked the claimant",
     "claimant answered": "The claimant's answer is in",
     "personal value shown": "Personal value shown",
@@ -46,6 +48,7 @@ _AMOUNTS: Final = frozenset(
         *(f"{name}{when}" for name in _SUBMITTED for when in ("", "_before")),
         "reversed",
         "referred_amount",
+        "to_pay",
         "excess_deduction_amount",
         "betterment_deduction_amount",
     }

@@ -37,7 +37,7 @@ def draw(review: ClaimReview, officers: list[Officer], person: Person) -> None:
 
 def draw_list(found: Sequence[Task]) -> None:
     """Draw the tasks of a person, each with its claim."""
-    if said := attempts.said(_DONE):
+    if said := attempts.take_message(_DONE):
         st.success(words.plain(said), icon=":material/check_circle:")
     attempts.complain(_DONE)
     for task in found:
@@ -74,7 +74,7 @@ def _finish(task_id: UUID) -> None:
     scope = Scope.staff(is_live=frame.mode())
     done = attempts.carry_out(_DONE, lambda: transact(scope, work))
     if done is not None:
-        attempts.say(_DONE, done)
+        attempts.keep_message(_DONE, done)
 
 
 def _make(review: ClaimReview, officers: list[Officer], person: Person) -> None:
@@ -101,9 +101,9 @@ def _make(review: ClaimReview, officers: list[Officer], person: Person) -> None:
 
 
 def _add(review: ClaimReview, hand: Hand) -> str:
-    text = claim_attempts.typed(review.id, "task") or ""
-    to: UUID = claim_attempts.typed(review.id, "task_for")
-    due_on: date | None = claim_attempts.typed(review.id, "due_on")
+    text = claim_attempts.get_typed(review.id, "task") or ""
+    to: UUID = claim_attempts.get_typed(review.id, "task_for")
+    due_on: date | None = claim_attempts.get_typed(review.id, "due_on")
 
     def work(session: ScopedSession) -> str:
         claim_tasks.add_task(session, hand.claim_id, text=text, to=to, due_on=due_on, person=hand.person)

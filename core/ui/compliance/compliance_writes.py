@@ -20,7 +20,7 @@ ROLE = "compliance"
 # A person's records are at several distributors and in both modes.
 _EVERYTHING = Scope.system()
 _WRITES = DialogWrites(ROLE, lambda: _EVERYTHING)
-carry_out, made, submitted = _WRITES.carry_out, _WRITES.made, _WRITES.submitted
+carry_out, made, submitted = _WRITES.carry_out, _WRITES.run, _WRITES.run_with_fields
 
 
 def read(work: Callable[[ScopedSession], Result]) -> Result:

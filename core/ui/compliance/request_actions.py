@@ -1,4 +1,4 @@
-"""What can be done with a request about personal data, each in a dialog."""
+"""Actions on a request about personal data, each in a dialog."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -145,7 +145,7 @@ def erasing(row: RequestRow) -> Decision:
         st.checkbox("Erase before the end of the time that the law wants it kept", key=f"{dialogs.FIELD}early")
 
     def act() -> str:
-        reason, early = dialogs.typed("reason")["reason"], bool(st.session_state.get(f"{dialogs.FIELD}early"))
+        reason, early = dialogs.get_values("reason")["reason"], bool(st.session_state.get(f"{dialogs.FIELD}early"))
         return made(
             lambda session, by: erasures.prepare_for_request(session, row.id, reason=reason, early=early, by=by),
             "The erasure is prepared: somebody else of compliance carries it out.",
@@ -173,4 +173,4 @@ def choose(row: RequestRow, customers: Sequence[UUID]) -> None:
         attempts.refuse(RECORDS, str(error))
         return
     attempts.forget(RECORDS)
-    dialogs.say(done)
+    dialogs.keep_message(done)

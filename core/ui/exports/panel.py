@@ -58,7 +58,7 @@ class Way:
         return self.format.max_rows is not None and self.rows > self.format.max_rows
 
     @property
-    def watched(self) -> str:
+    def watch_key(self) -> str:
         """Return the key that identifies an export started this way, whatever its format."""
         return f"{self.kind.name} {self.again or ''} {self.query}"
 
@@ -66,7 +66,7 @@ class Way:
     def last(self) -> Started | None:
         """Return the browser's last export if it was started this way."""
         export: Started | None = st.session_state.get(_LAST)
-        return export if export and export.link == self.watched else None
+        return export if export and export.link == self.watch_key else None
 
     def draw(self, label: str, *, says: str, primary: bool = False) -> None:
         """Draw the download button; each click gets a receipt of its own."""
@@ -79,7 +79,7 @@ class Way:
             type="primary" if primary else "secondary",
             disabled=not self.rows or self.holds_too_many,
             on_click=_started,
-            args=(Started(export_id, self.watched, self.rows, clock.now(), self.format.title),),
+            args=(Started(export_id, self.watch_key, self.rows, clock.now(), self.format.title),),
             help=says,
         )
 
@@ -155,7 +155,7 @@ def _panel(wanted: Offer) -> None:
     export = Way(kind=wanted.kind, format=CSV, query=wanted.link, rows=wanted.rows).last
     if export is None:
         return
-    if receipt := finished(export.id):
+    if receipt := get_finished(export.id):
         _draw_receipt(receipt, wanted)
     else:
         watch(export, wanted.kind)
@@ -169,7 +169,7 @@ def watch(export: Started, kind: ExportKind[Any]) -> None:
 def _watch(export: Started, kind: ExportKind[Any]) -> None:
     frame.require(*kind.roles)
     written, waited = runs.get_row_count(export.id), clock.now() - export.at
-    if finished(export.id):
+    if get_finished(export.id):
         st.rerun()
     elif written is not None:
         share = min(written / max(export.rows, 1), 1.0)
@@ -181,7 +181,7 @@ def _watch(export: Started, kind: ExportKind[Any]) -> None:
         st.warning(f"This export was broken off and has no receipt. Start it again with Export {export.format}.")
 
 
-def finished(export_id: UUID) -> Receipt | None:
+def get_finished(export_id: UUID) -> Receipt | None:
     """Return the receipt of an export; None while it is incomplete."""
     with reading(Scope.system()) as session:
         return receipts.get_receipt(session, export_id)

@@ -123,7 +123,7 @@ def _said(parameter: Parameter, value: str, names: Choices, officers: Mapping[UU
 ONE = "finance/export.py"
 
 
-def said(row: ReceiptRow) -> None:
+def draw_receipt(row: ReceiptRow) -> None:
     """Show the selection, the person, and the result."""
     receipt = row.receipt
     with st.grid(2, min_column_width=320, gap="small"):
@@ -159,8 +159,8 @@ def run_again(row: ReceiptRow, person: Person) -> None:
     way.draw("Run again", says="The same filters and mode as one new file, with a receipt of its own.", primary=True)
     if way.last is None:
         return
-    if newer := export_panel.finished(way.last.id):
-        compared(row.receipt, newer)
+    if newer := export_panel.get_finished(way.last.id):
+        draw_comparison(row.receipt, newer)
         link(newer.id, "Open the new receipt")
     else:
         export_panel.watch(way.last, row.kind)
@@ -178,7 +178,7 @@ def _way(row: ReceiptRow) -> Way:
     )
 
 
-def compared(before: Receipt, after: Receipt) -> None:
+def draw_comparison(before: Receipt, after: Receipt) -> None:
     """Show whether a later run gave the same result, and any differences."""
     found = receipts.compare_receipts(before, after)
     if found.is_same:

@@ -57,7 +57,7 @@ def changing(party: Party) -> Decision:
             dialogs.choice("collects", "Who holds the premium", _HOLDERS)
 
     def act() -> str:
-        typed: dict[str, Any] = {name: value for name, value in dialogs.typed(*names).items() if value}
+        typed: dict[str, Any] = {name: value for name, value in dialogs.get_values(*names).items() if value}
         numbers: dict[str, Any] = {
             name: _whole(typed[name]) for name in ("remittance_days", "bordereau_due_day") if name in typed
         }
@@ -103,7 +103,7 @@ def paying(party: Party) -> Decision:
             dialogs.field(name, label, longest=100)
 
     def act() -> str:
-        typed = dialogs.typed(*_BANK)
+        typed = dialogs.get_values(*_BANK)
         admin_writes.write(lambda session, by: bank_accounts.propose(session, party, typed, by=by))
         return "The account is proposed: another admin confirms it, and it is paid to 48 hours after that."
 

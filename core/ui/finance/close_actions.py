@@ -39,7 +39,7 @@ def stepping(month: date, state: MonthState, to: MonthState) -> Decision:
     label = label_of(state, to)
 
     def act() -> str:
-        note = dialogs.typed("note")["note"]
+        note = dialogs.get_values("note")["note"]
         return made(lambda session, by: _step(session, month, to, note, by, is_given_up=is_given_up), f"{label}: done.")
 
     return Decision(

@@ -61,7 +61,7 @@ def receiving(balance: Balance) -> Decision:
         _bank_answer()
 
     def act() -> str:
-        typed = dialogs.typed(*names) | {"amount": words.read_naira(dialogs.typed("amount")["amount"])}
+        typed = dialogs.get_values(*names) | {"amount": words.read_naira(dialogs.get_values("amount")["amount"])}
         return made(
             lambda session, by: transitions.receive(session, balance.party, typed, by=by),
             "The payment is noted: somebody else of finance confirms it.",
@@ -179,7 +179,7 @@ def _giving_up(what: str, act: Callable[[str], str]) -> Decision:
         asks=lambda: dialogs.field("reason", "Reason", longest=500),
         given={"reason": ""},
         confirm="Give it up",
-        act=lambda: act(dialogs.typed("reason")["reason"]),
+        act=lambda: act(dialogs.get_values("reason")["reason"]),
     )
 
 
@@ -189,7 +189,7 @@ def _bank_answer() -> None:
 
 
 def _amount() -> int:
-    text = words.read_naira(dialogs.typed("amount")["amount"])
+    text = words.read_naira(dialogs.get_values("amount")["amount"])
     try:
         return money.to_minor(money.round_half_up(Decimal(text)))
     except (ArithmeticError, ValueError):

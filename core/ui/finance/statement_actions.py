@@ -67,7 +67,7 @@ def moving(statement_id: UUID, number: str, step: Transition) -> Decision:
     """Return the dialog of one step of a statement."""
 
     def act() -> str:
-        note = dialogs.typed("note")["note"] if step.needs_note else ""
+        note = dialogs.get_values("note")["note"] if step.needs_note else ""
         return made(
             lambda session, by: statement_states.move(session, statement_id, step.to, by=by, note=note),
             f"{number} is {step.to.lower()}.",

@@ -1,9 +1,9 @@
 """A form generated from a request model: a widget per field, typed values kept, errors beside the fields.
 
 form = Form(key="buy", model=cover.request, given={"product_id": product_id})
-typed = forms.ask(form)
+typed = forms.draw(form)
 if st.button("Review"):
-    request = forms.judged(form, typed)     # raises InvalidInput; with file fields use forms.taken
+    request = forms.validate_form(form, typed)  # raises InvalidInput; with files: store_files_and_validate
 """
 
 import re
@@ -64,7 +64,7 @@ class Form:
         return f"{self.key}.{question.name}"
 
 
-def ask(
+def draw(
     form: Form, *, columns: int = 2, live: frozenset[str] = frozenset(), before: Mapping[str, Callable[[], None]] = {}
 ) -> dict[str, Any]:
     """Draw the form in sections and return typed and given values; a change of a `live` field reruns the page.
@@ -108,17 +108,17 @@ def find_missing(form: Form, typed: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _ask_one(form: Form, question: Question, typed: Mapping[str, Any], *, reruns: bool) -> Any:
     key = form.key_of(question)
     if question.kind is Kind.ITEMS:
-        return items.ask(question, key=key, say=lambda line: _say_of_line(_faults(form), question, line))
+        return items.draw_items(question, key=key, say=lambda line: _say_of_line(_faults(form), question, line))
     return widgets.draw(question, key=key, typed=typed, reruns=reruns)
 
 
-def judged(form: Form, typed: Mapping[str, Any]) -> Any:
+def validate_form(form: Form, typed: Mapping[str, Any]) -> Any:
     """Return the validated request; raises InvalidInput with all errors."""
-    answers = {**typed, **{name: typed.get(source) for name, source in questions.repeated(form.model).items()}}
+    answers = {**typed, **{name: typed.get(source) for name, source in questions.repeated_fields(form.model).items()}}
     return validate(form.model, {name: value for name, value in answers.items() if value is not None})
 
 
-def taken(
+def store_files_and_validate(
     form: Form, typed: Mapping[str, Any], counter: Counter, *, also: Callable[[Any], object] = lambda _: None
 ) -> Any:
     """Store the chosen files and return the validated request; raises InvalidInput with all errors, those of files
@@ -127,10 +127,10 @@ def taken(
     `also` is an additional check of the whole request. No file is stored while anything else is invalid.
     """
     try:
-        also(judged(form, uploads.standing_in(typed)))
+        also(validate_form(form, uploads.standing_in(typed)))
     except InvalidInput as error:
-        raise InvalidInput([*error.faults, *uploads.faults(typed)]) from None
-    return judged(form, uploads.settled(typed, counter, form_key=form.key))
+        raise InvalidInput([*error.faults, *uploads.list_faults(typed)]) from None
+    return validate_form(form, uploads.store_uploads(typed, counter, form_key=form.key))
 
 
 def blame(form: Form, faults: Sequence[FieldFault]) -> None:

@@ -20,7 +20,7 @@ _AMOUNT = re.compile(r"\d{1,14}(\.\d{1,2})?")
 _NARROW = {Kind.MONEY, Kind.COUNT, Kind.DAY, Kind.BIRTH_DAY}
 
 
-def ask(question: Question, *, key: str, say: Callable[[int], None]) -> list[dict[str, Any]]:
+def draw_items(question: Question, *, key: str, say: Callable[[int], None]) -> list[dict[str, Any]]:
     """Draw the rows and return the filled ones; `say` shows the errors of a row, given its index, below it.
 
     Every change reruns the page, so that a new empty row appears and the sum is updated.

@@ -64,11 +64,11 @@ class Question:
 
 def of(model: type[BaseModel], *, given: frozenset[str] = frozenset()) -> list[Question]:
     """Return the questions of a model in field order, without fields that are given or repeat another one."""
-    left_out = given.union(repeated(model))
+    left_out = given.union(repeated_fields(model))
     return [question(name, field) for name, field in model.model_fields.items() if name not in left_out]
 
 
-def repeated(model: type[BaseModel]) -> dict[str, str]:
+def repeated_fields(model: type[BaseModel]) -> dict[str, str]:
     """Return the fields that are not asked for, each with the field whose value it takes."""
     return {
         name: mark.field

@@ -29,7 +29,7 @@ class _Kept:
     link: str
 
 
-def ask(label: str, *, key: str, help: str | None) -> UploadedFile | str | None:  # noqa: A002 - the framework's word
+def draw_upload(label: str, *, key: str, help: str | None) -> UploadedFile | str | None:  # noqa: A002 - the framework's word
     """Draw the file field; a newly chosen file takes precedence over a link, and a link over a file stored earlier."""
     sent = st.file_uploader(label, type=ACCEPTED, key=f"{key}.chosen", help=help, on_change="ignore")
     link = st.text_input(
@@ -59,7 +59,7 @@ def standing_in(typed: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _PLACE if isinstance(value, UploadedFile) else value for name, value in typed.items()}
 
 
-def faults(typed: Mapping[str, Any]) -> list[FieldFault]:
+def list_faults(typed: Mapping[str, Any]) -> list[FieldFault]:
     """Return the errors of the chosen files; stores none."""
     found: list[FieldFault] = []
     for name, value in typed.items():
@@ -69,7 +69,7 @@ def faults(typed: Mapping[str, Any]) -> list[FieldFault]:
     return found
 
 
-def settled(typed: Mapping[str, Any], counter: Counter, *, form_key: str) -> dict[str, Any]:
+def store_uploads(typed: Mapping[str, Any], counter: Counter, *, form_key: str) -> dict[str, Any]:
     """Store the chosen files and return the values with their links; InvalidInput names the files refused."""
     links = dict(typed)
     refused: list[FieldFault] = []

@@ -25,7 +25,7 @@ def draw(question: Question, *, key: str, typed: Typed, reruns: bool) -> Any:
     """
     label = question.label if question.required else f"{question.label} (optional)"
     if question.kind is Kind.FILE:
-        return uploads.ask(label, key=key, help=question.help)
+        return uploads.draw_upload(label, key=key, help=question.help)
     shared = {
         "label": label,
         "key": key,

@@ -1,1 +1,1 @@
-"""What surrounds every screen: sign-in state, menu, header, palette, and what stands where a page cannot be shown."""
+"""The frame of every screen: sign-in state, menu, header, palette, and the page shown in place of a refused one."""

@@ -78,6 +78,7 @@ SCREENS: tuple[Screen, ...] = (
         section="Finance", title="Credit note", path="finance/credit_note.py", icon="undo", roles=_FINANCE, hidden=True
     ),
     Screen(section="Finance", title="Ageing", path="finance/ageing.py", icon="hourglass_bottom", roles=_FINANCE),
+    Screen(section="Finance", title="Claims to pay", path="finance/claim_payments.py", icon="gavel", roles=_FINANCE),
     Screen(
         section="Finance",
         title="Bordereaux",
@@ -151,12 +152,12 @@ SCREENS: tuple[Screen, ...] = (
 )
 
 
-def allowed(person: Person) -> list[Screen]:
+def allowed_screens(person: Person) -> list[Screen]:
     """Return the screens that a person may open, in menu order; the first visible one is their home."""
     return [screen for screen in SCREENS if person.has_role(*screen.roles)]
 
 
-def refused(person: Person) -> list[Screen]:
+def refused_screens(person: Person) -> list[Screen]:
     """Return the screens that this person may not open."""
     return [screen for screen in SCREENS if not person.has_role(*screen.roles)]
 

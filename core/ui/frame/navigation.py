@@ -31,12 +31,12 @@ def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
 
     `starts` are the queries with which the menu opens some pages, by URL path.
     """
-    screens = menu.allowed(person)
+    screens = menu.allowed_screens(person)
     home = next((screen for screen in screens if not screen.hidden), None)
     pages: dict[str, list[StreamlitPage]] = {}
     for screen in screens:
         pages.setdefault(screen.section, []).append(_page(screen, is_home=screen is home))
-    pages.setdefault("", []).extend(_refusal(screen) for screen in menu.refused(person))
+    pages.setdefault("", []).extend(_refusal(screen) for screen in menu.refused_screens(person))
     if home is None:
         pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True, url_path=_HOME))
     else:

@@ -85,8 +85,8 @@ def draw(person: Person) -> None:
 
 def payload(person: Person) -> dict[str, Any]:
     """Return what the browser is sent: only what the person may open."""
-    screens = [screen for screen in menu.allowed(person) if not screen.hidden]
-    paths = {screen.path for screen in menu.allowed(person)}
+    screens = [screen for screen in menu.allowed_screens(person) if not screen.hidden]
+    paths = {screen.path for screen in menu.allowed_screens(person)}
     actions = [shortcut for shortcut in SHORTCUTS if shortcut.path in paths]
     return {
         "screens": [

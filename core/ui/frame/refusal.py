@@ -30,7 +30,7 @@ def draw(screen: Screen) -> None:
         admins = staff.list_admin_names(session)
     if admins:
         st.markdown(f"To get the role, ask an admin: {words.plain(', '.join(admins))}.")
-    mine = menu.allowed(person)
+    mine = menu.allowed_screens(person)
     path, why = _INSTEAD.get(screen.path, ("", ""))
     if any(each.path == path for each in mine):
         instead = menu.screen_of(path)

@@ -11,7 +11,7 @@ _ADDRESSES = frozenset(screen.address for screen in menu.SCREENS)
 
 
 @contextmanager
-def measured(address: str) -> Iterator[None]:
+def measure_run(address: str) -> Iterator[None]:
     """Measure one run of a screen; an address that is no screen's may be anything and is not told."""
     began = time.perf_counter()
     try:

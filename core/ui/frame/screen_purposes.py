@@ -28,6 +28,7 @@ PURPOSES: Final[Mapping[str, str]] = {
     "finance/credit_notes.py": "What goes back to customers, approved and paid by different people.",
     "finance/credit_note.py": "One credit note with its term, its arithmetic and its shares.",
     "finance/ageing.py": "What is payable and receivable with each party, by how long it waits.",
+    "finance/claim_payments.py": "The payments of claims that supervisors have handed to finance.",
     "finance/bordereaux.py": "Premium and claims of a month as they are reported to each insurer.",
     "finance/bordereau.py": "One bordereau with its rows and its files.",
     "finance/reconcile.py": "The file of an insurer or the bank against our records of a month.",

@@ -13,7 +13,7 @@ _RETRY_INTERVAL = timedelta(seconds=4)
 
 
 @contextmanager
-def explained() -> Iterator[None]:
+def explain_refusals() -> Iterator[None]:
     """Run a screen; show an unhandled refusal as a message."""
     try:
         yield

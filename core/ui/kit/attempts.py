@@ -87,12 +87,12 @@ def get_refusal(place: str) -> Refusal:
     return kept
 
 
-def say(place: str, sentence: str) -> None:
+def keep_message(place: str, sentence: str) -> None:
     """Keep a success message."""
     st.session_state[f"{place} said"] = sentence
 
 
-def said(place: str) -> str | None:
+def take_message(place: str) -> str | None:
     """Return the success message, once."""
     sentence: str | None = st.session_state.pop(f"{place} said", None)
     return sentence

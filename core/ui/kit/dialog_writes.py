@@ -24,12 +24,12 @@ class DialogWrites:
         by, scope = frame.require(self.role), self.scope()
         return transact(scope, lambda session: work(session, by))
 
-    def made(self, work: Callable[[ScopedSession, Person], object], sentence: str) -> str:
+    def run(self, work: Callable[[ScopedSession, Person], object], sentence: str) -> str:
         """Run the work and return the sentence that says so."""
         self.carry_out(work)
         return sentence
 
-    def submitted(
+    def run_with_fields(
         self, names: tuple[str, ...], work: Callable[[ScopedSession, Mapping[str, Any], Person], object], sentence: str
     ) -> Callable[[], str]:
         """Return the action of a dialog that hands its fields to the work.
@@ -38,7 +38,7 @@ class DialogWrites:
         """
 
         def act() -> str:
-            typed = dialogs.typed(*names)
-            return self.made(lambda session, by: work(session, typed, by), sentence)
+            typed = dialogs.get_values(*names)
+            return self.run(lambda session, by: work(session, typed, by), sentence)
 
         return act

@@ -6,9 +6,10 @@ A button opens a dialog, the page draws the open one, and its confirm button mak
     decisions.run("admin")
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Literal
 
 import streamlit as st
 
@@ -37,7 +38,7 @@ class Decision:
     confirm: str
     act: Callable[[], str]
     asks: Callable[[], None] | None = None
-    given: Mapping[str, str | date | None] | None = None
+    given: Mapping[str, str | date | Sequence[str] | None] | None = None
 
 
 def open_(decision: Decision) -> None:
@@ -56,7 +57,7 @@ def close() -> None:
     attempts.forget(_PLACE)
 
 
-def say(sentence: str) -> None:
+def keep_message(sentence: str) -> None:
     """Store a success message, shown by each run of the page for a few seconds."""
     st.session_state[_SAID] = (sentence, None)
 
@@ -72,9 +73,14 @@ def _get_reason() -> str | None:
     return str(sentence) if sentence else None
 
 
-def typed(*names: str) -> dict[str, str]:
+def get_values(*names: str) -> dict[str, str]:
     """Return the values of these dialog fields as text: a day as in 2026-11-20, nothing as ""."""
     return {name: str(st.session_state.get(FIELD + name) or "") for name in names}
+
+
+def chosen(name: str) -> list[str]:
+    """Return what was chosen in a list of several."""
+    return list(st.session_state.get(FIELD + name) or [])
 
 
 def field(name: str, label: str, *, longest: int) -> None:
@@ -96,8 +102,20 @@ def choice(name: str, label: str, options: Mapping[str, str]) -> None:
     blame(name)
 
 
-def day(name: str, label: str) -> None:
-    """Draw a date picker in the dialog, empty unless a day is given, with its error below it."""
+def several(name: str, label: str, options: Mapping[str, str], *, placeholder: str, is_live: bool = False) -> None:
+    """Draw a pick list of any number in the dialog, of values and their labels, with its error below it."""
+    key, mode = FIELD + name, _mode(is_live)
+    st.multiselect(
+        label, list(options), key=key, format_func=options.__getitem__, placeholder=placeholder, on_change=mode
+    )
+    blame(name)
+
+
+def day(name: str, label: str, *, is_live: bool = False) -> None:
+    """Draw a date picker in the dialog, empty unless a day is given, with its error below it.
+
+    What depends on it is drawn anew at each change where it is live.
+    """
     st.date_input(
         label,
         value=None,
@@ -105,9 +123,13 @@ def day(name: str, label: str) -> None:
         min_value=_FIRST_DAY,
         max_value=_LAST_DAY,
         format="DD/MM/YYYY",
-        on_change="ignore",
+        on_change=_mode(is_live),
     )
     blame(name)
+
+
+def _mode(is_live: bool) -> Literal["ignore", "rerun"]:  # noqa: FBT001
+    return "rerun" if is_live else "ignore"
 
 
 def blame(name: str) -> None:
@@ -157,4 +179,4 @@ def _carry_out(roles: tuple[str, ...]) -> None:
         return
     if done is not None:
         close()
-        say(done)
+        keep_message(done)

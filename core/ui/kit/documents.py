@@ -16,7 +16,7 @@ _PICTURE = """<img src="{address}" alt="{title}"
   style="display: block; max-width: 100%; max-height: 640px; margin: 0 auto; border-radius: 0.4rem">"""
 
 
-def framed(address: str, *, title: str, name: str) -> None:
+def embed_pdf(address: str, *, title: str, name: str) -> None:
     """Embed a PDF in the browser's own viewer, which does not work in a sandboxed frame like Streamlit's.
 
     All three arguments must be the application's own text, never user input; `name` identifies the place on the page.
@@ -24,6 +24,6 @@ def framed(address: str, *, title: str, name: str) -> None:
     st.html(_FRAME.format(address=address, title=title, name=name), unsafe_allow_javascript=True)
 
 
-def pictured(address: str, *, title: str) -> None:
+def show_picture(address: str, *, title: str) -> None:
     """Show a picture; the browser fetches it with the session of the signed-in person."""
     st.html(_PICTURE.format(address=address, title=title))

@@ -63,7 +63,7 @@ def _end_of_cover(expiration_at: datetime | None) -> None:
     line(label, words.day(expiration_at))
 
 
-def explained(steps: Sequence[Mapping[str, str]]) -> None:
+def draw_steps(steps: Sequence[Mapping[str, str]]) -> None:
     """Show the steps of the price calculation."""
     if steps:
         with st.expander("How the price came about", icon=":material/calculate:"):
@@ -79,13 +79,13 @@ def table_of(steps: Sequence[Mapping[str, str]]) -> None:
     st.table(rows, border="horizontal")
 
 
-def submitted(values: Mapping[str, Any]) -> None:
+def draw_submitted(values: Mapping[str, Any]) -> None:
     """Show the submitted values; personal numbers masked to the last four digits, documents and images left out."""
     with st.expander("What was submitted", icon=":material/description:"):
-        masked(values)
+        draw_masked(values)
 
 
-def masked(values: Mapping[str, Any], *, named: Callable[[str], str] | None = None) -> None:
+def draw_masked(values: Mapping[str, Any], *, named: Callable[[str], str] | None = None) -> None:
     """Show values that contain personal data, masked.
 
     `named` returns the label of a name that is not one of ours (an insurer's payload); its values are then shown

@@ -58,7 +58,7 @@ def standing() -> StoreState:
     """Return the current state of the store, in the mode that the screen shows."""
     opened = store()
     with opened.reading_replica(Scope.system()) as session:
-        entries, status = audit.count_entries(session), session.sight
+        entries, status = audit.count_entries(session), session.replica_status
     as_of = status.as_of if status else None
     return StoreState(opened, entries, clock.today(), frame.mode(), on_replica=status is not None, as_of=as_of)
 
@@ -78,7 +78,7 @@ def breakdown(at: StoreState, window: Window, wanted: SalesFilter) -> Breakdown:
 
 
 @lru_cache(_MAX_CACHED)
-def compared(at: StoreState, days: Comparison, wanted: SalesFilter) -> Breakdown:
+def get_comparison(at: StoreState, days: Comparison, wanted: SalesFilter) -> Breakdown:
     """Return the premium of what a window is compared with, broken down by every dimension."""
     with at.reading() as session:
         return breakdowns.compute_compared(session, days, wanted, names(at))

@@ -12,7 +12,7 @@ from core.store.access import Scope, ScopedSession, transact
 DONE_ALREADY = "This was done already, with other figures. Look at the history."
 
 
-def said(scope: Scope, token: str, work: Callable[[ScopedSession], str], *given: str) -> str:
+def run_once(scope: Scope, token: str, work: Callable[[ScopedSession], str], *given: str) -> str:
     """Run `work` once per token and return its message; a repeated token returns the stored message.
 
     Raises StateForbids when the token was used with other `given` values. The scope is that of the record's

@@ -25,7 +25,7 @@ def values(*names: str) -> dict[str, list[str]]:
     return {name: st.query_params.get_all(name) for name in names}
 
 
-def whole() -> dict[str, list[str]]:
+def all_parameters() -> dict[str, list[str]]:
     """Return all query parameters."""
     return values(*st.query_params)
 
@@ -38,7 +38,7 @@ def one_of(name: str, known: Mapping[Any, str]) -> Any:  # noqa: ANN401 a key of
 
 def change(parameters: Mapping[str, Sequence[str]], *, keep_page: bool = False) -> None:
     """Set query parameters and remove empty ones; unless `keep_page`, return to the first page."""
-    said = whole()
+    said = all_parameters()
     if not keep_page:
         said.pop(_PAGE, None)
     # Written in one call: each write to the URL adds an entry to the browser's history.

@@ -33,6 +33,8 @@ _COLOURS: dict[str, str] = {
     "Draft": "gray",
     "Sent": "blue",
     "Part paid": "violet",
+    "Part refunded": "orange",
+    "Refunded": "gray",
     "Confirmed": "green",
     "Closing": "orange",
     "Closed": "blue",
@@ -148,7 +150,7 @@ def day(value: date | datetime | str | None) -> str:
     return f"{value.day} {value:%b %Y}" if value else "–"
 
 
-def dated(text: str) -> str:
+def format_dates(text: str) -> str:
     """Return a message shared with the API, with its ISO dates formatted as on screens."""
     return _ISO_DAY.sub(lambda found: day(found[0]), text)
 

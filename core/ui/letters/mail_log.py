@@ -30,6 +30,6 @@ def draw(letters: Sequence[MailLine]) -> None:
     if not letters:
         st.caption("No e-mail was sent about this.")
         return
-    tables.listed(LETTERS, letters)
+    tables.draw_short(LETTERS, letters)
     if any(letter.state == "queued" for letter in letters):
         st.caption(f"{words.count(sum(letter.state == 'queued' for letter in letters))} waiting to be sent.")

@@ -64,7 +64,7 @@ def _save(text: TextInUse, key: str) -> None:
     except CoverdeskError as error:
         admin_writes.refuse(error)
     else:
-        admin_writes.say(f"{text.title}: the next e-mail has this text.")
+        admin_writes.keep_message(f"{text.title}: the next e-mail has this text.")
 
 
 def _reset(text: TextInUse, key: str) -> None:
@@ -73,4 +73,4 @@ def _reset(text: TextInUse, key: str) -> None:
     except CoverdeskError as error:
         admin_writes.refuse(error)
     else:
-        admin_writes.say(f"{text.title}: the text is the original again.")
+        admin_writes.keep_message(f"{text.title}: the text is the original again.")

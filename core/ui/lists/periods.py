@@ -1,9 +1,7 @@
 """The periods that a screen offers: named ones, all time, or a custom range of dates."""
 
-from datetime import date
-
 from core import clock
-from core.services import comparisons
+from core.services import comparisons, windows
 from core.services.comparisons import Comparison
 from core.services.windows import Window
 from core.ui.kit import words
@@ -22,24 +20,11 @@ NAMES = {
 }
 PREVIOUS, YEAR_BEFORE, NOTHING = "previous", "year", "none"
 AGAINST = {PREVIOUS: "Previous period", YEAR_BEFORE: "Same period last year", NOTHING: "Nothing"}
-_DAYS = {"today": 1, "7d": 7, "30d": 30}
 _ROLLING = frozenset({"7d", "30d"})
-_MONTHS = {"6m": 6, "1y": 12}
+window_of = windows.named_window
 
 
-def window_of(period: str, today: date) -> Window:
-    """Return the date range of a named period, including today; only `last-month` ends before today."""
-    tomorrow, first = clock.add_days(today, 1), today.replace(day=1)
-    if period in _DAYS:
-        return Window(clock.add_days(tomorrow, -_DAYS[period]), tomorrow)
-    if period in _MONTHS:
-        return Window(clock.add_months(tomorrow, -_MONTHS[period]), tomorrow)
-    if period == "last-month":
-        return Window(clock.add_months(first, -1), first)
-    return Window(first, tomorrow)
-
-
-def compared(period: str, window: Window, against: str = PREVIOUS) -> Comparison:
+def comparison_of(period: str, window: Window, against: str = PREVIOUS) -> Comparison:
     """Return the comparison period of a named period; N days are compared with the N days before them."""
     if against == YEAR_BEFORE:
         return comparisons.year_before(window)

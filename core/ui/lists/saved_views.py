@@ -13,6 +13,7 @@ from core.services.people.staff import ROLES, Person
 from core.store.access import Scope, reading, transact
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
+from core.ui.lists import view_mail
 
 _NAME, _ROLE, _FAULT, _STARTS = "view_name", "view_role", "view_fault", "start_views"
 _NOBODY = "Only me"
@@ -22,7 +23,7 @@ def draw(path: str, person: Person) -> None:
     """Draw the views of the list at this page file, behind one button."""
     with reading(Scope.system()) as session:
         views = saved_views.list_views(session, path, by=person)
-    now = saved_views.keep(url_state.whole())
+    now = saved_views.keep_parameters(url_state.all_parameters())
     current = next((view for view in views if view.parameters == now), None)
     with st.popover("Views", icon=":material/bookmark:", key="saved_views"):
         for view in views:
@@ -30,6 +31,8 @@ def draw(path: str, person: Person) -> None:
         if not views:
             st.caption("Keep filters, order and columns under a name, and open them again from here.")
         _form(path, now, person)
+        if current:
+            view_mail.draw(path, current, person)
     if current:
         st.markdown(f":material/bookmark: {words.plain(current.name)}", width="content")
 

@@ -37,8 +37,8 @@ class Table(Generic[Row]):
     """Declaration of a table: its columns, its sort orders (the first is the default), the page that a row opens.
 
     `narrow` names the columns that remain on narrow screens. `act` is the label of a button in each row for which
-    `may_act` is true; `acted` returns the clicked one. `home` is the page that the table is on and the label of the
-    link back to it, needed where a record's page can be reached from several tables. `query` returns the query
+    `may_act` is true; `get_clicked_row` returns its row. `home` is the table's page and the label of
+    the link back to it, needed where a record's page can be reached from several tables. `query` returns the query
     parameters of a row's link.
     """
 
@@ -64,7 +64,7 @@ class Table(Generic[Row]):
         return next(order for order in orders if order == self.order)
 
     @property
-    def shown(self) -> list[str]:
+    def shown_columns(self) -> list[str]:
         """Return the names of the columns given in the URL, or the default ones when it names none that exist."""
         asked = [name for name in st.query_params.get_all(_SHOW) if name in self.columns]
         return asked or self.usual
@@ -82,14 +82,14 @@ class Table(Generic[Row]):
         """Return the page request for the services."""
         return Paging(max(1, number), PAGE_SIZE)
 
-    def counted(self, total: int) -> str:
+    def count_text(self, total: int) -> str:
         """Return the number of rows as text: "**1,204** policies"."""
         return f"**{words.count(total)}** {self.noun[total != 1]}"
 
 
 def keep_address(table: Table[Any]) -> None:
     """Store the URL of the page with this table, for the link back from a record."""
-    st.session_state[_back_key(table.name)] = url_state.whole()
+    st.session_state[_back_key(table.name)] = url_state.all_parameters()
 
 
 def back_link(name: str, path: str, label: str) -> None:
@@ -101,7 +101,7 @@ def back_link(name: str, path: str, label: str) -> None:
     st.page_link(path, label=label, icon=":material/arrow_back:", query_params=query)
 
 
-def acted(table: Table[Any]) -> UUID | None:
+def get_clicked_row(table: Table[Any]) -> UUID | None:
     """Return the key of the row whose button was just clicked; once per click."""
     found: UUID | None = st.session_state.pop(_act_key(table), None)
     return found
@@ -120,7 +120,7 @@ def page_of(table: Table[Any], total: int) -> int | None:
 
 def choices(table: Table[Any]) -> None:
     """Draw the choice of sort order and columns; to be placed in a row of controls."""
-    st.session_state[_SHOW] = table.shown
+    st.session_state[_SHOW] = table.shown_columns
     with st.popover("Columns", icon=":material/view_column:"):
         if table.orders:
             # Headers sort too; on a narrow screen some of them are hidden.
@@ -153,8 +153,8 @@ def draw(
     returned.
     """
     alt = f"{table.noun[1].capitalize()} of this page"
-    payload = _payload(table, rows, table.shown, alt=alt, sortable=True)
-    mark = f"{url_state.whole()} {hash(tuple(payload['keys']))} {st.session_state.get(_round_key(table), 0)}"
+    payload = _payload(table, rows, table.shown_columns, alt=alt, sortable=True)
+    mark = f"{url_state.all_parameters()} {hash(tuple(payload['keys']))} {st.session_state.get(_round_key(table), 0)}"
     picked = _picked(table, mark, chosen or ())
     if chosen is not None:
         payload |= {"choosing": True, "mark": mark, "chosen": [key for key in payload["keys"] if key in picked]}
@@ -164,7 +164,7 @@ def draw(
     return [row for row in rows if str(table.key(row)) in picked]
 
 
-def listed(table: Table[Row], rows: Sequence[Row]) -> None:
+def draw_short(table: Table[Row], rows: Sequence[Row]) -> None:
     """Draw a short list with the default columns and without pages, for a screen with several lists."""
     payload = _payload(table, rows, table.usual, alt=table.noun[1].capitalize(), sortable=False)
     _mount(table, payload, "")
@@ -221,7 +221,7 @@ def _sorting(table: Table[Any], column: Column[Any]) -> dict[str, Any]:
         return {}
     ascending, now = column.sorts[0], table.order
     following = known[0] if now not in known else known[(known.index(now) + 1) % len(known)]
-    kept = {name: given for name, given in url_state.whole().items() if name not in (_ORDER, "page")}
+    kept = {name: given for name, given in url_state.all_parameters().items() if name not in (_ORDER, "page")}
     usual = following == next(iter(table.orders))
     sorted_ = ("ascending" if now == ascending else "descending") if now in known else None
     return {

@@ -16,7 +16,7 @@ _NOTHING, _ACCEPTED = "Nothing yet", "It accepted the policy"
 _FARTHEST_MONTHS = 120
 
 
-def ask(hand: Hand) -> None:
+def draw_fields(hand: Hand) -> None:
     """Draw the fields for the insurer's answer, then the preview."""
     said = st.segmented_control(
         "What did the insurer say?", [_NOTHING, _ACCEPTED], default=_NOTHING, required=True, key=_SAID
@@ -67,7 +67,7 @@ def _shown(hand: Hand) -> Activation | None:
     try:
         would = page_actions.activation(hand, form)
     except InvalidInput as refused:
-        st.caption(f"This cannot be done: {words.plain(words.dated(str(refused)))}.")
+        st.caption(f"This cannot be done: {words.plain(words.format_dates(str(refused)))}.")
         return None
     with st.container(border=True, gap="xsmall"):
         st.markdown("**What will happen**")

@@ -73,7 +73,7 @@ def carry_out(act: Callable[[Hand], str]) -> None:
         st.session_state[_OPEN] = replace(attempt, hand=replace(attempt.hand, version=now.version), now=now)
         return
     if done is not None:
-        attempts.say(PLACE, ": ".join(filter(None, (attempt.about, done))))
+        attempts.keep_message(PLACE, ": ".join(filter(None, (attempt.about, done))))
         close()
     else:
         st.session_state[_OPEN] = replace(attempt, now=None)

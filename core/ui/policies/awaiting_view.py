@@ -1,29 +1,26 @@
 """The list of policies awaiting their insurer: its filters and its table."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 import streamlit as st
 
-from core import clock, ids
-from core.errors import FieldFault, InvalidInput
-from core.services.insurers import resending
-from core.services.insurers.awaiting import InsurerHealth, OpenSubmission, Order, QueueView
-from core.ui.kit import url_state
-from core.ui.lists import columns, tables
+from core import clock
+from core.services.insurers import owners, resending
+from core.services.insurers.awaiting import InsurerHealth, OpenSubmission, Order
+from core.services.insurers.filter import NOBODY, SubmissionFilter
+from core.services.people.staff import Person
+from core.ui.kit import words
+from core.ui.lists import columns, filter_bar, filter_chips, saved_views, tables
 from core.ui.lists.columns import Column
+from core.ui.lists.filter_bar import Names
 from core.ui.lists.tables import Table
 from core.ui.policies import insurer_health, resends
 
+_OWNER = "awaiting_owner_choice"
 PAGE = "policies/awaiting.py"
-_PROVIDER, _STATE = "provider", "state"
-STATES: Mapping[QueueView, str] = {
-    "queued": "Queued",
-    "deciding": "Deciding",
-    "failing": "Trying again",
-    "dead": "Set aside",
-}
+People = Mapping[UUID, str]
 ORDERS: Mapping[Order, str] = {
     "oldest": "Longest waiting first",
     "newest": "Newest first",
@@ -34,56 +31,32 @@ ORDERS: Mapping[Order, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The parsed query parameters of the screen."""
-
-    provider_id: UUID | None
-    state: QueueView | None
-
-    @property
-    def narrowed(self) -> bool:
-        """Return True if any filter is in use."""
-        return self.provider_id is not None or self.state is not None
-
-
-def read(insurers: Sequence[InsurerHealth]) -> Asked:
+def read(insurers: Sequence[InsurerHealth]) -> SubmissionFilter:
     """Read the filters from the URL; show invalid query parameters and stop the page."""
-    given, state = (st.query_params.get(name) for name in (_PROVIDER, _STATE))
-    faults = []
-    provider_id = _id(given)
-    if given is not None and provider_id not in {insurer.id for insurer in insurers}:
-        faults.append(FieldFault(_PROVIDER, "must be the id of an insurer"))
-    if state is not None and state not in STATES:
-        faults.append(FieldFault(_STATE, f"must be one of {', '.join(STATES)}"))
-    if faults:
-        url_state.way_back(faults)
-    return Asked(provider_id, next((known for known in STATES if known == state), None))
+    return filter_bar.read(SubmissionFilter, _names(insurers))
 
 
-def _id(given: str | None) -> UUID | None:
-    try:
-        return ids.parse(given) if given else None
-    except InvalidInput:
-        return None
+def filters(criteria: SubmissionFilter, insurers: Sequence[InsurerHealth], people: People, person: Person) -> None:
+    """Draw the filters in one line, with the saved views."""
+    filter_chips.draw(
+        criteria,
+        _names(insurers),
+        options={"owned_by": {NOBODY: "Nobody", **{str(key): name for key, name in people.items()}}},
+        beside=lambda: saved_views.draw(PAGE, person),
+    )
 
 
-def filters(asked: Asked, insurers: Sequence[InsurerHealth]) -> None:
-    """Draw the filters and the reset button."""
-    names = {str(insurer.id): insurer.name for insurer in insurers}
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
-        url_state.choice(_PROVIDER, "Insurer", names, chosen=asked.provider_id and str(asked.provider_id))
-        url_state.choice(_STATE, "State", STATES, chosen=asked.state)
-        url_state.reset_button(shown=asked.narrowed)
+def _names(insurers: Sequence[InsurerHealth]) -> Names:
+    return {"provider": {insurer.id: insurer.name for insurer in insurers}}
 
 
 def follow_retry() -> None:
     """Resend the policy whose button was just clicked."""
-    if policy_id := tables.acted(WAITING):
+    if policy_id := tables.get_clicked_row(WAITING):
         resends.one(policy_id)
 
 
-def bulk(picked: Sequence[OpenSubmission]) -> None:
+def bulk(picked: Sequence[OpenSubmission], people: People, person: Person) -> None:
     """Draw what can be done with the ticked policies at once."""
     ids_ = [row.id for row in picked]
     number = f" ({len(picked)})" if len(picked) > 1 else ""
@@ -93,7 +66,7 @@ def bulk(picked: Sequence[OpenSubmission]) -> None:
             key="awaiting.resend",
             icon=":material/send:",
             disabled=not any(row.retryable for row in picked),
-            on_click=resends.chosen,
+            on_click=resends.act_on_selected,
             args=(ids_, resending.resend, "first in the queue", WAITING),
         )
         st.button(
@@ -102,11 +75,33 @@ def bulk(picked: Sequence[OpenSubmission]) -> None:
             icon=":material/task:",
             disabled=not picked,
             help="The insurer was told of these active policies another way.",
-            on_click=resends.chosen,
+            on_click=resends.act_on_selected,
             args=(ids_, resending.record_reported, "noted as reported", WAITING),
         )
+        _owner_button(ids_, people, person)
         if not picked:
             st.caption("Tick policies to act on several at once.", width="content")
+
+
+def _owner_button(ids_: Sequence[UUID], people: People, person: Person) -> None:
+    """Draw the choice of who goes on with the ticked policies: oneself, a colleague or nobody."""
+    others: dict[UUID | None, str] = {key: name for key, name in people.items() if key != person.id}
+    choices: dict[UUID | None, str] = {person.id: "Me", **others, None: "Nobody"}
+    with st.popover("Owner", icon=":material/person_add:", disabled=not ids_, key="awaiting_owner"):
+        to: UUID | None = st.selectbox(
+            "Who goes on", list(choices), key=_OWNER, format_func=lambda key: words.plain(choices[key])
+        )
+        st.button(
+            "Set the owner",
+            key="awaiting.owner",
+            type="primary",
+            on_click=resends.act_on_selected,
+            args=(ids_, partial(owners.set_owner, to=to), f"now with {_with_whom(choices[to])}", WAITING),
+        )
+
+
+def _with_whom(choice: str) -> str:
+    return {"Me": "you", "Nobody": "nobody"}.get(choice, choice)
 
 
 def _target(row: OpenSubmission) -> str:
@@ -139,6 +134,7 @@ WAITING: Table[OpenSubmission] = Table(
             says="A connected insurer is to answer within a day; any other one is to be told within seven.",
             colour=lambda row: "red" if row.is_overdue else "gray",
         ),
+        "owner": columns.text("Owner", lambda row: row.owner, 110),
         "holder": columns.text("Customer", lambda row: row.holder, 125),
         "insurer": columns.text("Insurer", lambda row: row.provider, 165),
         "said": columns.text("Last word", lambda row: row.last_error, 260),

@@ -21,7 +21,7 @@ def address(code: str) -> str:
 
 def show(code: str) -> None:
     """Show the certificate in the browser's own viewer."""
-    documents.framed(address(code), title="Certificate", name="certificate-viewer")
+    documents.embed_pdf(address(code), title="Certificate", name="certificate-viewer")
 
 
 def download(code: str) -> None:
@@ -178,6 +178,6 @@ def _term(term: TermLine) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def sent(policy: PolicyDetail) -> None:
+def draw_payload(policy: PolicyDetail) -> None:
     """Draw the payload sent to the insurer, with the insurer's field names."""
-    facts.masked(policy.insurer_payload, named=str)
+    facts.draw_masked(policy.insurer_payload, named=str)

@@ -16,7 +16,7 @@ def draw(policy: PolicyDetail, person: Person) -> None:
     with reading(frame.scope()) as session:
         lines = related.list_by_policy(session, policy.id)
     works = person.has_role(*CLAIMS_ROLES)
-    claim_tabs.others(lines, linked=works, empty="Nobody has claimed on this policy.")
+    claim_tabs.draw_claims(lines, linked=works, empty="Nobody has claimed on this policy.")
     if works and policy.sale.policy_number:
         st.page_link(
             "claims/lodge.py",

@@ -47,7 +47,7 @@ def buttons(policy: PolicyDetail, person: Person) -> None:
                 type="primary" if action is PolicyAction.ACTIVATE else "secondary",
                 key=f"policy.{action}",
                 disabled=bool(refused.get(action)),
-                help=words.plain(words.dated(refused.get(action) or "")) or None,
+                help=words.plain(words.format_dates(refused.get(action) or "")) or None,
                 on_click=policy_attempts.begin,
                 args=(action, policy, person),
             )
@@ -55,7 +55,7 @@ def buttons(policy: PolicyDetail, person: Person) -> None:
 
 def run(policy: PolicyDetail) -> None:
     """Show the success message, and draw the open dialog of this policy."""
-    if done := attempts.said(PLACE):
+    if done := attempts.take_message(PLACE):
         st.success(words.plain(done), icon=":material/check_circle:")
     attempt = policy_attempts.current()
     if attempt is None:
@@ -68,7 +68,7 @@ def run(policy: PolicyDetail) -> None:
 
 def run_any() -> None:
     """Like `run`, on a screen of many policies, for the one opened by `begin_renewal`."""
-    if done := attempts.said(PLACE):
+    if done := attempts.take_message(PLACE):
         st.success(words.plain(done), icon=":material/check_circle:")
     attempt = policy_attempts.current()
     if attempt is not None and attempt.about and attempt.hand.is_live == frame.mode():
@@ -106,14 +106,14 @@ def _draw() -> None:
     if attempt.now is None or attempt.action in attempt.now.actions:
         _ask(attempt)
     if refusal := attempts.get_refusal(PLACE).text:
-        st.error(words.plain(words.dated(refusal)), icon=":material/error:")
+        st.error(words.plain(words.format_dates(refusal)), icon=":material/error:")
 
 
 def _ask(attempt: Attempt) -> None:
     try:
         _FACES[attempt.action].ask(attempt.hand)
     except StateForbids as error:
-        st.info(f"{words.plain(words.dated(str(error)))}.", icon=":material/event_busy:")
+        st.info(f"{words.plain(words.format_dates(str(error)))}.", icon=":material/event_busy:")
 
 
 def _say_stale(action: PolicyAction, now: PolicyState) -> None:
@@ -184,7 +184,7 @@ def _goes_back(price: Price) -> None:
 
 
 _FACES: dict[PolicyAction, _Face] = {
-    PolicyAction.ACTIVATE: _Face(label="Activate", icon="verified", ask=activation_form.ask),
+    PolicyAction.ACTIVATE: _Face(label="Activate", icon="verified", ask=activation_form.draw_fields),
     PolicyAction.DECLINE: _Face(label="Decline", icon="thumb_down", ask=_ask_decline),
     PolicyAction.CANCEL: _Face(label="Cancel policy", icon="cancel", ask=_ask_cancel),
     PolicyAction.RENEW: _Face(label="Renew", icon="autorenew", ask=_ask_renew),

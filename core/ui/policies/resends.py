@@ -27,7 +27,7 @@ def one(policy_id: UUID) -> None:
     _do(work)
 
 
-def reported(policy_id: UUID) -> None:
+def report_by_hand(policy_id: UUID) -> None:
     """Record that the insurer was informed of a policy by other means, as the callback of a button."""
     person = frame.require(*resending.SENDING_ROLES)
 
@@ -52,7 +52,7 @@ def all_of(provider_id: UUID, name: str) -> None:
     _do(work)
 
 
-def chosen(policy_ids: Sequence[UUID], act: Callable[..., None], done: str, table: Table[Any]) -> None:
+def act_on_selected(policy_ids: Sequence[UUID], act: Callable[..., None], done: str, table: Table[Any]) -> None:
     """Do the same to the chosen policies, as the callback of a button; the ticks go when it is done."""
     person = frame.require(*resending.SENDING_ROLES)
 
@@ -66,9 +66,9 @@ def chosen(policy_ids: Sequence[UUID], act: Callable[..., None], done: str, tabl
     tables.let_go(table)
 
 
-def say() -> None:
+def show_result() -> None:
     """Show the result of the last action, once."""
-    if done := attempts.said(_PLACE):
+    if done := attempts.take_message(_PLACE):
         st.success(words.plain(done), icon=":material/check_circle:")
     if refused := attempts.get_refusal(_PLACE).text:
         attempts.forget(_PLACE)
@@ -77,4 +77,4 @@ def say() -> None:
 
 def _do(work: Callable[[ScopedSession], str]) -> None:
     if done := attempts.carry_out(_PLACE, lambda: transact(frame.scope(), work)):
-        attempts.say(_PLACE, done)
+        attempts.keep_message(_PLACE, done)

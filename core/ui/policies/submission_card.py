@@ -74,7 +74,7 @@ def _actions(policy: PolicyDetail, told: SubmissionDetail) -> None:
                 "Mark as reported",
                 icon=":material/task_alt:",
                 key="policy.reported",
-                on_click=resends.reported,
+                on_click=resends.report_by_hand,
                 args=(policy.id,),
                 help="The insurer knows of it by another way, such as the bordereau.",
             )

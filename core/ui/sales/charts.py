@@ -107,7 +107,7 @@ def year_on_year(pairs: Sequence[MonthPair]) -> Chart:
     return Chart(figure, f"Premium by month, year on year. {told}.")
 
 
-def ranked(slices: Sequence[Slice], *, whole: int, what: str) -> Chart:
+def ranked_bars(slices: Sequence[Slice], *, whole: int, what: str) -> Chart:
     """Return horizontal bars, the largest on top, each labelled with its share of the `whole` (kobo)."""
     rows = list(reversed(slices))
     figure = base()
@@ -263,7 +263,7 @@ class Clicked:
     bucket: date | None
 
 
-def clicked(event: Any) -> Clicked | None:  # noqa: ANN401 an event of Streamlit's
+def get_clicked(event: Any) -> Clicked | None:  # noqa: ANN401 an event of Streamlit's
     """Return what was clicked; None when a click deselected it or the bar stands for nothing in particular."""
     points = event.selection.points if event else []
     data = points[0].get("customdata") if points else None

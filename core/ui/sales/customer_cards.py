@@ -72,7 +72,7 @@ def lists(customer: CustomerDetail, person: Person) -> None:
 
 
 def _for(person: Person, table: Table[tables.Row]) -> Table[tables.Row]:
-    open_to = any(screen.path == table.opens for screen in menu.allowed(person))
+    open_to = any(screen.path == table.opens for screen in menu.allowed_screens(person))
     return table if open_to else replace(table, opens=None)
 
 
@@ -84,6 +84,6 @@ def _list(title: str, table: Table[tables.Row], page: Page[tables.Row], person: 
         if said := " · ".join(filter(None, (newest, note))):
             st.caption(said)
         if total:
-            tables.listed(_for(person, table), page.items)
+            tables.draw_short(_for(person, table), page.items)
         else:
             st.caption(f"No {table.noun[1]} yet.")

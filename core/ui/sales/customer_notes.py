@@ -1,5 +1,6 @@
 """Notes on a customer's page: the form for a new one, and those before it."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 import streamlit as st
@@ -15,10 +16,10 @@ from core.ui.kit import attempts, words
 _PLACE, _TEXT, _KIND = "customer_notes", "note_text", "note_kind"
 
 
-def draw(customer_id: UUID, person: Person) -> None:
-    """Draw the notes on a customer, the newest first, below the form for another."""
+def draw(customer_id: UUID, person: Person, *, also: Sequence[UUID] = ()) -> None:
+    """Draw the notes on a customer, the newest first, below the form for another; `also` are merged records."""
     with reading(frame.scope()) as session:
-        notes = customer_notes.list_notes(session, customer_id)
+        notes = customer_notes.list_notes(session, customer_id, *also)
     st.subheader(f"Notes · {words.count(len(notes))}", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         st.selectbox("Kind", list(KINDS), key=_KIND, format_func=KINDS.__getitem__, width=150)

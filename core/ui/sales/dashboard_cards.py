@@ -113,10 +113,10 @@ def draw_shares(page: Page, parts: Breakdown) -> None:
         for title, about, dimension, slices in cards:
             with st.container(border=True, height="stretch"):
                 _title(title, f"{about} Click a bar for its sales.")
-                _draw(title, charts.ranked(slices, whole=parts.premium_minor, what=title), page, dimension)
+                _draw(title, charts.ranked_bars(slices, whole=parts.premium_minor, what=title), page, dimension)
     with st.container(border=True):
         _title("Instalments", "Premium by how often the customer pays it.")
-        instalments = charts.ranked(parts.list_instalments(), whole=parts.premium_minor, what="Instalments")
+        instalments = charts.ranked_bars(parts.list_instalments(), whole=parts.premium_minor, what="Instalments")
         _plot("Instalments", instalments, page)
 
 
@@ -133,7 +133,7 @@ def draw_cohorts(page: Page) -> None:
     with st.container(border=True, height="stretch"):
         _title("Renewal cohorts", "Terms that ended in each month, and how many were renewed since.")
         cohorts = figure_cache.cohorts(page.at, page.asked.criteria)
-        tables.listed(COHORTS, cohorts)
+        tables.draw_short(COHORTS, cohorts)
         st.caption("A term can be renewed for some weeks after its end, so the latest months still rise.")
 
 
@@ -177,7 +177,7 @@ def _draw(name: str, chart: Chart, page: Page, dimension: Dimension | None) -> N
     """Draw a chart whose segments are clickable, and below it the offer for the clicked one."""
 
     def on_click(key: str) -> None:
-        drill.remember(name, dimension, charts.clicked(st.session_state[key]), page.cut.grain, page.window)
+        drill.remember(name, dimension, charts.get_clicked(st.session_state[key]), page.cut.grain, page.window)
 
     _plot(name, chart, page, on_click)
     drill.offer(name, page.asked, page.at, page.names)

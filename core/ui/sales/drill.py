@@ -42,7 +42,7 @@ def remember(chart: str, dimension: Dimension | None, clicked: Clicked | None, g
     days = days_of_bucket(clicked.bucket, grain, window) if clicked.bucket else None
     member = clicked.member if dimension else None
     st.session_state[_DRILL] = Drill(
-        chart=chart, dimension=dimension, member=member, days=days, address=url_state.whole()
+        chart=chart, dimension=dimension, member=member, days=days, address=url_state.all_parameters()
     )
 
 
@@ -55,7 +55,7 @@ def days_of_bucket(day: date, grain: Grain, window: Window) -> Window:
 def offer(chart: str, asked: Asked[SalesFilter], at: StoreState, names: Choices) -> None:
     """Draw the offer below the chart that was clicked, unless the page shows something else by now."""
     drill: Drill | None = st.session_state.get(_DRILL)
-    if drill is None or drill.chart != chart or drill.address != url_state.whole():
+    if drill is None or drill.chart != chart or drill.address != url_state.all_parameters():
         return
     selection = _narrow(asked.criteria, drill, names)
     totals = figure_cache.totals(at, selection)

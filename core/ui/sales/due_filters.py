@@ -36,7 +36,7 @@ def tiles(buckets: Sequence[Bucket], chosen: str) -> None:
             _tile(bucket, chosen=bucket.key == chosen)
 
 
-def called(key: str) -> str:
+def bucket_label(key: str) -> str:
     """Return the label of a bucket, short enough for its tile."""
     return "Lapsed 1–30 days" if key == _LAPSED else BUCKETS[key].label.replace("-", "–")
 
@@ -44,7 +44,7 @@ def called(key: str) -> str:
 def _tile(bucket: Bucket, *, chosen: bool) -> None:
     with st.container(border=True, gap="xsmall", height="stretch"):
         st.metric(
-            called(bucket.key),
+            bucket_label(bucket.key),
             words.count(bucket.policies),
             help="Policies that can have one more term, by the days until they end; what ended today stands"
             " in the first. At risk is what the term that ends"
@@ -57,7 +57,7 @@ def _tile(bucket: Bucket, *, chosen: bool) -> None:
             type="primary" if chosen else "secondary",
             icon=":material/check:" if chosen else None,
             width="stretch",
-            help="List what has lapsed" if bucket.key == _LAPSED else f"List what ends in {called(bucket.key)}",
+            help="List what has lapsed" if bucket.key == _LAPSED else f"List what ends in {bucket_label(bucket.key)}",
             on_click=_choose,
             args=(bucket.key,),
         )

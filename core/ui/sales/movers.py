@@ -36,13 +36,13 @@ def _list(dimension: Dimension, movers: list[Mover]) -> None:
     fallen = [mover for mover in movers if mover.change_minor < 0][-_EACH_WAY:]
     with st.container(gap="xsmall"):
         if risen or fallen:
-            tables.listed(_table(dimension), [*risen, *fallen])
+            tables.draw_short(_table(dimension), [*risen, *fallen])
         else:
             st.caption(f"No change among {PLURALS[dimension]}.")
 
 
 def _table(dimension: Dimension) -> tables.Table[Mover]:
-    kept = {name: given for name, given in url_state.whole().items() if name not in (dimension, "mode")}
+    kept = {name: given for name, given in url_state.all_parameters().items() if name not in (dimension, "mode")}
     return tables.Table(
         name=f"moved_{dimension}",
         noun=(LABELS[dimension], f"{PLURALS[dimension]} by change in premium"),

@@ -17,7 +17,7 @@ from core.ui.kit import dialogs, facts, words
 from core.ui.kit.dialogs import Decision
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from core.ui.sales import renewal_reminders
+from core.ui.sales import bulk_renewal, renewal_reminders
 from core.ui.sales.renewal_table import DUE
 
 ROLES = ("operations",)
@@ -49,8 +49,10 @@ def bar(picked: Sequence[DueRow], person: Person) -> None:
             on_click=lambda: dialogs.open_(recording([row.id for row in picked], _about(picked), person)),
         )
         renewal_reminders.button(picked, person)
+        bulk_renewal.button(picked, person)
         if not picked:
-            st.caption("Tick the customers whom you called, or want to remind.", width="content")
+            st.caption("Tick the customers whom you called, or want to remind or renew.", width="content")
+    renewal_reminders.say_automatic()
 
 
 def _about(picked: Sequence[DueRow]) -> str:
@@ -102,7 +104,7 @@ def _record(scope: Scope, policy_ids: Sequence[UUID], person: Person) -> str:
     again: date | None = typed["call_again_on"]
     given = {
         "outcome": typed["outcome"],
-        "note": dialogs.typed(_NOTE)[_NOTE].strip() or None,
+        "note": dialogs.get_values(_NOTE)[_NOTE].strip() or None,
         "call_again_on": again.isoformat() if again else None,
     }
     inputs = {name: value for name, value in given.items() if value is not None}
@@ -119,7 +121,7 @@ def figures() -> None:
         found = calls.compute_conversion(session)
     if found:
         st.markdown("**Calls of the last 90 days**")
-        tables.listed(CALLERS, found)
+        tables.draw_short(CALLERS, found)
 
 
 def history(policy_id: UUID) -> None:

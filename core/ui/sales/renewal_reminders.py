@@ -7,11 +7,12 @@ import streamlit as st
 
 from core.errors import CoverdeskError
 from core.outbound import mail as smtp
+from core.services.admin import automations
 from core.services.people.staff import Person
 from core.services.renewals import reminders
 from core.services.renewals.due_table import DueRow
 from core.services.renewals.reminders import Reminded
-from core.store.access import reading, transact
+from core.store.access import Scope, reading, transact
 from core.ui.frame import frame
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
@@ -40,7 +41,7 @@ def _reminding(picked: Sequence[DueRow], person: Person) -> Decision:
         chosen = [row.id for row in picked]
         found = transact(frame.scope(), lambda session: reminders.remind(session, chosen, by=person))
         tables.let_go(DUE)
-        return say(found) + ("" if smtp.can_send() or not found.queued else WAITS)
+        return summarise(found) + ("" if smtp.can_send() or not found.queued else WAITS)
 
     return Decision(
         title="Send reminders",
@@ -72,12 +73,21 @@ def text_message(row: DueRow) -> str:
     )
 
 
-def say(found: Reminded) -> str:
+def summarise(found: Reminded) -> str:
     """Return what became of a request in words: "12 reminders are queued; left out: 2 reminded already"."""
     number = {0: "No reminder is", 1: "1 reminder is"}.get(found.queued, f"{found.queued} reminders are")
     queued = f"{number} queued"
     reasons = ", ".join(f"{number} {reason}" for reason, number in found.left_out.items())
     return f"{queued}; left out: {reasons}." if reasons else f"{queued}."
+
+
+def say_automatic() -> None:
+    """Say that reminders go out by themselves, while an admin has switched that on."""
+    with reading(Scope.system()) as session:
+        state = automations.get_state(session, automations.RENEWAL_REMINDERS)
+    if state.is_on:
+        sent = f" {words.count(state.done)} went out on {words.day(state.day)}." if state.day else ""
+        st.caption(f"Reminders go out by themselves every day.{sent}")
 
 
 def opt_out(customer_id: UUID, person: Person) -> None:

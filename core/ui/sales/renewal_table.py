@@ -11,7 +11,7 @@ from core.ui.sales.sales_table import BY_TIME, BY_TIME_OR_AMOUNT, THROUGH_WHOM, 
 
 
 def _next_premium(row: DueRow) -> str | None:
-    return words.naira(row.next_minor) if row.refusal is None else words.dated(row.refusal)
+    return words.naira(row.next_minor) if row.refusal is None else words.format_dates(row.refusal)
 
 
 def _last_call(row: DueRow) -> str | None:
@@ -64,7 +64,7 @@ DUE: Table[DueRow] = Table(
         "email": columns.text("E-mail", lambda row: row.email, 190, usual=False),
         "policy": columns.text("Policy number", lambda row: row.policy_number, 165, usual=False),
         "note": columns.text(
-            "Not today, because", lambda row: row.refusal and words.dated(row.refusal), 250, usual=False
+            "Not today, because", lambda row: row.refusal and words.format_dates(row.refusal), 250, usual=False
         ),
         "owner": columns.text("Owner", lambda row: row.call and row.call.owner, 110, usual=False),
         "said": columns.text("Note", lambda row: row.call and row.call.note, 200, usual=False),

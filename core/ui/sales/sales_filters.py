@@ -36,14 +36,14 @@ class Asked(Generic[S]):
     usual: str
 
     @property
-    def narrowed(self) -> bool:
+    def is_filtered(self) -> bool:
         """Return True if anything other than the period is selected."""
         return self.criteria.anytime() != type(self.criteria)()
 
     @property
-    def changed(self) -> bool:
+    def is_changed(self) -> bool:
         """Return True if anything is selected, another period too."""
-        return self.narrowed or self.period != self.usual
+        return self.is_filtered or self.period != self.usual
 
     @property
     def link(self) -> dict[str, list[str]]:
@@ -117,7 +117,7 @@ def draw_period(asked: Asked[S], *, offer: Sequence[str] = EVERY_PERIOD, also_ch
         )
         if asked.period == periods.CUSTOM:
             filter_bar.draw_field(asked.criteria.FIELDS["created"], asked.criteria.created, {}, width=_DAY_WIDTH)
-        url_state.reset_button(shown=also_changed or asked.changed)
+        url_state.reset_button(shown=also_changed or asked.is_changed)
 
 
 def _period_changed(asked: Asked[SalesFilter]) -> None:

@@ -55,6 +55,8 @@ PURCHASES: Table[SaleRow] = Table(
         "sold": columns.moment("Sold", lambda row: row.created_at, sorts=BY_TIME),
         **WHOSE,
         **THROUGH_WHOM,
+        "state": columns.state("Policy state", lambda row: row.stage, usual=False),
+        "payment": columns.state("Payment", lambda row: row.payment_state, usual=False),
         "frequency": columns.text("Paid", lambda row: row.premium_frequency.capitalize(), 80, usual=False),
     },
 )

@@ -89,7 +89,7 @@ def setting(names: Choices, month: date, person: Person) -> Decision:
         if not chosen:
             raise InvalidInput.for_field("member", "Choose a distributor or an insurer")
         member, member_id = _member(chosen)
-        typed = {_AMOUNT: words.read_naira(dialogs.typed(_AMOUNT)[_AMOUNT])}
+        typed = {_AMOUNT: words.read_naira(dialogs.get_values(_AMOUNT)[_AMOUNT])}
         transact(
             Scope.system(),
             lambda session: targets.set_target(session, member, member_id, month, typed, by=person),

@@ -31,11 +31,11 @@ def _payload(metric: Metric[PeriodFacts], summary: Summary, *, is_compared: bool
     trend = [_plotted(metric, value) for value in summary.trend(metric)][: -1 if is_under_way else None]
     compared = periods.describe_comparison(summary.compared)
     badge, tone = _badge(metric, summary) if is_compared else (None, "plain")
-    before = shown(metric, summary.previous(metric))
+    before = format_value(metric, summary.previous(metric))
     definition = {"Counts": metric.counts, "Leaves out": metric.leaves_out, "Timed by": metric.basis}
     return {
         "label": metric.label,
-        "value": shown(metric, summary.value(metric)),
+        "value": format_value(metric, summary.value(metric)),
         "badge": badge,
         "tone": tone,
         "from": ("nothing before" if before == "–" else f"from {before}") if is_compared else None,
@@ -62,26 +62,22 @@ def _badge(metric: Metric[PeriodFacts], summary: Summary) -> tuple[str | None, s
 
 def tile(metric: Metric[Any], *, now: Value, then: Value, compared: Comparison | None) -> None:
     """Draw one figure with its change and its comparison period, if any."""
-    before = shown(metric, then)
+    before = format_value(metric, then)
     with_what = f"\n\n**Compared with** {periods.describe_comparison(compared)}" if compared else ""
     st.metric(
         metric.label,
-        shown(metric, now),
+        format_value(metric, now),
         _change(metric, compute_change(metric.unit, now, then)) if compared else None,
         delta_color=_COLOURS[metric.better],
-        delta_description=_described(before, compared) if compared else None,
+        # The days stand in the help and above the tiles: a tile has no room for them.
+        delta_description=("nothing before" if before == "–" else f"from {before}") if compared else None,
         help=f"{metric.definition}{with_what}",
         border=True,
         height="stretch",
     )
 
 
-def _described(before: str, compared: Comparison) -> str:
-    days = periods.describe_comparison(compared)
-    return f"from {before}, {days}" if before != "–" else f"nothing to compare with, {days}"
-
-
-def shown(metric: Metric[Any], value: Value) -> str:
+def format_value(metric: Metric[Any], value: Value) -> str:
     """Format a value; a dash for None."""
     if value is None:
         return "–"

@@ -24,14 +24,14 @@ _CAME_BACK = {
 }
 
 
-def screen(logo: str) -> None:
+def draw(logo: str) -> None:
     """Draw the whole page."""
     with st.container(horizontal_alignment="center"), st.container(width=400, gap="medium"):
         st.space("large")
         with st.container(gap="xsmall"):
             st.image(logo, width=190, alt="Coverdesk")
             st.caption("Sales, policies and claims of your insurance business.")
-        if link_forms.asked():
+        if link_forms.has_ticket():
             link_forms.draw(go_to)
         elif not _by_provider():
             _ask()
@@ -39,7 +39,7 @@ def screen(logo: str) -> None:
 
 def _by_provider() -> bool:
     """Return True while a browser authenticated by the provider is redirected; show a refusal above the form."""
-    said = oidc.vouched()
+    said = oidc.get_claims()
     if said is None:
         return False
     try:
@@ -56,7 +56,7 @@ def _ask() -> None:
     if settings().passwords:
         _ask_password()
     if settings().has_identity_provider:
-        oidc.button(wanted())
+        oidc.button(get_requested_url())
     st.caption("Your sign-in ends after 30 minutes without use. An administrator can give you an account.")
     if not _has_admin():
         st.info(
@@ -81,7 +81,7 @@ def _ask_password() -> None:
 
 def _submit(email: str, password: str, notice: "st.delta_generator.DeltaGenerator") -> None:
     try:
-        address = hand_over(email, password, wanted(), place=_place())
+        address = hand_over(email, password, get_requested_url(), place=_place())
     except TooManyRequests as error:
         notice.error(f"Too many attempts. Try again in {_wait(error.retry_after)}.")
     except Unauthorized as error:
@@ -115,7 +115,7 @@ def go_to(address: str) -> None:
     st.html(f"<script>window.location.replace({json.dumps(address)})</script>", unsafe_allow_javascript=True)
 
 
-def wanted() -> str:
+def get_requested_url() -> str:
     """Return the URL requested before the sign-in, with its query."""
     path = urlsplit(st.context.url or "/").path or "/"
     left_out = {_AGAIN, link_forms.TICKET}

@@ -20,7 +20,7 @@ _RULE = f"At least {passwords.MIN_LENGTH} characters. A few words that belong to
 _UNEQUAL = "must be the same both times"
 
 
-def asked() -> bool:
+def has_ticket() -> bool:
     """Return True if the URL carries a link's ticket."""
     return bool(st.query_params.get(TICKET))
 

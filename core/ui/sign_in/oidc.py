@@ -50,7 +50,7 @@ def button(wanted: str) -> None:
     )
 
 
-def vouched() -> dict[str, Any] | None:
+def get_claims() -> dict[str, Any] | None:
     """Return the provider's claims about the person at this browser; None if there are none."""
     said = dict(st.user) if settings().has_identity_provider else {}
     return said if said.get("is_logged_in") else None

@@ -1,7 +1,7 @@
 """An admin's changes to endpoints, each confirmed in a dialog; a ping and a secret are shown once."""
 
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from core import clock
 from core.covers import request as requests
 from core.dispatch import webhooks as webhook_dispatch
 from core.errors import CoverdeskError
+from core.services.events.catalogue import EVENT_TYPES
 from core.services.webhooks import desk, log
 from core.services.webhooks.endpoints import Endpoint
 from core.services.webhooks.log import Delivery
@@ -21,33 +22,37 @@ from core.ui.frame import frame
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
-_FIELDS = {
-    "url": ("Address, beginning with https://", 2000),
-    "events": ("Events, with commas between them: claim.*, policy.activated", 1000),
-    "description": ("What it is for (optional)", 200),
-    "format": ("Form: standard or classic", 10),
-    "signature_header": ("Header of the classic signature", 64),
-}
+_FIELDS = ("url", "description", "format", "signature_header")
+_FORMATS = {"standard": "Standard Webhooks", "classic": "Classic, for receivers of older interfaces"}
 _SECRET, _PING = "webhook.secret", "webhook.ping"
-_DAYS = timedelta(days=7)
+_DAYS = 7
 
 
-def typed() -> dict[str, Any]:
+def get_typed() -> dict[str, Any]:
     """Return what was typed of an endpoint, as a request says it."""
-    said: dict[str, Any] = dict(dialogs.typed(*_FIELDS))
-    return {**said, "events": [each for each in said["events"].split(",") if each.strip()]}
+    return {**dialogs.get_values(*_FIELDS), "events": dialogs.chosen("events")}
 
 
-def _ask() -> None:
-    for name, (label, longest) in _FIELDS.items():
-        dialogs.field(name, label, longest=longest)
+def _ask(known: Sequence[str] = ()) -> None:
+    dialogs.field("url", "Address, beginning with https://", longest=2000)
+    dialogs.several("events", "Events", _list_patterns(known), placeholder="Choose types")
+    dialogs.field("description", "What it is for (optional)", longest=200)
+    dialogs.choice("format", "Form", _FORMATS)
+    dialogs.field("signature_header", "Header of the classic signature", longest=64)
+
+
+def _list_patterns(known: Sequence[str]) -> dict[str, str]:
+    """Return every type, all of each object, everything, and the patterns that an endpoint has already."""
+    kinds = dict.fromkeys(f"{each.object}.*" for each in EVENT_TYPES)
+    patterns = dict.fromkeys(("*", *kinds, *known, *(each.name for each in EVENT_TYPES)))
+    return {each: "Everything (*)" if each == "*" else each for each in patterns}
 
 
 def registering(distributor_id: UUID, name: str, *, is_live: bool) -> Decision:
     """Return the dialog that registers an endpoint and pings it."""
 
     def act() -> str:
-        request: EndpointRequest = requests.validate(EndpointRequest, typed())
+        request: EndpointRequest = requests.validate(EndpointRequest, get_typed())
         made = admin_writes.write(
             lambda session, by: desk.register(session, request, distributor_id=distributor_id, is_live=is_live, by=by)
         )
@@ -62,7 +67,7 @@ def registering(distributor_id: UUID, name: str, *, is_live: bool) -> Decision:
         icon="webhook",
         says=f"Events of **{words.plain(name)}**, {'live' if is_live else 'test'} records, are sent to it.",
         asks=_ask,
-        given={"url": "", "events": "*", "description": "", "format": "standard", "signature_header": "x-signature"},
+        given={"url": "", "events": ["*"], "description": "", "format": "standard", "signature_header": "x-signature"},
         confirm="Register and ping",
         act=act,
     )
@@ -72,7 +77,7 @@ def changing(of: Endpoint) -> Decision:
     """Return the dialog that changes an endpoint."""
 
     def act() -> str:
-        request: EndpointChange = requests.validate(EndpointChange, typed())
+        request: EndpointChange = requests.validate(EndpointChange, get_typed())
         admin_writes.write(lambda session, by: desk.change(session, of.id, request, by=by))
         return "The endpoint is saved."
 
@@ -80,10 +85,10 @@ def changing(of: Endpoint) -> Decision:
         title="Change the endpoint",
         icon="edit",
         says="Another address gets no events until a ping to it was answered.",
-        asks=_ask,
+        asks=lambda: _ask(of.events),
         given={
             "url": of.url,
-            "events": ", ".join(of.events),
+            "events": list(of.events),
             "description": of.description,
             "format": of.format,
             "signature_header": of.signature_header,
@@ -138,12 +143,10 @@ def replaying(of: Endpoint) -> Decision:
     """Return the dialog that counts the events of a span, and sends them when it is confirmed."""
 
     def asked() -> ReplayRequest:
-        said = dialogs.typed("from", "to", "events")
-        patterns = [each for each in said["events"].split(",") if each.strip()]
+        patterns = dialogs.chosen("events")
         only_failed = bool(st.session_state.get(f"{dialogs.FIELD}only_failed"))
-        span = {"from": said["from"], "to": said["to"]}
         chosen = {"events": patterns} if patterns else {}
-        request: ReplayRequest = requests.validate(ReplayRequest, {**span, **chosen, "only_failed": only_failed})
+        request: ReplayRequest = requests.validate(ReplayRequest, {**_span(), **chosen, "only_failed": only_failed})
         return request
 
     def act() -> str:
@@ -152,17 +155,32 @@ def replaying(of: Endpoint) -> Decision:
         return f"{words.count(count)} events are queued again."
 
     def ask() -> None:
-        for name, label in (("from", "From (UTC)"), ("to", "To (UTC)"), ("events", "Events")):
-            dialogs.field(name, label, longest=1000)
+        dialogs.day("from", "From the day", is_live=True)
+        dialogs.day("to", "To the end of the day", is_live=True)
+        wanted = "All that it wants"
+        dialogs.several("events", "Events", _list_patterns(of.events), placeholder=wanted, is_live=True)
         st.checkbox("Only those that never got a 2xx", key=f"{dialogs.FIELD}only_failed")
         _show_count(of, asked)
 
-    now = clock.now()
-    given = {"from": clock.to_wire(now - _DAYS) or "", "to": clock.to_wire(now) or "", "events": ", ".join(of.events)}
-    says = "Events of a span are sent again, under their old ids: a receiver that keeps ids takes each once."
+    given: dict[str, date | list[str]] = {
+        "from": clock.add_days(clock.today(), -_DAYS),
+        "to": clock.today(),
+        "events": [],
+    }
+    says = "Events of these days are sent again, under their old ids: a receiver that keeps ids takes each once."
     return Decision(
         title="Replay events", icon="replay", says=says, asks=ask, given=given, confirm="Send them again", act=act
     )
+
+
+def _span() -> dict[str, str | None]:
+    """Return the instants between which the chosen days of Lagos lie; a day that is missing is left out."""
+    days = {name: date.fromisoformat(day) for name, day in dialogs.get_values("from", "to").items() if day}
+    end = timedelta(days=1, milliseconds=-1)
+    return {
+        name: clock.to_wire(clock.lagos_midnight(day) + (end if name == "to" else timedelta()))
+        for name, day in days.items()
+    }
 
 
 def _show_count(of: Endpoint, asked: Callable[[], ReplayRequest]) -> None:
@@ -173,7 +191,7 @@ def _show_count(of: Endpoint, asked: Callable[[], ReplayRequest]) -> None:
     except CoverdeskError as error:
         st.caption(f"{words.plain(str(error))}.")
     else:
-        st.info(f"**{words.count(count)}** events of this span would be sent now.", icon=":material/functions:")
+        st.info(f"**{words.count(count)}** events of these days would be sent now.", icon=":material/functions:")
 
 
 def sending_again(of: Delivery) -> Decision:

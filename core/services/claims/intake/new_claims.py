@@ -23,7 +23,7 @@ ACCOUNT_KEY_PURPOSE: Final = "payout account"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewClaim:
-    """What any claim says; `meta` is what it keeps in `column`, without personal numbers, which are `sealed`."""
+    """A claim of any line to be written; `meta` is kept in `column`, without personal numbers, which are `sealed`."""
 
     line: ClaimLine | None
     policy_number: str

@@ -1,4 +1,4 @@
-"""What was submitted with a claim, whatever its line of cover: its place, its documents, its amount (contract C16)."""
+"""The submission of a claim of any line of cover: its table, its documents, its amount (contract C16)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

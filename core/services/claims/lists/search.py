@@ -16,7 +16,7 @@ from core.services.filters import expressions
 from core.services.filters.field import Condition
 from core.services.policies import numbering
 from core.services.windows import Span
-from core.states.claims import DECIDED, ClaimStatus
+from core.states.claims import DECIDED, AskedRole, ClaimStatus
 from core.store.schema.tables import Claim, ClaimPayment, ClaimReferral, Customer, Policy
 
 # A claim's short reference, as formatted in `requirements`.
@@ -36,7 +36,7 @@ def build_stage_condition(stage: Stage) -> Condition:
     if stage == "unsettled":
         return col(Claim.claim_status).not_in((ClaimStatus.DECLINED, ClaimStatus.SETTLED))
     if stage == "referred":
-        return col(Claim.id).in_(sa.select(col(ClaimReferral.claim_id)).where(col(ClaimReferral.closed_at).is_(None)))
+        return _build_referral_condition(AskedRole.SUPERVISOR)
     if stage == "waiting":
         return sa.and_(col(Claim.clock_stopped_at).is_not(None), _IS_OPEN)
     min_elapsed = STATUTORY_PERIOD - NEAR_DEADLINE if stage == "near" else STATUTORY_PERIOD
@@ -46,6 +46,14 @@ def build_stage_condition(stage: Stage) -> Condition:
         else col(Claim.clock_from) < clock.now() - min_elapsed
     )
     return sa.and_(col(Claim.clock_stopped_at).is_(None), since)
+
+
+def _build_referral_condition(asks_role: AskedRole) -> Condition:
+    """Return the condition of an open referral to a supervisor, or to finance."""
+    query = sa.select(col(ClaimReferral.claim_id)).where(
+        col(ClaimReferral.closed_at).is_(None), col(ClaimReferral.asks_role) == asks_role
+    )
+    return col(Claim.id).in_(query)
 
 
 _IS_OPEN: Final = col(Claim.claim_status).not_in(sorted(DECIDED))

@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any, Final, NamedTuple
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 from sqlmodel import col
 from sqlmodel.sql.sqltypes import UTCDateTime
 
@@ -100,11 +101,13 @@ def _facts(session: ScopedSession, span: Span, lodged: Mapping[date, int], decis
         p90_ms=percentile(calendar, 90),
         median_net_ms=percentile(net, 50),
         p90_net_ms=percentile(net, 90),
-        median_viewed_ms=percentile(_load_view_delays(session, span), 50),
+        median_viewed_ms=percentile(_load_delays(session, span, ClaimStatus.VIEWED), 50),
+        median_decided_ms=percentile(_load_delays(session, span, ClaimStatus.APPROVED, ClaimStatus.DECLINED), 50),
         accepted=answers.get(ClaimStatus.OFFER_ACCEPTED, 0),
         rejected=answers.get(ClaimStatus.OFFER_REJECTED, 0),
         overridden=_count_overridden(session, span),
         reserved_minor=_sum_reserve_changes(session, span),
+        outstanding_minor=_sum_reserve_changes(session, Span(end=span.end)),
     )
 
 
@@ -162,11 +165,15 @@ def _load_answers(session: ScopedSession, span: Span) -> dict[str, int]:
     return {row[0]: row[1] for row in rows}
 
 
-def _load_view_delays(session: ScopedSession, span: Span) -> list[int]:
-    """List the time from lodging to the first view of each claim, in ms, shortest first."""
-    at = col(ClaimEvent.created_at)
+def _load_delays(session: ScopedSession, span: Span, *statuses: ClaimStatus) -> list[int]:
+    """List the time from lodging until each claim first came to one of these statuses, in ms, shortest first."""
+    at, earlier = col(ClaimEvent.created_at), orm.aliased(ClaimEvent)
+    came_before = sa.exists().where(
+        col(earlier.claim_id) == col(ClaimEvent.claim_id),
+        col(earlier.status).in_(statuses),
+        sa.tuple_(col(earlier.created_at), col(earlier.id)) < sa.tuple_(at, col(ClaimEvent.id)),
+    )
     waited = milliseconds_between(col(Claim.created_at), at)
     query = sa.select(waited).select_from(ClaimEvent).join(Claim, col(Claim.id) == col(ClaimEvent.claim_id))
-    return sorted(
-        session.execute(query.where(col(ClaimEvent.status) == ClaimStatus.VIEWED, NOT_DELETED, *span.on(at))).scalars()
-    )
+    query = query.where(col(ClaimEvent.status).in_(statuses), NOT_DELETED, *span.on(at), ~came_before)
+    return sorted(session.execute(query).scalars())

@@ -24,10 +24,12 @@ class ClaimFacts:
     median_net_ms: int | None = None
     p90_net_ms: int | None = None
     median_viewed_ms: int | None = None
+    median_decided_ms: int | None = None
     accepted: int = 0
     rejected: int = 0
     overridden: int = 0
     reserved_minor: int = 0
+    outstanding_minor: int = 0
 
     @property
     def decided(self) -> int:
@@ -77,6 +79,16 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         basis="The day of each payment and of each change of a reserve, in Lagos.",
         better="neither",
         compute=lambda facts: facts.paid_minor + facts.reserved_minor,
+    ),
+    Metric(
+        key="outstanding",
+        label="Outstanding",
+        unit="naira",
+        counts="the reserves of claims: what is expected to be paid still.",
+        leaves_out="exposure of claims that have no reserve yet.",
+        basis="The end of the period, by the changes of reserves until then.",
+        better="neither",
+        compute=lambda facts: facts.outstanding_minor,
     ),
     Metric(
         key="severity",
@@ -137,6 +149,16 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         basis="The instant a claim was first viewed, as days in Lagos.",
         better="less",
         compute=lambda facts: facts.median_viewed_ms,
+    ),
+    Metric(
+        key="first_decided",
+        label="Lodged to decided, median",
+        unit="time",
+        counts="the time within which half of the claims were first approved or declined, by the calendar.",
+        leaves_out="claims without a decision, and every decision after the first.",
+        basis="The instant a claim was first Approved or Declined, as days in Lagos.",
+        better="less",
+        compute=lambda facts: facts.median_decided_ms,
     ),
     Metric(
         key="in_time",

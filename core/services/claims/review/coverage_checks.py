@@ -17,7 +17,19 @@ from core.store.schema.tables import Claim, Policy
 
 DUPLICATE: Final = "duplicate"
 CHECK_KEYS: Final = (
-    *("in_force", "benefit", "loan_dates", "insured_loan", "insured_thing", "police", "sum_insured", "reported"),
+    *(
+        "in_force",
+        "premium",
+        "waiting",
+        "exclusions",
+        "benefit",
+        "loan_dates",
+        "insured_loan",
+        "insured_thing",
+        "police",
+        "sum_insured",
+        "reported",
+    ),
     *("claimant", "velocity"),
     DUPLICATE,
 )

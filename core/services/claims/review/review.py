@@ -146,12 +146,12 @@ class ClaimReview:
 
     @property
     def payee(self) -> Payee:
-        """Who is paid now."""
+        """The present payee."""
         return self.payees[-1]
 
     @property
     def balance_minor(self) -> int:
-        """What is left to pay of the offer, in kobo."""
+        """The part of the offer that is not paid yet, in kobo."""
         return self.amounts.offer_minor - self.amounts.limits.offer_paid_minor
 
     @property
@@ -179,55 +179,76 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
     row = session.execute(_build_query(claim_id)).one_or_none()
     if row is None:
         raise NotFound("Claim not found")
-    claim, policy = row.Claim, row.Policy
+    claim = row.Claim
     related_claims = related.list_related(session, claim)
     names = claim_officers.get_names(session, (claim.assigned_to, claim.approved_by))
-    submitted, judgement = _build_facts(claim), claim_judgement.judge(session, claim)
     return ClaimReview(
         **_copy_fields(claim),
-        reference=requirements.format_reference(claim.id),
-        status=claim.claim_status,
-        description=claim.claim_description,
-        lodged_at=claim.created_at,
-        owner=f"{claim.claim_owner_first_name} {claim.claim_owner_last_name}",
-        owner_role=claim.claim_owner,
-        owner_email=claim.claim_owner_email,
-        owner_phone=claim.claim_owner_phone_number,
-        distributor=row.business_name,
-        provider=row.company_name,
-        product=row.product,
-        policy_number=policy.policy_number,
-        incident_type=submitted.get("incident_type"),
-        incident_on=claim.incident_date,
-        meta_column=claim_submitted.get_column(claim),
-        submitted_amounts=claim_submitted.list_amounts(claim),
-        facts=submitted,
-        hidden={path.rpartition(".")[2]: path for path in seal.unseal(claim.sealed)},
-        personal={name: policy.submitted[name] for name in _PERSONAL_FIELDS if policy.submitted.get(name)},
+        **_describe(row),
+        **_load_judgement(session, claim, person),
+        **_load_records(session, claim),
         assigned_name=names.get(claim.assigned_to),
         approved_name=names.get(claim.approved_by),
-        payments=claim_payments.of_claim(session, claim),
-        payees=claim_payees.list_payees(session, claim),
-        reserves=claim_reserves.list_changes(session, claim.id),
         clock=claim_questions.compute_clocks(session, [claim.id])[claim.id],
-        checks=judgement.checks,
-        duplicates=judgement.duplicates,
-        referral=claim_referrals.find_open(session, claim.id),
-        overrides=claim_judgement.list_overrides(session, claim.id),
         fraud_flags=related.describe_fraud_flags(claim, related_claims),
-        documents=claim_documents.list_documents(session, claim),
         tasks=claim_tasks.list_by_claim(session, claim),
-        letters=claim_letters.list_letters(session, claim.id),
-        letters_possible=claim_letters.list_possible(claim),
-        document_names=claim_submitted.list_document_names(claim),
-        amounts=_amounts(claim, judgement.limits),
-        offer=claim_offers.compute_claim_offer(claim, judgement.limits),
-        transitions_allowed=transitions.list_allowed(claim, person, judgement),
         status_steps=timeline.list_status_steps(session, claim.id),
         messages=timeline.list_messages(session, claim.id),
         related_claims=related_claims,
         history=timeline.list_events(session, claim.id),
     )
+
+
+def _describe(row: Any) -> dict[str, Any]:
+    """Return who claims what on which policy, and what was submitted."""
+    claim, policy, facts = row.Claim, row.Policy, _build_facts(row.Claim)
+    return {
+        "reference": requirements.format_reference(claim.id),
+        "status": claim.claim_status,
+        "description": claim.claim_description,
+        "lodged_at": claim.created_at,
+        "owner": f"{claim.claim_owner_first_name} {claim.claim_owner_last_name}",
+        "owner_role": claim.claim_owner,
+        "owner_email": claim.claim_owner_email,
+        "owner_phone": claim.claim_owner_phone_number,
+        "distributor": row.business_name,
+        "provider": row.company_name,
+        "product": row.product,
+        "policy_number": policy.policy_number,
+        "incident_type": facts.get("incident_type"),
+        "incident_on": claim.incident_date,
+        "meta_column": claim_submitted.get_column(claim),
+        "submitted_amounts": claim_submitted.list_amounts(claim),
+        "facts": facts,
+        "hidden": {path.rpartition(".")[2]: path for path in seal.unseal(claim.sealed)},
+        "personal": {name: policy.submitted[name] for name in _PERSONAL_FIELDS if policy.submitted.get(name)},
+    }
+
+
+def _load_judgement(session: ScopedSession, claim: Claim, person: Person) -> dict[str, Any]:
+    """Judge the claim as it stands, with what follows for its amounts and for the decisions of this person."""
+    judgement = claim_judgement.judge(session, claim)
+    return {
+        "checks": judgement.checks,
+        "duplicates": judgement.duplicates,
+        "overrides": claim_judgement.list_overrides(session, claim.id),
+        "referral": claim_referrals.find_open(session, claim.id),
+        "amounts": _amounts(claim, judgement.limits),
+        "offer": claim_offers.compute_claim_offer(claim, judgement.limits),
+        "transitions_allowed": transitions.list_allowed(claim, person, judgement),
+    }
+
+
+def _load_records(session: ScopedSession, claim: Claim) -> dict[str, Any]:
+    return {
+        "payments": claim_payments.of_claim(session, claim),
+        "payees": claim_payees.list_payees(session, claim),
+        "reserves": claim_reserves.list_changes(session, claim.id),
+        "documents": claim_documents.list_documents(session, claim),
+        "document_names": claim_submitted.list_document_names(claim),
+        "letters": claim_letters.list_letters(session, claim.id),
+        "letters_possible": claim_letters.list_possible(claim),
+    }
 
 
 def _build_query(claim_id: UUID) -> AnySelect:

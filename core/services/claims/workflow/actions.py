@@ -1,7 +1,7 @@
 """Actions on a claim: transitions, comments, assignment, incident date and deductions (contract C5-C7, C9)."""
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -19,11 +19,8 @@ from core.services.claims.review import fraud_flags
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import guards as claim_guards
 from core.services.claims.workflow import judgement as claim_judgement
+from core.services.claims.workflow import moves
 from core.services.claims.workflow import offers as claim_offers
-from core.services.claims.workflow import payments as claim_payments
-from core.services.claims.workflow import questions as claim_questions
-from core.services.claims.workflow import referrals as claim_referrals
-from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import (
     CommentInput,
@@ -32,12 +29,12 @@ from core.services.claims.workflow.inputs import (
     PaymentInput,
     TransitionInput,
 )
-from core.services.claims.workflow.judgement import Judgement
+from core.services.claims.workflow.moves import Move
 from core.services.people.staff import Person
 from core.states import claims as claim_states
-from core.states.claims import CHECKS, CLAIMS_ROLES, DECIDED, ClaimStatus, Effect, Transition
+from core.states.claims import CLAIMS_ROLES, DECIDED, ClaimStatus, Effect
 from core.store.access import ScopedSession
-from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, Staff
+from core.store.schema.tables import Claim, ClaimComment, Staff
 
 
 def move_claim(  # noqa: PLR0913 - all inputs of a transition, each by its name
@@ -75,16 +72,15 @@ def move_claim(  # noqa: PLR0913 - all inputs of a transition, each by its name
     if payment and Effect.PAYS not in transition.effects:
         raise InvalidInput.for_field("payment", f"is no part of the move to {transition.to}")
     details: PaymentInput = request.validate(PaymentInput, dict(payment or {}))
-    return _apply_transition(
-        session,
-        claim,
-        transition,
+    move = Move(
+        transition=transition,
         person=person,
         inputs=inputs,
         amount_minor=amount_minor,
         judgement=judgement,
         details=details,
     )
+    return moves.apply(session, claim, move)
 
 
 def open_claim(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimChange:
@@ -98,84 +94,7 @@ def open_claim(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
     if transition is None:
         # Somebody else opened or moved it while this transaction waited for the row lock.
         return ClaimChange(claim=claims.get_claim(session, claim_id), version=claim.version)
-    return _apply_transition(session, claim, transition, person=person, inputs=TransitionInput(), amount_minor=0)
-
-
-def _apply_transition(
-    session: ScopedSession,
-    claim: Claim,
-    transition: Transition,
-    *,
-    person: Person,
-    inputs: TransitionInput,
-    amount_minor: int,
-    judgement: Judgement | None = None,
-    details: PaymentInput | None = None,
-) -> ClaimChange:
-    before = claim_changes.get_audited_facts(claim)
-    claim.claim_status = transition.to
-    if transition.column:
-        setattr(claim, transition.column, amount_minor)
-    _apply_effects(claim, transition, person, inputs)
-    at = claim_changes.next_instant(claim)
-    claim_questions.close_question(session, claim.id, at=at)
-    claim_questions.update_clock(claim, at=at, previous_status=transition.start)
-    event = _event(claim, person, inputs.note, at=at)
-    session.insert(event)
-    extra_facts: dict[str, Any] = {"note": inputs.note} if inputs.note else {}
-    if CHECKS in transition.needs and judgement and judgement.unmet:
-        claim_judgement.record_overrides(
-            session, claim, judgement, inputs.reasons, event_id=event.id, person=person, at=at
-        )
-        extra_facts["against"] = [check.question for check in judgement.unmet]
-    if Effect.REVERSES in transition.effects:
-        reversed_minor = claim_payments.reverse_last(
-            session, claim, reference=inputs.payment_reference or "", person=person, at=at
-        )
-        extra_facts["reversed"] = money.to_wire(reversed_minor)
-    claim_referrals.close(session, claim, person=person, at=at)
-    claim_reserves.follow_transition(session, claim, transition, person=person, at=at)
-    if Effect.PAYS in transition.effects:
-        reference = inputs.payment_reference or ""
-        claim_payments.pay(
-            session,
-            claim,
-            amount_minor=amount_minor,
-            reference=reference,
-            details=details or PaymentInput(),
-            person=person,
-            at=at,
-        )
-        extra_facts["paid"] = money.to_wire(amount_minor)
-    return claim_changes.save_change(
-        session, claim, before, person=person, action="claim moved", extra_facts=extra_facts
-    )
-
-
-def _apply_effects(claim: Claim, transition: Transition, person: Person, inputs: TransitionInput) -> None:
-    """Apply what a transition changes beside the status and its amount."""
-    claim.decline_reason = inputs.reason or requirements.NOT_DECLINED
-    if Effect.CLEARS_APPROVAL in transition.effects:
-        claim.approved_by, claim.approved_amount_minor = None, 0
-    if Effect.SETS_APPROVER in transition.effects:
-        claim.approved_by = person.id
-    if Effect.PAYS in transition.effects:
-        claim.payment_reference = inputs.payment_reference
-    if Effect.SETS_CLAIMED in transition.effects and not claim.claim_amount_minor:
-        claim.claim_amount_minor = money.to_minor(claim_offers.get_amount_owed(claim) or money.ZERO)
-
-
-def _event(claim: Claim, person: Person, note: str | None, *, at: datetime) -> ClaimEvent:
-    return ClaimEvent(
-        id=ids.new(),
-        distributor_id=claim.distributor_id,
-        is_live=claim.is_live,
-        claim_id=claim.id,
-        status=claim.claim_status,
-        note=note,
-        staff_id=person.id,
-        created_at=at,
-    )
+    return moves.apply(session, claim, Move(transition=transition, person=person))
 
 
 def add_comment(

@@ -106,7 +106,7 @@ def _of_approval(move: Transition, limits: Limits, minor: int) -> list[tuple[boo
         return []
     if limits.most_minor is None:
         return [(False, "amount", "cannot be judged: the records name neither a debt, a repair nor a sum insured")]
-    return [(minor <= limits.most_minor, "amount", f"must not be above {limits.shown}")]
+    return [(minor <= limits.most_minor, "amount", f"must not be above {limits.describe}")]
 
 
 def _check_offer(

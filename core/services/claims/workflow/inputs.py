@@ -44,14 +44,14 @@ PAYMENT_METHODS: Final = ("Bank transfer", "Cheque", "Direct credit to the loan"
 
 
 class PaymentInput(Request):
-    """How a claim is paid, and on which day the bank counts it."""
+    """Payment of a claim, and the day on which the bank counts it."""
 
     method: Annotated[str, fields.one_of(*PAYMENT_METHODS)] = PAYMENT_METHODS[0]
     value_on: Annotated[fields.Day, AfterValidator(_refuse_future)] = Field(default_factory=clock.today)
 
 
 class PayeeInput(Request):
-    """Who is paid on which account, and why it is set."""
+    """A payee with their account, and the reason for setting it."""
 
     payee: fields.Text
     payee_bank: fields.Text
@@ -74,7 +74,7 @@ class QuestionInput(CommentInput):
 
 
 class AnswerInput(Request):
-    """What the claimant answered."""
+    """Answer of the claimant."""
 
     multiline_fields: ClassVar[frozenset[str]] = frozenset({"answer"})
 
@@ -102,7 +102,7 @@ class DeductionsInput(Request):
 
 
 class ReasonInput(Request):
-    """Why something is corrected."""
+    """Reason for a correction."""
 
     correction_reason: Annotated[str, Field(min_length=2, max_length=500)]
 
@@ -130,3 +130,11 @@ class ReferralInput(Request):
 
     referral_amount: fields.Naira | None = None
     referral_note: fields.LongText
+
+
+class HandOverInput(Request):
+    """What finance should know of a payment."""
+
+    multiline_fields: ClassVar[frozenset[str]] = frozenset({"hand_over_note"})
+
+    hand_over_note: fields.LongText | None = None

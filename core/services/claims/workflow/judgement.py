@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import ids
-from core.services.claims.review import coverage_checks, duplicates
+from core.services.claims.review import cover_terms, coverage_checks, duplicates
 from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.review.duplicates import Duplicate
 from core.services.claims.workflow import payments as claim_payments
@@ -46,7 +46,7 @@ class Judgement:
         return [check for check in self.checks if not check.passed]
 
     @property
-    def failed(self) -> list[CoverageCheck]:
+    def failed_checks(self) -> list[CoverageCheck]:
         """The checks that failed."""
         return [check for check in self.checks if check.passed is False]
 
@@ -56,19 +56,21 @@ def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> 
     limits = claim_payments.limits(session, claim, for_update=for_update)
     found = duplicates.find_duplicates(session, claim)
     known = _list_known_duplicates(session, claim)
-    product = session.get_one(Product, claim.product_id)
     return Judgement(
         limits=limits,
-        checks=coverage_checks.run_checks(
-            claim,
-            session.get_one(Policy, claim.policy_id),
-            (product.prefix, product.route_name),
-            found,
-            duplicates.count_recent(session, claim),
-        ),
+        checks=_run_checks(session, claim, found),
         duplicates=found,
         new_duplicates=[each for each in found if each.is_same_loss and str(each.id) not in known],
     )
+
+
+def _run_checks(session: ScopedSession, claim: Claim, found: Sequence[Duplicate]) -> list[CoverageCheck]:
+    """Run every check, that the cover was in force first and then those of its paid terms."""
+    product, policy = session.get_one(Product, claim.product_id), session.get_one(Policy, claim.policy_id)
+    recent_count = duplicates.count_recent(session, claim)
+    endpoint = (product.prefix, product.route_name)
+    in_force, *others = coverage_checks.run_checks(claim, policy, endpoint, found, recent_count)
+    return [in_force, *cover_terms.run_checks(claim, cover_terms.load(session, claim, policy)), *others]
 
 
 def record_overrides(

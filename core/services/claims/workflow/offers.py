@@ -39,7 +39,7 @@ class Limits:
         return min((each for each in (self.owed_minor, self.insured_minor) if each is not None), default=None)
 
     @property
-    def shown(self) -> str:
+    def describe(self) -> str:
         """The lower of both with what makes it so: "₦75,000.00, what is still owed"."""
         return f"{money.format_naira(self.most_minor or 0)}, {self.source}"
 

@@ -13,6 +13,7 @@ from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import guards as claim_guards
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow import referrals as claim_referrals
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import PaymentInput, TransitionInput
@@ -52,6 +53,8 @@ def pay_part(
     reference = inputs.payment_reference or ""
     claim_payments.pay(session, claim, amount_minor=minor, reference=reference, details=details, person=person, at=at)
     claim.payment_reference = inputs.payment_reference
+    # The amount that was handed to finance, if it was, is another one now.
+    claim_referrals.close(session, claim, person=person, at=at)
     claim_reserves.reduce(session, claim, minor, reason="A part was paid", person=person, at=at)
     facts = {"paid": money.to_wire(minor)}
     return claim_changes.save_change(
@@ -78,6 +81,7 @@ def take_back_part(
         raise StateForbids("No part of this offer stands: there is nothing to take back")
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     minor = claim_payments.reverse_last(session, claim, reference=inputs.payment_reference or "", person=person, at=at)
+    claim_referrals.close(session, claim, person=person, at=at)
     claim_reserves.reduce(session, claim, -minor, reason="A part came back", person=person, at=at)
     facts = {"reversed": money.to_wire(minor), "note": inputs.note}
     return claim_changes.save_change(

@@ -8,7 +8,7 @@ from core.covers import request
 from core.errors import NotAllowed, StateForbids
 from core.services.claims.intake.new_claims import ACCOUNT_KEY_PURPOSE
 from core.services.claims.workflow import changes as claim_changes
-from core.services.claims.workflow import payees
+from core.services.claims.workflow import payees, referrals
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import PayeeInput
 from core.services.claims.workflow.payees import Payee
@@ -42,6 +42,9 @@ def set_payee(
         raise NotAllowed("Once an offer was accepted, a supervisor changes the payee")
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     hint = given.payee_account[-4:]
+    if (referral := referrals.find_open(session, claim.id)) and referral.is_for_finance:
+        # Finance pays whom the supervisor has seen: another payee is handed over anew.
+        referrals.close(session, claim, person=person, at=at)
     payees.insert(
         session,
         claim,

@@ -21,7 +21,7 @@ NUMBER: Final = "account_number"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Payee:
-    """Who is paid, with the last four digits of the account; `by` set it, nobody where it is as submitted."""
+    """A payee with the last four digits of the account; `by` is who set it, None where it is as submitted."""
 
     name: str
     bank_name: str | None

@@ -109,7 +109,7 @@ def pay(
 
 
 def get_balance(claim: Claim, limits: Limits) -> int:
-    """What is left to pay of the offer of a claim, in kobo."""
+    """Return the part of a claim's offer that is not paid yet, in kobo."""
     return claim.offer_amount_minor - limits.offer_paid_minor
 
 

@@ -1,4 +1,4 @@
-"""Referral of a prepared decision to a supervisor; any transition closes it (contract C15)."""
+"""Referral of a prepared decision to a supervisor, of a payment to finance; any move closes it (contract C15)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,20 +18,26 @@ from core.services.claims.workflow import guards as claim_guards
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import ReferralInput
 from core.services.people.staff import Person
-from core.states.claims import ClaimStatus
+from core.states.claims import AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimReferral, Staff
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Referral:
-    """An open referral: the decision that is asked for, the amount in kobo if it has one, and why."""
+    """An open referral: whom it asks for which decision, the amount in kobo if it has one, and why."""
 
+    asks_role: str
     to: str
     amount_minor: int | None
     note: str
     by: str
     at: datetime
+
+    @property
+    def is_for_finance(self) -> bool:
+        """True where a payment was handed to finance."""
+        return self.asks_role == AskedRole.FINANCE
 
 
 def find_open(session: ScopedSession, claim_id: UUID) -> Referral | None:
@@ -48,7 +54,12 @@ def find_open(session: ScopedSession, claim_id: UUID) -> Referral | None:
         return None
     found = row.ClaimReferral
     return Referral(
-        to=found.to_status, amount_minor=found.amount_minor, note=found.note, by=row.by, at=found.created_at
+        asks_role=found.asks_role,
+        to=found.to_status,
+        amount_minor=found.amount_minor,
+        note=found.note,
+        by=row.by,
+        at=found.created_at,
     )
 
 
@@ -72,28 +83,49 @@ def refer_claim(
     transition = claim_guards.require_transition(claim, ClaimStatus(to) if to in set(ClaimStatus) else to)
     if person.has_role("supervisor"):
         raise StateForbids("A supervisor decides: there is nobody to refer it to")
+    if (standing := find_open(session, claim.id)) and standing.is_for_finance:
+        raise StateForbids("The payment is with finance: a supervisor can take it back first")
     given = inputs.referral_amount is not None
     refuse_unless([(not given or transition.column is not None, "referral_amount", f"is no part of the move to {to}")])
     before = claim_changes.get_audited_facts(claim)
     at = claim_changes.next_instant(claim)
-    close(session, claim, person=person, at=at)
     amount_minor = None if inputs.referral_amount is None else money.to_minor(inputs.referral_amount)
-    row = ClaimReferral(
-        id=ids.new(),
-        distributor_id=claim.distributor_id,
-        is_live=claim.is_live,
-        claim_id=claim.id,
-        to_status=transition.to,
-        amount_minor=amount_minor,
-        note=inputs.referral_note,
-        staff_id=person.id,
-        created_at=at,
+    open_referral(
+        session, claim, to=transition.to, amount_minor=amount_minor, note=inputs.referral_note, person=person, at=at
     )
-    session.insert(row)
     facts: dict[str, Any] = {"referred_for": str(transition.to), "note": inputs.referral_note}
     if amount_minor is not None:
         facts["referred_amount"] = money.to_wire(amount_minor)
     return claim_changes.save_change(session, claim, before, person=person, action="claim referred", extra_facts=facts)
+
+
+def open_referral(
+    session: ScopedSession,
+    claim: Claim,
+    *,
+    to: str,
+    amount_minor: int | None,
+    note: str,
+    person: Person,
+    at: datetime,
+    asks_role: AskedRole = AskedRole.SUPERVISOR,
+) -> None:
+    """Write a referral in place of the one that is open."""
+    close(session, claim, person=person, at=at)
+    session.insert(
+        ClaimReferral(
+            id=ids.new(),
+            distributor_id=claim.distributor_id,
+            is_live=claim.is_live,
+            claim_id=claim.id,
+            asks_role=asks_role,
+            to_status=to,
+            amount_minor=amount_minor,
+            note=note,
+            staff_id=person.id,
+            created_at=at,
+        )
+    )
 
 
 def close(session: ScopedSession, claim: Claim, *, person: Person, at: datetime) -> None:

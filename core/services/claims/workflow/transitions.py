@@ -54,8 +54,8 @@ def _describe_against(need: Need, claim: Claim, person: Person, judgement: Judge
         return f"{need.words}, {claim_offers.describe_max_offer(claim, limits)}"
     if need is claim_states.NOT_PAID_ELSEWHERE and judgement.new_duplicates:
         return f"{need.words}: {'; '.join(each.text for each in judgement.new_duplicates)}"
-    if need is claim_states.CHECK_AUTHORITY and judgement.failed and not person.has_role("supervisor"):
-        return f"a supervisor, as a check is failed: {', '.join(check.question for check in judgement.failed)}"
+    if need is claim_states.CHECK_AUTHORITY and judgement.failed_checks and not person.has_role("supervisor"):
+        return f"a supervisor, as a check is failed: {', '.join(check.question for check in judgement.failed_checks)}"
     return None
 
 

@@ -28,9 +28,10 @@ from core.services.exports.column_parts import (
 from core.services.exports.exports import ExportKind
 from core.services.spreadsheets.columns import COUNT, DATE, DAY, ID, INSTANT, MONEY, WORD
 from core.states import claims as claim_states
+from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import print_id
-from core.store.schema.tables import Claim, Policy, Staff
+from core.store.schema.tables import Claim, ClaimEvent, Policy, Staff
 
 _STOPPED, _STATUS = col(Claim.clock_stopped_at), col(Claim.claim_status)
 # The same short reference as `requirements` formats, in SQL.
@@ -41,6 +42,14 @@ _DECIDED = sa.case((_STATUS.in_(sorted(claim_states.DECIDED)), _STOPPED))
 def _get_submitted(name: str) -> Any:
     """Return a submitted fact of the incident, whichever type of claim it is."""
     return sa.func.coalesce(*(col(getattr(Claim, meta))[name].as_string() for meta in META_COLUMNS))
+
+
+def _find_first(*statuses: ClaimStatus) -> Any:
+    """Return when a claim first came to one of these statuses."""
+    query = sa.select(sa.func.min(col(ClaimEvent.created_at))).where(
+        col(ClaimEvent.claim_id) == col(Claim.id), col(ClaimEvent.status).in_(statuses)
+    )
+    return query.correlate(Claim).scalar_subquery()
 
 
 def _days(lodged: str, begins: str, stopped: str, status: str) -> list[str]:
@@ -106,6 +115,9 @@ CLAIMS = ExportKind(
             ("incurred_amount", MONEY, claim_payments.of_each() + claim_reserves.build_reserve_column()),
             ("decided_at", INSTANT, _DECIDED),
             ("decided_on", DAY, _DECIDED),
+            ("first_viewed_at", INSTANT, _find_first(ClaimStatus.VIEWED)),
+            ("first_decided_at", INSTANT, _find_first(ClaimStatus.APPROVED, ClaimStatus.DECLINED)),
+            ("first_paid_at", INSTANT, _find_first(ClaimStatus.PAID)),
         ),
         computed_columns(
             [("days", COUNT), ("days_counted", COUNT), ("days_left", COUNT)],

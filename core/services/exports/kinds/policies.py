@@ -15,8 +15,8 @@ from core.services.exports.column_parts import (
     text_column,
 )
 from core.services.exports.exports import ExportKind
+from core.services.filters import expressions
 from core.services.policies import search as policy_search
-from core.services.policies import states as policy_states
 from core.services.policies.filter import PolicyFilter
 from core.services.spreadsheets.columns import DAY, FLAG, ID, INSTANT, MONEY, WORD
 from core.store.access import AnySelect, ScopedSession
@@ -58,7 +58,7 @@ POLICIES = ExportKind(
         ),
         text_column("policy_number", col(Policy.policy_number), width=26),
         printed_columns(
-            ("state", WORD, policy_states.build_stage_sql()),
+            ("state", WORD, expressions.policy_stage()),
             ("starts_on", DAY, col(Policy.start_at)),
             ("expires_on", DAY, col(Policy.expiration_at)),
             ("activated_on", DAY, col(Policy.activation_at)),

@@ -1,4 +1,4 @@
-"""How a payment divides over the statements that it settles: pure functions on kobo (contract F4)."""
+"""Allocation of a payment to the statements that it settles: pure functions on kobo (contract F4)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,9 @@ TOLD = ("Sent", "Part paid", "Paid")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Due:
-    """What remains of one statement's own change of the balance, with its taxes; negative where the party owes us."""
+    """The unpaid part of one statement's own change of the balance, with its taxes; negative where the party owes
+    us.
+    """
 
     statement_id: UUID
     number: str
@@ -28,7 +30,7 @@ class Due:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Balance:
-    """What is due with a party up to its newest statement that was sent; `hindrance` says why it cannot be paid."""
+    """The amount due with a party up to its newest sent statement; `hindrance` is the reason why it cannot be paid."""
 
     party: Party
     name: str

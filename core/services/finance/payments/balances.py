@@ -1,4 +1,4 @@
-"""What is due with each party: its valid statements less the confirmed payments that settled them (contract F4)."""
+"""Balance with each party: its valid statements less the confirmed payments that settled them (contract F4)."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby

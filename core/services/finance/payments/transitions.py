@@ -110,7 +110,7 @@ def add(
     for part in parts:
         settled = {name: getattr(part, name) for name in sums}
         session.insert(PaymentSettlement(payment_id=row.id, statement_id=part.statement_id, **settled))
-    note(session, row, "payment prepared", by=by, settles=", ".join(part.number for part in parts))
+    audit_payment(session, row, "payment prepared", by=by, settles=", ".join(part.number for part in parts))
     return row.id
 
 
@@ -184,7 +184,7 @@ def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, b
     return row
 
 
-def note(session: ScopedSession, row: Payment, action: str, *, by: Person, **more: str) -> None:
+def audit_payment(session: ScopedSession, row: Payment, action: str, *, by: Person, **more: str) -> None:
     """Write the audit entry of a payment."""
     after = {"direction": row.direction, "amount": money.to_wire(row.net_minor), **more}
     audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("payment", row.id), after=after)
@@ -224,7 +224,7 @@ def _change(session: ScopedSession, row: Payment, state: PaymentState, *, by: Pe
     session.execute(change.execution_options(synchronize_session=False))
     settle(session, row, by=by)
     told = {name: str(values[name]) for name in ("bank_reference", "value_on", "returned_on") if name in values}
-    note(session, row, _ACTIONS[state], by=by, **told)
+    audit_payment(session, row, _ACTIONS[state], by=by, **told)
 
 
 def settle(session: ScopedSession, row: Payment, *, by: Person) -> None:

@@ -1,4 +1,4 @@
-"""What becomes of a difference: explained, adjusted by a movement, or written off by two people (contract F6)."""
+"""Settling a difference: explained, adjusted by a movement, or written off by two people (contract F6)."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal

@@ -50,7 +50,7 @@ def read_entries(file: TableFile, kind: str, columns: Mapping[str, str]) -> list
 
 
 class _RowFault(Exception):
-    """What is wrong with a row, without its value."""
+    """A fault of a row, described without its value."""
 
 
 def _places(file: TableFile, kind: str, columns: Mapping[str, str]) -> dict[str, int]:

@@ -54,7 +54,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What became of one group."""
+    """Result of matching one group."""
 
     group: Group
     result: str

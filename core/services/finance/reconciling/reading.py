@@ -52,7 +52,7 @@ class ReconciliationRow:
 
     @property
     def verdict(self) -> str:
-        """What can be said of it; that there are no differences only where there are none at all."""
+        """One sentence on the result; it says that there are no differences only where there are none at all."""
         if self.unexplained:
             return f"{self.unexplained} not explained"
         return "All explained" if self.differences else "No differences"

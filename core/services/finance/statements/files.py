@@ -63,7 +63,7 @@ class Paper:
     payments: tuple[PaidLine, ...] = ()
 
     @property
-    def other(self) -> str:
+    def other_heading(self) -> str:
         """The heading of the other side of each line."""
         return "insurer" if self.account == "distributor" else "distributor"
 
@@ -78,13 +78,13 @@ class Paper:
             ("Adjustments of commission", self.adjusted_minor),
             ("VAT", self.vat_minor),
             ("Withholding tax", -self.withheld_minor),
-            *self.paid,
+            *self.payment_lines,
             ("Closing balance", self.closing_minor),
         ]
         return [row for row in rows if row[1] or row[0].endswith("balance")]
 
     @property
-    def paid(self) -> list[tuple[str, int]]:
+    def payment_lines(self) -> list[tuple[str, int]]:
         """Each payment in words with its effect on the balance; one sum where they are too many for a page."""
         if 0 < len(self.payments) <= _MOST_PAYMENTS:
             return [(line.label, -line.amount_minor) for line in self.payments]
@@ -93,7 +93,7 @@ class Paper:
 
 def csv_chunks(paper: Paper, batches: Iterable[Iterable[Any]]) -> Iterator[bytes]:
     """Yield the CSV of a statement: heading, opening balance, lines, payments and closing balance."""
-    heading = ",".join(paper.other if column.name == "other" else column.name for column in COLUMNS)
+    heading = ",".join(paper.other_heading if column.name == "other" else column.name for column in COLUMNS)
     yield f"{heading}\r\n{_balance('opening balance', paper.opening_minor)}".encode()
     names = paper.facts.get("names", {})
     position = 0
@@ -154,7 +154,8 @@ def _line(position: int, line: Any, names: Mapping[str, str]) -> str:
 def write_workbook(path: Path, paper: Paper, chunks: Iterator[bytes]) -> None:
     """Write the workbook of a statement: its lines typed, and a sheet with the selection, the trailer and the hash."""
     columns = [
-        Column(paper.other if each.name == "other" else each.name, each.column_type, each.width) for each in COLUMNS
+        Column(paper.other_heading if each.name == "other" else each.name, each.column_type, each.width)
+        for each in COLUMNS
     ]
     for _ in workbooks.write_workbook(path, chunks, columns, title="Statement", facts=lambda: facts_of(paper)):
         pass

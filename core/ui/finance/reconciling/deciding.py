@@ -1,4 +1,4 @@
-"""What becomes of a difference, each step in a dialog."""
+"""Actions on a difference, each in a dialog."""
 
 import streamlit as st
 

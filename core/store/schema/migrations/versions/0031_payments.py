@@ -68,7 +68,7 @@ def _column(name: str, type_: object, *, nullable: bool = False) -> sa.Column:
 
 
 def _made(*more: str) -> list[sa.Column]:
-    """Who prepared and approved it, and then did what else, and when."""
+    """Columns for who prepared and approved a row, and who did each later step, with the times."""
     return [
         _column("prepared_by", sa.Uuid()),
         _column("prepared_at", _INSTANT()),

@@ -55,7 +55,7 @@ def _column(name: str, type_: object, *, nullable: bool = False) -> sa.Column:
 
 
 def _terms() -> list[sa.Column]:
-    """Which columns mean what, and what counts as equal."""
+    """Columns for the meaning of a file's columns and for the tolerance."""
     return [
         _column("columns", sa.JSON()),
         _column("amount_is", _TEXT(length=5)),

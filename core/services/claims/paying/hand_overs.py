@@ -1,0 +1,217 @@
+"""Payments of claims that a supervisor hands to finance, which pays and never approves (contract C10, C15)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy import orm
+from sqlmodel import col
+
+from core import money
+from core.covers import request
+from core.errors import NotAllowed, StateForbids
+from core.services.claims.intake import requirements
+from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import guards as claim_guards
+from core.services.claims.workflow import judgement as claim_judgement
+from core.services.claims.workflow import moves, referrals, transitions
+from core.services.claims.workflow import payees as claim_payees
+from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow.changes import ClaimChange
+from core.services.claims.workflow.inputs import HandOverInput, PaymentInput, TransitionInput
+from core.services.claims.workflow.judgement import Judgement
+from core.services.claims.workflow.moves import Move
+from core.services.claims.workflow.payees import Payee
+from core.services.people.staff import Person
+from core.states.claims import AskedRole, ClaimStatus, Transition
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.tables import Claim, ClaimReferral, Provider, Staff
+
+PAYER_ROLE: Final = AskedRole.FINANCE
+_NOT_THERE: Final = "This payment was not handed to finance, or was taken back"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HandOver:
+    """A payment that waits for finance: what it needs of the claim, and nothing of its loss."""
+
+    id: UUID
+    distributor_id: UUID
+    is_live: bool
+    version: int
+    reference: str
+    provider: str
+    claim_type: str
+    payee: Payee
+    amount_minor: int
+    approved_name: str
+    by: str
+    at: datetime
+    note: str
+
+
+def hand_over(
+    session: ScopedSession, claim_id: UUID, *, person: Person, version: int, note: str | None = None
+) -> ClaimChange:
+    """Hand the payment of an accepted offer to finance, for supervisors; in place of any other referral.
+
+    StateForbids for a claim that is not Offer accepted and for one that could not be paid as it stands.
+    """
+    given: HandOverInput = request.validate(HandOverInput, {"hand_over_note": note})
+    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    if not person.has_role("supervisor"):
+        raise NotAllowed("A supervisor hands a payment to finance")
+    transition = claim_guards.require_transition(claim, ClaimStatus.PAID)
+    judgement = claim_judgement.judge(session, claim)
+    if missing := _list_missing(transition, claim, person, judgement):
+        raise StateForbids(f"Paying needs {' and '.join(missing)}", detail={"missing": missing})
+    before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
+    minor = claim_payments.get_balance(claim, judgement.limits)
+    referrals.open_referral(
+        session,
+        claim,
+        to=transition.to,
+        amount_minor=minor,
+        note=given.hand_over_note or "",
+        person=person,
+        at=at,
+        asks_role=PAYER_ROLE,
+    )
+    facts = {"to_pay": money.to_wire(minor)}
+    return claim_changes.save_change(
+        session, claim, before, person=person, action="claim handed to finance", extra_facts=facts
+    )
+
+
+def _list_missing(transition: Transition, claim: Claim, person: Person, judgement: Judgement) -> list[str]:
+    """List what the claim itself lacks for a payment, whoever pays."""
+    unmet = (
+        transitions.describe_unmet_need(need, transition, claim, person, judgement)
+        for need in transition.needs
+        if not need.of_person
+    )
+    return [words for words in unmet if words]
+
+
+def take_back(session: ScopedSession, claim_id: UUID, *, person: Person, version: int) -> ClaimChange:
+    """Take a payment back from finance before it is made, for supervisors; StateForbids where none is there."""
+    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    if not person.has_role("supervisor"):
+        raise NotAllowed("A supervisor takes a payment back from finance")
+    if _find_giver(session, claim) is None:
+        raise StateForbids(_NOT_THERE)
+    before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
+    referrals.close(session, claim, person=person, at=at)
+    return claim_changes.save_change(session, claim, before, person=person, action="claim taken back from finance")
+
+
+def pay(
+    session: ScopedSession,
+    claim_id: UUID,
+    *,
+    payment_reference: str | None,
+    person: Person,
+    version: int,
+    payment: Mapping[str, Any] | None = None,
+) -> ClaimChange:
+    """Pay a claim that was handed to finance, with what is left of its offer; it is Paid by that.
+
+    What stands against a payment by the desk stands against this one: the approver, who set the payee and who handed
+    it over do not pay. Authority was that of the supervisor.
+    """
+    if not person.has_role(PAYER_ROLE):
+        raise NotAllowed("Payments that were handed to finance are made by finance")
+    inputs: TransitionInput = request.validate(TransitionInput, {"payment_reference": payment_reference})
+    details: PaymentInput = request.validate(PaymentInput, dict(payment or {}))
+    claim = claim_changes.get_seen_for_update(session, claim_id, version=version)
+    _require_handed_over(session, claim, person)
+    transition = claim_guards.require_transition(claim, ClaimStatus.PAID)
+    judgement = claim_judgement.judge(session, claim, for_update=True)
+    payer = replace(person, claim_limit_minor=None)
+    minor = claim_guards.check_amount(transition, claim, payer, inputs, judgement)
+    move = Move(
+        transition=transition,
+        person=person,
+        inputs=inputs,
+        amount_minor=minor,
+        judgement=judgement,
+        details=details,
+    )
+    return moves.apply(session, claim, move)
+
+
+def _require_handed_over(session: ScopedSession, claim: Claim, person: Person) -> None:
+    giver = _find_giver(session, claim)
+    if giver is None:
+        raise StateForbids(_NOT_THERE)
+    if giver == person.id:
+        raise NotAllowed("Paying needs another than who has handed the payment over")
+
+
+def _find_giver(session: ScopedSession, claim: Claim) -> UUID | None:
+    query = sa.select(col(ClaimReferral.staff_id)).where(
+        col(ClaimReferral.claim_id) == claim.id,
+        col(ClaimReferral.closed_at).is_(None),
+        col(ClaimReferral.asks_role) == PAYER_ROLE,
+    )
+    giver: UUID | None = session.execute(query.limit(1)).scalar_one_or_none()
+    return giver
+
+
+def count_open(session: ScopedSession) -> int:
+    """Return the number of payments that wait for finance."""
+    query = sa.select(sa.func.count()).select_from(Claim).join(ClaimReferral, _JOINED)
+    return int(session.execute(query.where(col(Claim.deleted_at).is_(None))).scalar_one())
+
+
+def list_open(session: ScopedSession) -> Sequence[HandOver]:
+    """List the payments that wait for finance, the oldest first."""
+    return [_build(session, row) for row in session.execute(_build_query()).all()]
+
+
+_JOINED: Final = sa.and_(
+    col(ClaimReferral.claim_id) == col(Claim.id),
+    col(ClaimReferral.closed_at).is_(None),
+    col(ClaimReferral.asks_role) == PAYER_ROLE,
+)
+
+
+def _build_query() -> AnySelect:
+    approver = orm.aliased(Staff)
+    return (
+        sa.select(
+            Claim,
+            ClaimReferral,
+            col(Provider.company_name),
+            col(Staff.name).label("by"),
+            col(approver.name).label("approved_name"),
+        )
+        .join(ClaimReferral, _JOINED)
+        .join(Provider, col(Provider.id) == col(Claim.provider_id))
+        .join(Staff, col(Staff.id) == col(ClaimReferral.staff_id))
+        .outerjoin(approver, col(approver.id) == col(Claim.approved_by))
+        .where(col(Claim.deleted_at).is_(None))
+        .order_by(col(ClaimReferral.created_at), col(Claim.id))
+    )
+
+
+def _build(session: ScopedSession, row: Any) -> HandOver:
+    claim, referral = row.Claim, row.ClaimReferral
+    return HandOver(
+        id=claim.id,
+        distributor_id=claim.distributor_id,
+        is_live=claim.is_live,
+        version=claim.version,
+        reference=requirements.format_reference(claim.id),
+        provider=row.company_name,
+        claim_type=claim.claim_type,
+        payee=claim_payees.list_payees(session, claim)[-1],
+        amount_minor=referral.amount_minor,
+        approved_name=row.approved_name or "",
+        by=row.by,
+        at=referral.created_at,
+        note=referral.note,
+    )

@@ -1,0 +1,234 @@
+"""Loss ratios on incident basis: what the losses of a window cost, of the premium earned in it (contract C11).
+
+Earned up to a day is what the term has run of its premium: evenly, and for credit life by the sum of the digits, as its
+risk falls with the loan; never more than was not refunded. A window earns the difference of its ends, so that windows
+side by side add up to the kobo.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any, Final, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+from sqlmodel.sql.sqltypes import UTCDateTime
+
+from core import clock
+from core.covers.credit_life import CREDIT_LIFE
+from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow import reserves as claim_reserves
+from core.services.dimensions import UNKNOWN, Choices
+from core.services.sales.metrics import share
+from core.services.windows import EARLIEST, Window
+from core.store.access import AnySelect, ScopedSession
+from core.store.expressions import lagos_day, milliseconds_between
+from core.store.schema.tables import Claim, Policy, Product, Purchase, Refund, Renewal
+
+LossDimension = Literal["product", "provider", "distributor", "month"]
+LOSS_DIMENSIONS: Final[tuple[LossDimension, ...]] = ("product", "provider", "distributor", "month")
+_DAY_MS: Final = 86_400_000
+_EPOCH: Final = datetime(EARLIEST.year, EARLIEST.month, EARLIEST.day, tzinfo=UTC)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LossFigures:
+    """Number of losses, what was paid on them and is outstanding, and the premium earned; in kobo."""
+
+    claims: int = 0
+    paid_minor: int = 0
+    outstanding_minor: int = 0
+    earned_minor: int = 0
+
+    @property
+    def incurred_minor(self) -> int:
+        """Paid plus outstanding."""
+        return self.paid_minor + self.outstanding_minor
+
+    @property
+    def ratio(self) -> Decimal | None:
+        """Incurred of earned; None where nothing was earned."""
+        return share(self.incurred_minor, self.earned_minor)
+
+    def __add__(self, other: "LossFigures") -> "LossFigures":
+        return LossFigures(
+            claims=self.claims + other.claims,
+            paid_minor=self.paid_minor + other.paid_minor,
+            outstanding_minor=self.outstanding_minor + other.outstanding_minor,
+            earned_minor=self.earned_minor + other.earned_minor,
+        )
+
+
+Key = tuple[UUID, UUID, date]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LossTable:
+    """Loss figures of a window by product, distributor and first day of the month of the incident."""
+
+    cells: Mapping[Key, LossFigures]
+
+    @property
+    def total(self) -> LossFigures:
+        """The figures of the whole window."""
+        return sum(self.cells.values(), LossFigures())
+
+    def list_lines(self, dimension: LossDimension, choices: Choices) -> list[tuple[str, LossFigures]]:
+        """List the named figures of each member of a dimension: months in their order, else the most earned first."""
+        found: dict[Any, LossFigures] = {}
+        for key, figures in self.cells.items():
+            member = _get_member(dimension, key, choices)
+            found[member] = found.get(member, LossFigures()) + figures
+        if dimension == "month":
+            return [(f"{month:%b %Y}", found[month]) for month in sorted(found)]
+        names = choices.names[dimension]
+        lines = [(names.get(member, UNKNOWN), figures) for member, figures in found.items()]
+        return sorted(lines, key=lambda line: (-line[1].earned_minor, -line[1].incurred_minor, line[0]))
+
+
+def _get_member(dimension: LossDimension, key: Key, choices: Choices) -> Any:
+    product_id, distributor_id, month = key
+    return month if dimension == "month" else choices.get_member(dimension, product_id, distributor_id)
+
+
+def build_table(session: ScopedSession, window: Window) -> LossTable:
+    """Build the loss figures of a window, as of now: three statements, however many months."""
+    edges = list_edges(window)
+    cells: dict[Key, LossFigures] = {}
+    for query in (build_first_terms_query(edges), build_renewed_terms_query(edges)):
+        for product_id, distributor_id, *until in session.execute(query):
+            for month, before, after in zip(edges, until, until[1:], strict=False):
+                _add(cells, (product_id, distributor_id, month), LossFigures(earned_minor=int(after - before)))
+    for row in session.execute(build_losses_query(window).add_columns(_INCIDENT_DAY).group_by(_INCIDENT_DAY)):
+        day = date.fromisoformat(str(row[-1])[:10])
+        losses = LossFigures(claims=row.claims, paid_minor=int(row.paid), outstanding_minor=int(row.outstanding))
+        _add(cells, (row.product_id, row.distributor_id, max(edge for edge in edges if edge <= day)), losses)
+    return LossTable(
+        cells={(*key[:2], key[2].replace(day=1)): found for key, found in cells.items() if found != LossFigures()}
+    )
+
+
+def _add(cells: dict[Key, LossFigures], key: Key, figures: LossFigures) -> None:
+    cells[key] = cells.get(key, LossFigures()) + figures
+
+
+def list_edges(window: Window) -> list[date]:
+    """List the first day of a window, of every further month in it, and the day after it."""
+    edges, month = [window.start], clock.add_months(window.start.replace(day=1), 1)
+    while month < window.end:
+        edges.append(month)
+        month = clock.add_months(month, 1)
+    return [*edges, window.end]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Terms:
+    """Terms in SQL: their first instant and their end, their premium, and what of it was refunded."""
+
+    start_at: Any
+    end_at: Any
+    total: Any
+    refunded: Any
+
+    def earned_until(self, day: date) -> sa.ColumnElement[int]:
+        """Return the premium earned before a day of Lagos, in whole kobo."""
+        start, end = _count_days(self.start_at), _count_days(self.end_at, is_end=True)
+        at, length = _get_ordinal(day), end - start
+        left = end - at
+        evenly = self.total * (at - start) // length
+        by_digits = self.total - self.total * left * (left + 1) // (length * (length + 1))
+        is_reducing = sa.and_(col(Product.prefix) == CREDIT_LIFE.prefix, col(Product.route_name) == CREDIT_LIFE.route)
+        earned = sa.case((end <= at, self.total), (start >= at, 0), (is_reducing, by_digits), else_=evenly)
+        kept = self.total - self.refunded
+        return sa.case((earned > kept, kept), else_=earned)
+
+
+def build_first_terms_query(edges: Sequence[date]) -> AnySelect:
+    """Build the query of what first terms have earned before each day, by product and distributor."""
+    renewed = sa.select(sa.func.min(col(Renewal.previous_expiration_at))).where(
+        col(Renewal.policy_id) == col(Policy.id), col(Renewal.status), col(Renewal.deleted_at).is_(None)
+    )
+    terms = _Terms(
+        start_at=col(Policy.start_at),
+        end_at=sa.func.coalesce(renewed.correlate(Policy).scalar_subquery(), col(Policy.expiration_at)),
+        total=col(Purchase.total_minor),
+        refunded=sa.func.coalesce(col(Refund.total_minor), 0),
+    )
+    return (
+        _select(Policy, terms, edges)
+        .join(Purchase, col(Purchase.id) == col(Policy.purchase_id))
+        .join(Product, col(Product.id) == col(Policy.product_id))
+        .outerjoin(Refund, sa.and_(col(Refund.purchase_id) == col(Purchase.id), col(Refund.renewal_id).is_(None)))
+        .where(
+            col(Policy.activated),
+            col(Policy.declined_at).is_(None),
+            col(Policy.deleted_at).is_(None),
+            col(Policy.expiration_at) > clock.midnight(edges[0]),
+            col(Policy.start_at) < clock.midnight(edges[-1]),
+        )
+    )
+
+
+def build_renewed_terms_query(edges: Sequence[date]) -> AnySelect:
+    """Like `build_first_terms_query`, for the terms that renewals bought."""
+    terms = _Terms(
+        start_at=col(Renewal.start_at),
+        end_at=col(Renewal.expiration_at),
+        total=col(Renewal.total_minor),
+        refunded=sa.func.coalesce(col(Refund.total_minor), 0),
+    )
+    return (
+        _select(Renewal, terms, edges)
+        .join(Product, col(Product.id) == col(Renewal.product_id))
+        .outerjoin(Refund, col(Refund.renewal_id) == col(Renewal.id))
+        .where(
+            col(Renewal.status),
+            col(Renewal.deleted_at).is_(None),
+            col(Renewal.expiration_at) > clock.midnight(edges[0]),
+            col(Renewal.start_at) < clock.midnight(edges[-1]),
+        )
+    )
+
+
+def _select(entity: Any, terms: _Terms, edges: Sequence[date]) -> AnySelect:
+    group = (col(entity.product_id), col(entity.distributor_id))
+    sums = (sa.func.sum(terms.earned_until(day)).label(f"until_{place}") for place, day in enumerate(edges))
+    return sa.select(*group, *sums).select_from(entity).group_by(*group)
+
+
+def _count_days(instant: Any, *, is_end: bool = False) -> sa.ColumnElement[int]:
+    """Return the day of an instant as an ordinal; a cover that ends within a day holds the whole of it."""
+    since = milliseconds_between(sa.literal(_EPOCH, UTCDateTime), instant)
+    return sa.type_coerce((since + (_DAY_MS - 1 if is_end else 0)) // _DAY_MS, sa.BigInteger)
+
+
+def _get_ordinal(day: date) -> int:
+    return (day - EARLIEST).days
+
+
+# An incident without a day counts on the day of its lodging. No bound values: PostgreSQL groups by the same text only.
+_INCIDENT_DAY: Final = sa.func.coalesce(
+    sa.func.substr(col(Claim.incident_date), sa.literal_column("1"), sa.literal_column("10")),
+    sa.cast(lagos_day(col(Claim.created_at)), sa.String),
+)
+
+
+def build_losses_query(window: Window) -> AnySelect:
+    """Build the query of the losses of a window by product and distributor: number, paid and outstanding as of now."""
+    group = (col(Claim.product_id), col(Claim.distributor_id))
+    return (
+        sa.select(
+            *group,
+            sa.func.count().label("claims"),
+            sa.func.sum(claim_payments.of_each()).label("paid"),
+            sa.func.sum(claim_reserves.build_reserve_column()).label("outstanding"),
+        )
+        .where(
+            col(Claim.deleted_at).is_(None),
+            window.start.isoformat() <= _INCIDENT_DAY,
+            window.end.isoformat() > _INCIDENT_DAY,
+        )
+        .group_by(*group)
+    )

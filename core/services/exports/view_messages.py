@@ -1,0 +1,189 @@
+"""The messages about saved views: which are due, the figures of each, and the e-mail that tells them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, money
+from core.errors import CoverdeskError, NotFound
+from core.services.claims.lists.filter import ClaimFilter
+from core.services.dimensions import load_choices
+from core.services.exports import view_watches
+from core.services.exports.exports import ExportKind
+from core.services.filters.declaration import Filter
+from core.services.mail import mail
+from core.services.mail.templates import TEMPLATES
+from core.services.people import saved_views, staff
+from core.services.people.staff import Person
+from core.services.records import format_mode
+from core.services.windows import named_window
+from core.settings import settings
+from core.store.access import ScopedSession
+from core.store.schema.tables import SavedView, ViewWatch
+
+REGULAR, WARNING = "saved view", "saved view warning"
+ACTOR: Final = "saved views"
+# The hour of Lagos from which the messages of a day are sent, and how often bounds are looked at.
+FIRST_HOUR: Final = 7
+CHECK_EVERY: Final = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The figures of a view at this moment; the sum in kobo, None for a list without one."""
+
+    rows: int
+    sum_minor: int | None
+
+    @property
+    def text(self) -> str:
+        """Both in words: "34 rows, ₦1,068.75"."""
+        rows = f"{self.rows:,} {'row' if self.rows == 1 else 'rows'}"
+        return rows if self.sum_minor is None else f"{rows}, {money.format_naira(self.sum_minor)}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Subject:
+    """A watched view with its person and the export whose selection it is."""
+
+    view: SavedView
+    person: Person
+    kind: ExportKind[Any]
+    selection: Filter
+
+
+def list_due(session: ScopedSession) -> Sequence[tuple[UUID, bool]]:
+    """Return the watches that have to be looked at now, each with its mode."""
+    return [
+        (row.id, row.is_live) for row in view_watches.list_all(session) if _is_message_due(row) or _is_look_due(row)
+    ]
+
+
+def _is_message_due(row: ViewWatch) -> bool:
+    if row.every is None or int(clock.format_lagos(clock.now(), "%H")) < FIRST_HOUR:
+        return False
+    return row.sent_on is None or row.sent_on < view_watches.latest_due(row.every, clock.today())
+
+
+def _is_look_due(row: ViewWatch) -> bool:
+    return row.figure is not None and (row.checked_at is None or row.checked_at <= clock.now() - CHECK_EVERY)
+
+
+def read_figures(session: ScopedSession, watch_id: UUID) -> Figures | str:
+    """Return the figures of a watched view in the session's mode, or why it has none any more."""
+    try:
+        subject = _load(session, watch_id)
+    except CoverdeskError as error:
+        return str(error) or "The role for this list is gone"
+    return compute(session, subject.kind, subject.selection)
+
+
+def compute(session: ScopedSession, kind: ExportKind[Any], selection: Filter) -> Figures:
+    """Count and add up the rows that an export of this selection has."""
+    value = sa.literal(0) if kind.summed is None else kind.summed
+    rows = kind.rows([value.label("value")], selection, load_choices(session)).order_by(None).subquery()
+    number, minor = session.execute(
+        sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(rows.c.value), 0)).select_from(rows)
+    ).one()
+    return Figures(int(number), None if kind.summed is None else int(minor))
+
+
+def send(session: ScopedSession, watch_id: UUID, found: Figures | str) -> int:
+    """Queue what is due of a watch with these figures; returns the number of e-mails, none when asked for again."""
+    query = sa.select(ViewWatch).where(col(ViewWatch.id) == watch_id).with_for_update()
+    row: ViewWatch | None = session.execute(query).scalar_one_or_none()
+    if row is None:
+        return 0
+    is_message_due, is_look_due = _is_message_due(row), _is_look_due(row)
+    if not (is_message_due or is_look_due):
+        return 0
+    row.last_error = found[:200] if isinstance(found, str) else None
+    if is_message_due and row.every:
+        row.sent_on = view_watches.latest_due(row.every, clock.today())
+    row.checked_at = clock.now()
+    sent = 0
+    if not isinstance(found, str):
+        subject = _load(session, watch_id)
+        if is_message_due:
+            sent += _mail(session, REGULAR, row, subject, found)
+        if is_look_due:
+            is_crossed = _is_crossed(row, found)
+            if is_crossed and not row.is_crossed:
+                sent += _mail(session, WARNING, row, subject, found)
+            row.is_crossed = is_crossed
+    session.flush()
+    return sent
+
+
+def _is_crossed(row: ViewWatch, found: Figures) -> bool:
+    value = found.rows if row.figure == "rows" else found.sum_minor
+    if value is None or row.bound is None:
+        return False
+    return value > row.bound if row.is_above else value < row.bound
+
+
+def _load(session: ScopedSession, watch_id: UUID) -> Subject:
+    """Return the subject of a watch; NotFound and NotAllowed say why there is none any more."""
+    row = session.execute(sa.select(ViewWatch).where(col(ViewWatch.id) == watch_id)).scalar_one_or_none()
+    person = staff.find_by_id(session, row.staff_id) if row else None
+    if row is None or person is None:
+        raise NotFound("The person has left")
+    view = saved_views.get_view(session, row.view_id, by=person)
+    kind = view_watches.get_kind(view.screen)
+    if kind is None:
+        raise NotFound("The views of this list are not mailed")
+    kind.require_role(person)
+    return Subject(view=view, person=person, kind=kind, selection=read_selection(kind, view.parameters, person))
+
+
+def read_selection(kind: ExportKind[Any], parameters: Mapping[str, Sequence[str]], person: Person) -> Filter:
+    """Return the filter of a view as its screen has it today: a named period ends today, "mine" is the person's."""
+    known = {parameter.name for parameter in kind.parameters}
+    address = {name: list(given) for name, given in parameters.items() if name in known}
+    if kind.filter is ClaimFilter:
+        return ClaimFilter.read({"view": ["mine"], **address}, me=person.id)
+    period = next(iter(parameters.get("period", ())), "all")
+    if period not in ("all", "custom"):
+        window = named_window(period, clock.today())
+        address |= {"from": [str(window.start)], "to": [str(window.last)]}
+    selection: Filter = kind.read(address)
+    return selection
+
+
+def _mail(session: ScopedSession, template: str, row: ViewWatch, subject: Subject, found: Figures) -> int:
+    values = {
+        "name": subject.person.name,
+        "view": subject.view.name,
+        "list": subject.kind.title,
+        "day": clock.format_lagos(clock.now()),
+        "figures": found.text,
+        "warning": _describe_bound(row),
+        **_links(row, subject),
+    }
+    used = {name: value for name, value in values.items() if name in TEMPLATES[template].names}
+    mail.send(session, subject.person.email, template, used, about=f"view {subject.view.id}", by=ACTOR)
+    return 1
+
+
+def _describe_bound(row: ViewWatch) -> str:
+    if row.bound is None:
+        return ""
+    bound = money.format_naira(row.bound) if row.figure == "sum" else f"{row.bound:,} rows"
+    return f"{'more' if row.is_above else 'less'} than {bound}"
+
+
+def _links(row: ViewWatch, subject: Subject) -> dict[str, str]:
+    """Return the links to the list as the view has it, and to the file of the same selection."""
+    base, mode = settings().base_url.rstrip("/"), {} if row.is_live else {"mode": [format_mode(row.is_live)]}
+    page = subject.view.screen.rpartition("/")[2].removesuffix(".py")
+    selection = {**subject.selection.address(), **mode}
+    return {
+        "link": f"{base}/{page}?{urlencode({**subject.view.parameters, **mode}, doseq=True)}",
+        "file": f"{base}/exports/{subject.kind.name}.xlsx?{urlencode(selection, doseq=True)}",
+    }

@@ -1,0 +1,1 @@
+"""The money of claims on screens: what finance pays, and loss ratios."""

@@ -1,0 +1,79 @@
+"""Renewing the ticked policies of the list of what is due, with a preview of every term and the sum."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.services.people.staff import Person
+from core.services.renewals import bulk
+from core.services.renewals.bulk import BulkRenewal, ShownTerm
+from core.services.renewals.due_table import DueRow
+from core.store.access import transact
+from core.ui.frame import frame
+from core.ui.kit import dialogs, words
+from core.ui.kit.dialogs import Decision
+from core.ui.lists import columns, tables
+from core.ui.lists.tables import Table
+from core.ui.sales.renewal_table import DUE
+
+_PREVIEW: Table[DueRow] = Table(
+    name="bulk renewal",
+    noun=("policy", "policies"),
+    columns={
+        "customer": columns.text("Customer", lambda row: row.customer, 140),
+        "product": columns.text("Product", lambda row: row.product, 130),
+        "ends": columns.day("Ends", lambda row: row.expiration_at),
+        "next": columns.naira("One more term", lambda row: row.next_minor),
+    },
+)
+
+
+def button(picked: Sequence[DueRow], person: Person) -> None:
+    """Draw the button that opens the preview; disabled unless something of what is ticked can be renewed."""
+    renewable = [row for row in picked if row.next_minor is not None]
+    st.button(
+        f"Renew ({len(renewable)})" if len(renewable) > 1 else "Renew ticked",
+        icon=":material/autorenew:",
+        key="due.renew",
+        disabled=not renewable,
+        on_click=lambda: dialogs.open_(_renewing(picked, renewable, person)),
+    )
+
+
+def _renewing(picked: Sequence[DueRow], renewable: Sequence[DueRow], person: Person) -> Decision:
+    scope, shown = frame.scope(), [_shown(row) for row in renewable]
+    total = sum(each.total_minor for each in shown)
+
+    def act() -> str:
+        found = transact(scope, lambda session: bulk.renew_each(session, shown, by=person))
+        tables.let_go(DUE)
+        return summarise(found)
+
+    return Decision(
+        title="Renew these policies",
+        icon="autorenew",
+        says=f"One more term for each of **{len(renewable)}** {DUE.noun[len(renewable) != 1]},"
+        f" **{words.naira(total)}** together. Each keeps its number and gets a new certificate.",
+        asks=lambda: _ask(picked, renewable),
+        confirm=f"Renew {len(renewable)} for {words.naira(total)}",
+        act=act,
+    )
+
+
+def _shown(row: DueRow) -> ShownTerm:
+    return ShownTerm(policy_id=row.id, expiration_at=row.expiration_at, total_minor=row.next_minor or 0)
+
+
+def _ask(picked: Sequence[DueRow], renewable: Sequence[DueRow]) -> None:
+    tables.draw_short(_PREVIEW, renewable)
+    for row in picked:
+        if row.refusal:
+            st.caption(f"Left out: {words.plain(row.customer)}, {words.plain(words.format_dates(row.refusal))}")
+
+
+def summarise(found: BulkRenewal) -> str:
+    """Return the result in words: "2 policies are renewed for ₦1,068.75. Left out 1: it was renewed meanwhile."."""
+    verb = "policy is" if found.done == 1 else "policies are"
+    done = f"{words.count(found.done)} {verb} renewed for {words.naira(found.total_minor)}."
+    reasons = "; ".join(f"{number}: {words.format_dates(reason)}" for reason, number in found.left_out.items())
+    return f"{done} Left out {reasons}." if reasons else done

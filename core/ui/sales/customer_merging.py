@@ -1,0 +1,117 @@
+"""Records of one person on a customer's page: those merged into it, and others that may be the same."""
+
+from uuid import UUID
+
+import streamlit as st
+
+from core.services.people.staff import Person
+from core.services.sales import customer_merging
+from core.services.sales.customer_merging import OtherRecord
+from core.services.views.customer import CustomerDetail
+from core.store.access import reading, transact
+from core.ui.frame import frame
+from core.ui.kit import dialogs, words
+from core.ui.kit.dialogs import Decision
+
+_FIND, _PAGE = "same_person", "sales/customer.py"
+
+
+def draw(customer: CustomerDetail, person: Person) -> None:
+    """Draw the records of the person, and for operations the search for another one."""
+    may_merge = person.has_role(*customer_merging.ROLES)
+    if customer.group.kept_id != customer.id:
+        _part_of(customer, may_merge=may_merge, person=person)
+        return
+    for record in customer.group.merged:
+        _merged(record, may_merge=may_merge, person=person)
+    if may_merge:
+        with st.expander("The same person under another record?", icon=":material/merge:"):
+            _search(customer, person)
+
+
+def _part_of(customer: CustomerDetail, *, may_merge: bool, person: Person) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.info("This record is part of another one, which shows everything of this person.", icon=":material/merge:")
+        _link(customer.group.kept_id, "Open that one")
+        if may_merge:
+            _apart_button(customer.id, customer.name, person)
+
+
+def _merged(record: OtherRecord, *, may_merge: bool, person: Person) -> None:
+    with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small", key=f"rec {record.id}"):
+        st.markdown(f":material/merge: **{words.plain(record.name)}** · {_contact(record)}", width="content")
+        by = words.plain(record.merged_by)
+        st.caption(f"Merged by {by}, {words.moment(record.merged_at)}", width="content")
+        _link(record.id, "Its own page")
+        if may_merge:
+            _apart_button(record.id, record.name, person)
+
+
+def _search(customer: CustomerDetail, person: Person) -> None:
+    st.caption(
+        "Merged records are shown together here. Nothing is moved: each keeps its sales and e-mail, the API shows what"
+        " it always showed, and they can be taken apart again."
+    )
+    text = st.text_input("Find a record of the same distributor", key=_FIND, type="search", max_chars=100)
+    with reading(frame.scope()) as session:
+        found = customer_merging.list_candidates(session, customer.id, text.strip())
+    if not found:
+        st.caption("No other record has this name or phone." if not text else "No other record matches.")
+    elif not text:
+        st.caption("The same name or phone:")
+    for record in found:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"may {record.id}"):
+            st.markdown(f"**{words.plain(record.name)}** · {_contact(record)}", width="content")
+            st.caption(f"First met {words.day(record.created_at)}", width="content")
+            _link(record.id, "Look at it")
+            st.button(
+                "Merge",
+                key=f"merge {record.id}",
+                icon=":material/merge:",
+                on_click=lambda record=record: dialogs.open_(_merging(customer, record, person)),
+            )
+
+
+def _contact(record: OtherRecord) -> str:
+    return " · ".join(words.plain(each) for each in (record.email, record.phone) if each)
+
+
+def _link(customer_id: UUID, label: str) -> None:
+    query = {"id": str(customer_id), **frame.mode_query()}
+    st.page_link(_PAGE, label=label, icon=":material/person:", query_params=query)
+
+
+def _merging(customer: CustomerDetail, record: OtherRecord, person: Person) -> Decision:
+    scope = frame.scope()
+
+    def act() -> str:
+        transact(scope, lambda session: customer_merging.merge(session, customer.id, record.id, by=person))
+        return f"{record.name} ({record.email}) is shown here from now on."
+
+    return Decision(
+        title="Merge these records",
+        icon="merge",
+        says=f"**{words.plain(record.name)}** ({_contact(record)}) becomes part of **{words.plain(customer.name)}**"
+        f" ({words.plain(customer.email)}). If one of them wants no reminders, none goes to either.",
+        confirm="Merge",
+        act=act,
+    )
+
+
+def _apart_button(record_id: UUID, name: str, person: Person) -> None:
+    scope = frame.scope()
+
+    def act() -> str:
+        transact(scope, lambda session: customer_merging.undo(session, record_id, by=person))
+        return f"{name} is a customer apart again."
+
+    decision = Decision(
+        title="Take apart",
+        icon="call_split",
+        says=f"**{words.plain(name)}** is shown as a customer apart again, with what was always its own.",
+        confirm="Take apart",
+        act=act,
+    )
+    st.button(
+        "Take apart", key=f"apart {record_id}", icon=":material/call_split:", on_click=dialogs.open_, args=(decision,)
+    )

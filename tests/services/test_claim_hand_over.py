@@ -1,0 +1,222 @@
+"""A supervisor hands the payment of a claim to finance, which pays it and can do nothing else (contract C10, C15)."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from threading import Barrier
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from core import clock
+from core.errors import CoverdeskError, InvalidInput, NotAllowed, StaleVersion, StateForbids
+from core.services.claims.lists import queue as claim_queue
+from core.services.claims.paying import hand_overs
+from core.services.claims.paying.hand_overs import HandOver
+from core.services.claims.workflow import part_payments, payee_changes, referrals
+from core.store.access import Store
+from tests.conftest import Partner
+from tests.services.claim_office import DESK, Office
+from tests.services.test_lodging import NOON
+
+ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
+PAYEE = {"name": "Ada Eze", "bank_name": "First Bank", "account_number": "0123456789", "reason": "As she asked"}
+
+
+@pytest.fixture(autouse=True)
+def still() -> Iterator[None]:
+    with clock.freeze(NOON):
+        yield
+
+
+@pytest.fixture
+def office(store: Store, partner: Partner) -> Office:
+    return Office(store, partner)
+
+
+def accepted(office: Office) -> UUID:
+    """A claim that Sade has approved and offered, 70,000.00, and that is not paid."""
+    claim_id = office.lodge(incident_date="2026-11-18")
+    office.walk(claim_id, *ACCEPTED)
+    return claim_id
+
+
+def hand_over(office: Office, claim_id: UUID, *, by: str = "sade", **said: Any) -> None:
+    said.setdefault("version", office.claim(claim_id).version)
+    office.do(hand_overs.hand_over, claim_id, by=by, **said)
+
+
+def pay(office: Office, claim_id: UUID, *, by: str = "funmi", **said: Any) -> None:
+    said = {"payment_reference": "FIN-1", "version": office.claim(claim_id).version, **said}
+    office.do(hand_overs.pay, claim_id, by=by, **said)
+
+
+def waiting(office: Office) -> list[HandOver]:
+    with office.store.reading(DESK) as session:
+        rows = list(hand_overs.list_open(session))
+        assert hand_overs.count_open(session) == len(rows)
+    return rows
+
+
+def test_finance_pays_what_was_handed_over(office: Office) -> None:
+    claim_id, other = accepted(office), accepted(office)
+    hand_over(office, claim_id, note="By noon, please")
+    (row,) = waiting(office)
+    assert (row.id, row.amount_minor, row.approved_name, row.by, row.note) == (
+        claim_id,
+        7_000_000,
+        "sade",
+        "sade",
+        "By noon, please",
+    )
+    pay(office, claim_id, payment={"method": "Cheque"})
+    claim = office.claim(claim_id)
+    assert (claim.claim_status, claim.payment_reference) == ("Paid", "FIN-1")
+    assert waiting(office) == []
+    assert [entry.action for entry in office.log(claim_id)][-2:] == ["claim handed to finance", "claim moved"]
+    assert office.log(claim_id)[-1].actor == "staff funmi@x.example"
+    assert office.claim(other).claim_status == "Offer accepted"
+
+
+def test_finance_does_nothing_else_on_a_claim(office: Office) -> None:
+    claim_id = accepted(office)
+    with pytest.raises(StateForbids, match="was not handed to finance"):
+        pay(office, claim_id)
+    hand_over(office, claim_id)
+    for to, said in (("Paid", {"payment_reference": "FIN-1"}), ("Reviewing", {"note": "Again"})):
+        with pytest.raises(NotAllowed, match="claims officers"):
+            office.move(claim_id, to, by="funmi", **said)
+    version = office.claim(claim_id).version
+    with pytest.raises(NotAllowed, match="claims officers"):
+        office.do(part_payments.pay_part, claim_id, by="funmi", amount="1", payment_reference="F", version=version)
+    with pytest.raises(NotAllowed, match="claims officers"):
+        office.do(payee_changes.set_payee, claim_id, by="funmi", version=version, **PAYEE)
+    with pytest.raises(NotAllowed, match="claims officers"):
+        hand_over(office, claim_id, by="funmi")
+    with pytest.raises(NotAllowed, match="claims officers"):
+        office.do(hand_overs.take_back, claim_id, by="funmi", version=version)
+    assert len(waiting(office)) == 1
+
+
+def test_only_finance_pays_and_only_a_supervisor_hands_over(office: Office) -> None:
+    claim_id = accepted(office)
+    with pytest.raises(NotAllowed, match="A supervisor hands"):
+        hand_over(office, claim_id, by="bola")
+    hand_over(office, claim_id)
+    for by in ("ada", "bola", "sade"):
+        with pytest.raises(NotAllowed, match="made by finance"):
+            pay(office, claim_id, by=by)
+    with pytest.raises(NotAllowed, match="A supervisor takes"):
+        office.do(hand_overs.take_back, claim_id, by="bola", version=office.claim(claim_id).version)
+
+
+def test_approver_giver_and_who_set_the_payee_do_not_pay_though_they_are_of_finance(office: Office) -> None:
+    claim_id = accepted(office)
+    hand_over(office, claim_id)
+    office.people["sade"] = replace(office.people["sade"], roles=("supervisor", "finance"))
+    with pytest.raises(NotAllowed, match="handed the payment over"):
+        pay(office, claim_id, by="sade")
+    hand_over(office, claim_id, by="root")
+    with pytest.raises(NotAllowed, match="an approver other than the payer"):
+        pay(office, claim_id, by="sade")
+    office.people["bola"] = replace(office.people["bola"], roles=("supervisor", "finance"))
+    office.do(payee_changes.set_payee, claim_id, by="bola", version=office.claim(claim_id).version, **PAYEE)
+    hand_over(office, claim_id, by="root")
+    with pytest.raises(NotAllowed, match="set the payee"):
+        pay(office, claim_id, by="bola")
+    pay(office, claim_id)
+
+
+def test_limit_of_an_officer_who_is_of_finance_too_does_not_bound_what_a_supervisor_handed_over(
+    office: Office,
+) -> None:
+    claim_id = accepted(office)
+    hand_over(office, claim_id)
+    office.people["ada"] = replace(office.people["ada"], roles=("claims", "finance"), claim_limit_minor=0)
+    with pytest.raises(NotAllowed, match="above the limit"):
+        office.move(claim_id, "Paid", by="ada", payment_reference="FIN-1")
+    pay(office, claim_id, by="ada")
+
+
+@pytest.mark.parametrize("what", ["part", "payee", "move", "take back"])
+def test_whatever_changes_the_payment_takes_it_back_from_finance(office: Office, what: str) -> None:
+    claim_id = accepted(office)
+    hand_over(office, claim_id)
+    version = office.claim(claim_id).version
+    if what == "part":
+        office.do(part_payments.pay_part, claim_id, by="ada", amount="1000", payment_reference="P", version=version)
+    elif what == "payee":
+        office.do(payee_changes.set_payee, claim_id, by="sade", version=version, **PAYEE)
+    elif what == "move":
+        office.move(claim_id, "Reviewing", by="sade")
+    else:
+        office.do(hand_overs.take_back, claim_id, by="sade", version=version)
+    assert waiting(office) == []
+    with pytest.raises(StateForbids, match="was not handed to finance"):
+        pay(office, claim_id)
+
+
+def test_hand_over_is_no_referral_and_no_officer_replaces_it(office: Office) -> None:
+    claim_id = accepted(office)
+    hand_over(office, claim_id)
+    with office.store.reading(DESK) as session:
+        assert claim_queue.count_views(session, office.people["sade"]).views["referred"] == 0
+    version = office.claim(claim_id).version
+    with pytest.raises(StateForbids, match="is with finance"):
+        office.do(referrals.refer_claim, claim_id, by="ada", to="Paid", note="Please pay", version=version)
+
+
+def test_bad_payments_of_finance_leave_nothing_behind(office: Office) -> None:
+    first, second = accepted(office), accepted(office)
+    hand_over(office, first)
+    hand_over(office, second)
+    pay(office, first)
+    for said, kind, named in (
+        ({"payment_reference": None}, InvalidInput, "payment_reference"),
+        ({"payment_reference": "fin-1 "}, InvalidInput, "payment_reference"),
+        ({"payment": {"value_on": "2026-11-21"}}, InvalidInput, "value_on"),
+        ({"payment": {"method": "Cash"}}, InvalidInput, "method"),
+        ({"version": 1}, StaleVersion, "changed by somebody else"),
+    ):
+        with pytest.raises(kind, match=named):
+            pay(office, second, **said)
+    assert [row.id for row in waiting(office)] == [second]
+    assert office.claim(second).claim_status == "Offer accepted"
+
+
+def test_claim_that_cannot_be_paid_is_not_handed_over(office: Office) -> None:
+    claim_id = office.lodge(incident_date="2026-11-18")
+    with pytest.raises(StateForbids, match="cannot become Paid"):
+        hand_over(office, claim_id)
+    office.walk(claim_id, *ACCEPTED)
+    office.put(claim_id, offer_amount_minor=99_999_999_00)
+    with pytest.raises(StateForbids, match="not above what the rule still gives"):
+        hand_over(office, claim_id)
+
+
+def at_once(*works: Callable[[], object]) -> list[BaseException | None]:
+    meet = Barrier(len(works))
+
+    def attempt(work: Callable[[], object]) -> BaseException | None:
+        meet.wait()
+        try:
+            work()
+        except CoverdeskError as error:
+            return error
+        return None
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        return list(pool.map(attempt, works))
+
+
+def test_finance_and_the_desk_paying_at_once_have_one_winner(office: Office) -> None:
+    claim_id = accepted(office)
+    hand_over(office, claim_id)
+    version = office.claim(claim_id).version
+    works = (
+        partial(pay, office, claim_id, version=version),
+        partial(office.move, claim_id, "Paid", by="ada", version=version, payment_reference="DESK-1"),
+    )
+    assert sorted(type(each).__name__ for each in at_once(*works)) == ["NoneType", "StaleVersion"]

@@ -1,0 +1,107 @@
+"""Webhooks on the screens: registered with a ping and shown once, replayed by days with the count first, sent again."""
+
+from datetime import timedelta
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from core import clock
+from core.ui.kit import dialogs
+from tests.conftest import Partner
+from tests.events import conftest as events
+from tests.events.conftest import Hooks
+from tests.events.receivers import answers, receiving
+from tests.ui.conftest import Screen, lists, press, texts
+
+demonstration, hooks = events.demonstration, events.hooks
+
+
+def box(at: AppTest, name: str) -> Any:
+    every = (*at.text_input, *at.selectbox, *at.date_input, *at.multiselect, *at.checkbox)
+    return next(each for each in every if each.key == dialogs.FIELD + name)
+
+
+def confirm(at: AppTest) -> AppTest:
+    at.button(key="decision.confirm").click().run()
+    assert not at.exception
+    return at
+
+
+def opened(screen: Screen, page: str, **query: str) -> AppTest:
+    at = screen("admin", mode="test")
+    at.switch_page(page)
+    at.query_params.update({"mode": "test", **query})
+    at.run()
+    assert not at.exception
+    return at
+
+
+def page_of(screen: Screen, made: Any) -> AppTest:
+    return opened(screen, "admin/webhook.py", id=str(made.endpoint.id))
+
+
+def test_an_endpoint_is_registered_by_choosing_and_its_secret_is_shown_once(
+    hooks: Hooks, screen: Screen, partner: Partner
+) -> None:
+    with receiving() as receiver:
+        at = opened(screen, "admin/webhooks.py", distributor=str(partner.id))
+        press(at, "Register an endpoint")
+        assert box(at, "events").value == ["*"]
+        box(at, "url").set_value("ftp://wrong")
+        box(at, "events").set_value([])
+        confirm(at)
+        assert "Must be an https address" in texts(at)
+        assert receiver.received == []
+        box(at, "url").set_value(receiver.url)
+        box(at, "events").set_value(["claim.*", "purchase.created"])
+        confirm(at)
+    assert receiver.events == ["endpoint.ping"]
+    assert "answered its ping: it is active" in texts(at)
+    secret = at.code[0].value
+    assert secret.startswith("whsec_")
+    assert list(lists(at)[0]["Events"]) == ["claim.*, purchase.created"]
+    at.run()
+    assert secret not in [each.value for each in at.code]
+
+
+def test_a_replay_is_chosen_by_days_and_counted_before_it_happens(hooks: Hooks, screen: Screen) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        receiver.behave = answers(500)
+        hooks.sell()
+        hooks.drain()
+        receiver.behave = answers(200)
+        hooks.later(days=30)
+        hooks.drain()
+        hooks.sell()
+        hooks.drain()
+        calls = len(receiver.received)
+        at = page_of(screen, made)
+        press(at, "Replay")
+        assert box(at, "to").value == clock.today()
+        assert "**1** events of these days would be sent now" in texts(at)
+        box(at, "from").set_value(clock.today() - timedelta(days=40)).run()
+        assert "**2** events" in texts(at)
+        box(at, "to").set_value(clock.today() - timedelta(days=50)).run()
+        assert "must not be before from" in texts(at)
+        box(at, "to").set_value(clock.today()).run()
+        box(at, "events").set_value(["claim.*"]).run()
+        assert "**0** events" in texts(at)
+        box(at, "events").set_value([]).run()
+        confirm(at)
+        assert "2 events are queued again" in texts(at)
+        hooks.drain()
+    assert len(receiver.received) == calls + 2
+
+
+def test_an_endpoint_keeps_a_pattern_of_its_own_when_it_is_changed(hooks: Hooks, screen: Screen) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url, events=["claim.off*"])
+        at = page_of(screen, made)
+        press(at, "Change")
+        assert box(at, "events").value == ["claim.off*"]
+        box(at, "format").set_value("classic")
+        box(at, "description").set_value("Back office")
+        confirm(at)
+    changed = hooks.endpoint(made)
+    assert (changed.format, changed.description, changed.events) == ("classic", "Back office", ["claim.off*"])
