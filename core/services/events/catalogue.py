@@ -234,6 +234,7 @@ UNTOLD: Final[Mapping[str, str]] = (
                 "month reopening asked",
                 "month reopened",
             ),
+            *("credit note approved first", "credit note approved", "credit note paid", "credit note returned"),
             *("payout prepared", "payout approved", "payout given up", "bank file opened"),
             *("rates proposed", "rates refused", "rates taken back", "rates withdrawn", "product described"),
         ),
@@ -256,6 +257,7 @@ UNTOLD: Final[Mapping[str, str]] = (
             *(
                 "staff added",
                 "staff changed",
+                *("roles proposed", "roles confirmed", "roles refused", "roles taken back"),
                 "staff saved",
                 "first admin set up",
                 "staff enabled",
