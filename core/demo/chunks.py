@@ -2,12 +2,13 @@
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.demo import audit_entries, marker
+from core.demo import audit_entries, credit_notes, marker
 from core.demo.audit_log import Entry, Log, chain
 from core.demo.bulk_rows import Rows, pour
 from core.demo.claims import rows as claim_rows
@@ -40,13 +41,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The rows of one transaction; `upto` purchases are in the store after it."""
+    """The rows of one transaction; `upto` purchases are in the store after it, and the last one knows `until` when."""
 
     rows: Rows
     figures: Figures
     entries: list[Entry]
     policy_numbers: dict[str, int]
     upto: int
+    until: datetime | None = None
 
 
 def chunks(plan: Plan) -> Generator[Chunk]:
@@ -72,7 +74,7 @@ def chunks(plan: Plan) -> Generator[Chunk]:
         if is_last:
             log.add(until, marker.ACTOR, marker.WRITTEN, marker.SUBJECT, after=mark.facts)
         entries = log.entries_until(until if is_last else batch[-1])
-        yield Chunk(rows, figures, entries, dict(counting.policy_numbers), upto)
+        yield Chunk(rows, figures, entries, dict(counting.policy_numbers), upto, until if is_last else None)
 
 
 def write_chunk(session: ScopedSession, chunk: Chunk) -> None:
@@ -83,3 +85,5 @@ def write_chunk(session: ScopedSession, chunk: Chunk) -> None:
     for series, last in chunk.policy_numbers.items():
         session.insert_if_absent(NumberCounter(series=series, last=0))
         session.execute(sa.update(NumberCounter).where(col(NumberCounter.series) == series).values(last=last))
+    if chunk.until is not None:
+        credit_notes.fill(session, chunk.until)

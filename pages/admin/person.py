@@ -4,10 +4,11 @@ import streamlit as st
 
 from core import ids
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
-from core.services.people import account_changes, staff_list, staff_sessions
+from core.services.people import account_changes, role_grants, staff_list, staff_sessions
 from core.services.people.staff_list import StaffRow
 from core.store.access import Scope, reading
 from core.ui.admin import admin_writes, staff_cards, staff_form
+from core.ui.admin import role_grants as role_grant_cards
 from core.ui.frame import frame
 from core.ui.kit import facts, words
 from core.ui.lists import tables
@@ -60,7 +61,10 @@ def save(person: StaffRow, shown: staff_form.Shown, asked: staff_form.Asked) -> 
         st.error(f"{error}.", icon=":material/block:")
     else:
         staff_form.forget()
-        st.toast("Saved. It holds from the person's next click.", icon=":material/check_circle:")
+        st.toast(
+            "Saved. It holds from the person's next click; a role that approves, once a second admin has confirmed it.",
+            icon=":material/check_circle:",
+        )
         st.rerun()
 
 
@@ -69,12 +73,15 @@ tables.back_link("staff", LIST, "Back to the staff")
 person = found()
 if person is None:
     st.stop()
+with reading(Scope.system()) as session:
+    waiting = role_grants.get_open(session, person.id)
 frame.page_header(
     f"{words.plain(person.name)} {words.badge(person.state)}",
     words.plain(person.email),
     tab=f"{person.name} · Person",
 )
 staff_cards.outcome()
+role_grant_cards.draw(waiting, by)
 with st.grid(2, min_column_width=340, gap="small"):
     duties(person)
     staff_cards.access(person, by)

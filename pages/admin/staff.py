@@ -8,7 +8,7 @@ from core.services.people import account_changes, invitations, staff_list
 from core.services.people.staff import Person
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, reading
-from core.ui.admin import admin_writes, staff_cards, staff_form
+from core.ui.admin import admin_writes, role_grants, staff_cards, staff_form
 from core.ui.admin.staff_cards import STAFF
 from core.ui.frame import frame, page_links
 from core.ui.lists import tables
@@ -43,6 +43,7 @@ def add() -> None:
 frame.require("admin")
 frame.page_header("Staff", "Everybody who signs in, what they may do, and whether they are here now.")
 add()
+role_grants.draw_waiting()
 wanted = staff_cards.read_filter()
 staff_cards.filters(wanted)
 with reading(Scope.system()) as session:

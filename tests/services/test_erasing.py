@@ -28,6 +28,7 @@ from core.services.exports import runs
 from core.services.exports.exports import Tally
 from core.services.finance import adjustments, movements
 from core.services.finance.bordereaux import issuing
+from core.services.finance.credit_notes import deciding
 from core.services.finance.filter import MovementFilter
 from core.services.finance.parties import Party
 from core.services.finance.statements import preparing as statements
@@ -35,6 +36,7 @@ from core.services.idempotency import WireResponse
 from core.services.mail import mail
 from core.services.people import staff
 from core.services.people.staff import Person
+from core.services.policies import changes as policy_changes
 from core.services.renewals import calls
 from core.services.selling import drafts
 from core.settings import settings
@@ -44,6 +46,7 @@ from core.store.schema.finance import VIEW
 from core.store.schema.tables import (
     AuditEntry,
     Claim,
+    CreditNote,
     Customer,
     CustomerNote,
     Erasure,
@@ -176,16 +179,29 @@ class PrivacyDesk:
     def settle(self) -> None:
         """End what stands against an erasure."""
         with clock.freeze(datetime(2026, 12, 2, 9, tzinfo=UTC)), self.store.writing(LIVE) as session:
-            version = session.get_one(Claim, self.claim_id).version
+            claim = session.get_one(Claim, self.claim_id)
+            if claim.claim_status == "Declined":
+                return
             claim_actions.move_claim(
                 session,
                 self.claim_id,
                 to="Declined",
                 person=self.people["chi"],
-                version=version,
+                version=claim.version,
                 reason="exclusion",
                 note="Oluwaseyifunmi was told",
             )
+            self._give_back(session)
+
+    def _give_back(self, session: ScopedSession) -> None:
+        """The cover ends, and what goes back of it is paid to the person by name."""
+        policy = session.get_one(Policy, self.desk.sale.policy_id)
+        given = {"reason": "Oluwaseyifunmi asked", "by_insurer": True, "expected_version": policy.version}
+        policy_changes.cancel(session, policy.id, actor=self.people["oye"].actor, **given)
+        (note,) = session.execute(sa.select(col(CreditNote.id)).where(col(CreditNote.is_live))).scalars()
+        deciding.approve(session, note, by=self.people["femi"])
+        paid = {"payee": "Oluwaseyifunmi", "bank_reference": "TRF/1", "value_on": "2026-12-02"}
+        deciding.pay(session, note, paid, by=self.people["funmi"])
 
     def erase(self) -> UUID:
         self.settle()
@@ -272,10 +288,11 @@ def test_an_erased_person_is_in_no_table_and_no_file_and_every_sum_stays(
         provider_id = session.get_one(Policy, privacy.desk.sale.policy_id).provider_id
         for kind, month in (("premium", date(2026, 8, 1)), ("claims", date(2026, 11, 1))):
             issuing.issue(session, provider_id, kind, month, by=privacy.people["funmi"])
+    privacy.settle()
     assert traces(store) >= {
         *("customer", "policy", "claim", "claim_comment", "renewal_call", "adjustment", "adjustment_proposal"),
         *("mail", "kept_answer", "export_receipt", "audit_entry", "sale_draft", "statement_line", "bordereau_line"),
-        *("claim_payee", "customer_note"),
+        *("claim_payee", "customer_note", "credit_note"),
     }, "the person is everywhere to begin with"
     before, folder = privacy.read(sums), Path(settings().files_url)
     assert any(b"Oluwaseyifunmi" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
@@ -390,7 +407,9 @@ def test_append_only_tables_open_for_texts_while_erasing_and_never_for_figures(
 NO_PERSON = {
     *("agreement", "bank_account", "bordereau", "compliance_figure", "erasure", "payment", "payment_settlement"),
     *("payout_batch", "product_version", "purchase", "rate_proposal", "renewal", "statement", "statement_payment"),
-    *("tax_rate", "reconciliation", "difference", "month_step"),
+    *("tax_rate", "reconciliation", "difference", "month_step", "role_grant"),
+    # Its payee can be changed, as it is paid again when the bank returned it; an erasure takes it out.
+    "credit_note",
 }
 
 

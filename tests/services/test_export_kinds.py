@@ -53,8 +53,9 @@ from tests.portfolio import NOW, Portfolio
 from tests.spreadsheets import cells, moment
 
 # The audit log is no record of sales, and each export adds to it: it has a test of its own beside its search; what was
-# paid on claims has one beside its payments, and what their losses cost beside the figures.
-_ELSEWHERE = {"audit", "claim-payments", "loss-ratios"}
+# paid on claims has one beside its payments, what their losses cost beside the figures, credit notes beside
+# their steps.
+_ELSEWHERE = {"audit", "claim-payments", "loss-ratios", "credit-notes"}
 BY_KIND = pytest.mark.parametrize(
     "kind", [kind for kind in KINDS if kind.name not in _ELSEWHERE], ids=lambda kind: kind.name
 )

@@ -13,11 +13,11 @@ import sqlalchemy as sa
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids, Unauthorized
 from core.services.paging import Paging
-from core.services.people import account_changes, invitations, passwords, staff, staff_list, staff_sessions
+from core.services.people import account_changes, invitations, passwords, role_grants, staff, staff_list, staff_sessions
 from core.services.people.staff import Person
 from core.services.people.staff_list import StaffFilter, StaffRow
 from core.store.access import Scope, ScopedSession, Store
-from core.store.schema.tables import AuditEntry
+from core.store.schema.tables import AuditEntry, RoleGrant, Staff
 
 SYSTEM = Scope.system()
 PASSWORD, CHOSEN = "correct horse battery", "staple of my own choice"
@@ -120,21 +120,21 @@ def test_every_fault_of_a_new_account_is_named_at_once(office: Office) -> None:
 def test_a_change_holds_at_once_and_is_written_down_with_before_and_after(office: Office) -> None:
     bola = office.add()
     token = office.do(staff_sessions.open_session, bola)
-    office.change(bola, roles=["finance", "claims"], claim_limit=None)
+    office.change(bola, roles=["operations", "claims"], claim_limit=None)
     with office.store.reading(SYSTEM) as session:
         person = staff.get_by_token(session, token)
     assert person
-    assert (person.roles, person.claim_limit_minor) == (("claims", "finance"), 0)
+    assert (person.roles, person.claim_limit_minor) == (("claims", "operations"), 0)
     entry = office.log()[-1]
     assert (entry.actor, entry.action) == ("staff ada@x.example", "staff changed")
     assert entry.before
     assert entry.after
-    assert (entry.before["roles"], entry.after["roles"]) == (["claims"], ["claims", "finance"])
+    assert (entry.before["roles"], entry.after["roles"]) == (["claims"], ["claims", "operations"])
     assert (entry.before["claim_limit"], entry.after["claim_limit"]) == ("250000.50", "0.00")
     with office.store.reading(SYSTEM) as session:
         told = staff_list.list_events(session, bola)[0]
     assert told.facts == {
-        "roles": {"before": ["claims"], "after": ["claims", "finance"]},
+        "roles": {"before": ["claims"], "after": ["claims", "operations"]},
         "claim_limit": {"before": "250000.50", "after": "0.00"},
     }
 
@@ -276,3 +276,80 @@ def test_people_are_found_by_name_role_and_state(office: Office) -> None:
     assert found(role="admin") == ["ada", "eze"]
     assert found(enabled=False) == ["Bola"]
     assert found(role="admin", enabled=False) == []
+
+
+def test_a_role_that_approves_holds_once_another_admin_has_confirmed_it(office: Office) -> None:
+    for roles in (["finance", "claims"], ["admin"], ["supervisor", "compliance"]):
+        bola = office.add(email=f"{roles[0]}@x.example", roles=roles)
+        assert office.row(bola).roles == tuple(role for role in roles if role == "claims")
+        grant = _waiting(office, bola)
+        assert grant.roles == tuple(sorted(set(roles) - {"claims"}))
+        with pytest.raises(NotAllowed, match="You proposed"):
+            office.do(role_grants.confirm, grant.id, by=office.ada)
+        with office.store.writing(SYSTEM) as session:
+            session.get_one(Staff, office.eze.id).approves_from = clock.now() + timedelta(hours=1)
+        with pytest.raises(NotAllowed, match="reset your password"):
+            office.do(role_grants.confirm, grant.id, by=office.person("eze"))
+        with office.store.writing(SYSTEM) as session:
+            session.get_one(Staff, office.eze.id).approves_from = None
+        office.do(role_grants.confirm, grant.id, by=office.eze)
+        assert set(office.row(bola).roles) == set(roles)
+        with pytest.raises(StateForbids, match="do not wait"):
+            office.do(role_grants.confirm, grant.id, by=office.eze)
+    officer = Person(id=ids.new(), email="o@x.example", name="O", roles=("finance",), claim_limit_minor=None)
+    bola = office.add(email="other@x.example", roles=["finance"])
+    for verb in (role_grants.confirm, role_grants.refuse):
+        with pytest.raises(NotAllowed, match="Only an admin"):
+            office.do(verb, _waiting(office, bola).id, by=officer)
+
+
+def test_an_approving_role_is_not_had_by_another_way(office: Office) -> None:
+    bola = office.add()
+    office.change(bola, roles=["claims", "operations", "finance"])
+    assert office.row(bola).roles == ("claims", "operations"), "what approves nothing holds at once"
+    grant = _waiting(office, bola)
+    office.change(bola, roles=["claims", "finance"])
+    assert _waiting(office, bola).id == grant.id, "asking again changes nothing"
+    # An admin who is alone because the other one was disabled is not free of a second person.
+    office.do(account_changes.disable_person, office.eze.id, by=office.ada)
+    office.change(bola, roles=["claims", "admin"])
+    assert office.row(bola).roles == ("claims",)
+    office.do(role_grants.refuse, _waiting(office, bola).id, by=office.ada)
+    office.do(account_changes.enable_person, office.eze.id, by=office.ada)
+    office.change(bola, roles=["claims", "supervisor"])
+    office.do(role_grants.refuse, _waiting(office, bola).id, by=office.eze)
+    assert office.row(bola).roles == ("claims",)
+    states = [entry.action for entry in office.log() if entry.action.startswith("roles")]
+    assert states == ["roles proposed", "roles proposed", "roles taken back", "roles proposed", "roles refused"]
+    # Nor does the person confirm it, even as an admin, nor the store take it from one hand.
+    office.change(bola, roles=["claims", "finance"])
+    row = _waiting(office, bola)
+    own = Person(id=bola, email="bola@x.example", name="Bola", roles=("admin",), claim_limit_minor=None)
+    with pytest.raises(NotAllowed, match="These roles are yours"):
+        office.do(role_grants.confirm, row.id, by=own)
+    for values in (
+        {"state": "confirmed", "decided_by": office.ada.id, "decided_at": clock.now()},
+        {"state": "confirmed", "decided_by": bola, "decided_at": clock.now()},
+        {"roles": ["admin"]},
+        {"proposed_by": office.eze.id},
+    ):
+        with pytest.raises(sa.exc.DBAPIError), office.store.writing(SYSTEM) as session:
+            session.execute(sa.update(RoleGrant).where(RoleGrant.id == row.id).values(**values))
+
+
+def test_the_only_admin_there_ever_was_gives_roles_at_once(store: Store) -> None:
+    with store.writing(SYSTEM) as session:
+        staff.add_or_update(
+            session, email="ada@x.example", name="Ada", roles=["admin"], password=PASSWORD, actor="tests"
+        )
+        ada, key = staff.get_by_email(session, "ada@x.example"), ids.new()
+        account_changes.add_person(session, key, {**BOLA, "roles": ["finance", "admin"]}, by=ada)
+        assert staff_list.get_staff(session, key).roles == ("admin", "finance")
+        assert role_grants.list_open(session) == []
+
+
+def _waiting(office: Office, key: UUID) -> role_grants.OpenGrant:
+    with office.store.reading(SYSTEM) as session:
+        grant = role_grants.get_open(session, key)
+    assert grant
+    return grant

@@ -108,10 +108,30 @@ def test_duties_are_changed_and_what_is_wrong_is_said(
     assert row(store, bola.email).claim_limit_minor == 25_000_000
     assert at.text_input[1].value == "much"
     at.text_input[1].set_value("")
-    at.button_group[0].set_value(["claims", "finance"])
+    at.button_group[0].set_value(["claims", "operations"])
     press(at, "Save")
     changed = row(store, bola.email)
-    assert (changed.roles, changed.claim_limit_minor) == (("claims", "finance"), 0)
+    assert (changed.roles, changed.claim_limit_minor) == (("claims", "operations"), 0)
+
+
+def test_a_role_that_approves_is_confirmed_by_another_admin(
+    screen: Screen, store: Store, admin: Person, bola: StaffRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store.writing(Scope.system()) as session:
+        staff.add_or_update(
+            session, email="eze@x.example", name="Eze", roles=["admin"], password=PASSWORD, actor="tests"
+        )
+        second = staff.get_by_email(session, "eze@x.example")
+    at = opened(screen, monkeypatch, admin, ONE, id=str(bola.id))
+    at.button_group[0].set_value(["claims", "finance"])
+    press(at, "Save")
+    assert row(store, bola.email).roles == ("claims",)
+    at = opened(screen, monkeypatch, admin, ONE, id=str(bola.id))
+    assert "Finance** waits for a second admin" in texts(at)
+    assert "Confirm the roles" not in [button.label for button in at.button]
+    at = opened(screen, monkeypatch, second, ONE, id=str(bola.id))
+    press(at, "Confirm the roles")
+    assert row(store, bola.email).roles == ("claims", "finance")
 
 
 def test_two_admins_on_one_account_are_told_apart(

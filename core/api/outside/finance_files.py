@@ -12,11 +12,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from core import ids
+from core import clock, ids
 from core.api.outside import desk_session
 from core.api.outside.statements import MEDIA_TYPES
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound
-from core.services.finance import journal, tax_schedules
+from core.services.finance import ageing, journal, tax_schedules
 from core.services.finance.bordereaux import columns as bordereau_columns
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.payments import batches
@@ -115,6 +115,15 @@ def _reconciliation(request: Request, _: Person) -> tuple[str, bytes]:
     return f"differences-{row.month:%Y-%m}.{format_}", content
 
 
+def _ageing(request: Request, _: Person) -> tuple[str, bytes]:
+    format_, today = request.path_params["format"], clock.today()
+    with reading(_LIVE) as session:
+        rows = ageing.list_aged(session)
+    facts = [("As of", f"{today}, by days since the end of the month, or since the refund"), ("Parties", len(rows))]
+    content = file_of(ageing.csv_chunks(rows), format_, ageing.COLUMNS, title="Ageing", facts=facts)
+    return f"ageing-{today}.{format_}", content
+
+
 def _journal(request: Request, _: Person) -> tuple[str, bytes]:
     month = parse_month(request.path_params["month"])
     with reading(_LIVE) as session:
@@ -123,6 +132,7 @@ def _journal(request: Request, _: Person) -> tuple[str, bytes]:
 
 
 routes = [
+    Route("/ageing.{format}", partial(serve, work=_ageing), methods=["GET"]),
     Route("/closes/{month}/journal.csv", partial(serve, work=_journal), methods=["GET"]),
     Route("/reconciliations/{reconciliation}.{format}", partial(serve, work=_reconciliation), methods=["GET"]),
     Route("/bordereaux/{bordereau}.{format}", partial(serve, work=_bordereau), methods=["GET"]),

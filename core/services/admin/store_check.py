@@ -17,6 +17,7 @@ from core.services.claims.workflow import questions as claim_questions
 from core.services.exports import proofs as export_proofs
 from core.services.finance import month_proofs, proofs
 from core.services.finance.bordereaux import proofs as bordereau_proofs
+from core.services.finance.credit_notes import proofs as credit_note_proofs
 from core.services.finance.payments import proofs as payment_proofs
 from core.services.finance.reconciling import proofs as reconciliation_proofs
 from core.services.finance.statements import proofs as statement_proofs
@@ -215,6 +216,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every movement is its row, and its premium the sum of its shares": proofs.find_movement_faults,
     "Movements have the sums of the daybook": proofs.find_rollup_faults,
     "Every bordereau is its rows, its hash, and leaves nothing out": bordereau_proofs.find_bordereau_faults,
+    "Every refund has its credit note, in numbers without gaps": credit_note_proofs.find_credit_note_faults,
     "Every reconciliation's differences make both sides equal": reconciliation_proofs.find_reconciliation_faults,
     "The journal of every closed month is as it was, and balances": month_proofs.find_month_faults,
     "Every payment is what it settles, and the state of each statement follows": payment_proofs.find_payment_faults,

@@ -13,6 +13,7 @@ from core.errors import NotFound
 from core.services.admin import store_check
 from core.services.finance import movements
 from core.services.finance.bordereaux import overview as bordereau_overview
+from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.filter import MovementFilter
 from core.services.finance.payments import balances
 from core.services.finance.reconciling import reading as reconciliation_reading
@@ -87,6 +88,13 @@ def _totals(session: ScopedSession, window: Window) -> Iterator[str]:
             yield f"{name}: the dashboard has {one}, the rows have {other}"
 
 
+def _refunds(session: ScopedSession, window: Window) -> Iterator[str]:
+    before = min(clock.lagos_midnight(window.end), clock.lagos_midnight(clock.add_days(clock.today(), -_LATE_DAYS)))
+    for row in credit_note_reading.list_unpaid(session, before):
+        amount, made = money.format_naira(row.total_minor), clock.to_lagos_day(row.created_at)
+        yield f"{row.number} of {row.provider}, {amount} of {made}: {row.state.lower()}"
+
+
 def _pending(session: ScopedSession, window: Window) -> Iterator[str]:
     before = min(clock.lagos_midnight(window.end), clock.lagos_midnight(clock.add_days(clock.today(), -_LATE_DAYS)))
     query = sa.select(Policy).where(
@@ -155,6 +163,7 @@ _Rows = Callable[[ScopedSession, Window], Iterator[str]]
 _BLOCKING: Final[dict[str, _Rows]] = {
     "Tiles, movements and exports have the same totals": _totals,
     "No sale awaits its insurer for more than 14 days": _pending,
+    "No refund has been unpaid for more than 14 days": _refunds,
     "Every difference of a reconciliation is explained": _differences,
     "Every bordereau is issued": _bordereaux,
     "Every statement is approved and none is in dispute": _statements,

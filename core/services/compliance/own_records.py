@@ -26,6 +26,7 @@ from core.store.schema.tables import (
     ClaimReserve,
     ClaimTask,
     Complaint,
+    CreditNote,
     Customer,
     CustomerNote,
     DataRequest,
@@ -53,6 +54,7 @@ OWN_TEXTS: Final[tuple[tuple[Any, str, tuple[str, ...]], ...]] = (
     (RenewalCall, "policy_id", ("note",)),
     (CustomerNote, "customer_id", ("text",)),
     (Submission, "policy_id", ("last_error", "insurer_certificate_url")),
+    (CreditNote, "refund_id", ("payee", "note")),
     (AdjustmentProposal, "corrects_id", ("reason", "refusal")),
     (StatementLine, "movement_id", ("customer",)),
     (Complaint, "customer_id", ("name", "contact", "text", "outcome")),
@@ -89,7 +91,11 @@ class PersonRows:
         """Return the subjects of these records in the audit log."""
         kinds = {"customer": self.customers, "policy": self.policies, "claim": self.claims}
         rows = [f"{kind} {row.id}" for kind, found in kinds.items() for row in found]
-        money = [f"{kind} {id_}" for id_ in self.movements for kind in ("purchase", "renewal", "refund", "adjustment")]
+        money = [
+            f"{kind} {id_}"
+            for id_ in self.movements
+            for kind in ("purchase", "renewal", "refund", "adjustment", "credit_note")
+        ]
         return [*rows, *money, *(f"file {code}" for code in files)]
 
 

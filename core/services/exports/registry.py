@@ -7,6 +7,7 @@ from core.services.exports.exports import ExportKind
 from core.services.exports.kinds.audit import AUDIT
 from core.services.exports.kinds.claim_payments import CLAIM_PAYMENTS
 from core.services.exports.kinds.claims import CLAIMS
+from core.services.exports.kinds.credit_notes import CREDIT_NOTES
 from core.services.exports.kinds.customers import CUSTOMERS
 from core.services.exports.kinds.loss_ratios import LOSS_RATIOS
 from core.services.exports.kinds.movements import MOVEMENTS
@@ -16,7 +17,7 @@ from core.services.exports.kinds.renewals import RENEWALS
 
 KINDS: tuple[ExportKind[Any], ...] = (
     *(PURCHASES, RENEWALS, MOVEMENTS, POLICIES),
-    *(CUSTOMERS, CLAIMS, CLAIM_PAYMENTS, LOSS_RATIOS, AUDIT),
+    *(CUSTOMERS, CLAIMS, CLAIM_PAYMENTS, LOSS_RATIOS, CREDIT_NOTES, AUDIT),
 )
 _BY_NAME = {kind.name: kind for kind in KINDS}
 

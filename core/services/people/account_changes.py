@@ -1,7 +1,8 @@
 """Changes to staff accounts by an admin, each audited with before and after (contract A1, A4)."""
 
+from collections.abc import Collection
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -11,17 +12,18 @@ from core import clock
 from core.covers import request
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
-from core.services.people import staff, staff_sessions
+from core.services.people import role_grants, staff, staff_sessions
 from core.services.people.staff import NewStaffInput, Person, StaffInput
 from core.store.access import ScopedSession
 from core.store.schema.tables import Staff
 
+Input = TypeVar("Input", bound=StaffInput)
 ADMIN: Final = "admin"
 OWN_ACCESS_MESSAGE: Final = "You cannot take away your own access: ask another admin"
 
 
 def add_person(session: ScopedSession, staff_id: UUID, inputs: dict[str, Any], *, by: Person) -> None:
-    """Add a person without a password: an invitation lets them choose one.
+    """Add a person without a password: an invitation lets them choose one, and a second admin confirms approving roles.
 
     The caller generates `staff_id`, so that repeating the call adds once. `inputs` holds email, name, roles and
     claim_limit as
@@ -30,9 +32,13 @@ def add_person(session: ScopedSession, staff_id: UUID, inputs: dict[str, Any], *
     require_admin(by)
     validated: NewStaffInput = request.validate(NewStaffInput, inputs)
     row = Staff(id=staff_id, email=validated.email, name=validated.name)
-    staff.apply_input(row, validated)
+    waiting = role_grants.list_waiting(session, row, validated.roles, by=by)
+    staff.apply_input(row, _without(validated, waiting))
     if session.insert_if_absent(row):
         staff.record_change(session, row, "staff added", actor=by.actor, before=None)
+        if waiting:
+            session.flush()
+            role_grants.propose(session, row, waiting, by=by)
     elif session.get(Staff, staff_id) is None:
         raise InvalidInput.for_field("email", "belongs to somebody who has an account already")
 
@@ -41,6 +47,8 @@ def change_person(
     session: ScopedSession, staff_id: UUID, inputs: dict[str, Any], *, seen_at: datetime, by: Person
 ) -> None:
     """Change a person's name, roles and limit; roles apply from that person's next request.
+
+    Roles that approve are proposed, and apply once a second admin has confirmed them.
 
     `seen_at` is the `updated_at` that the admin saw: StaleVersion if it changed. StateForbids for one's own admin role
     and
@@ -54,12 +62,17 @@ def change_person(
         _require_other(row, by)
         if row.disabled_at is None:
             staff.require_other_admin(session, row)
-    staff.apply_input(row, validated)
-    if staff.get_audited_facts(row) == before:
+    waiting = role_grants.list_waiting(session, row, validated.roles, by=by)
+    staff.apply_input(row, _without(validated, waiting))
+    is_same = staff.get_audited_facts(row) == before
+    if is_same:
         row.updated_at = previous_updated_at
-        return
-    if previous_updated_at != seen_at:
+    if (not is_same or waiting) and previous_updated_at != seen_at:
         raise StaleVersion
+    if waiting:
+        role_grants.propose(session, row, waiting, by=by)
+    if is_same:
+        return
     session.flush()
     staff.record_change(session, row, "staff changed", actor=by.actor, before=before)
 
@@ -93,6 +106,11 @@ def end_sessions(session: ScopedSession, staff_id: UUID, *, by: Person, handle: 
         subject = audit.subject_of("staff", row.id)
         audit.write(session, actor=by.actor, action="sessions ended", subject=subject, after={"sessions": ended})
     return ended
+
+
+def _without(given: Input, roles: Collection[str]) -> Input:
+    """Return an input without the roles that a second admin has to confirm first."""
+    return given.model_copy(update={"roles": [role for role in given.roles if role not in roles]})
 
 
 def require_admin(person: Person) -> None:

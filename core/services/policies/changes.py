@@ -127,7 +127,9 @@ def decline(session: ScopedSession, policy_id: UUID, *, actor: str, reason: str,
     reason_text = _check_reason(reason)
     policy = _get_for_update(session, policy_id, expected_version, PolicyAction.DECLINE)
     _, cover = _get_sale(session, policy)
-    refund = refunding.record_refund(session, policy, refunding.on_declining(session, policy), reason=reason_text)
+    refund = refunding.record_refund(
+        session, policy, refunding.on_declining(session, policy), reason=reason_text, actor=actor
+    )
     policy.declined_at = clock.now()
     submissions.settle(session, policy.id, SubmissionState.DECLINED, note=reason_text)
     after = {"reason": reason_text, "refund": f"{refund.price.total:.2f}"}
@@ -145,7 +147,7 @@ def cancel(
     policy = _get_for_update(session, policy_id, expected_version, PolicyAction.CANCEL)
     _, cover = _get_sale(session, policy)
     found = refunding.compute_cancellation_refunds(session, policy, by_insurer=by_insurer)
-    refund = refunding.record_refund(session, policy, found, reason=reason_text)
+    refund = refunding.record_refund(session, policy, found, reason=reason_text, actor=actor)
     policy.cancelled_at = clock.now()
     submissions.settle(session, policy.id, SubmissionState.WITHDRAWN, note="Cancelled before the insurer took it")
     after = {

@@ -9,7 +9,7 @@ from core.covers import refunds
 from core.covers.refunds import PaidPeriod, Refund
 from core.errors import StateForbids
 from core.money import Split
-from core.services.policies import paid_terms, refund_holds
+from core.services.policies import credit_notes, paid_terms, refund_holds
 from core.services.policies.paid_terms import PaidTerm
 from core.services.policies.refund_holds import PolicyClaim
 from core.services.products import products
@@ -59,32 +59,34 @@ def together(found: Sequence[TermRefund]) -> Refund:
     return refunds.together([each.refund for each in found])
 
 
-def record_refund(session: ScopedSession, policy: Policy, found: Sequence[TermRefund], *, reason: str) -> Refund:
-    """Note the refunds of a policy that ends today, one for each term; the rows are never changed again."""
+def record_refund(
+    session: ScopedSession, policy: Policy, found: Sequence[TermRefund], *, reason: str, actor: str
+) -> Refund:
+    """Note the refunds of a policy that ends today, one for each term, and their credit notes."""
     now = clock.now()
     for each in found:
-        session.insert(
-            tables.Refund(
-                id=ids.new(),
-                distributor_id=policy.distributor_id,
-                is_live=policy.is_live,
-                policy_id=policy.id,
-                purchase_id=policy.purchase_id,
-                renewal_id=each.renewal_id,
-                customer_id=policy.customer_id,
-                product_id=policy.product_id,
-                product_version_id=each.version_id,
-                product_category_id=policy.product_category_id,
-                provider_id=policy.provider_id,
-                total_minor=each.parts.total_minor,
-                mca_profit_minor=each.parts.mca_profit_minor,
-                distributor_profit_minor=each.parts.distributor_profit_minor,
-                method=each.refund.method,
-                reason=reason,
-                explained=each.refund.price.explain,
-                created_at=now,
-            )
+        refund = tables.Refund(
+            id=ids.new(),
+            distributor_id=policy.distributor_id,
+            is_live=policy.is_live,
+            policy_id=policy.id,
+            purchase_id=policy.purchase_id,
+            renewal_id=each.renewal_id,
+            customer_id=policy.customer_id,
+            product_id=policy.product_id,
+            product_version_id=each.version_id,
+            product_category_id=policy.product_category_id,
+            provider_id=policy.provider_id,
+            total_minor=each.parts.total_minor,
+            mca_profit_minor=each.parts.mca_profit_minor,
+            distributor_profit_minor=each.parts.distributor_profit_minor,
+            method=each.refund.method,
+            reason=reason,
+            explained=each.refund.price.explain,
+            created_at=now,
         )
+        session.insert(refund)
+        credit_notes.issue(session, refund, actor=actor)
     return together(found)
 
 

@@ -1,11 +1,12 @@
-"""Money: corrections of what was written, and the view that lists every movement."""
+"""Money: corrections of what was written, credit notes, and the view that lists every movement."""
 
-from datetime import datetime
+from datetime import date, datetime
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import Field
 
+from core.states.credit_notes import CreditNoteState
 from core.store.schema.columns import Owned, Row, minor_field, one_of
 
 MOVEMENT_KINDS = ("purchase", "renewal", "refund", "adjustment")
@@ -73,6 +74,57 @@ class Adjustment(Owned, Amounts, table=True):
     proposed_by: UUID = Field(foreign_key="staff.id")
     approved_by: UUID = Field(foreign_key="staff.id")
     created_at: datetime
+
+
+class CreditNote(Owned, table=True):
+    """The credit note of a refund: the figures never change, only its state (contract F8).
+
+    `number` has no gaps within an insurer and mode. `made_by` is the actor who ended the policy; `first_by` approved it
+    first where the amount needs two people; `reference_key` is the bank's reference without case and blanks.
+    """
+
+    __tablename__ = "credit_note"
+    __table_args__ = (
+        one_of("state", tuple(CreditNoteState), "state"),
+        sa.UniqueConstraint("provider_id", "is_live", "number"),
+        sa.UniqueConstraint("is_live", "reference_key"),
+        sa.Index(None, "is_live", "created_at", "id"),
+        sa.Index(None, "is_live", "state", "created_at"),
+        sa.CheckConstraint("total_minor > 0", name="amount"),
+        sa.CheckConstraint("approved_by <> first_by", name="two_people"),
+        sa.CheckConstraint("paid_by <> approved_by", name="paid_by_another"),
+        sa.CheckConstraint(
+            "state NOT IN ('Approved', 'Paid', 'Returned') OR (approved_by IS NOT NULL AND approved_at IS NOT NULL)",
+            name="approved",
+        ),
+        sa.CheckConstraint(
+            "state NOT IN ('Paid', 'Returned')"
+            " OR (paid_by IS NOT NULL AND payee IS NOT NULL AND reference_key IS NOT NULL AND value_on IS NOT NULL)",
+            name="paid",
+        ),
+        sa.CheckConstraint("(state = 'Returned') = (returned_on IS NOT NULL)", name="returned"),
+    )
+    id: UUID = Field(primary_key=True)
+    refund_id: UUID = Field(foreign_key="refund.id", unique=True)
+    provider_id: UUID = Field(foreign_key="provider.id")
+    number: int
+    total_minor: int = minor_field()
+    created_at: datetime
+    made_by: str = Field(max_length=120)
+    state: str = Field(default=CreditNoteState.COMPUTED, max_length=20)
+    first_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    first_at: datetime | None = None
+    approved_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    approved_at: datetime | None = None
+    paid_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    paid_at: datetime | None = None
+    payee: str | None = Field(default=None, max_length=200)
+    reference: str | None = Field(default=None, max_length=60)
+    reference_key: str | None = Field(default=None, max_length=60)
+    value_on: date | None = None
+    returned_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    returned_on: date | None = None
+    note: str | None = None
 
 
 class Movement(Owned, Amounts, table=True):

@@ -6,9 +6,11 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.store.schema.columns import Owned, Record, Row, json_field
+from core.store.schema.columns import Owned, Record, Row, json_field, one_of
 
 ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
+GRANT_STATES = ("open", "confirmed", "refused", "withdrawn")
+_GRANT_OPEN = sa.text("state = 'open'")
 
 
 class Distributor(Record, table=True):
@@ -48,6 +50,30 @@ class Staff(Record, table=True):
     link_until: datetime | None = None
     link_by: UUID | None = None
     approves_from: datetime | None = None
+
+
+class RoleGrant(Row, table=True):
+    """Roles that approve, proposed for a person by one admin and confirmed by another (contract A1).
+
+    A person has one open proposal at most.
+    """
+
+    __tablename__ = "role_grant"
+    __table_args__ = (
+        one_of("state", GRANT_STATES, "state"),
+        sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
+        sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),
+        sa.CheckConstraint("state <> 'confirmed' OR decided_by <> staff_id", name="not_oneself"),
+        sa.Index("ix_role_grant_open", "staff_id", unique=True, sqlite_where=_GRANT_OPEN, postgresql_where=_GRANT_OPEN),
+    )
+    id: UUID = Field(primary_key=True)
+    staff_id: UUID = Field(foreign_key="staff.id", index=True)
+    roles: list[str] = json_field(list)
+    proposed_by: UUID = Field(foreign_key="staff.id")
+    proposed_at: datetime
+    state: str = Field(default="open", max_length=10)
+    decided_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    decided_at: datetime | None = None
 
 
 class StaffSession(Row, table=True):

@@ -17,6 +17,7 @@ from core.store.schema.claims import (
     Claim,
     ClaimComment,
     ClaimEvent,
+    ClaimLetterSent,
     ClaimOverride,
     ClaimPayee,
     ClaimPayment,
@@ -47,7 +48,7 @@ from core.store.schema.events import (
     WebhookEndpoint,
     WebhookTry,
 )
-from core.store.schema.finance import Adjustment, AdjustmentProposal, Movement
+from core.store.schema.finance import Adjustment, AdjustmentProposal, CreditNote, Movement
 from core.store.schema.follow_up import (
     Automation,
     CustomerMerge,
@@ -64,6 +65,7 @@ from core.store.schema.parties import (
     Distributor,
     OneTimeTicket,
     Provider,
+    RoleGrant,
     SignInAttempt,
     Staff,
     StaffSession,
@@ -102,6 +104,7 @@ __all__ = [
     "Claim",
     "ClaimComment",
     "ClaimEvent",
+    "ClaimLetterSent",
     "ClaimOverride",
     "ClaimPayee",
     "ClaimPayment",
@@ -111,6 +114,7 @@ __all__ = [
     "ClaimTask",
     "Complaint",
     "ComplianceFigure",
+    "CreditNote",
     "Customer",
     "CustomerMerge",
     "CustomerNote",
@@ -157,6 +161,7 @@ __all__ = [
     "Renewal",
     "RenewalCall",
     "RenewalReminder",
+    "RoleGrant",
     "SaleDraft",
     "SalesTarget",
     "SavedView",

@@ -5,4 +5,4 @@ from core.ui.kit.dialog_writes import DialogWrites
 
 ROLE = "finance"
 _WRITES = DialogWrites(ROLE, frame.scope)
-made, submitted = _WRITES.run, _WRITES.run_with_fields
+carry_out, made, submitted = _WRITES.carry_out, _WRITES.run, _WRITES.run_with_fields

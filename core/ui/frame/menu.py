@@ -73,6 +73,11 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Finance", title="Payments", path="finance/payments.py", icon="payments", roles=_FINANCE),
     Screen(section="Finance", title="Payment", path="finance/payment.py", icon="payments", roles=_FINANCE, hidden=True),
     Screen(section="Finance", title="Payout", path="finance/payout.py", icon="payments", roles=_FINANCE, hidden=True),
+    Screen(section="Finance", title="Credit notes", path="finance/credit_notes.py", icon="undo", roles=_FINANCE),
+    Screen(
+        section="Finance", title="Credit note", path="finance/credit_note.py", icon="undo", roles=_FINANCE, hidden=True
+    ),
+    Screen(section="Finance", title="Ageing", path="finance/ageing.py", icon="hourglass_bottom", roles=_FINANCE),
     Screen(section="Finance", title="Claims to pay", path="finance/claim_payments.py", icon="gavel", roles=_FINANCE),
     Screen(
         section="Finance",

@@ -17,6 +17,8 @@ from core.services.closing import closing
 from core.services.finance import adjustments, agreements, bank_accounts, parties
 from core.services.finance.bordereaux import issuing
 from core.services.finance.bordereaux import overview as bordereau_overview
+from core.services.finance.credit_notes import deciding
+from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches, transitions
 from core.services.finance.payments import reading as payment_reading
@@ -35,6 +37,7 @@ from tests.services.finance_office import LIVE, Finance
 FIRST = date(2026, 8, 1)
 MONTHS = (FIRST, date(2026, 9, 1), date(2026, 10, 1))
 _WEIGHTS = {"sell": 8, "renew": 4, "cancel": 3, "decline": 2, "activate": 2, "adjust": 2, "claim": 1, "decide": 1}
+_REFUSED = object()
 _NOTE = "Looked at all of them, they are in order"
 
 
@@ -84,7 +87,7 @@ class RandomMonths:
             made = verb(*given)
         except CoverdeskError:
             self.done[f"{what} refused"] += 1
-            return None
+            return _REFUSED
         self.done[what] += 1
         return made
 
@@ -195,13 +198,15 @@ class RandomMonths:
         """Prepare and approve the statements that are due; a few are disputed, or reversed and prepared again."""
         for party, _ in self.finance.read(statements.list_due, month):
             made = self._attempt("statement", self._prepare, party, month)
+            if made is _REFUSED:
+                continue
             chance = self.dice.random()
-            if made and chance < 0.2:
+            if chance < 0.2:
                 reversal = self.finance.do(statements.reverse, made, reason="The terms were others", by="wale")
                 self.finance.do(statement_states.move, reversal, "Approved", by="funmi")
                 self.done["reversal"] += 1
                 made = self._prepare(party, month)
-            if made and 0.2 <= chance < 0.4:
+            if 0.2 <= chance < 0.4:
                 self.finance.do(statement_states.move, made, "Disputed", by="wale", note="They doubt it")
                 self.finance.do(statement_states.move, made, "Sent", by="femi", note="They agreed after all")
                 self.done["dispute"] += 1
@@ -247,6 +252,9 @@ class RandomMonths:
             waiting = session.execute(pending).all()
         for policy_id, version in waiting:
             self._attempt("pending declined", self._decline_pending, policy_id, version)
+        while self._attempt("decide", self._decide) is not _REFUSED:
+            pass
+        self._give_back()
         self.finance.do(closing.begin, month, by="funmi")
         self.finance.do(closing.close, month, by="femi", note=_NOTE)
         self.done["month closed"] += 1
@@ -257,6 +265,17 @@ class RandomMonths:
             self._state_again(month)
             self.finance.do(closing.begin, month, by="wale")
             self.finance.do(closing.close, month, by="funmi", note=_NOTE)
+
+    def _give_back(self) -> None:
+        """Approve and pay the credit notes, above the limit with a second person."""
+        with self.finance.reading() as session:
+            unpaid = credit_note_reading.list_unpaid(session, clock.now())
+        for row in unpaid:
+            for name in ("femi", "wale") if row.total_minor > deciding.LIMIT else ("femi",):
+                self.finance.do(deciding.approve, row.id, by=name)
+            paid = {"payee": row.customer, "bank_reference": f"CN/{row.id.hex}", "value_on": str(clock.today())}
+            self.finance.do(deciding.pay, row.id, paid, by="funmi")
+            self.done["credit note paid"] += 1
 
     def _decline_pending(self, policy_id: UUID, version: int) -> None:
         given = {"actor": "tests", "reason": "Never taken", "expected_version": version}

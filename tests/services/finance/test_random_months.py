@@ -129,6 +129,8 @@ _PLANTED: tuple[tuple[str, str, str], ...] = (
     ("statement", "sha256 = 'x'", "state <> 'Void'"),
     ("bordereau", "sha256 = 'x'", "kind = 'premium'"),
     ("bordereau", "rows = rows + 1", "kind = 'premium'"),
+    ("credit_note", "total_minor = total_minor + 1", "is_live"),
+    ("credit_note", "number = number + 50", "is_live"),
     ("payment", "net_minor = net_minor + 1, gross_minor = gross_minor + 1", "direction = 'out'"),
     ("payment", "state = 'Prepared'", "state = 'Confirmed'"),
     ("payout_batch", "net_minor = net_minor + 1", "state = 'Approved'"),

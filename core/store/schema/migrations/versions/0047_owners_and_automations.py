@@ -5,7 +5,7 @@ import sqlmodel
 from alembic import op
 
 revision = "0047"
-down_revision = "0041"
+down_revision = "0045"
 branch_labels = None
 depends_on = None
 

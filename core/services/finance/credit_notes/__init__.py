@@ -1,0 +1,1 @@
+"""Credit notes of refunds: approved within limits, paid by another person, and aged while they are not."""

@@ -1,0 +1,136 @@
+"""Credit notes as screens show them: the refund, its term and arithmetic, and the people."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy import orm
+from sqlmodel import col
+
+from core import clock
+from core.errors import NotFound
+from core.money import Split
+from core.services.finance.credit_notes.filter import CreditNoteFilter
+from core.services.finance.credit_notes.numbering import number_of
+from core.services.paging import Paging
+from core.states.credit_notes import UNPAID
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.tables import CreditNote, Distributor, Policy, Provider, Refund, Renewal, Staff
+
+UNFILTERED = CreditNoteFilter()
+_COPIED = (
+    *("id", "total_minor", "created_at", "made_by", "state", "first_by", "first_at", "approved_by", "approved_at"),
+    *("paid_at", "payee", "reference", "value_on", "returned_on", "note"),
+)
+_FIRST, _APPROVER, _PAYER = (orm.aliased(Staff) for _ in range(3))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CreditNoteRow:
+    """One credit note; `parts` are what goes back and its three shares, `explained` the steps of the arithmetic."""
+
+    id: UUID
+    number: str
+    provider: str
+    distributor: str
+    policy_id: UUID
+    policy_number: str | None
+    customer: str
+    total_minor: int
+    parts: Split
+    method: str
+    reason: str
+    explained: Sequence[dict[str, str]]
+    term_start_at: datetime | None
+    term_end_at: datetime | None
+    created_at: datetime
+    made_by: str
+    state: str
+    first_by: UUID | None
+    first: str | None
+    first_at: datetime | None
+    approved_by: UUID | None
+    approver: str | None
+    approved_at: datetime | None
+    payer: str | None
+    paid_at: datetime | None
+    payee: str | None
+    reference: str | None
+    value_on: date | None
+    returned_on: date | None
+    note: str | None
+
+    @property
+    def age_days(self) -> int:
+        """The days in Lagos since it was made."""
+        return (clock.today() - clock.to_lagos_day(self.created_at)).days
+
+
+def count(session: ScopedSession, criteria: CreditNoteFilter) -> tuple[int, int]:
+    """Return the number of credit notes of a selection and their sum in kobo."""
+    sums = (sa.func.count(), sa.func.coalesce(sa.func.sum(col(CreditNote.total_minor)), 0))
+    query = sa.select(*sums).select_from(CreditNote).where(*criteria.conditions(CreditNote))
+    number, minor = session.execute(query).one()
+    return int(number), int(minor)
+
+
+def list_notes(session: ScopedSession, criteria: CreditNoteFilter, paging: Paging) -> list[CreditNoteRow]:
+    """Return a page of credit notes, the newest first."""
+    query = _query().where(*criteria.conditions(CreditNote)).limit(paging.limit).offset(paging.offset)
+    return [_build(row) for row in session.execute(query)]
+
+
+def get_note(session: ScopedSession, note_id: UUID) -> CreditNoteRow:
+    """Return one credit note; NotFound for one that does not exist in the session's scope."""
+    row = session.execute(_query().where(col(CreditNote.id) == note_id)).one_or_none()
+    if row is None:
+        raise NotFound("There is no such credit note")
+    return _build(row)
+
+
+def list_unpaid(session: ScopedSession, before: datetime) -> list[CreditNoteRow]:
+    """List the credit notes made before an instant that nobody has paid."""
+    query = _query().where(col(CreditNote.state).in_(UNPAID), col(CreditNote.created_at) < before)
+    return [_build(row) for row in session.execute(query)]
+
+
+def _query() -> AnySelect:
+    start = sa.case((col(Refund.renewal_id).is_not(None), col(Renewal.start_at)), else_=col(Policy.start_at))
+    end = sa.case((col(Refund.renewal_id).is_not(None), col(Renewal.expiration_at)), else_=col(Policy.expiration_at))
+    query: AnySelect = (
+        sa.select(
+            *(CreditNote, Refund, col(Policy.policy_number), col(Policy.first_name), col(Policy.last_name)),
+            *(col(Provider.company_name).label("provider"), col(Distributor.business_name).label("distributor")),
+            *(col(_FIRST.name).label("first"), col(_APPROVER.name).label("approver"), col(_PAYER.name).label("payer")),
+            *(start.label("term_start_at"), end.label("term_end_at")),
+        )
+        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        .join(Policy, col(Policy.id) == col(Refund.policy_id))
+        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
+        .join(Distributor, col(Distributor.id) == col(CreditNote.distributor_id))
+        .outerjoin(Renewal, col(Renewal.id) == col(Refund.renewal_id))
+        .outerjoin(_FIRST, col(_FIRST.id) == col(CreditNote.first_by))
+        .outerjoin(_APPROVER, col(_APPROVER.id) == col(CreditNote.approved_by))
+        .outerjoin(_PAYER, col(_PAYER.id) == col(CreditNote.paid_by))
+        .order_by(col(CreditNote.created_at).desc(), col(CreditNote.id).desc())
+    )
+    return query
+
+
+def _build(row: Any) -> CreditNoteRow:
+    note, refund = row.CreditNote, row.Refund
+    return CreditNoteRow(
+        **{name: getattr(note, name) for name in _COPIED},
+        **{name: getattr(row, name) for name in ("provider", "distributor", "first", "approver", "payer")},
+        **{name: getattr(row, name) for name in ("policy_number", "term_start_at", "term_end_at")},
+        number=number_of(note.number),
+        policy_id=refund.policy_id,
+        customer=f"{row.first_name} {row.last_name}",
+        parts=Split(refund.total_minor, refund.mca_profit_minor, refund.distributor_profit_minor),
+        method=refund.method,
+        reason=refund.reason,
+        explained=refund.explained,
+    )

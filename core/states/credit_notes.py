@@ -1,0 +1,29 @@
+"""States of a credit note, and the transitions between them (contract F8)."""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+
+class CreditNoteState(StrEnum):
+    """The state of a credit note; that of a refund from before there were any says nothing of its payment."""
+
+    COMPUTED = "Computed"
+    SECOND_PERSON = "Awaits second person"
+    APPROVED = "Approved"
+    PAID = "Paid"
+    RETURNED = "Returned"
+    NOT_RECORDED = "Not recorded"
+
+
+_C = CreditNoteState
+TRANSITIONS: Final[Mapping[CreditNoteState, tuple[CreditNoteState, ...]]] = {
+    _C.COMPUTED: (_C.APPROVED, _C.SECOND_PERSON),
+    _C.SECOND_PERSON: (_C.APPROVED,),
+    _C.APPROVED: (_C.PAID,),
+    _C.PAID: (_C.RETURNED,),
+    _C.RETURNED: (_C.PAID,),
+    _C.NOT_RECORDED: (),
+}
+# The customer has not got the money yet.
+UNPAID: Final = (_C.COMPUTED, _C.SECOND_PERSON, _C.APPROVED, _C.RETURNED)

@@ -1,0 +1,50 @@
+"""Credit notes: what goes back to customers, how far it came, and how long it waits."""
+
+import streamlit as st
+
+from core.services.dimensions import load_choices
+from core.services.finance.credit_notes import reading as credit_note_reading
+from core.services.finance.credit_notes.filter import CreditNoteFilter
+from core.store.access import reading
+from core.ui.exports import panel as export_panel
+from core.ui.finance.credit_notes.table import CREDIT_NOTES
+from core.ui.finance.finance_writes import ROLE
+from core.ui.frame import frame
+from core.ui.kit import url_state
+from core.ui.lists import filter_bar, filter_chips, tables
+
+
+def nothing(criteria: CreditNoteFilter) -> None:
+    if criteria != CreditNoteFilter():
+        st.info("No credit note matches.", icon=":material/filter_alt_off:")
+        st.button("Show all credit notes", type="primary", on_click=url_state.reset)
+    else:
+        st.info("Nothing was given back yet: a cancelled policy makes the first.", icon=":material/undo:")
+
+
+frame.require(ROLE)
+frame.page_header(
+    "Credit notes", "What goes back of a term that ended early: approved by one or two people, paid by another."
+)
+with reading(frame.scope()) as session:
+    names = load_choices(session)
+criteria = filter_bar.read(CreditNoteFilter, names.names)
+filter_chips.draw(criteria, names.names)
+with st.skeleton(height=300), reading(frame.scope()) as session:
+    total, minor = credit_note_reading.count(session, criteria)
+    rows = credit_note_reading.list_notes(session, criteria, CREDIT_NOTES.paging(url_state.page()))
+if not total:
+    nothing(criteria)
+    st.stop()
+number = tables.page_of(CREDIT_NOTES, total)
+if number is None:
+    st.stop()
+export_panel.offer(
+    "credit-notes",
+    criteria.address(),
+    rows=total,
+    sum_minor=minor,
+    line=CREDIT_NOTES.count_text(total),
+    beside=lambda: tables.choices(CREDIT_NOTES),
+)
+tables.draw(CREDIT_NOTES, rows, number=number, total=total)

@@ -1,0 +1,287 @@
+"""Credit notes: one for each refund, approved within limits, paid by another person, and aged until then."""
+
+import csv
+import io
+from collections.abc import Iterator
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from alembic import command
+
+from core import clock, ids, money
+from core.covers.insurers import insurer_a
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.services.exports import exports
+from core.services.exports.exports import Tally
+from core.services.exports.registry import get_kind
+from core.services.finance import ageing
+from core.services.finance.credit_notes import deciding
+from core.services.finance.credit_notes import reading as credit_note_reading
+from core.services.finance.credit_notes.filter import CreditNoteFilter
+from core.services.finance.credit_notes.reading import CreditNoteRow
+from core.services.finance.parties import Party
+from core.services.finance.payments import balances
+from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import states as statement_states
+from core.services.paging import Paging
+from core.services.policies import changes
+from core.services.renewals import renewals
+from core.store.access import Scope, Store
+from core.store.schema import migrating
+from core.store.schema.tables import Claim, ClaimEvent, CreditNote, Policy, Refund
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio
+from tests.services.finance_office import LIVE, OUTSIDERS, Finance
+from tests.services.selling import sell
+
+PAID = {"payee": "Ngozi Okafor", "bank_reference": "TRF 1/a", "value_on": "2026-11-20"}
+RETURNED = {"returned_on": "2026-11-20", "reason": "The account is closed"}
+
+
+@pytest.fixture(autouse=True)
+def now() -> Iterator[None]:
+    with clock.freeze(NOW):
+        yield
+
+
+@pytest.fixture
+def finance(store: Store) -> Finance:
+    return Finance(store)
+
+
+def cancelled(finance: Finance, partner: Partner, plate: str, *, by: str = "oye", days: int = 100) -> UUID:
+    """A policy that was renewed and cancelled, so that two terms go back."""
+    with clock.freeze(NOW - timedelta(days=320)):
+        sale = sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True, registration_number=plate)
+    finance.do(renewals.renew, sale.policy_id, partner.seller(is_live=True))
+    given = {"reason": "Sold the car", "by_insurer": True, "actor": finance.people[by].actor}
+    finance.do(changes.cancel, sale.policy_id, **given, expected_version=2)
+    return sale.policy_id
+
+
+def notes(finance: Finance) -> list[CreditNoteRow]:
+    found: list[CreditNoteRow] = finance.read(credit_note_reading.list_notes, CreditNoteFilter(), Paging(1, 50))
+    return found
+
+
+def one(finance: Finance, note_id: UUID) -> CreditNoteRow:
+    found: CreditNoteRow = finance.read(credit_note_reading.get_note, note_id)
+    return found
+
+
+def test_each_term_that_goes_back_has_a_numbered_note_with_its_arithmetic_and_shares(
+    finance: Finance, partner: Partner
+) -> None:
+    cancelled(finance, partner, "AAA-111AA")
+    cancelled(finance, partner, "BBB-222BB")
+    found = notes(finance)
+    assert sorted(row.number for row in found) == ["CN-0001", "CN-0002", "CN-0003", "CN-0004"]
+    with finance.reading() as session:
+        refunds = {row.id: row for row in session.execute(sa.select(Refund)).scalars()}
+        for row in found:
+            assert row.total_minor == row.parts.total_minor == refunds[row.id].total_minor > 0
+            assert row.explained[-1]["amount"] == money.to_wire(row.total_minor)
+            assert row.parts.provider_share_minor > 0
+            assert (row.state, row.made_by) == ("Computed", finance.people["oye"].actor)
+        assert len({row.term_start_at for row in found}) == 2
+        content = b"".join(exports.stream_lines(session, get_kind("credit-notes"), CreditNoteFilter(), Tally()))
+    rows = list(csv.DictReader(io.StringIO(content.decode())))
+    assert sum(Decimal(row["total"]) for row in rows) == money.to_naira(sum(row.total_minor for row in found))
+    assert {row["id"] for row in rows} == {str(row.id) for row in found}
+    assert finance.read(credit_note_reading.count, CreditNoteFilter()) == (4, sum(row.total_minor for row in found))
+    assert finance.faults() == []
+
+
+def test_one_person_approves_and_another_notes_the_payment_and_its_return(finance: Finance, partner: Partner) -> None:
+    cancelled(finance, partner, "AAA-111AA", by="root")
+    first, second = notes(finance)
+    with pytest.raises(NotAllowed, match="You ended this policy"):
+        finance.do(deciding.approve, first.id, by="root")
+    with pytest.raises(NotAllowed, match="reset your password"):
+        finance.do(deciding.approve, first.id, by=finance.rest("wale", NOW + timedelta(hours=1)))
+    with pytest.raises(StateForbids, match="computed cannot become paid"):
+        finance.do(deciding.pay, first.id, PAID, by="funmi")
+    finance.do(deciding.approve, first.id, by="femi")
+    with pytest.raises(NotAllowed, match="You approved it"):
+        finance.do(deciding.pay, first.id, PAID, by="femi")
+    for wrong, field in (
+        ({"payee": ""}, "payee"),
+        ({"value_on": "2026-11-19"}, "value_on"),
+        ({"value_on": "2026-11-21"}, "value_on"),
+        ({"bank_reference": " "}, "bank_reference"),
+    ):
+        with pytest.raises(InvalidInput) as refused:
+            finance.do(deciding.pay, first.id, {**PAID, **wrong}, by="funmi")
+        assert [fault.field for fault in refused.value.faults] == [field]
+    finance.do(deciding.pay, first.id, PAID, by="funmi")
+    finance.do(deciding.approve, second.id, by="femi")
+    with pytest.raises(InvalidInput, match="used for another payment"):
+        finance.do(deciding.pay, second.id, {**PAID, "bank_reference": "trf1/A"}, by="funmi")
+    finance.do(deciding.return_payment, first.id, RETURNED, by="femi")
+    assert (one(finance, first.id).state, one(finance, first.id).note) == ("Returned", RETURNED["reason"])
+    with pytest.raises(NotAllowed, match="You approved it"):
+        finance.do(deciding.pay, first.id, {**PAID, "bank_reference": "TRF 2"}, by="femi")
+    finance.do(deciding.pay, first.id, {**PAID, "bank_reference": "TRF 2"}, by="funmi")
+    row = one(finance, first.id)
+    assert (row.state, row.payer, row.returned_on, row.reference) == ("Paid", "Funmi", None, "TRF 2")
+    assert deciding.list_allowed(row, finance.people["funmi"]) == ("return",)
+    assert finance.faults() == []
+
+
+def test_nobody_outside_finance_does_any_of_it_and_no_unknown_note_is_approved(
+    finance: Finance, partner: Partner
+) -> None:
+    cancelled(finance, partner, "AAA-111AA")
+    for name in OUTSIDERS:
+        for verb, given in ((deciding.approve, ()), (deciding.pay, (PAID,)), (deciding.return_payment, (RETURNED,))):
+            with pytest.raises(NotAllowed, match="Only finance"):
+                finance.do(verb, notes(finance)[0].id, *given, by=name)
+    with pytest.raises(NotFound):
+        finance.do(deciding.approve, UUID(int=1), by="femi")
+
+
+def test_above_the_limit_two_people_approve(
+    finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancelled(finance, partner, "AAA-111AA")
+    small, large = sorted(notes(finance), key=lambda row: row.total_minor)
+    monkeypatch.setattr(deciding, "LIMIT", large.total_minor - 1)
+    monkeypatch.setattr(deciding, "ADMIN_LIMIT", large.total_minor)
+    assert finance.do(deciding.approve, small.id, by="femi") == "Approved"
+    assert finance.do(deciding.approve, large.id, by="femi") == "Awaits second person"
+    with pytest.raises(NotAllowed, match="You approved it first"):
+        finance.do(deciding.approve, large.id, by="femi")
+    with pytest.raises(StateForbids):
+        finance.do(deciding.pay, large.id, PAID, by="funmi")
+    assert deciding.list_allowed(one(finance, large.id), finance.people["femi"]) == ()
+    assert finance.do(deciding.approve, large.id, by="wale") == "Approved"
+    row = one(finance, large.id)
+    assert (row.first, row.approver) == ("Femi", "Wale")
+    monkeypatch.setattr(deciding, "ADMIN_LIMIT", 10**9)
+    cancelled(finance, partner, "BBB-222BB")
+    other = next(row for row in notes(finance) if row.state == "Computed" and row.total_minor == large.total_minor)
+    assert finance.do(deciding.approve, other.id, by="root") == "Approved", "an admin's limit is another one"
+
+
+def test_a_claim_that_came_later_holds_it_and_a_paid_one_refuses_it(finance: Finance, partner: Partner) -> None:
+    policy_id = cancelled(finance, partner, "AAA-111AA")
+    later, earlier = sorted(notes(finance), key=lambda row: row.term_start_at, reverse=True)
+    claim_id = _lodge(finance, policy_id, str(clock.to_lagos_day(NOW - timedelta(days=30))))
+    for row in (earlier, later):
+        with pytest.raises(StateForbids, match="still open"):
+            finance.do(deciding.approve, row.id, by="femi")
+    with finance.store.writing(Scope.system()) as session:
+        session.get_one(Claim, claim_id).claim_status = "Paid"
+        _event(session, claim_id, "Paid")
+    with pytest.raises(StateForbids, match="paid out of this term"):
+        finance.do(deciding.approve, earlier.id, by="femi")
+    assert finance.do(deciding.approve, later.id, by="femi") == "Approved", "the loss was in the other term"
+
+
+def _lodge(finance: Finance, policy_id: UUID, happened_on: str) -> UUID:
+    with finance.store.writing(LIVE) as session:
+        policy = session.get_one(Policy, policy_id)
+        shared = ("distributor_id", "is_live", "customer_id", "product_id", "provider_id")
+        values: dict[str, Any] = {name: getattr(policy, name) for name in shared}
+        texts = ("claim_type", "claim_owner", "claim_description")
+        owner = [f"claim_owner_{name}" for name in ("first_name", "last_name", "email")]
+        amounts = [name for name in Claim.model_fields if name.endswith("_minor")]
+        claim = Claim(
+            policy_id=policy_id,
+            claim_status="Pending",
+            incident_date=happened_on,
+            **values,
+            **dict.fromkeys((*texts, *owner), "x"),
+            **dict.fromkeys(amounts, 0),
+        )
+        session.insert(claim)
+        return claim.id
+
+
+def _event(session: Any, claim_id: UUID, status: str) -> None:
+    claim = session.get_one(Claim, claim_id)
+    owner = {"distributor_id": claim.distributor_id, "is_live": claim.is_live, "created_at": clock.now()}
+    session.insert(ClaimEvent(id=ids.new(), claim_id=claim_id, status=status, **owner))
+
+
+def test_the_store_keeps_figures_and_people_and_the_check_finds_what_is_planted(
+    finance: Finance, partner: Partner
+) -> None:
+    cancelled(finance, partner, "AAA-111AA")
+    first, second = notes(finance)
+    finance.do(deciding.approve, first.id, by="femi")
+    femi, wale = finance.people["femi"].id, finance.people["wale"].id
+    approval = {"approved_by": femi, "approved_at": NOW}
+    bank = {"payee": "x", "reference": "x", "reference_key": "x", "value_on": date(2026, 11, 20), "paid_at": NOW}
+    for note_id, values in (
+        (first.id, {"total_minor": 1}),
+        (first.id, {"number": 9}),
+        (first.id, {"approved_by": wale}),
+        (first.id, {"state": "Paid", "paid_by": femi, **bank}),
+        (first.id, {"state": "Paid"}),
+        (second.id, {"state": "Approved"}),
+        (second.id, {"state": "Approved", "first_by": femi, **approval}),
+    ):
+        with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
+            session.execute(sa.update(CreditNote).where(CreditNote.id == note_id).values(**values))
+    with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
+        session.execute(sa.delete(CreditNote))
+    on = "" if finance.store.is_sqlite else " ON credit_note"
+    for planted, said in (
+        ("UPDATE credit_note SET number = number + 5 WHERE number = 2", "have a gap"),
+        ("DELETE FROM credit_note WHERE number = 7", "without a credit note"),
+    ):
+        with finance.store.writers.begin() as connection:
+            for trigger in ("figures", "delete"):
+                connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS credit_note_{trigger}{on}")
+            connection.exec_driver_sql(planted)
+        assert any(said in fault for fault in finance.money_faults())
+
+
+def test_old_refunds_get_notes_that_say_nothing_of_their_payment(finance: Finance, partner: Partner) -> None:
+    cancelled(finance, partner, "AAA-111AA")
+    with finance.store.writers.begin() as connection:
+        command.downgrade(migrating._config(connection), "0044-1")
+    migrating.migrate(finance.store)
+    assert migrating.differences(finance.store) == []
+    assert {(row.state, row.number) for row in notes(finance)} == {
+        ("Not recorded", "CN-0001"),
+        ("Not recorded", "CN-0002"),
+    }
+    for row in notes(finance):
+        assert deciding.list_allowed(row, finance.people["femi"]) == ()
+    cancelled(finance, partner, "BBB-222BB")
+    assert {row.number for row in notes(finance) if row.state == "Computed"} == {"CN-0003", "CN-0004"}
+    assert finance.faults() == []
+
+
+@pytest.mark.parametrize(("days", "place"), [(0, 0), (30, 0), (31, 1), (60, 1), (61, 2), (90, 2), (91, 3), (900, 3)])
+def test_an_age_has_one_bucket(days: int, place: int) -> None:
+    assert ageing.bucket_of(days) == place
+
+
+def test_ages_are_the_balances_and_what_waits_for_customers(finance: Finance, partner: Partner) -> None:
+    Portfolio(seed=21, size=60, sellers=(partner.id,)).write(finance.store)
+    party = Party("distributor", partner.id)
+    for month in (date(2026, 8, 1), date(2026, 9, 1)):
+        made = finance.do(statements.prepare, party, month, by="funmi")
+        for state in ("Approved", "Sent"):
+            finance.do(statement_states.move, made, state, by="femi")
+    balance = finance.read(balances.get_balance, party)
+    unpaid = finance.read(credit_note_reading.list_unpaid, clock.now())
+    assert unpaid
+    rows = finance.read(ageing.list_aged)
+    (mine,) = [row for row in rows if row.kind == "distributor"]
+    # August ended 80 days ago, September 50.
+    assert mine.minors == (0, balance.dues[1].net_minor, balance.dues[0].net_minor, 0)
+    assert mine.total_minor == balance.amount_minor
+    assert sum(row.total_minor for row in rows if row.kind == "refunds") == sum(row.total_minor for row in unpaid)
+    content = b"".join(ageing.csv_chunks(rows)).decode()
+    *lines, whole = csv.DictReader(io.StringIO(content))
+    for name in ("days_0_30", "days_31_60", "days_61_90", "days_over_90", "total"):
+        assert Decimal(whole[name]) == sum(Decimal(line[name]) for line in lines)
+    assert [Decimal(whole["total"])] == [money.to_naira(sum(ageing.total(rows)))]
