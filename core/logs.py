@@ -139,8 +139,10 @@ def configure() -> None:
 
 
 def _add_stack(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Log the stack of an exception without its message or local values: those may be personal data."""
+    """Log the stack of an exception without its message: that may be personal data; with COVERDESK_DEBUG all of it."""
     if event.pop("exc_info", None):
+        if settings().debug:
+            return {**event, "exception": traceback.format_exc()}
         frames = traceback.extract_tb(sys.exc_info()[2])[-4:]
         event["exception"] = " < ".join(
             f"{f.filename.rsplit('/', 1)[-1]}:{f.lineno} {f.name}" for f in reversed(frames)

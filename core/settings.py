@@ -98,6 +98,7 @@ class Settings(BaseSettings):
     webhook_ports: Ports = ""
     smtp_url: SecretStr = SecretStr("")
     mail_from: str = "coverdesk@localhost"
+    debug: bool = False
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
     # By the insurer's segment of the path; the variables are called COVERDESK_INSURER_A_URL, ..._TEST_URL and ..._KEY.
     insurers: Mapping[str, Insurer] = Field(default_factory=dict)
@@ -176,6 +177,17 @@ class Settings(BaseSettings):
         self.get_sealing_secrets()
         self._check_provider_complete()
         self._check_metrics_private()
+        self._check_debug_private()
+
+    def _check_debug_private(self) -> None:
+        """Whole traces hold values of people: they are for a store that nobody else is served from."""
+        parts = urlsplit(self.database_url)
+        is_here = parts.scheme.startswith("sqlite") or (parts.hostname or "localhost") in LOOPBACK_HOSTS
+        if self.debug and not (is_here and urlsplit(self.base_url).hostname in LOOPBACK_HOSTS):
+            raise InvalidSetting(
+                "COVERDESK_DEBUG: must be false unless store and COVERDESK_BASE_URL are on this machine alone:"
+                " whole traces hold personal data"
+            )
 
     def _check_metrics_private(self) -> None:
         token = self.metrics_token.get_secret_value()

@@ -27,7 +27,8 @@ install -m 755 "$source/deploy/backup.sh" "$target/backup.sh"
         PIL/_avif.*.so pillow.libs/libavif-* lxml/objectify.*.so sqlalchemy/testing fastapi_offline/static/redoc* \
         streamlit/static/static/js/DeckGl* streamlit/static/static/js/ECharts* streamlit/static/static/js/GraphViz* \
         streamlit/static/static/js/elk-* streamlit/static/static/js/*Diagram-* streamlit/static/static/js/cytoscape* \
-        streamlit/static/static/js/swimlanes-* streamlit/static/static/js/embed.*
+        streamlit/static/static/js/swimlanes-* streamlit/static/static/js/embed.* \
+        fontTools/qu2cu fontTools/cu2qu fontTools/ufoLib fontTools/voltLib fontTools/mtiLib fontTools/merge fontTools/t1Lib
     # Of the languages that could be coloured, a traceback is in Python.
     find pygments/lexers -name '*.py' ! -name '_*.py' ! -name python.py ! -name special.py -delete
     find . -type f \( -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' -o -name '*.map' \

@@ -20,7 +20,7 @@ with unavailable.explain_refusals():
         raise
     page = navigation.page_for(person, saved_views.start_queries(person)) if person else None
     demonstration.banner()
-    frame.name_tab(page.title if page else "Sign in")
+    frame.name_tab(page.title.partition(" (")[0] if page else "Sign in")
     if page is None:
         sign_in_gate.draw(frame.LOGO)
     else:

@@ -38,7 +38,7 @@ def test_claim_goes_from_pending_to_paid_by_command(office: Office) -> None:
     assert moved.exit_code == 0
     assert moved.stdout.replace("\n", "") == f"{claim_id} is Approved now, at version 2"
     assert run(claim_id, "Offer sent", "--amount", "70000.50", "--note", "As agreed", version=2).exit_code == 0
-    assert run(claim_id, "Offer accepted", version=3).exit_code == 0
+    assert run(claim_id, "Offer accepted", "--note", "Accepted on the phone", version=3).exit_code == 0
     assert run(claim_id, "Paid", "--payment-reference", "TRF-1", version=4).exit_code == 0
     claim = office.claim(claim_id)
     assert (claim.claim_status, claim.offer_amount_minor, claim.payment_reference) == ("Paid", 7_000_050, "TRF-1")

@@ -2,7 +2,11 @@
 
 import threading
 
+import pytest
+
+from core import logs
 from core.logs import BackgroundWriter
+from core.settings import settings
 
 
 class Sink:
@@ -67,3 +71,18 @@ def test_many_threads_that_log_while_it_closes_lose_nothing() -> None:
     for thread in threads:
         thread.join()
     assert len(sink.lines) == 1_600
+
+
+@pytest.mark.parametrize("is_debugging", [False, True])
+def test_an_error_is_logged_by_its_places_and_with_its_words_only_for_whoever_debugs(
+    monkeypatch: pytest.MonkeyPatch, is_debugging: bool
+) -> None:
+    monkeypatch.setenv("COVERDESK_DEBUG", str(is_debugging))
+    settings.cache_clear()
+    try:
+        raise KeyError("ada@example.com")
+    except KeyError:
+        told = logs._add_stack(None, "error", {"event": "unhandled", "exc_info": True})
+    settings.cache_clear()
+    assert ("ada@example.com" in told["exception"], "Traceback" in told["exception"]) == (is_debugging, is_debugging)
+    assert "test_logs.py" in told["exception"]

@@ -168,3 +168,24 @@ def test_a_demonstration_has_files_of_its_own_and_a_desk_with_a_secret_never_fin
     (tmp_path / "coverdesk.db").touch()
     assert _stores() == own
     assert not Settings().is_demonstration_by_default
+
+
+@pytest.mark.parametrize(
+    ("store", "address", "is_allowed"),
+    [
+        ("sqlite:///x.db", "http://127.0.0.1:8501", True),
+        ("postgresql://coverdesk@localhost/x", "http://localhost:8501", True),
+        ("postgresql:///x?host=/run/postgresql", "http://127.0.0.1:8501", True),
+        ("postgresql://coverdesk@db/x", "http://127.0.0.1:8501", False),
+        ("sqlite:///x.db", "https://desk.example.com", False),
+    ],
+)
+def test_whole_traces_are_for_a_desk_that_nobody_else_is_served_from(
+    store: str, address: str, is_allowed: bool
+) -> None:
+    asked = Settings(demo=True, debug=True, database_url=store, base_url=address, secret_key="k1-" + "qwertzuiopü" * 4)
+    if is_allowed:
+        asked.check_safe_to_serve()
+    else:
+        with pytest.raises(InvalidSetting, match="COVERDESK_DEBUG: must be false"):
+            asked.check_safe_to_serve()

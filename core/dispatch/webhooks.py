@@ -6,7 +6,7 @@ from uuid import UUID
 
 import structlog
 
-from core import clock, ids
+from core import clock, ids, metrics, trace
 from core.outbound.webhook_client import SendResult, WebhookClient
 from core.services.events import appending, catalogue
 from core.services.events.derivation import EventDraft
@@ -34,10 +34,20 @@ async def send(client: WebhookClient, job: DeliveryJob) -> Sent:
     if job.body is None:
         return job, None
     try:
-        return job, await client.send(job.url, job.body, job.headers)
+        result = await client.send(job.url, job.body, _build_headers(job))
     except Exception as error:
         _log.error("delivery not sent", error=type(error).__name__, exc_info=True)
+        metrics.count("webhook_deliveries", "internal_error")
         return job, SendResult(milliseconds=0, error=INTERNAL_ERROR)
+    metrics.count("webhook_deliveries", result.outcome)
+    metrics.observe("webhook_seconds", result.milliseconds / 1000)
+    return job, result
+
+
+def _build_headers(job: DeliveryJob) -> dict[str, str]:
+    """Return the headers of a try: it continues the trace of the request that made the event."""
+    traced = {trace.HEADER: trace.build_header(job.trace_id)} if job.trace_id else {}
+    return {**job.headers, **traced}
 
 
 def record(store: Store, sent: Sequence[Sent]) -> None:

@@ -42,6 +42,13 @@ class SendResult:
     retry_after: int = 0
 
     @property
+    def outcome(self) -> str:
+        """The result in a word, for figures."""
+        if self.status is None:
+            return "no_answer"
+        return "accepted" if self.error is None else f"answered_{self.status // 100}xx"
+
+    @property
     def is_gone(self) -> bool:
         """True when the receiver says that it wants nothing any more."""
         return self.status == 410

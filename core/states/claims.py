@@ -9,7 +9,7 @@ CLAIMS_ROLES: Final = ("claims", "supervisor")
 
 
 class AskedRole(StrEnum):
-    """Whom an open referral asks: a supervisor for a decision, or finance for a payment."""
+    """Role that an open referral asks: a supervisor for a decision, or finance for a payment."""
 
     SUPERVISOR = "supervisor"
     FINANCE = "finance"
@@ -68,6 +68,7 @@ DOCUMENTS: Final = Need("the required documents")
 APPROVED_AMOUNT: Final = Need("an approved amount above 0 and not above what is owed or insured", "amount")
 APPROVAL: Final = Need("an earlier approval")
 OFFER: Final = Need("an offer above 0 and not above what the rule gives", "amount")
+EVIDENCE: Final = Need("the signed discharge form among the documents, or a note of the call", "note")
 STILL_OWED: Final = Need("an offer that is not above what the rule still gives")
 REASON: Final = Need("a reason code", "reason")
 NOTE: Final = Need("a note", "note")
@@ -187,6 +188,7 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
 }
 _BY_SUPERVISOR: Final = (SUPERVISOR, OWN_PASSWORD)
 PAIR_RULES: Final[Mapping[tuple[ClaimStatus, ClaimStatus], PairRule]] = {
+    (_S.OFFER_SENT, _S.OFFER_ACCEPTED): PairRule(label=_S.OFFER_ACCEPTED, needs=(EVIDENCE,)),
     (_S.PENDING, _S.REVIEWING): PairRule(label="Start the review"),
     (_S.VIEWED, _S.REVIEWING): PairRule(label="Start the review"),
     (_S.OFFER_ACCEPTED, _S.REVIEWING): PairRule(label="Take the accepted offer back", needs=_BY_SUPERVISOR),

@@ -44,6 +44,7 @@ customer_cards.figures(customer)
 with st.grid(2, min_column_width=320, gap="small"):
     customer_cards.contact(customer)
     customer_cards.personal(customer, person)
+customer_merging.draw_search(customer, person)
 renewal_reminders.opt_out(customer.id, person)
 customer_notes.draw(customer.id, person, also=[record.id for record in customer.group.merged])
 customer_cards.lists(customer, person)

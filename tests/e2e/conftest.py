@@ -25,7 +25,7 @@ from tests.portfolio import Portfolio
 from tests.ports import free_port
 
 PASSWORD = "correct horse battery"
-ROLES = ("operations", "claims", "finance", "supervisor", "admin")
+ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -86,3 +86,23 @@ def test_a_cover_is_sold_by_its_form(visit: Visit, desk: Desk, cover: Cover[Any]
     expect(page.get_by_text(re.compile("^Sold to "))).to_be_visible()
     page.get_by_role("button", name="Open the policy").click()
     expect(page.get_by_role("link", name="Back to")).to_be_visible()
+
+
+def test_a_draft_outlives_a_reload_and_another_tab_and_goes_when_discarded(visit: Visit, desk: Desk) -> None:
+    page, name = visit("operations", address(desk, THIRD_PARTY)), "last_name"
+    field = box(page, THIRD_PARTY, name).locator("input")
+    field.fill("Okafor-Draft")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Kept as your draft")).to_be_visible()
+    page.reload()
+    expect(field).to_have_value("Okafor-Draft")
+    other = page.context.new_page()
+    other.goto("/buy?mode=test")
+    expect(other.get_by_text("Okafor-Draft")).to_be_visible()
+    other.get_by_role("button", name="Continue", exact=True).click()
+    expect(box(other, THIRD_PARTY, name).locator("input")).to_have_value("Okafor-Draft")
+    other.get_by_role("button", name="Discard the draft").click()
+    expect(other.get_by_text("Kept as your draft")).not_to_be_visible()
+    other.close()
+    page.reload()
+    expect(field).to_have_value("")

@@ -88,6 +88,8 @@ def test_claim_is_decided_by_two_people_and_read_back_over_the_api(visit: Visit,
     assert (opened.status, opened.headers["content-type"]) == (200, "application/pdf")
     for name, to in (("Approve", "Approved"), ("Send an offer", "Offer sent"), ("Offer accepted", "Offer accepted")):
         choose(page, name)
+        if to == "Offer accepted":
+            page.get_by_label("Note", exact=True).fill("Accepted on the phone")
         move(page, name, to=to)
     expect(page.get_by_role("button", name="Pay", exact=True)).to_be_disabled()
     # The pointer may rest on the button, which says it too then.

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.covers.insurers import insurer_a
+from core.services.mail import mail
 from core.services.policies import states as policy_states
 from core.services.selling import buying
 from core.services.selling.buying import Sale, Seller
@@ -16,13 +17,18 @@ from tests.e2e.conftest import Desk, Visit, settled, twice
 PLATE = "KJA-417-QX"
 
 
+def sell(desk: Desk, plate: str, *, is_live: bool = False, **changed: str) -> Sale:
+    """A third-party policy, sold today."""
+    asked = shipped.request(insurer_a.THIRD_PARTY, registration_number=plate, **changed)
+    seller = Seller(distributor_id=desk.seller, is_live=is_live, actor="tests")
+    with desk.store.writing(Scope.of(desk.seller, is_live=is_live)) as session:
+        return buying.sell(session, insurer_a.THIRD_PARTY, asked, seller)
+
+
 @pytest.fixture
 def sale(desk: Desk) -> Sale:
-    """A third-party policy of that plate, sold today in test mode."""
-    asked = shipped.request(insurer_a.THIRD_PARTY, registration_number=PLATE)
-    seller = Seller(distributor_id=desk.seller, is_live=False, actor="tests")
-    with desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
-        return buying.sell(session, insurer_a.THIRD_PARTY, asked, seller)
+    """A policy of that plate in test mode."""
+    return sell(desk, PLATE)
 
 
 def found(page: Page, text: str) -> None:
@@ -58,3 +64,16 @@ def test_a_policy_is_found_by_its_plate_and_cancelled_with_its_refund(visit: Vis
         assert policy_states.get_state(session, sale.policy_id).stage == "Cancelled"
     page.get_by_role("link", name="Back to the search").click()
     expect(page.get_by_label("Find", exact=True)).to_have_value("kja 417 qx")
+
+
+def test_a_certificate_is_sent_from_the_policy_and_stands_among_its_e_mails(visit: Visit, desk: Desk) -> None:
+    sold = sell(desk, "KJA-418-QX", is_live=True, email="holder@example.com")
+    page = visit("operations", f"/policy?id={sold.policy_id}")
+    # A hasty hand sends one e-mail.
+    twice(page.get_by_role("button", name="Send by e-mail"))
+    expect(page.get_by_text("The certificate goes to holder@example.com.")).to_be_visible()
+    with desk.store.reading(Scope.staff(is_live=True)) as session:
+        (letter,) = mail.list_about(session, f"policy {sold.policy_id}")
+    assert (letter.recipient, letter.sent_by) == ("holder@example.com", "staff operations@coverdesk.example")
+    page.get_by_role("tab", name="E-mail").click()
+    expect(page.get_by_role("cell", name="holder@example.com")).to_be_visible()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from core import metrics
 from core.outbound.webhook_client import SendLimits
 from core.settings import ROOT
 from tests.events.conftest import Hooks
@@ -42,6 +43,21 @@ def receiver() -> Iterator[str]:
         process.communicate()
 
 
+@pytest.fixture
+def counting() -> Iterator[None]:
+    metrics.enable()
+    yield
+    metrics.disable()
+
+
+def outcomes() -> dict[str, float]:
+    """The tries so far, by what `/metrics` says became of them."""
+    found = metrics.registry().collect()
+    samples = [each for family in found for each in family.samples]
+    return {each.labels["outcome"]: each.value for each in samples if each.name == "coverdesk_webhook_deliveries_total"}
+
+
+@pytest.mark.usefixtures("counting")
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_every_bad_receiver_is_told_apart_and_those_that_recover_are_served(hooks: Hooks, receiver: str) -> None:
     hooks.limits = SendLimits(connect=5, read=1.5, total=1.5)
@@ -57,6 +73,8 @@ def test_every_bad_receiver_is_told_apart_and_those_that_recover_are_served(hook
     assert hooks.detail(found["flood"]).tries[-1].answer == "x" * 512
     assert "too old" in hooks.detail(found["clock"]).tries[-1].answer
     assert hooks.endpoint(made["gone"]).state == "disabled"
+    # Ten pings and the flood; hang, drip, close, half and noise; the redirect; gone, busy and the clock.
+    assert outcomes() == {"accepted": 11, "no_answer": 5, "answered_3xx": 1, "answered_4xx": 3}
 
     httpx.put(f"{receiver}/clock", json={**clock_of, "seconds": 0}, trust_env=False).raise_for_status()
     hooks.later(seconds=7)

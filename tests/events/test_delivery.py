@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from core import clock
+from core import clock, trace
 from core.covers import request as requests
 from core.dispatch import events as event_dispatch
 from core.errors import NotFound, StateForbids
@@ -63,6 +63,18 @@ def test_the_standards_own_verifier_accepts_the_bytes_that_were_stored(hooks: Ho
     # The same facts in other bytes are another message.
     with pytest.raises(WebhookVerificationError):
         Webhook(made.secret).verify(orjson.dumps(orjson.loads(taken.body), option=orjson.OPT_INDENT_2), taken.headers)
+
+
+def test_a_delivery_continues_the_trace_of_the_request_behind_it(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        hooks.register(receiver.url)
+        plain = hooks.sell()
+        with trace.within("4bf92f3577b34da6a3ce929d0e0e4736"):
+            traced = hooks.sell()
+        hooks.drain()
+    given = {each.event["object"]["id"]: each.headers.get("traceparent") for each in receiver.received[1:]}
+    assert given[str(plain.purchase_id)] is None
+    assert trace.parse(str(given[str(traced.purchase_id)])) == "4bf92f3577b34da6a3ce929d0e0e4736"
 
 
 def test_a_receiver_whose_clock_is_off_is_not_believed_by_the_verifier(hooks: Hooks) -> None:

@@ -125,7 +125,8 @@ class SerialCursor:
 
     def collect(self, session: ScopedSession) -> Batch:
         columns = [
-            col(getattr(AuditEntry, name)) for name in ("id", "action", "subject", "before", "after", "created_at")
+            col(getattr(AuditEntry, name))
+            for name in ("id", "action", "subject", "before", "after", "created_at", "trace_id")
         ]
         entries = session.execute(self._newer(*columns)).all()
         self.last = entries[-1].id

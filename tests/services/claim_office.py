@@ -87,6 +87,8 @@ class Office:
         seen = self.claim(claim_id).version if version is None else version
         if to == "Approved":
             said.setdefault("reasons", dict.fromkeys(CHECK_KEYS, "Seen, and accepted"))
+        if to == "Offer accepted":
+            said.setdefault("note", "Accepted on the phone")
         with self.store.writing(DESK) as session:
             return claim_actions.move_claim(session, claim_id, to=to, person=self.people[by], version=seen, **said)
 

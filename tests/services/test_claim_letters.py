@@ -5,20 +5,27 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+import sqlalchemy as sa
 
 from core import clock
-from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
+from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.admin import mail_texts
+from core.services.claims.intake import attaching
 from core.services.claims.letters import letters
-from core.services.claims.letters.letters import KINDS, Composed
+from core.services.claims.letters.letters import KINDS, Composed, KeptLetter
 from core.services.files import files
 from core.services.files.files import ReceivedFile
+from core.services.mail import mail
 from core.services.mail.claim_letters import CLAIM_LETTERS
 from core.store.access import Scope, Store
 from core.store.operations import blob_storage
+from core.store.schema.tables import Claim, Policy, UploadedFile
+from tests import papers
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
 from tests.services.test_lodging import NOON
+
+LIVE = Scope.staff(is_live=True)
 
 
 @pytest.fixture(autouse=True)
@@ -107,3 +114,71 @@ def test_a_text_that_an_admin_has_changed_stands_in_the_next_letter(office: Offi
         mail_texts.change_text(session, "claim acknowledgement", told, version=0, by=office.people["root"])
     letter = compose(office, claim_id, "acknowledgement")
     assert letter.body == "Hello Ngozi Okafor, we have your claim.\n"
+
+
+def kept(office: Office, claim_id: UUID, scope: Scope = DESK) -> list[KeptLetter]:
+    with office.store.reading(scope) as session:
+        return letters.list_letters(session, claim_id)
+
+
+def test_a_letter_is_to_be_sent_until_somebody_says_how_it_was(office: Office) -> None:
+    claim_id = office.lodge()
+    keep(office, claim_id, "acknowledgement")
+    (letter,) = kept(office, claim_id)
+    assert not letter.is_sent
+    for said, kind in (
+        ({"way": "Pigeon"}, InvalidInput),
+        ({"way": "Post", "by": "funmi"}, NotAllowed),
+        ({"way": "Post", "code": "0" * 32}, NotFound),
+    ):
+        with pytest.raises(kind):
+            office.do(letters.mark_sent, claim_id, **{"code": letter.code, **said})
+    with pytest.raises(NotFound):
+        office.do(letters.mark_sent, office.lodge(), code=letter.code, way="Post")
+    office.do(letters.mark_sent, claim_id, code=letter.code, way="Post")
+    (letter,) = kept(office, claim_id)
+    assert (letter.way, letter.sent_by, letter.sent_at) == ("Post", "bola", NOON)
+    assert office.log(claim_id)[-1].after == {"letter": "Acknowledgement", "way": "Post"}
+    with pytest.raises(StateForbids, match="was sent already"):
+        office.do(letters.mark_sent, claim_id, code=letter.code, way="E-mail")
+
+
+def test_a_letter_goes_by_e_mail_as_long_as_it_says_what_stands(office: Office) -> None:
+    claim_id = office.lodge()
+    keep(office, claim_id, "acknowledgement")
+    keep(office, claim_id, "acknowledgement")
+    newest, older = kept(office, claim_id)
+    with pytest.raises(StateForbids, match="test mode"):
+        office.do(letters.send_by_mail, claim_id, code=newest.code)
+    with office.store.writing(Scope.system()) as session:
+        for table in (Claim, Policy, UploadedFile):
+            session.execute(sa.update(table).values(is_live=True))
+    with office.store.writing(LIVE) as session:
+        letters.send_by_mail(session, claim_id, newest.code, person=office.people["bola"])
+    with office.store.reading(Scope.system()) as session:
+        (line,) = mail.list_about(session, f"claim:{claim_id}")
+    assert (line.recipient, line.sent_by) == ("ngozi.okafor@example.com", "staff bola@x.example")
+    for code, words in ((newest.code, "was sent already"), (older.code, "A newer letter")):
+        with pytest.raises(StateForbids, match=words), office.store.writing(LIVE) as session:
+            letters.send_by_mail(session, claim_id, code, person=office.people["bola"])
+
+
+def test_an_offer_is_accepted_by_a_signed_form_or_by_a_note_of_the_call(office: Office) -> None:
+    claim_id = office.lodge(incident_date="2026-11-18")
+    with pytest.raises(InvalidInput, match="document"):
+        attach(office, claim_id, "signed_discharge")
+    office.walk(claim_id, "Approved", "Offer sent")
+    with pytest.raises(InvalidInput, match="signed discharge form among the documents, or a note of the call"):
+        office.move(claim_id, "Offer accepted", note=None)
+    attach(office, claim_id, "signed_discharge")
+    office.move(claim_id, "Offer accepted", note=None)
+    with_note = office.lodge(incident_date="2026-11-18")
+    office.walk(with_note, "Approved", "Offer sent")
+    office.move(with_note, "Offer accepted", note="Accepted on the phone, 4 pm")
+
+
+def attach(office: Office, claim_id: UUID, name: str) -> None:
+    arriving = ReceivedFile(field=name, file_name="a.pdf", content=papers.pdf(text="I accept"))
+    with files.store_files([arriving]) as (file,):
+        version = office.claim(claim_id).version
+        office.do(attaching.attach_document, claim_id, file=file, version=version)

@@ -10,7 +10,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids, seal
+from core import clock, ids, seal, trace
 from core.store.access import Query, ScopedSession
 from core.store.audit_chain import CHAINS, chain_of, link
 from core.store.schema.tables import AuditEntry, AuditHead, Redaction
@@ -58,6 +58,7 @@ def write(
         after=dict(after) if after is not None else None,
         created_at=clock.now(),
         hash="",
+        trace_id=trace.current(),
     )
     entry.hash = link(previous, *(getattr(entry, name) for name in _HASHED_FIELDS))
     session.insert(entry)

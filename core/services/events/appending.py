@@ -101,6 +101,7 @@ def _build_event(draft: EventDraft, position: int, sequence: int) -> Event:
         origin=draft.origin,
         body=body,
         created_at=clock.now(),
+        trace_id=draft.trace_id,
     )
 
 

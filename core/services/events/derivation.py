@@ -35,6 +35,7 @@ class EventDraft:
     previous: Mapping[str, Any]
     at: datetime
     origin: str
+    trace_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def collect(session: ScopedSession, limit: int = BATCH) -> Batch:
 
 def _list_entries(session: ScopedSession, limit: int) -> Sequence[Any]:
     columns = (AuditEntry.id, AuditEntry.chain, AuditEntry.position, AuditEntry.action, AuditEntry.subject)
-    more = (AuditEntry.before, AuditEntry.after, AuditEntry.created_at)
+    more = (AuditEntry.before, AuditEntry.after, AuditEntry.created_at, AuditEntry.trace_id)
     query = (
         sa.select(*(col(each) for each in (*columns, *more)))
         .join(EventCursor, col(EventCursor.chain) == col(AuditEntry.chain))
@@ -118,6 +119,7 @@ def derive(entry: Any, subject: Subject | None) -> Iterator[EventDraft]:
                 data=data,
                 previous={name: before[name] for name in before if name in data and before[name] != data[name]},
                 at=entry.created_at,
+                trace_id=entry.trace_id,
                 origin=f"{entry.id.hex} {made.name}"
                 + (f" {owner[0].hex} {owner[1]:d}" if made.object == "product" else ""),
             )

@@ -55,7 +55,7 @@ def get_group(session: ScopedSession, customer_id: UUID) -> Group:
     """Return the records of the person that a record belongs to; a record that nobody merged is alone."""
     link = sa.select(col(CustomerMerge.kept_id)).where(col(CustomerMerge.merged_id) == customer_id)
     kept_id = session.execute(link).scalar_one_or_none() or customer_id
-    query = (
+    query: Any = (
         sa.select(Customer, col(Staff.name).label("by"), col(CustomerMerge.created_at).label("at"))
         .join(CustomerMerge, col(CustomerMerge.merged_id) == col(Customer.id))
         .outerjoin(Staff, col(Staff.id) == col(CustomerMerge.merged_by))
@@ -144,9 +144,12 @@ def share_opt_out(session: ScopedSession, customer_id: UUID) -> None:
     keys = list_linked(session, [customer_id])
     query = sa.select(ReminderOptOut).where(col(ReminderOptOut.customer_id).in_(keys)).limit(1)
     first: ReminderOptOut | None = session.execute(query).scalar_one_or_none()
-    for key in keys if first else ():
-        fields = {"distributor_id": first.distributor_id, "is_live": first.is_live} if first else {}
-        session.insert_if_absent(ReminderOptOut(customer_id=key, **fields))
+    if first is None:
+        return
+    for key in keys:
+        session.insert_if_absent(
+            ReminderOptOut(customer_id=key, distributor_id=first.distributor_id, is_live=first.is_live)
+        )
 
 
 def _refuse_merged(session: ScopedSession, kept_id: UUID, merged_id: UUID) -> None:

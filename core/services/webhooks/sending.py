@@ -33,6 +33,7 @@ class DeliveryJob:
     url: str
     body: bytes | None
     headers: Mapping[str, str] = field(repr=False)
+    trace_id: str | None = None
 
 
 def has_due(session: ScopedSession) -> bool:
@@ -158,5 +159,11 @@ def _take(row: WebhookDelivery, endpoint: WebhookEndpoint, event: Event, secrets
     if endpoint.format == "classic":
         headers = rendering.build_classic_headers(headers, endpoint.signature_header, secrets[0], body or b"")
     return DeliveryJob(
-        id=row.id, endpoint_id=endpoint.id, attempt=row.attempts, url=endpoint.url, body=body, headers=headers
+        id=row.id,
+        endpoint_id=endpoint.id,
+        attempt=row.attempts,
+        url=endpoint.url,
+        body=body,
+        headers=headers,
+        trace_id=event.trace_id,
     )

@@ -12,7 +12,10 @@ from core.store.schema.columns import Owned, Row, json_field, minor_field
 
 
 class AuditEntry(Row, table=True):
-    """An audit entry: actor, action, subject, values before and after; chained to the entry before it (contract A4)."""
+    """An audit entry: actor, action, subject, values before and after; chained to the entry before it (contract A4).
+
+    `trace_id` is the trace of the request that wrote it, for looking it up in a log; it is no part of the hash.
+    """
 
     __tablename__ = "audit_entry"
     __table_args__ = (
@@ -32,6 +35,7 @@ class AuditEntry(Row, table=True):
     after: dict[str, Any] | None = Field(default=None, sa_type=sa.JSON)
     created_at: datetime
     hash: str = Field(max_length=64)
+    trace_id: str | None = Field(default=None, max_length=32)
 
 
 class AuditHead(Row, table=True):

@@ -258,3 +258,18 @@ class UploadedFile(Owned, table=True):
     claim_id: UUID | None = Field(default=None, foreign_key="claim.id", index=True)
     field: str | None = Field(default=None, max_length=40)
     created_at: datetime
+
+
+LETTER_WAYS = ("E-mail", "Post", "By hand", "Message")
+
+
+class ClaimLetterSent(Owned, table=True):
+    """When, how and by whom a letter in the file of a claim was sent; a letter without a row is to be sent."""
+
+    __tablename__ = "claim_letter_sent"
+    __table_args__ = (one_of("way", LETTER_WAYS, "way"),)
+    code: str = Field(primary_key=True, max_length=32, foreign_key="uploaded_file.code")
+    claim_id: UUID = Field(foreign_key="claim.id", index=True)
+    way: str = Field(max_length=12)
+    staff_id: UUID = Field(foreign_key="staff.id")
+    created_at: datetime

@@ -17,7 +17,7 @@ ENDPOINT_STATES = ("unverified", "active", "failing", "disabled")
 class Event(Owned, table=True):
     """One event as it is sent, byte by byte; `position` is its place in the feed (contract W2, W6).
 
-    `origin` names what made it, so that nothing makes it twice.
+    `origin` names what made it, so that nothing makes it twice; `trace_id` is the trace of the request behind it.
     """
 
     __table_args__ = (
@@ -34,6 +34,7 @@ class Event(Owned, table=True):
     origin: str = Field(unique=True, max_length=120)
     body: bytes
     created_at: datetime
+    trace_id: str | None = Field(default=None, max_length=32)
 
 
 class EventCursor(Row, table=True):

@@ -65,12 +65,12 @@ def run(checkout: Checkout) -> None:
 def _details(checkout: Checkout) -> None:
     product, form, counter = checkout.product, checkout.form, checkout.counter
     cover = checkout.cover.key
-    draft = sale_drafts.restore(form, cover, counter)
+    sale_drafts.restore(form, cover, counter)
     form_keeper.watch(checkout.key)
     live = live_prices.reads(checkout.cover, str(product.id), product.rates).difference(checkout.given)
     typed = forms.draw(form, live=live, before={"Customer": lambda: known_customer.draw(form, counter)})
     sale_drafts.store_draft(form, cover, counter, product.id)
-    sale_drafts.draw_state(form, cover, counter, draft)
+    sale_drafts.draw_state(form, cover, counter)
     # If the price was known before the details were asked for, the page already shows it.
     known = live_prices.so_far(checkout.cover, typed, product.rates) if live or not checkout.given else None
     if live_prices.show(form, known, typed):

@@ -25,16 +25,19 @@ def list_mine(counter_is_live: bool, person: Person) -> list[Draft]:  # noqa: FB
         return drafts.list_drafts(session, is_live=counter_is_live, by=person)
 
 
-def restore(form: Form, cover: str, counter: Counter) -> Draft | None:
+def restore(form: Form, cover: str, counter: Counter) -> None:
     """Put the values of the person's draft into the form, once, unless something is typed there already."""
-    found = next((draft for draft in list_mine(counter.is_live, counter.person) if draft.cover == cover), None)
     if st.session_state.get(f"{form.key}.restored"):
-        return found
+        return
     st.session_state[f"{form.key}.restored"] = True
+    found = _find(cover, counter)
     if found is not None and not _typed(form):
         for name, value in found.values.items():
             st.session_state[f"{form.key}.{name}"] = _decode(value)
-    return found
+
+
+def _find(cover: str, counter: Counter) -> Draft | None:
+    return next((draft for draft in list_mine(counter.is_live, counter.person) if draft.cover == cover), None)
 
 
 def store_draft(form: Form, cover: str, counter: Counter, product_id: UUID) -> None:
@@ -59,8 +62,9 @@ def discard(form: Form | None, cover: str, counter_is_live: bool, person: Person
             del st.session_state[name]
 
 
-def draw_state(form: Form, cover: str, counter: Counter, found: Draft | None) -> None:
+def draw_state(form: Form, cover: str, counter: Counter) -> None:
     """Draw the line that says since when the form is kept, with the button that discards it."""
+    found = _find(cover, counter)
     if found is None:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):

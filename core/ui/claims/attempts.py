@@ -30,6 +30,7 @@ AMOUNTS: Final = "amounts form"
 CLAIMANT: Final = "claimant form"
 TASK: Final = "task form"
 LETTER: Final = "letter form"
+LETTER_SENT: Final = "letter sent form"
 _VERSIONED: Final = frozenset(
     {DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, HAND_OVER, PAYEE, PART, AMOUNTS, CLAIMANT, LETTER}
 )

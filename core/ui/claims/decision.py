@@ -11,7 +11,7 @@ from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import transitions
 from core.services.people.staff import Person
-from core.states.claims import APPROVED_AMOUNT, AUTHORITY, ESTIMATE, OFFER, Effect, Transition
+from core.states.claims import APPROVED_AMOUNT, AUTHORITY, ESTIMATE, EVIDENCE, OFFER, Effect, Transition
 from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import paying, referral, review_actions
@@ -73,7 +73,14 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
         _ask_text(review, "payment_reference", "Payment reference", longest=60)
     if "reasons" in asked:
         _ask_reasons(review)
-    _ask_note(review, required="note" in asked)
+    is_signed = any(document.name == requirements.SIGNED_DISCHARGE and document.link for document in review.documents)
+    if EVIDENCE in move.needs:
+        st.caption(
+            "The signed discharge form is among the documents."
+            if is_signed
+            else "The note says how the claimant accepted, unless the signed discharge form is among the documents."
+        )
+    _ask_note(review, required="note" in asked and not (EVIDENCE in move.needs and is_signed))
     asked_too = paying.FIELDS if Effect.PAYS in move.effects else ()
     attempts.complain(
         key(review.id, MOVE),

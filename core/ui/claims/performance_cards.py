@@ -46,7 +46,7 @@ def follow() -> None:
 
 def draw_tiles(summary: ClaimSummary) -> None:
     """Draw every tile; its help says what the figure counts, leaves out and is dated by."""
-    with st.grid(4, min_column_width=185, gap="xsmall"):
+    with st.grid(4, min_column_width=215, gap="xsmall"):
         for metric in CLAIM_METRICS:
             tiles.tile(
                 metric,

@@ -20,6 +20,7 @@ _ACTIONS: Final = {
     "claim payee set": "Payee",
     "claim corrected": "Corrected",
     "claim letter written": "Letter",
+    "claim letter sent": "Letter sent",
     "claim task made": "Task made",
     "claim task done": "Task done",
     "claimant set": "Claimant",

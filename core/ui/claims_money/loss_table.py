@@ -8,6 +8,7 @@ import streamlit as st
 from core.services.claims.reports.loss_ratios import LOSS_DIMENSIONS, LossDimension, LossFigures, LossTable
 from core.services.dimensions import Choices
 from core.services.windows import Window
+from core.states.claims import ClaimStatus
 from core.ui.exports import panel as export_panel
 from core.ui.kit import words
 
@@ -52,7 +53,7 @@ def _line(label: str, name: str, figures: LossFigures) -> dict[str, str]:
     return {
         label: words.plain(name),
         "Losses": words.count(figures.claims),
-        "Paid": words.naira(figures.paid_minor),
+        ClaimStatus.PAID: words.naira(figures.paid_minor),
         "Outstanding": words.naira(figures.outstanding_minor),
         "Incurred": words.naira(figures.incurred_minor),
         "Earned premium": words.naira(figures.earned_minor),

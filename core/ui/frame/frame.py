@@ -24,7 +24,7 @@ from core.ui.kit import words
 
 LOGO, MARK, ICON = (str(Path(ROOT, "docs", name)) for name in ("logo.svg", "icon.svg", "icon.png"))
 LOOK = Path(__file__).parents[1] / "browser" / "look.css"
-_SWITCH = "mode_switch"
+_SWITCH, _WAITING = "mode_switch", "waiting_claims"
 _LIVE, _TEST = "Live", "Test"
 
 
@@ -110,15 +110,26 @@ def page_header(title: str, purpose: str, *, tab: str | None = None) -> None:
 
 
 def name_tab(title: str) -> None:
-    """Set the title of the browser tab, followed by the application's name."""
-    st.set_page_config(page_title=f"{title} · Coverdesk")
+    """Set the title of the browser tab, followed by the application's name; new claims are counted before it."""
+    waiting = st.session_state.get(_WAITING)
+    st.set_page_config(page_title=f"{f'({waiting}) ' if waiting else ''}{title} · Coverdesk")
+
+
+def count_in_tab(waiting: int) -> None:
+    """Count claims that wait for an officer in the title of the browser tab, of this page and the next ones."""
+    st.session_state[_WAITING] = waiting
+
+
+def settle_mode() -> None:
+    """Take the mode from the URL, for what is drawn before its switch."""
+    asked = st.query_params.get("mode")
+    if asked is not None or _SWITCH not in st.session_state:
+        st.session_state[_SWITCH] = _TEST if asked == "test" else _LIVE
 
 
 def mode_switch() -> None:
     """Draw the switch between live and test; its state is kept in the URL as `mode=test`."""
-    asked = st.query_params.get("mode")
-    if asked is not None or _SWITCH not in st.session_state:
-        st.session_state[_SWITCH] = _TEST if asked == "test" else _LIVE
+    settle_mode()
     st.segmented_control(
         "Records",
         [_LIVE, _TEST],

@@ -10,7 +10,7 @@ from streamlit.navigation.page import StreamlitPage
 from core import clock
 from core.services.people import sign_in
 from core.services.people.staff import Person
-from core.ui.frame import frame, menu, page_links, palette, refusal
+from core.ui.frame import frame, menu, menu_counts, page_links, palette, refusal
 from core.ui.frame.menu import Screen
 from core.ui.kit import words
 
@@ -31,11 +31,13 @@ def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
 
     `starts` are the queries with which the menu opens some pages, by URL path.
     """
-    screens = menu.allowed_screens(person)
+    frame.settle_mode()
+    screens, counts = menu.allowed_screens(person), menu_counts.load_counts(person)
+    frame.count_in_tab(counts.get(menu_counts.QUEUE, 0))
     home = next((screen for screen in screens if not screen.hidden), None)
     pages: dict[str, list[StreamlitPage]] = {}
     for screen in screens:
-        pages.setdefault(screen.section, []).append(_page(screen, is_home=screen is home))
+        pages.setdefault(screen.section, []).append(_page(screen, counts, is_home=screen is home))
     pages.setdefault("", []).extend(_refusal(screen) for screen in menu.refused_screens(person))
     if home is None:
         pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True, url_path=_HOME))
@@ -51,7 +53,7 @@ def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
         with place:
             palette.draw(person)
         page_links.keep_mode(starts)
-        _who(person)
+        _who(person, counts)
     return page
 
 
@@ -66,10 +68,11 @@ def _no_page() -> None:
     """Do nothing; placeholder of a page that is not drawn."""
 
 
-def _page(screen: Screen, *, is_home: bool) -> StreamlitPage:
+def _page(screen: Screen, counts: Mapping[str, int], *, is_home: bool) -> StreamlitPage:
+    number = counts.get(screen.path, 0)
     return st.Page(
         screen.path,
-        title=screen.title,
+        title=f"{screen.title} ({words.count(number)})" if number else screen.title,
         icon=f":material/{screen.icon}:",
         default=is_home,
         url_path=_HOME if is_home else None,
@@ -110,17 +113,20 @@ def _nothing_yet() -> None:
     st.info("Ask an administrator for a role that has one.", icon=":material/lock_person:")
 
 
-def _who(person: Person) -> None:
+def _who(person: Person, counts: Mapping[str, int]) -> None:
     with st.container(gap="xsmall"):
         st.caption(f"**{words.plain(person.name)}**  \n{words.title(', '.join(person.roles))}")
         if st.button("Sign out", icon=":material/logout:", width="stretch"):
             st.html(_POST.format(action=sign_in.SIGN_OUT), unsafe_allow_javascript=True)
-        _watch(clock.now())
+        _watch(clock.now(), person, counts)
 
 
 @st.fragment(run_every=_REFRESH_INTERVAL)
-def _watch(drawn_at: datetime) -> None:
+def _watch(drawn_at: datetime, person: Person, counts: Mapping[str, int]) -> None:
     # A screen left open must not show records after its sign-in has ended. The first call belongs to drawing the
     # page, which has just checked the sign-in.
-    if clock.now() - drawn_at > _REFRESH_INTERVAL / 2 and not frame.still_signed_in():
+    if clock.now() - drawn_at <= _REFRESH_INTERVAL / 2:
+        return
+    if not frame.still_signed_in():
         st.rerun()
+    menu_counts.announce_new(person, counts)

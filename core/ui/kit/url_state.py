@@ -87,6 +87,8 @@ def text_box(
         type=kind,
         max_chars=longest,
         placeholder=placeholder,
+        # The placeholder of a search says more than its label, which stays for screen readers.
+        label_visibility="collapsed" if kind == "search" and placeholder else "visible",
         autocomplete="off",
         on_change=lambda: change({name: _given(st.session_state[name].strip())}),
     )

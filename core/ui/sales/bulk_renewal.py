@@ -20,10 +20,9 @@ _PREVIEW: Table[DueRow] = Table(
     name="bulk renewal",
     noun=("policy", "policies"),
     columns={
-        "customer": columns.text("Customer", lambda row: row.customer, 140),
-        "product": columns.text("Product", lambda row: row.product, 130),
+        "customer": columns.text("Customer", lambda row: row.customer, 150),
         "ends": columns.day("Ends", lambda row: row.expiration_at),
-        "next": columns.naira("One more term", lambda row: row.next_minor),
+        "next": columns.naira("Next term", lambda row: row.next_minor),
     },
 )
 

@@ -17,14 +17,18 @@ _FIND, _PAGE = "same_person", "sales/customer.py"
 
 
 def draw(customer: CustomerDetail, person: Person) -> None:
-    """Draw the records of the person, and for operations the search for another one."""
+    """Draw the records that the person has beside this one."""
     may_merge = person.has_role(*customer_merging.ROLES)
     if customer.group.kept_id != customer.id:
         _part_of(customer, may_merge=may_merge, person=person)
-        return
-    for record in customer.group.merged:
-        _merged(record, may_merge=may_merge, person=person)
-    if may_merge:
+    else:
+        for record in customer.group.merged:
+            _merged(record, may_merge=may_merge, person=person)
+
+
+def draw_search(customer: CustomerDetail, person: Person) -> None:
+    """Draw the search for another record of the person, for operations."""
+    if person.has_role(*customer_merging.ROLES) and customer.group.kept_id == customer.id:
         with st.expander("The same person under another record?", icon=":material/merge:"):
             _search(customer, person)
 

@@ -104,10 +104,11 @@ def draw_period(asked: Asked[S], *, offer: Sequence[str] = EVERY_PERIOD, also_ch
     `also_changed`: a choice of the screen's own is in use, which the reset button clears too.
     """
     st.session_state[_PERIOD] = asked.period
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.segmented_control(
             "Period",
             list(offer),
+            label_visibility="collapsed",
             key=_PERIOD,
             required=True,
             wrap=True,

@@ -35,6 +35,8 @@ REQUIRED_AFTER_ACCIDENT: Final = ("police_report",)
 DOCUMENTS: Final = (*ALWAYS_REQUIRED, *REQUIRED_AFTER_ACCIDENT, MEDICAL_REPORT, "employment_termination_letter")
 # Asked for after a death before it is approved; the API of credit life does not ask for it at lodging.
 DEATH_CERTIFICATE: Final = "death_certificate"
+# What the claimant signs to accept an offer: evidence of the acceptance.
+SIGNED_DISCHARGE: Final = "signed_discharge"
 
 DECLINE_REASONS: Final = (
     "not covered",

@@ -39,12 +39,16 @@ def set_meta(claim: Claim, changed: Mapping[str, Any]) -> None:
 
 
 def list_document_names(claim: Claim) -> Sequence[str]:
-    """Return the names of the documents that this claim can have, in the order of the form."""
+    """Return the names of the documents that this claim can have, in the order of the form.
+
+    The signed discharge form is one of them once there was an offer (contract C17).
+    """
     line = get_line(claim)
+    signed = [requirements.SIGNED_DISCHARGE] if claim.offer_amount_minor else []
     if line is not None:
-        return line.documents
+        return (*line.documents, *signed)
     is_death = get_meta(claim).get("incident_type") == DEATH
-    return (*requirements.DOCUMENTS, *([requirements.DEATH_CERTIFICATE] if is_death else []))
+    return (*requirements.DOCUMENTS, *([requirements.DEATH_CERTIFICATE] if is_death else []), *signed)
 
 
 def list_required_documents(claim: Claim) -> tuple[str, ...]:

@@ -3,14 +3,15 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
-from core.errors import InvalidInput, StateForbids
+from core.errors import InvalidInput, NotFound, StateForbids
+from core.services.audit import log as audit
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.letters import pdf
 from core.services.claims.review.fraud_flags import format_day
@@ -21,12 +22,14 @@ from core.services.claims.workflow.changes import ClaimChange
 from core.services.files import files
 from core.services.files.files import StoredFile
 from core.services.files.links import Owner
-from core.services.mail import templates
+from core.services.mail import mail, templates
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
-from core.store.access import ScopedSession
-from core.store.schema.tables import Claim, ClaimEvent, Policy, Provider, UploadedFile
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.claims import LETTER_WAYS
+from core.store.schema.tables import Claim, ClaimEvent, ClaimLetterSent, Policy, Provider, Staff, UploadedFile
 
+WAYS: Final = LETTER_WAYS
 _FIELD: Final = "letter_"
 
 
@@ -79,8 +82,17 @@ class KeptLetter:
     """A letter in the file of a claim."""
 
     title: str
+    kind: str
     code: str
     at: datetime
+    way: str | None = None
+    sent_at: datetime | None = None
+    sent_by: str | None = None
+
+    @property
+    def is_sent(self) -> bool:
+        """False while it is to be sent."""
+        return self.sent_at is not None
 
 
 def list_possible(claim: Claim) -> Mapping[str, str | None]:
@@ -90,13 +102,28 @@ def list_possible(claim: Claim) -> Mapping[str, str | None]:
 
 def list_letters(session: ScopedSession, claim_id: UUID) -> list[KeptLetter]:
     """List the letters of a claim, newest first."""
-    query = sa.select(UploadedFile).where(
-        col(UploadedFile.claim_id) == claim_id, col(UploadedFile.field).like(f"{_FIELD}%")
+    query: AnySelect = (
+        sa.select(UploadedFile, ClaimLetterSent, col(Staff.name).label("sent_by"))
+        .outerjoin(ClaimLetterSent, col(ClaimLetterSent.code) == col(UploadedFile.code))
+        .outerjoin(Staff, col(Staff.id) == col(ClaimLetterSent.staff_id))
+        .where(col(UploadedFile.claim_id) == claim_id, col(UploadedFile.field).like(f"{_FIELD}%"))
+        .order_by(col(UploadedFile.created_at).desc(), col(UploadedFile.code))
     )
-    rows = session.execute(query.order_by(col(UploadedFile.created_at).desc(), col(UploadedFile.code))).scalars()
-    return [
-        KeptLetter(title=KINDS[row.field.removeprefix(_FIELD)].title, code=row.code, at=row.created_at) for row in rows
-    ]
+    return [_build_kept(row) for row in session.execute(query)]
+
+
+def _build_kept(row: Any) -> KeptLetter:
+    file, sent = row.UploadedFile, row.ClaimLetterSent
+    kind = file.field.removeprefix(_FIELD)
+    return KeptLetter(
+        title=KINDS[kind].title,
+        kind=kind,
+        code=file.code,
+        at=file.created_at,
+        way=sent and sent.way,
+        sent_at=sent and sent.created_at,
+        sent_by=row.sent_by,
+    )
 
 
 def compose(session: ScopedSession, claim_id: UUID, kind: str, *, person: Person) -> Composed:
@@ -130,6 +157,60 @@ def keep_letter(
     return claim_changes.save_change(
         session, claim, before, person=person, action="claim letter written", extra_facts=facts
     )
+
+
+def mark_sent(session: ScopedSession, claim_id: UUID, code: str, *, way: str, person: Person) -> None:
+    """Note that a letter was sent, and how; InvalidInput for another way, StateForbids for one that was sent."""
+    claim_changes.require_claims_role(person)
+    if way not in LETTER_WAYS:
+        raise InvalidInput.for_field("way", f"must be one of {', '.join(LETTER_WAYS)}")
+    claim = claim_changes.get_for_update(session, claim_id)
+    _note_sent(session, claim, _get_unsent(session, claim, code), way=way, person=person)
+
+
+def send_by_mail(session: ScopedSession, claim_id: UUID, code: str, *, person: Person) -> None:
+    """Queue the text of a letter as an e-mail to the claimant and note it as sent.
+
+    The text is made of the claim as it is now: StateForbids where it does not stand as the letter says any more, where
+    a newer letter of its kind was written, and in test mode.
+    """
+    claim_changes.require_claims_role(person)
+    claim = claim_changes.get_for_update(session, claim_id)
+    letter = _get_unsent(session, claim, code)
+    if not claim.is_live:
+        raise StateForbids("A letter of test mode goes to nobody")
+    _require(claim, letter.kind)
+    newest = next(each for each in list_letters(session, claim.id) if each.kind == letter.kind)
+    if newest.code != code:
+        raise StateForbids("A newer letter of this kind was written: send that one")
+    values, about = _build_values(session, claim), f"claim:{claim.id}"
+    mail.send(session, claim.claim_owner_email, f"claim {letter.kind}", values, about=about, by=person.actor)
+    _note_sent(session, claim, letter, way=LETTER_WAYS[0], person=person)
+
+
+def _get_unsent(session: ScopedSession, claim: Claim, code: str) -> KeptLetter:
+    letter = next((each for each in list_letters(session, claim.id) if each.code == code), None)
+    if letter is None:
+        raise NotFound("Letter not found")
+    if letter.is_sent:
+        raise StateForbids("This letter was sent already")
+    return letter
+
+
+def _note_sent(session: ScopedSession, claim: Claim, letter: KeptLetter, *, way: str, person: Person) -> None:
+    session.insert(
+        ClaimLetterSent(
+            distributor_id=claim.distributor_id,
+            is_live=claim.is_live,
+            code=letter.code,
+            claim_id=claim.id,
+            way=way,
+            staff_id=person.id,
+            created_at=clock.now(),
+        )
+    )
+    subject, facts = audit.subject_of("claim", claim.id), {"letter": letter.title, "way": way}
+    audit.write(session, actor=person.actor, action="claim letter sent", subject=subject, after=facts)
 
 
 def _require(claim: Claim, kind: str) -> None:

@@ -130,6 +130,12 @@ def count_views(session: ScopedSession, person: Person) -> QueueCounts:
     return QueueCounts(views=views, overdue=row.overdue or 0, changed_at=row.changed_at)
 
 
+def count_unassigned(session: ScopedSession) -> int:
+    """Return the number of open claims that nobody has yet."""
+    query = sa.select(sa.func.count()).select_from(Claim).where(*build_conditions(ClaimFilter(view="unassigned")))
+    return int(session.execute(query).scalar_one())
+
+
 def _build_assignment_conditions(view: View, person: Person) -> list[sa.ColumnElement[bool]]:
     if view == "mine":
         return [col(Claim.assigned_to) == person.id]

@@ -43,7 +43,7 @@ def check_amount(
         [
             *_check_amount_input(transition, claim, inputs, minor, limits),
             *_check_offer(transition, claim, inputs, minor, limits),
-            *_check_text_inputs(transition, inputs),
+            *_check_text_inputs(transition, claim, inputs),
             *_check_reasons(transition, inputs, judgement),
         ]
     )
@@ -123,8 +123,8 @@ def _check_offer(
     ]
 
 
-def _check_text_inputs(transition: Transition, inputs: TransitionInput) -> list[tuple[bool, str, str]]:
-    needs = {need.field: need for need in transition.needs}
+def _check_text_inputs(transition: Transition, claim: Claim, inputs: TransitionInput) -> list[tuple[bool, str, str]]:
+    needs = {need.field: need for need in transition.needs if not transitions.is_met_by_documents(need, claim)}
     checks: list[tuple[bool, str, str]] = []
     for name in ("reason", "note", "payment_reference"):
         is_given = getattr(inputs, name) is not None

@@ -133,7 +133,7 @@ class ReferralInput(Request):
 
 
 class HandOverInput(Request):
-    """What finance should know of a payment."""
+    """Note on a payment that is handed to finance."""
 
     multiline_fields: ClassVar[frozenset[str]] = frozenset({"hand_over_note"})
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from core import money
-from core.services.claims.intake import submitted
+from core.services.claims.intake import requirements, submitted
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow.judgement import Judgement
 from core.services.people.staff import Person
@@ -67,6 +67,11 @@ def _describe_unmet(need: Need, claim: Claim, person: Person) -> str | None:
         or (need is claim_states.OWN_PASSWORD and not person.may_approve)
     )
     return need.words if is_unmet else None
+
+
+def is_met_by_documents(need: Need, claim: Claim) -> bool:
+    """Return True where a document of the claim stands in for an input: the signed form for the note of a call."""
+    return need is claim_states.EVIDENCE and bool(submitted.get_meta(claim).get(requirements.SIGNED_DISCHARGE))
 
 
 def describe_limit_exceeded(person: Person, minor: int) -> str | None:

@@ -7,7 +7,7 @@ import sqlmodel
 from alembic import op
 
 revision = "0044"
-down_revision = "0041"
+down_revision = "0042"
 branch_labels = None
 depends_on = None
 
