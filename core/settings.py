@@ -91,6 +91,7 @@ class Settings(BaseSettings):
     connections: Count = 1_000
     proxies: Proxies = ""
     insurer_share_floor: Percent = Decimal(50)
+    licence_blocks_sales: bool = False
     metrics: bool = False
     metrics_token: SecretStr = SecretStr("")
     metrics_port: Port = 0

@@ -12,6 +12,7 @@ from rich.progress import Progress
 from core import demo as portfolio
 from core.errors import NotFound
 from core.services.admin import demonstration
+from core.services.closing import demonstration as month_close
 from core.services.compliance import demonstration as privacy
 from core.services.finance import demonstration as finance
 from core.services.people import invitations
@@ -74,6 +75,9 @@ def _add_statements(purchases: int) -> None:
             transact(live, partial(finance.write_terms, first=months[0]))
         for month in months:
             number += transact(live, partial(finance.write_month, month=month))
+            transact(live, partial(month_close.close_month, month=month))
+        transact(live, month_close.reconcile)
+        transact(live, month_close.give_back)
         out.print(f"{number:,} statements of the months that are over.", highlight=False)
 
 

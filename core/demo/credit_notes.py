@@ -12,8 +12,8 @@ from core.store.access import ScopedSession
 from core.store.policy_numbers import credit_note_series
 from core.store.schema.tables import CreditNote, NumberCounter
 
-# Younger ones wait for finance.
-_SETTLED_AFTER: Final = timedelta(days=12)
+# Younger ones are finance's to pay.
+_SETTLED_AFTER: Final = timedelta(days=45)
 _FILL: Final = """
 INSERT INTO credit_note
   (id, refund_id, distributor_id, is_live, provider_id, number, total_minor, created_at, made_by, state)

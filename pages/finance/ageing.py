@@ -12,7 +12,11 @@ from core.ui.kit import words
 
 def cells(name: str, kind: str, minors: tuple[int, ...]) -> dict[str, str]:
     amounts = zip((*BUCKETS, "Total"), (*minors, sum(minors)), strict=True)
-    return {"Party": words.plain(name), "Kind": kind.title(), **{label: words.naira(minor) for label, minor in amounts}}
+    return {
+        "Party": words.plain(name),
+        "Kind": kind.title(),
+        **{label: words.naira(minor) if minor else "–" for label, minor in amounts},
+    }
 
 
 def table(title: str, rows: list[Aged]) -> None:

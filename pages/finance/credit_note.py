@@ -56,11 +56,7 @@ def progress(row: CreditNoteRow) -> None:
 
 def arithmetic(row: CreditNoteRow) -> None:
     st.subheader("How it was computed", anchor=False)
-    steps = [
-        {"Step": words.plain(step["step"]), "Working": words.plain(step["working"]), "Amount": step["amount"]}
-        for step in row.explained
-    ]
-    st.table(steps, border="horizontal")
+    facts.table_of(row.explained)
 
 
 person = frame.require(ROLE)

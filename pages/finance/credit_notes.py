@@ -10,7 +10,7 @@ from core.ui.exports import panel as export_panel
 from core.ui.finance.credit_notes.table import CREDIT_NOTES
 from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame
-from core.ui.kit import url_state
+from core.ui.kit import url_state, words
 from core.ui.lists import filter_bar, filter_chips, tables
 
 
@@ -44,7 +44,7 @@ export_panel.offer(
     criteria.address(),
     rows=total,
     sum_minor=minor,
-    line=CREDIT_NOTES.count_text(total),
+    line=f"{CREDIT_NOTES.count_text(total)} · {words.naira(minor)}",
     beside=lambda: tables.choices(CREDIT_NOTES),
 )
 tables.draw(CREDIT_NOTES, rows, number=number, total=total)

@@ -1,20 +1,24 @@
 """Agreements hold by their days and are never changed; a bank account takes two admins and rests for two days."""
 
 from datetime import date, timedelta
+from types import SimpleNamespace
 
 import pytest
 import sqlalchemy as sa
 
 from core import clock
+from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.admin import resealing
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
+from core.services.selling import licences
 from core.store.access import Scope, Store
 from core.store.schema.tables import Agreement, BankAccount, Provider
 from tests.conftest import Partner
 from tests.portfolio import NOW
 from tests.services.finance_office import Finance
+from tests.services.selling import sell
 
 TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001", "collects": "platform"}
 BANK = {"bank_name": "First Bank", "account_name": "Swift Lenders Ltd", "account_number": "0123456789"}
@@ -155,3 +159,33 @@ def test_the_store_itself_refuses_one_person_in_both_roles_and_any_change(financ
     ):
         with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
             session.execute(attempt)
+
+
+def test_after_its_licence_a_distributor_sells_nothing_where_the_setting_says_so(
+    finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    party, today = Party("distributor", partner.id), clock.today()
+    terms = {"number": "AG/1", "starts_on": "2026-01-01", "licence_number": "L/1"}
+    finance.do(agreements.add, party, {**terms, "licence_expires_on": str(today)}, by="root")
+    plates = iter(f"LIC-{number}AA" for number in range(100, 200))
+
+    def sold(*, is_live: bool = True) -> object:
+        return sell(
+            finance.store, partner, insurer_a.THIRD_PARTY, is_live=is_live, registration_number=next(plates)
+        ).policy_id
+
+    for switched_on in (False, True):
+        monkeypatch.setattr(
+            licences,
+            "settings",
+            lambda: SimpleNamespace(licence_blocks_sales=switched_on),  # noqa: B023 - asked at once
+        )
+        assert sold(), "its last day is a day of it"
+        with clock.freeze(clock.now() + timedelta(days=1)):
+            assert sold(is_live=False)
+            if switched_on:
+                with pytest.raises(StateForbids, match="licence of this distributor ended on"):
+                    sold()
+                new = str(clock.add_days(today, 365))
+                finance.do(agreements.add, party, {**terms, "licence_expires_on": new}, by="root")
+            assert sold(), "renewed, or not asked for"

@@ -43,7 +43,7 @@ def begin(session: ScopedSession, month: date, *, by: Person) -> None:
     known = months.list_steps(session)
     if known and known[0].month < month and months.state_of(session, before) != MonthState.CLOSED:
         raise StateForbids(f"{before:%B %Y} comes first: months are closed one after the other")
-    _add(session, month, MonthState.CLOSING, by=by)
+    add_step(session, month, MonthState.CLOSING, by=by)
 
 
 def give_up(session: ScopedSession, month: date, *, by: Person) -> None:
@@ -52,9 +52,9 @@ def give_up(session: ScopedSession, month: date, *, by: Person) -> None:
     steps = months.list_steps(session, month)
     if steps and steps[-1].state == MonthState.REOPENING:
         closed = next(step for step in reversed(steps) if step.state == MonthState.CLOSED)
-        _add(session, month, MonthState.CLOSED, by=by, sha256=closed.sha256, facts=closed.facts, facts_kept=True)
+        add_step(session, month, MonthState.CLOSED, by=by, sha256=closed.sha256, facts=closed.facts, facts_kept=True)
         return
-    _add(session, month, MonthState.OPEN, by=by)
+    add_step(session, month, MonthState.OPEN, by=by)
 
 
 def close(session: ScopedSession, month: date, *, by: Person, note: str = "") -> None:
@@ -73,7 +73,7 @@ def close(session: ScopedSession, month: date, *, by: Person, note: str = "") ->
         raise StateForbids(f"Say in at least ten characters that you have looked at: {'; '.join(looked_at)}")
     facts = {check.name: len(check.rows) for check in found}
     digest = journal.hash_of(session, month)
-    _add(session, month, MonthState.CLOSED, by=by, note=note.strip(), sha256=digest, facts=facts)
+    add_step(session, month, MonthState.CLOSED, by=by, note=note.strip(), sha256=digest, facts=facts)
 
 
 def ask_reopening(session: ScopedSession, month: date, *, by: Person, note: str) -> None:
@@ -81,7 +81,7 @@ def ask_reopening(session: ScopedSession, month: date, *, by: Person, note: str)
     _require(session, by)
     if len(note.strip()) < _SHORTEST:
         raise StateForbids("Say in at least ten characters why the month has to be open again")
-    _add(session, month, MonthState.REOPENING, by=by, note=note.strip())
+    add_step(session, month, MonthState.REOPENING, by=by, note=note.strip())
 
 
 def reopen(session: ScopedSession, month: date, *, by: Person) -> None:
@@ -90,7 +90,7 @@ def reopen(session: ScopedSession, month: date, *, by: Person) -> None:
     later = {step.month: step.state for step in months.list_steps(session) if step.month > month}
     if any(state == MonthState.CLOSED for state in later.values()):
         raise StateForbids("A later month is closed: it is reopened first")
-    _add(session, month, MonthState.REOPENED, by=by)
+    add_step(session, month, MonthState.REOPENED, by=by)
 
 
 def list_allowed(steps: Sequence[Step], by: Person) -> list[MonthState]:
@@ -120,7 +120,8 @@ def _require_step(session: ScopedSession, month: date, to: MonthState, by: Perso
     return steps
 
 
-def _add(session: ScopedSession, month: date, state: MonthState, *, by: Person, **more: Any) -> None:
+def add_step(session: ScopedSession, month: date, state: MonthState, *, by: Person, **more: Any) -> None:
+    """Write a step that the table of transitions allows this person; the check list is the caller's."""
     steps = _require_step(session, month, state, by)
     row = MonthStep(
         id=ids.new(),

@@ -18,7 +18,7 @@ from core.services.files.links import Owner
 from core.services.policies import certificates, numbering, policies, submissions
 from core.services.products import products
 from core.services.products.products import ProductForSale
-from core.services.selling import duplicate_guard
+from core.services.selling import duplicate_guard, licences
 from core.services.shapes import PolicyRecord
 from core.store.access import ScopedSession
 from core.store.schema.tables import Certificate, Policy, Purchase
@@ -75,9 +75,10 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     """Sell one policy, in the session's transaction.
 
     Refuses with InvalidInput for a product or plan that this endpoint does not sell, somebody too young for it, a
-    premium of nothing or a link to somebody else's file, and with DuplicateRisk when the same thing is insured for
-    these dates (contract S4, S12, S15, S17).
+    premium of nothing or a link to somebody else's file, with DuplicateRisk when the same thing is insured for these
+    dates, and with StateForbids after the end of the distributor's licence (contract S4, S12, S15, S17, F2).
     """
+    licences.refuse_ended(session, seller.distributor_id, is_live=seller.is_live)
     product, _ = run_checks(
         lambda: products.get_for_sale(session, cover, request.product_id, seller.distributor_id),
         lambda: file_links.require_own_files(session, request, seller.owner),

@@ -1,0 +1,132 @@
+"""A month is closed in a browser from its first statement to its journal, by two accounts of finance.
+
+On SQLite in every run; `-m slow` closes it on PostgreSQL as well.
+"""
+
+import csv
+import io
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from core import clock
+from core.covers.insurers import insurer_a
+from core.services.admin import store_check
+from core.services.finance import journal, months
+from core.services.finance.statements import reading as statement_reading
+from core.services.people import sign_in, staff, staff_sessions
+from core.states.months import MonthState
+from core.store.access import Scope, Store
+from tests.conftest import make_partner
+from tests.e2e.conftest import PASSWORD, PATIENCE, Serving, opened, settled, several_database
+from tests.services.selling import sell
+
+LIVE = Scope.staff(is_live=True)
+As = Callable[[str, str], Page]
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
+def books(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Store]]:
+    """The address of a desk whose only sale is of last month, and its store."""
+    serving = Serving(tmp_path)
+    if request.param == "postgres":
+        url = several_database(request)
+        serving.environment["COVERDESK_DATABASE_URL"] = url
+    else:
+        url = f"sqlite:///{tmp_path / 'store.db'}"
+        shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "store.db")
+    with opened(url) as store:
+        partner = make_partner(store, "Swift Lenders")
+        with clock.freeze(clock.lagos_midnight(last_month()) + timedelta(days=9, hours=12)):
+            sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
+        with store.writing(Scope.system()) as session:
+            for name in ("funmi", "femi"):
+                given = {"email": f"{name}@coverdesk.example", "name": name.title(), "roles": ["finance"]}
+                staff.add_or_update(session, **given, password=PASSWORD, actor="tests")
+        with serving as address:
+            yield address, store
+
+
+@pytest.fixture
+def as_person(browser: Browser, books: tuple[str, Store], tmp_path: Path) -> Iterator[As]:
+    """Opens an address as one of the two, each in a browser of their own; a trouble on a page fails the test."""
+    url, store = books
+    pages: dict[str, Page] = {}
+    troubles: list[str] = []
+
+    def open_as(name: str, path: str) -> Page:
+        if name not in pages:
+            with store.writing(Scope.system()) as session:
+                person = staff.get_by_email(session, f"{name}@coverdesk.example")
+                token = staff_sessions.open_session(session, person.id)
+            context = browser.new_context(base_url=url, locale="en-GB", viewport={"width": 1280, "height": 900})
+            context.set_default_timeout(PATIENCE)
+            context.on("weberror", lambda error: troubles.append(str(error.error)))
+            context.add_cookies([{"name": sign_in.COOKIE, "value": token, "url": url}])
+            pages[name] = context.new_page()
+        page = pages[name]
+        page.goto(path)
+        page.get_by_role("button", name="Sign out").wait_for()
+        settled(page)
+        return page
+
+    yield open_as
+    for name, page in pages.items():
+        page.screenshot(path=tmp_path / f"{name}.png", full_page=True)
+        page.context.close()
+    assert not troubles
+
+
+def last_month() -> date:
+    return clock.add_months(clock.today().replace(day=1), -1)
+
+
+def confirm(page: Page, opens: str | re.Pattern[str], confirms: str, **fields: str) -> None:
+    """Open a dialog by its button, fill it in, and confirm it."""
+    page.get_by_role("button", name=opens).first.click()
+    dialog = page.get_by_role("dialog")
+    for label, text in fields.items():
+        dialog.get_by_label(label.replace("_", " ")).fill(text)
+    dialog.get_by_role("button", name=confirms, exact=True).click()
+    expect(dialog).to_have_count(0)
+    settled(page)
+
+
+def test_a_month_is_closed_from_its_statements_to_its_journal_by_two_accounts(
+    books: tuple[str, Store], as_person: As
+) -> None:
+    _, store = books
+    month = f"month={last_month():%Y-%m}"
+    page = as_person("funmi", f"/close?{month}")
+    confirm(page, "Begin to close it", "Begin to close it")
+    expect(page.get_by_text("Every statement is approved and none is in dispute: 2")).to_be_visible()
+    expect(page.get_by_role("button", name="Close the month")).to_have_count(0)
+    confirm(as_person("funmi", f"/statements?{month}"), re.compile("Prepare 2 of"), "Prepare them")
+    confirm(as_person("funmi", f"/bordereaux?{month}"), re.compile("Issue 1 of"), "Issue them")
+    for statement in _statements(store):
+        assert as_person("funmi", f"/statement?id={statement}").get_by_role("button", name="Approve").count() == 0
+        confirm(as_person("femi", f"/statement?id={statement}"), "Approve", "Approve")
+    page = as_person("femi", f"/close?{month}")
+    expect(page.get_by_text("stands against it")).to_have_count(0)
+    confirm(page, "Close the month", "Close the month", What_you_have_looked_at="The rates and the balances")
+    expect(page.get_by_text("Closed", exact=True).first).to_be_visible()
+    answer = page.request.get(f"/closes/{last_month():%Y-%m}/journal.csv")
+    rows = list(csv.DictReader(io.StringIO(answer.text())))
+    assert sum(float(row["debit"]) - float(row["credit"]) for row in rows) == 0
+    assert {row["account"] for row in rows} >= {journal.WALLET, journal.INSURER, journal.DISTRIBUTOR, journal.INCOME}
+    with store.reading(LIVE) as session:
+        assert months.state_of(session, last_month()) == MonthState.CLOSED
+        last = months.list_steps(session, last_month())[-1]
+        assert (last.person, last.sha256) == ("Femi", journal.hash_of(session, last_month()))
+    with store.reading(Scope.system()) as session:
+        assert store_check.list_faults(session) == []
+
+
+def _statements(store: Store) -> list[str]:
+    with store.reading(LIVE) as session:
+        return [str(row.id) for row in statement_reading.list_statements(session)]
