@@ -28,11 +28,13 @@ install -m 755 "$source/deploy/backup.sh" "$target/backup.sh"
         streamlit/static/static/js/DeckGl* streamlit/static/static/js/ECharts* streamlit/static/static/js/GraphViz* \
         streamlit/static/static/js/elk-* streamlit/static/static/js/*Diagram-* streamlit/static/static/js/cytoscape* \
         streamlit/static/static/js/swimlanes-* streamlit/static/static/js/embed.* \
+        streamlit/testing alembic/testing plotly/matplotlylib pandas/plotting/_matplotlib \
         fontTools/qu2cu fontTools/cu2qu fontTools/ufoLib fontTools/voltLib fontTools/mtiLib fontTools/merge fontTools/t1Lib
     # Of the languages that could be coloured, a traceback is in Python.
     find pygments/lexers -name '*.py' ! -name '_*.py' ! -name python.py ! -name special.py -delete
     find . -type f \( -name '*.pyi' -o -name '*.pyx' -o -name '*.pxd' -o -name '*.pxi' -o -name '*.map' \
-        -o -name '*.h' -o -name '*.hpp' -o -name '*.c' \) -delete
+        -o -name '*.h' -o -name '*.hpp' -o -name '*.c' \
+        -o -name '*.a' \) -delete
     # A library that a wheel holds three times, as it cannot hold links.
     for copy in pyarrow/libarrow_python.so pyarrow/libarrow_python.so.*.*.*; do
         ln -sf "$(basename "$(ls pyarrow/libarrow_python.so.????)")" "$copy"
@@ -44,6 +46,8 @@ install -m 755 "$source/deploy/backup.sh" "$target/backup.sh"
     fi
 )
 "$python" -m pip uninstall --quiet --yes pip setuptools
+# The lists by which pip would uninstall the rest.
+find "$site" -path '*.dist-info/RECORD' -delete
 
 # Bytecode of what is used, as a server may not write it: every module of ours is imported once, and the screens' libraries.
 cd "$target"

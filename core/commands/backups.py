@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
+from core.commands import stores
 from core.services.admin import gauges
 from core.services.audit import log as audit
 from core.services.compliance import erasures as erased_people
@@ -86,6 +87,9 @@ def _read_list(named: Path | None, file: Path) -> list[dict[str, Any]]:
 
 def _read_previous(target: Store) -> list[dict[str, Any]]:
     """The erasures of the store that is to be replaced; none of one without tables or of an earlier release."""
+    # To look into a SQLite file makes it, and an empty one would be kept aside as if somebody had wanted it.
+    if stores.is_missing(settings().database_url):
+        return []
     if versions.version(target) != versions.newest():
         return []
     with target.reading(Scope.system()) as session:

@@ -45,7 +45,7 @@ def announce(word: str) -> None:
     """
     if word in WITHOUT_ONE:
         return
-    if word not in MAKING_ONE and _is_missing(settings().database_url):
+    if word not in MAKING_ONE and is_missing(settings().database_url):
         raise InvalidSetting(
             "COVERDESK_DATABASE_URL: there is no store yet, run `coverdesk init`, or `make run` for a demonstration"
         )
@@ -54,6 +54,7 @@ def announce(word: str) -> None:
         err.print("This is the demonstration of `make run`, as COVERDESK_SECRET_KEY is not set.")
 
 
-def _is_missing(url: str) -> bool:
+def is_missing(url: str) -> bool:
+    """Return True for the address of a SQLite file that does not exist, or is empty."""
     file = Path(url.removeprefix("sqlite:///").partition("?")[0])
     return url.startswith("sqlite:///") and not (file.exists() and file.stat().st_size)

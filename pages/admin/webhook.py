@@ -50,7 +50,8 @@ def about(of: Endpoint, distributor: str) -> None:
             facts.line("Distributor", distributor)
             facts.line("Address", of.url)
             facts.line("Events", ", ".join(of.events))
-            facts.line("Form", of.format if of.format == "standard" else f"classic, signed in {of.signature_header}")
+            classic = f"Classic, signed in {of.signature_header}"
+            facts.line("Form", "Standard Webhooks" if of.format == "standard" else classic)
         with st.container(border=True, height="stretch"):
             facts.line("Last success", words.moment(of.last_success_at) if of.last_success_at else "Never")
             facts.line("Last failure", words.moment(of.last_failure_at) if of.last_failure_at else "Never")

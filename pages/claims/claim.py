@@ -12,7 +12,7 @@ from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import cards as claim_cards
 from core.ui.claims import corrections as claim_corrections
 from core.ui.claims import decision as claim_decision
-from core.ui.claims import document_viewer, review_actions
+from core.ui.claims import document_viewer, next_claim, review_actions
 from core.ui.claims import tabs as claim_tabs
 from core.ui.claims_diary import letters as diary_letters
 from core.ui.claims_diary import tasks as claims_diary
@@ -41,6 +41,7 @@ def notices(review: ClaimReview, officers: list[Officer]) -> None:
     with st.container():
         if done := attempts.take_message(claim_attempts.key(review.id, "claim")):
             st.success(words.plain(done), icon=":material/check_circle:")
+        next_claim.draw(review, person)
         claim_cards.draw_changes(review, officers)
         claim_cards.waiting(review)
 
@@ -79,6 +80,7 @@ def details(review: ClaimReview, officers: list[Officer]) -> None:
 
 
 person = frame.require("claims", "supervisor")
+next_claim.follow()
 tables.back_link("claims", "claims/queue.py", "Back to the queue")
 review = found()
 if review is None:

@@ -23,6 +23,7 @@ NOTHING = {
     "mine": "Nothing is waiting for you – take the next one.",
     "unassigned": "Every open claim has somebody who works on it.",
     "referred": "No decision waits for a supervisor.",
+    "to_pay": "Every offer that was accepted is paid.",
     "near": "No claim is overdue, and none has 7 days or less left.",
     "waiting": "Nothing waits for a claimant: every open claim is the desk's turn.",
     "open": "No claim is open.",

@@ -27,6 +27,19 @@ def test_what_came_after_the_backup_is_gone_and_kept_aside(store: Store, tmp_pat
     assert coverdesk("check").returncode == 0
 
 
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_a_restore_where_nothing_stood_keeps_nothing_aside(store: Store, tmp_path: Path) -> None:
+    store.close()
+    file, place = tmp_path / "night.tar", tmp_path / "elsewhere"
+    assert coverdesk("backup", str(file)).returncode == 0
+    place.mkdir()
+    there = {"COVERDESK_DATABASE_URL": f"sqlite:///{place}/try.db", "COVERDESK_FILES_URL": str(place / "files")}
+    restored = coverdesk("restore", str(file), **there)
+    assert restored.returncode == 0, restored.stderr
+    assert "is kept as" not in restored.stdout
+    assert [path.name for path in place.iterdir() if "before" in path.name] == []
+
+
 def test_what_is_no_backup_is_refused_in_words(store: Store, tmp_path: Path) -> None:
     store.close()
     file = tmp_path / "letter.txt"

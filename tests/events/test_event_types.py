@@ -172,8 +172,8 @@ def test_other_rates_are_told_to_all_who_sell_and_a_withheld_product_to_one(
     assert types(told(store, stranger)) == types(told(store, stranger, is_live=True)) == ["product.price_changed"]
 
 
-def exported(store: Store, **address: list[str]) -> bytes:
-    order = runs.create_order("purchases", "csv", {"mode": ["test"], **address}, by="command line")
+def exported(store: Store, kind: str = "purchases", **address: list[str]) -> bytes:
+    order = runs.create_order(kind, "csv", {"mode": ["test"], **address}, by="command line")
     return b"".join(runs.stream(order, Tally()))
 
 
@@ -198,6 +198,8 @@ def test_a_file_of_ones_own_records_alone_is_told_with_what_it_can_be_proved_by(
     assert ready["object"]["url"].endswith(f"/v1/events?object_id={ready['object']['id']}")
     assert types(told(store, partner, is_live=True)) == ["export.ready"]
     assert "export.ready" not in types(told(store, stranger))
+    exported(store, "customers", distributor=[str(partner.id)])
+    assert "total" not in told(store, partner)[-1]["data"], "customers have no sum"
 
 
 def test_what_was_rolled_back_is_told_to_nobody(store: Store, partner: Partner) -> None:

@@ -41,6 +41,7 @@ IN_VIEW: dict[View, set[str]] = {
     "mine": {"near", "asked", "paid"},
     "unassigned": {"over", "fresh"},
     "referred": set(),
+    "to_pay": set(),
     "near": {"over", "near"},
     "waiting": {"offered", "asked"},
     "open": {"over", "near", "fresh", "offered", "asked"},

@@ -93,6 +93,7 @@ def test_move_keeps_its_note_its_author_and_its_line_in_the_log(office: Office) 
         "claim_amount": "0.00",
         "approved_amount": "0.00",
         "approved_by": None,
+        "assigned_to": None,
         "version": 1,
     }
     assert entry.after == {
@@ -100,6 +101,7 @@ def test_move_keeps_its_note_its_author_and_its_line_in_the_log(office: Office) 
         "claim_amount": "75000.00",
         "approved_amount": "75000.00",
         "approved_by": str(office.people["bola"].id),
+        "assigned_to": str(office.people["bola"].id),
         "version": 2,
         "note": "Complete\nand within cover",
     }

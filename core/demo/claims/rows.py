@@ -91,7 +91,7 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
         asked["note"] = "Please decide it with me"
         referral = {"id": new_id(dice, step.at), "staff_id": officer.id, "created_at": stamp(step.at)}
         rows.add(ClaimReferral, {**made, **asked, **referral, "closed_at": None, "closed_by": None})
-    if approval and loss.status is ClaimStatus.OFFER_ACCEPTED:
+    if approval and loss.status is ClaimStatus.OFFER_ACCEPTED and approval[1].limit_minor is None:
         rows.add(ClaimReferral, {**made, **_hand_over(loss, handled[-1][0].at, approval[1])})
     if handled and loss.status not in DECIDED and dice.random() < _TASKED:
         step, officer = handled[-1]

@@ -192,12 +192,13 @@ def store_receipt(session: ScopedSession, order: ExportOrder, tally: Tally) -> N
             created_at=clock.now(),
         )
     )
+    summed = {"total": money.to_wire(tally.sum_minor)} if order.kind.sum_title else {}
     audit.write(
         session,
         actor=order.actor,
         action="export finished",
         subject=order.subject,
-        after={"rows": tally.rows, "total": money.to_wire(tally.sum_minor), "sha256": tally.file_sha256},
+        after={"rows": tally.rows, **summed, "sha256": tally.file_sha256},
     )
 
 

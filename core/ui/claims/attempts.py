@@ -20,6 +20,7 @@ from core.ui.frame import frame
 from core.ui.kit import attempts
 
 MOVE, TALK, DAY, DEDUCTIONS, ASSIGNEE, ANSWER = "move", "talk", "day", "deductions", "assignee", "answer"
+DECIDED: Final = "decided"
 DOCUMENT: Final = "document"
 RESERVE: Final = "reserve form"
 REFERRAL: Final = "referral form"
@@ -139,5 +140,6 @@ def _go_on(form: str, review: ClaimReview, hand: Hand) -> None:
     attempt = current(review)
     if form == MOVE:
         close(review.id)
+        st.session_state[key(review.id, DECIDED)] = True
     elif form in _VERSIONED and attempt and attempt.version == hand.version:
         st.session_state[key(review.id, "open")] = replace(attempt, version=hand.version + 1)

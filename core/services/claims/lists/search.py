@@ -21,20 +21,22 @@ from core.store.schema.tables import Claim, ClaimPayment, ClaimReferral, Custome
 
 # A claim's short reference, as formatted in `requirements`.
 _REFERENCE: Final = re.compile(r"[Cc]-[0-9a-fA-F]{8}")
-Stage = Literal["open", "unsettled", "near", "overdue", "waiting", "referred"]
+Stage = Literal["open", "unsettled", "near", "overdue", "waiting", "referred", "to_pay"]
 
 
 def build_stage_condition(stage: Stage) -> Condition:
     """Return the condition of a stage (contract C9).
 
     `open`: not decided. `unsettled`: neither declined nor settled. `waiting`: open, with the clock stopped for the
-    claimant. `referred`: a prepared decision waits for a supervisor. `overdue`: clock running, more than 60 days
-    elapsed. `near`: clock running, at most 7 days left or overdue.
+    claimant. `referred`: a prepared decision waits for a supervisor. `to_pay`: an accepted offer. `overdue`: clock
+    running, more than 60 days elapsed. `near`: clock running, at most 7 days left or overdue.
     """
     if stage == "open":
         return _IS_OPEN
     if stage == "unsettled":
         return col(Claim.claim_status).not_in((ClaimStatus.DECLINED, ClaimStatus.SETTLED))
+    if stage == "to_pay":
+        return col(Claim.claim_status) == ClaimStatus.OFFER_ACCEPTED
     if stage == "referred":
         return _build_referral_condition(AskedRole.SUPERVISOR)
     if stage == "waiting":

@@ -60,6 +60,20 @@ def assign_next(session: ScopedSession, *, person: Person) -> UUID | None:
     return found
 
 
+def find_next(session: ScopedSession, *, person: Person, after: UUID) -> UUID | None:
+    """Return the most urgent claim of this person whose clock runs, other than the one just decided; else take one.
+
+    Returns None when nothing is left to do.
+    """
+    claim_changes.require_claims_role(person)
+    mine = ClaimFilter(view="open", assigned=person.id)
+    query = sa.select(col(Claim.id)).where(
+        *build_conditions(mine), col(Claim.id) != after, col(Claim.clock_stopped_at).is_(None)
+    )
+    found: UUID | None = session.execute(query.order_by(*claim_queue.ORDERINGS["urgent"]).limit(1)).scalar_one_or_none()
+    return found or assign_next(session, person=person)
+
+
 def assign_claims(
     session: ScopedSession, chosen: Iterable[ChosenClaim], *, to: UUID | None, person: Person
 ) -> AssignmentResult:

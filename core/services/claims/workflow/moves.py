@@ -18,7 +18,7 @@ from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import PaymentInput, TransitionInput
 from core.services.claims.workflow.judgement import Judgement
 from core.services.people.staff import Person
-from core.states.claims import CHECKS, Effect, Transition
+from core.states.claims import CHECKS, CLAIMS_ROLES, ClaimStatus, Effect, Transition
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent
 
@@ -60,6 +60,9 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
 def _apply_effects(claim: Claim, transition: Transition, person: Person, inputs: TransitionInput) -> None:
     """Apply what a transition changes beside the status and its amount."""
     claim.decline_reason = inputs.reason or requirements.NOT_DECLINED
+    if claim.assigned_to is None and transition.to != ClaimStatus.VIEWED and person.has_role(*CLAIMS_ROLES):
+        # Who decides on a claim that nobody has takes it; who looks at it does not.
+        claim.assigned_to = person.id
     if Effect.CLEARS_APPROVAL in transition.effects:
         claim.approved_by, claim.approved_amount_minor = None, 0
     if Effect.SETS_APPROVER in transition.effects:
