@@ -41,14 +41,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The rows of one transaction; `upto` purchases are in the store after it, and the last one knows `until` when."""
+    """The rows of one transaction; `upto` purchases are in the store after it, and the last are sold at `until`."""
 
     rows: Rows
     figures: Figures
     entries: list[Entry]
     policy_numbers: dict[str, int]
     upto: int
-    until: datetime | None = None
+    until: datetime
 
 
 def chunks(plan: Plan) -> Generator[Chunk]:
@@ -74,7 +74,7 @@ def chunks(plan: Plan) -> Generator[Chunk]:
         if is_last:
             log.add(until, marker.ACTOR, marker.WRITTEN, marker.SUBJECT, after=mark.facts)
         entries = log.entries_until(until if is_last else batch[-1])
-        yield Chunk(rows, figures, entries, dict(counting.policy_numbers), upto, until if is_last else None)
+        yield Chunk(rows, figures, entries, dict(counting.policy_numbers), upto, until)
 
 
 def write_chunk(session: ScopedSession, chunk: Chunk) -> None:
@@ -85,5 +85,4 @@ def write_chunk(session: ScopedSession, chunk: Chunk) -> None:
     for series, last in chunk.policy_numbers.items():
         session.insert_if_absent(NumberCounter(series=series, last=0))
         session.execute(sa.update(NumberCounter).where(col(NumberCounter.series) == series).values(last=last))
-    if chunk.until is not None:
-        credit_notes.fill(session, chunk.until)
+    credit_notes.fill(session, chunk.until)

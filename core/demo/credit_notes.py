@@ -1,4 +1,4 @@
-"""Credit notes for refunds that were written in bulk: one each, numbered in the order of time within their insurer."""
+"""Credit notes for refunds that were written in bulk: one each, numbered within their insurer."""
 
 from datetime import datetime, timedelta
 from typing import Final

@@ -5,16 +5,14 @@ A short transaction writes each batch and each message; figures are read before 
 
 from uuid import UUID
 
+import structlog
+
 from core.services.exports import view_messages
 from core.services.renewals import automatic
 from core.store.access import Scope, Store
 
+_log = structlog.get_logger("coverdesk.worker")
 _SYSTEM = Scope.system()
-
-
-def run_due(store: Store) -> int:
-    """Do everything that is due now; returns how many e-mails were queued."""
-    return remind(store) + tell_views(store)
 
 
 def remind(store: Store) -> int:
@@ -32,10 +30,22 @@ def tell_views(store: Store) -> int:
     """Send the figures of the saved views that are due, and warnings; returns how many e-mails were queued."""
     with store.reading(_SYSTEM) as session:
         due = view_messages.list_due(session)
-    return sum(_tell_view(store, watch_id, is_live=is_live) for watch_id, is_live in due)
+    return sum(_tell_guarded(store, watch_id, is_live=is_live) for watch_id, is_live in due)
+
+
+def _tell_guarded(store: Store, watch_id: UUID, *, is_live: bool) -> int:
+    """Tell one view; what goes wrong with it keeps no other from being told."""
+    try:
+        return _tell_view(store, watch_id, is_live=is_live)
+    except Exception as error:
+        _log.error("view not told", watch=str(watch_id), error=type(error).__name__, exc_info=True)
+        return 0
 
 
 def _tell_view(store: Store, watch_id: UUID, *, is_live: bool) -> int:
     with store.reading(Scope.staff(is_live=is_live)) as session:
         found = view_messages.read_figures(session, watch_id)
     return store.transact(_SYSTEM, lambda session: view_messages.send(session, watch_id, found))
+
+
+JOBS = (remind, tell_views)

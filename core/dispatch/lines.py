@@ -50,7 +50,7 @@ class DispatchLines:
 
     async def _drain(self, client: WebhookClient) -> None:
         await _guarded(asyncio.to_thread, self._catch_up)
-        await _guarded(asyncio.to_thread, automations.run_due, self._store)
+        await self._run_automations()
         while jobs := await _leased(webhooks.lease_due, self._store, sending.AT_ONCE):
             await webhooks.deliver(self._store, client, jobs)
         while letters := await _leased(mail.lease_due, self._store, _MAIL_AT_ONCE):
@@ -74,8 +74,12 @@ class DispatchLines:
 
     async def _automate(self, stopped: asyncio.Event) -> None:
         while not stopped.is_set():
-            await _guarded(asyncio.to_thread, automations.run_due, self._store)
+            await self._run_automations()
             await _wait(stopped, _AUTOMATION_SECONDS)
+
+    async def _run_automations(self) -> None:
+        for job in automations.JOBS:
+            await _guarded(asyncio.to_thread, job, self._store)
 
     async def _purge(self, stopped: asyncio.Event) -> None:
         while not await _wait(stopped, _PURGE_SECONDS):

@@ -16,7 +16,7 @@ from core.ui.policies import cards as policy_cards
 from core.ui.policies import claims as policy_claims
 from core.ui.policies import dialogs as policy_dialogs
 from core.ui.policies import resends, submission_card
-from core.ui.sales import renewal_calls
+from core.ui.renewals import renewal_calls
 
 SEARCH = "policies/search.py"
 

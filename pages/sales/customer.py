@@ -11,7 +11,8 @@ from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import dialogs, words
 from core.ui.lists import tables
-from core.ui.sales import customer_cards, customer_merging, customer_notes, renewal_reminders
+from core.ui.renewals import renewal_reminders
+from core.ui.sales import customer_cards, customer_merging, customer_notes
 
 CUSTOMERS = "sales/customers.py"
 

@@ -15,8 +15,8 @@ from core.ui.frame import frame
 from core.ui.kit import dialogs, url_state, words
 from core.ui.lists import tables
 from core.ui.policies import dialogs as policy_dialogs
-from core.ui.sales import due_filters, renewal_calls
-from core.ui.sales.renewal_table import DUE
+from core.ui.renewals import due_filters, renewal_calls
+from core.ui.renewals.renewal_table import DUE
 
 
 def toolbar(bucket: Bucket) -> None:

@@ -14,8 +14,8 @@ from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
 from core.ui.lists import periods, saved_views, tables
+from core.ui.renewals.renewal_table import RENEWALS
 from core.ui.sales import money_table, sales_filters
-from core.ui.sales.renewal_table import RENEWALS
 from core.ui.sales.sales_filters import Asked
 
 

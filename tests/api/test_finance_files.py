@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock
-from core.services.finance import bank_accounts
+from core.services.finance import ageing, bank_accounts
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches
 from core.services.finance.statements import preparing as statements
@@ -79,3 +79,17 @@ def test_the_schedule_of_a_tax_is_a_file_of_finance(finance: Finance, client: Cl
     ):
         assert client.get(path, headers=mine).status_code == status
     assert client.get("/taxes/vat/2026-08.csv", headers=cookie(finance, "oye")).status_code == 403
+
+
+def test_the_ages_go_to_finance_as_they_stand_on_the_screen(finance: Finance, client: Client, partner: Partner) -> None:
+    made = finance.do(statements.prepare, Party("distributor", partner.id), date(2026, 8, 1), by="funmi")
+    for state in ("Approved", "Sent"):
+        finance.do(statement_states.move, made, state, by="femi")
+    mine, expected = cookie(finance, "funmi"), b"".join(ageing.csv_chunks(finance.read(ageing.list_aged)))
+    assert client.get("/ageing.csv", headers=mine).content == expected
+    assert b"Swift Lenders" in expected
+    assert client.get("/ageing.xlsx", headers=mine).content.startswith(b"PK")
+    assert client.get("/ageing.pdf", headers=mine).status_code == 404
+    assert client.get("/ageing.csv", key=partner.live_key).status_code == 401
+    for name in OUTSIDERS:
+        assert client.get("/ageing.csv", headers=cookie(finance, name)).status_code == 403

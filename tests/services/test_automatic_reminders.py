@@ -49,7 +49,7 @@ def switch(store: Store, *, on: bool = True, by: Person = ADMIN) -> None:
 
 def run(store: Store, at: datetime = MORNING) -> int:
     with clock.freeze(at):
-        return dispatched.run_due(store)
+        return dispatched.remind(store)
 
 
 def reminded(store: Store) -> set[str | None]:
@@ -93,14 +93,16 @@ def test_reminders_wait_for_the_morning_and_stop_when_switched_off(store: Store,
         automations.switch(session, "world peace", on=True, by=ADMIN)
 
 
-def test_who_wants_none_or_cannot_renew_gets_none(store: Store, partner: Partner) -> None:
+def test_who_wants_none_cannot_renew_or_has_no_address_holds_up_nobody(store: Store, partner: Partner) -> None:
     keys = [sold(store, partner, place) for place in range(3)]
+    unreachable = sold(store, partner, 5)
     sold(store, partner, 3, days=90)
     sold(store, partner, 4, is_live=False)
     with clock.freeze(MORNING):
         with store.writing(LIVE) as session:
             customer = session.get_one(Policy, keys[0]).customer_id
             reminders.set_opt_out(session, customer, is_out=True, by=somebody("operations"))
+            session.get_one(Policy, unreachable).email = "somebody at home"
             policy_changes.cancel(session, keys[1], actor="t", reason="sold", by_insurer=False, expected_version=1)
         switch(store)
     assert run(store) == 1

@@ -1,7 +1,7 @@
 """Two records of one person: shown together with their sums, nothing moved, refused where they cannot be, undone."""
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -22,7 +22,7 @@ from core.services.sales import customer_merging, customer_notes
 from core.services.views import customer as customer_view
 from core.services.views.customer import CustomerDetail
 from core.store.access import Scope, Store
-from core.store.schema.tables import Policy, Purchase
+from core.store.schema.tables import CustomerMerge, Policy, Purchase
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
@@ -130,6 +130,28 @@ def test_what_cannot_be_one_person_is_refused(
     assert len(shown(store, kept).group.merged) == 2
 
 
+def test_the_check_of_the_store_finds_merges_that_no_screen_could_make(
+    store: Store, partner: Partner, stranger: Partner, both: tuple[UUID, UUID], bola: Person
+) -> None:
+    def faults() -> list[str]:
+        with store.reading(Scope.system()) as session:
+            return list(customer_merging.find_merge_faults(session))
+
+    kept, merged = both
+    merge(store, kept, merged, bola)
+    assert faults() == []
+    elsewhere = bought(store, stranger, "ngozi@example.com")
+    with store.writing(Scope.system()) as session:
+        row = CustomerMerge(
+            distributor_id=partner.id, is_live=True, merged_id=kept, kept_id=elsewhere, merged_by=bola.id
+        )
+        session.insert(row)
+    assert faults() == [
+        "1 merged customers of another distributor or mode",
+        "1 customers merged into a record that is part of another",
+    ]
+
+
 def test_wishes_and_requests_are_the_persons_not_a_records(store: Store, both: tuple[UUID, UUID], bola: Person) -> None:
     kept, merged = both
     with store.writing(LIVE) as session:
@@ -148,3 +170,20 @@ def test_wishes_and_requests_are_the_persons_not_a_records(store: Store, both: t
         row = requests.get_request(session, request)
         found = {each.id for each in requests.find_records(session, row) if each.is_chosen}
     assert found == set(both)
+
+
+def test_what_waits_stands_first_then_what_ends_soonest_and_last_what_is_over(
+    store: Store, partner: Partner, both: tuple[UUID, UUID]
+) -> None:
+    kept, _ = both
+    first, second = (row.id for row in shown(store, kept).policies.items)
+    with store.writing(partner.scope(is_live=True)) as session:
+        session.get_one(Policy, second).expiration_at = clock.now() + timedelta(days=5)
+    assert [row.id for row in shown(store, kept).policies.items] == [second, first]
+    with store.writing(partner.scope(is_live=True)) as session:
+        session.get_one(Policy, first).activated = False
+    assert [row.id for row in shown(store, kept).policies.items] == [first, second]
+    with store.writing(partner.scope(is_live=True)) as session:
+        session.get_one(Policy, second).cancelled_at = clock.now()
+        session.get_one(Policy, first).activated = True
+    assert [row.id for row in shown(store, kept).policies.items] == [first, second]

@@ -61,11 +61,11 @@ BY_KIND = pytest.mark.parametrize(
 )
 _OF_SALES = {"from", "to", "provider", "category", "product", "distributor", "email", "source"}
 PARAMETERS = {
-    "purchases": {*_OF_SALES, "premium_from", "premium_to"},
+    "purchases": {*_OF_SALES, "premium_from", "premium_to", "find", "policy", "payment"},
     "renewals": {*_OF_SALES, "expires_from", "expires_to", "status"},
     "policies": {*_OF_SALES, "find", "force", "role", "expires_from", "expires_to"},
     "movements": {*_OF_SALES, "kind"},
-    "customers": {"q", "from", "to", "distributor", "active", "force"},
+    "customers": {"q", "from", "to", "distributor", "active", "force", "merged"},
     "claims": {
         *("view", "status", "type", "reason", "assigned", "from", "to", "incident_from", "incident_to"),
         *("decided_from", "decided_to", "q", "first_name", "last_name", "phone", "email", "owner"),

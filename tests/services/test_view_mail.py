@@ -140,6 +140,22 @@ def test_who_has_left_or_lost_the_role_is_told_nothing_any_more(sold: Store) -> 
     assert tell(sold, days=4) == 0
 
 
+def test_a_view_that_breaks_keeps_no_other_from_being_told(sold: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    bola, finance = colleague(sold, "operations"), colleague(sold, "finance")
+    for person in (bola, finance):
+        watch(sold, save(sold, person), person, every="day")
+    compute, broken = view_messages.compute, [True]
+
+    def once(*given: Any) -> Any:
+        if broken and broken.pop():
+            raise ZeroDivisionError
+        return compute(*given)
+
+    monkeypatch.setattr(view_messages, "compute", once)
+    assert tell(sold, days=1) == 1
+    assert tell(sold, days=1, minutes=1) == 1
+
+
 def test_what_cannot_be_mailed_is_refused_by_its_field(sold: Store) -> None:
     bola, finance = colleague(sold, "operations"), colleague(sold, "finance")
     view = save(sold, bola, shared_role="operations")

@@ -21,6 +21,7 @@ from core.services.finance.credit_notes import proofs as credit_note_proofs
 from core.services.finance.payments import proofs as payment_proofs
 from core.services.finance.reconciling import proofs as reconciliation_proofs
 from core.services.finance.statements import proofs as statement_proofs
+from core.services.sales import customer_merging
 from core.states import claims as claim_states
 from core.store.access import ScopedSession, wal_is_safe
 from core.store.operations import blob_storage
@@ -215,6 +216,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The daybook has the sums of the sales": lambda session: daily_rollup.list_faults(session.connection()),
     "Every movement is its row, and its premium the sum of its shares": proofs.find_movement_faults,
     "Movements have the sums of the daybook": proofs.find_rollup_faults,
+    "Merged customers are of one distributor and mode, and in no chain": customer_merging.find_merge_faults,
     "Every bordereau is its rows, its hash, and leaves nothing out": bordereau_proofs.find_bordereau_faults,
     "Every refund has its credit note, in numbers without gaps": credit_note_proofs.find_credit_note_faults,
     "Every reconciliation's differences make both sides equal": reconciliation_proofs.find_reconciliation_faults,

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.dimensions import Choices
+from core.services.filters import expressions
 from core.services.filters.field import Condition
 from core.services.paging import Page, Paging
 from core.services.policies import policies
@@ -19,14 +20,24 @@ from core.states.policies import PolicyStage
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Policy
 
-Order = Literal["newest", "oldest", "ends", "ends-back"]
+Order = Literal["newest", "oldest", "ends", "ends-back", "to-do"]
 _SOLD, _ENDS = col(Policy.created_at), col(Policy.expiration_at)
+
+
+def _build_turn() -> Any:
+    """Build the place of a policy's stage among the records of one person."""
+    turns = {str(PolicyStage.PENDING): 0, str(PolicyStage.IN_FORCE): 1, str(PolicyStage.NOT_STARTED): 2}
+    return sa.case(turns, value=expressions.policy_stage(), else_=3)
+
+
 # A policy without an end, which awaits its insurer, counts as the one that ends last.
 ORDERS: Mapping[Order, tuple[Any, ...]] = {
     "newest": (_SOLD.desc(), col(Policy.id).desc()),
     "oldest": (_SOLD, col(Policy.id)),
     "ends": (_ENDS.asc().nulls_last(), _SOLD, col(Policy.id)),
     "ends-back": (_ENDS.desc().nulls_first(), _SOLD.desc(), col(Policy.id).desc()),
+    # What somebody has to do something about: pending first, then in force by the end, then what is over.
+    "to-do": (_build_turn(), _ENDS.asc().nulls_last(), _SOLD.desc(), col(Policy.id).desc()),
 }
 
 

@@ -25,12 +25,13 @@ TEMPLATE: Final = "renewal reminder"
 DAYS_BEFORE: Final = (1, 7, 30, 60)
 MOST_AT_ONCE: Final = 50
 _ROLES: Final = ("operations",)
-TOO_EARLY, ENDED, OPTED_OUT, SENT, TEST = (
+TOO_EARLY, ENDED, OPTED_OUT, SENT, TEST, NO_ADDRESS = (
     "too early",
     "ended",
     "wants no reminders",
     "reminded already",
     "a test policy",
+    "without a usable e-mail address",
 )
 
 
@@ -78,11 +79,17 @@ def _remind_one(session: ScopedSession, policy: Policy, term: NextTerm | NotRene
         return ENDED if policy.expiration_at and policy.expiration_at <= clock.now() else TOO_EARLY
     if policy.customer_id in list_opted_out(session, [policy.customer_id]):
         return OPTED_OUT
+    return _queue(session, policy, policy.expiration_at, stage, term, actor)
+
+
+def _queue(
+    session: ScopedSession, policy: Policy, expiration_at: datetime, stage: int, term: NextTerm, actor: str
+) -> str | None:
     row = RenewalReminder(
         distributor_id=policy.distributor_id,
         is_live=policy.is_live,
         policy_id=policy.id,
-        expiration_at=policy.expiration_at,
+        expiration_at=expiration_at,
         days_before=stage,
         mail_id=policy.id,
     )
@@ -90,7 +97,11 @@ def _remind_one(session: ScopedSession, policy: Policy, term: NextTerm | NotRene
         return SENT
     values = letters.describe(session, policy)
     values |= {"price": letters.naira(money.to_minor(term.price.total))}
-    row.mail_id = letters.queue(session, policy, TEMPLATE, values, by=actor)
+    try:
+        row.mail_id = letters.queue(session, policy, TEMPLATE, values, by=actor)
+    except InvalidInput:
+        # Refused before anything is written; the others of a batch are not held up by it.
+        return NO_ADDRESS
     session.insert(row)
     return None
 

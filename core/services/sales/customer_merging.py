@@ -4,13 +4,14 @@ No record is moved or changed: sales, claims, statements and the API name the re
 next sale still finds a customer by its e-mail. What is merged is the desk's view of the person.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
+from sqlalchemy.orm import aliased
 from sqlmodel import col
 
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
@@ -150,6 +151,25 @@ def share_opt_out(session: ScopedSession, customer_id: UUID) -> None:
         session.insert_if_absent(
             ReminderOptOut(customer_id=key, distributor_id=first.distributor_id, is_live=first.is_live)
         )
+
+
+def find_merge_faults(session: ScopedSession) -> Iterator[str]:
+    """Merges that are no pair of one distributor and mode, and records merged into one that is merged itself."""
+    kept: Any = aliased(Customer)
+    merged: Any = aliased(Customer)
+    above: Any = aliased(CustomerMerge)
+    query: Any = (
+        sa.select(sa.func.count())
+        .select_from(CustomerMerge)
+        .join(kept, kept.id == col(CustomerMerge.kept_id))
+        .join(merged, merged.id == col(CustomerMerge.merged_id))
+    )
+    unlike = sa.or_(kept.distributor_id != merged.distributor_id, kept.is_live != merged.is_live)
+    if number := session.execute(query.where(unlike)).scalar_one():
+        yield f"{number:,} merged customers of another distributor or mode"
+    chained = query.join(above, above.merged_id == col(CustomerMerge.kept_id))
+    if number := session.execute(chained).scalar_one():
+        yield f"{number:,} customers merged into a record that is part of another"
 
 
 def _refuse_merged(session: ScopedSession, kept_id: UUID, merged_id: UUID) -> None:

@@ -118,7 +118,9 @@ def get_customer(session: ScopedSession, customer_id: UUID, names: Choices) -> C
         personal=_list_personal_values(session, everyone),
         purchases=_purchases(session, PurchaseFilter(customer_ids=everyone), names),
         renewals=_renewals(session, RenewalFilter(customer_ids=everyone), names),
-        policies=policy_search.search_policies(session, PolicyFilter(customer_ids=everyone), names, paging=_FIRST_PAGE),
+        policies=policy_search.search_policies(
+            session, PolicyFilter(customer_ids=everyone), names, order="to-do", paging=_FIRST_PAGE
+        ),
         claims=claims,
         group=group,
     )

@@ -1,13 +1,15 @@
-"""Money: corrections of what was written, credit notes, and the view that lists every movement."""
+"""Money: corrections of what was written, credit notes, steps of a month, and the view that lists every movement."""
 
 from datetime import date, datetime
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import Field
 
 from core.states.credit_notes import CreditNoteState
-from core.store.schema.columns import Owned, Row, minor_field, one_of
+from core.states.months import MonthState
+from core.store.schema.columns import Owned, Row, json_field, minor_field, one_of
 
 MOVEMENT_KINDS = ("purchase", "renewal", "refund", "adjustment")
 PROPOSAL_STATES = ("open", "confirmed", "refused", "withdrawn")
@@ -148,3 +150,35 @@ class Movement(Owned, Amounts, table=True):
     # That of the purchase, also on what followed it.
     request_source: str | None
     provider_share_minor: int = minor_field()
+
+
+class MonthStep(Row, table=True):
+    """One step of a month; the last one is its state. `sha256` is that of the journal at its closing.
+
+    Steps are counted within the month, so that of two at the same instant the second is refused. Whoever makes the
+    second of a pair is not who made the first (`before_by`). `facts_kept`: a reopening was given up, and the month is
+    closed as it was.
+    """
+
+    __tablename__ = "month_step"
+    __table_args__ = (
+        sa.UniqueConstraint("month", "position"),
+        one_of("state", tuple(MonthState), "state"),
+        sa.CheckConstraint(
+            "(state <> 'Reopened' AND (state <> 'Closed' OR facts_kept))"
+            " OR (before_by IS NOT NULL AND before_by <> by)",
+            name="two_people",
+        ),
+        sa.CheckConstraint("state <> 'Closed' OR sha256 IS NOT NULL", name="journal"),
+    )
+    id: UUID = Field(primary_key=True)
+    month: date
+    position: int
+    state: str = Field(max_length=9)
+    by: UUID = Field(foreign_key="staff.id")
+    before_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    at: datetime
+    note: str | None = None
+    sha256: str | None = Field(default=None, max_length=64)
+    facts_kept: bool = False
+    facts: dict[str, Any] = json_field()

@@ -8,7 +8,10 @@ from core.store.schema.admin import (
     KeptAnswer,
     SaleDraft,
     SalesTarget,
+    SavedView,
+    StartView,
     StoreSecret,
+    ViewWatch,
 )
 from core.store.schema.agreements import Agreement, BankAccount
 from core.store.schema.bordereaux import Bordereau, BordereauLine
@@ -48,7 +51,7 @@ from core.store.schema.events import (
     WebhookEndpoint,
     WebhookTry,
 )
-from core.store.schema.finance import Adjustment, AdjustmentProposal, CreditNote, Movement
+from core.store.schema.finance import Adjustment, AdjustmentProposal, CreditNote, MonthStep, Movement
 from core.store.schema.follow_up import (
     Automation,
     CustomerMerge,
@@ -58,7 +61,6 @@ from core.store.schema.follow_up import (
     RenewalReminder,
     SubmissionOwner,
 )
-from core.store.schema.months import MonthStep
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -85,7 +87,6 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
-from core.store.schema.saved_views import SavedView, StartView, ViewWatch
 from core.store.schema.statements import Statement, StatementLine, TaxRate
 
 __all__ = [

@@ -139,7 +139,7 @@ WAITING: Table[OpenSubmission] = Table(
         "insurer": columns.text("Insurer", lambda row: row.provider, 165),
         "said": columns.text("Last word", lambda row: row.last_error, 260),
         "attempts": columns.number("Tries", lambda row: row.attempts, sorts=("tries", "tries-back")),
-        "next": columns.moment("Next try", lambda row: row.next_try_at, sorts=("next", "next-back")),
+        "next": columns.moment("Next try", lambda row: row.next_try_at, usual=False, sorts=("next", "next-back")),
         "cover": columns.state("Cover", lambda row: row.stage),
         "product": columns.text("Product", lambda row: row.product, 160, usual=False),
         "distributor": columns.text("Distributor", lambda row: row.distributor, 130, usual=False),

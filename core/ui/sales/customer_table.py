@@ -10,7 +10,7 @@ from core.services.views.customer import ClaimLine
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from core.ui.policies.table import POLICIES
-from core.ui.sales.renewal_table import RENEWALS
+from core.ui.renewals.renewal_table import RENEWALS
 from core.ui.sales.sales_table import PURCHASES
 
 _HOME = ("sales/customer.py", "Back to the customer")

@@ -62,8 +62,10 @@ def test_all_sums_are_those_of_the_rows_and_every_planted_error_is_found(
     with store.reading(Scope.system()) as session:
         connection = session.connection()
         entries = independent.read_entries(connection)
-        expected = {month: independent.add_up(independent.of_month(entries, month)) for month in MONTHS}
-        accounts = {month: independent.journal(connection, month) for month in MONTHS}
+        # What waits when the last month is closed goes back in the month after it.
+        months = sorted({*MONTHS, *(each.on.replace(day=1) for each in entries)})
+        expected = {month: independent.add_up(independent.of_month(entries, month)) for month in months}
+        accounts = {month: independent.journal(connection, month) for month in months}
         assert independent.find_faults(connection) == []
     assert sum(sums.rows for sums in expected.values()) == len(entries) > 15
     for month, sums in expected.items():

@@ -14,7 +14,7 @@ from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from core.ui.sales.renewal_table import DUE
+from core.ui.renewals.renewal_table import DUE
 
 _PREVIEW: Table[DueRow] = Table(
     name="bulk renewal",

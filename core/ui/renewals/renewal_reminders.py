@@ -18,7 +18,7 @@ from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 from core.ui.letters.certificate_mail import WAITS
 from core.ui.lists import tables
-from core.ui.sales.renewal_table import DUE
+from core.ui.renewals.renewal_table import DUE
 
 _SWITCH = "reminders_off"
 

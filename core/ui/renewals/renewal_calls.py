@@ -17,8 +17,8 @@ from core.ui.kit import dialogs, facts, words
 from core.ui.kit.dialogs import Decision
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from core.ui.sales import bulk_renewal, renewal_reminders
-from core.ui.sales.renewal_table import DUE
+from core.ui.renewals import bulk_renewal, renewal_reminders
+from core.ui.renewals.renewal_table import DUE
 
 ROLES = ("operations",)
 _FIELDS = ("outcome", "call_again_on", "owner")

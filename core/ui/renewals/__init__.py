@@ -1,0 +1,1 @@
+"""Screens of renewals: what is due, calls and reminders, and renewing several at once."""
