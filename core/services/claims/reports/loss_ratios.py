@@ -186,7 +186,7 @@ def _sum_earned(terms: AnySelect, edges: Sequence[date]) -> AnySelect:
     source = terms.offset(0).subquery()
     term = source.c
     sums = (sa.func.sum(_earn_until(term, day)).label(f"until_{place}") for place, day in enumerate(edges))
-    group = (col(Product.id).label("product_id"), term.distributor_id)
+    group: tuple[Any, ...] = (col(Product.id).label("product_id"), term.distributor_id)
     return (
         sa.select(*group, *sums).select_from(Product).join(source, term.product_id == col(Product.id)).group_by(*group)
     )
