@@ -93,11 +93,11 @@ def test_a_store_of_an_earlier_release_gets_its_mark_when_it_is_migrated(store: 
 def test_a_write_under_a_wrong_secret_does_not_make_the_store_that_ones(
     store: Store, partner: Partner, request: pytest.FixtureRequest
 ) -> None:
-    without_its_mark(store)
     request.getfixturevalue("another_secret")
     with store.writing(Scope.system()) as session:
         for number in range(40):
             audit.write(session, actor="tests", action="tried", subject=f"thing {number}")
+    without_its_mark(store)
     with pytest.raises(StateForbids, match=ANOTHER):
         refuse_other(store)
 
