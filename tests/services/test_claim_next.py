@@ -6,15 +6,17 @@ from uuid import UUID
 import pytest
 
 from core import clock
-from core.errors import NotAllowed
+from core.errors import InvalidInput, NotAllowed
+from core.services.claims import batches
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import assignment
 from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow.assignment import ChosenClaim
 from core.store.access import Store
 from tests.conftest import Partner
-from tests.services.claim_office import DESK, Office
+from tests.services.claim_office import DESK, PAID, Office
 from tests.services.test_lodging import NOON
 
 
@@ -70,3 +72,33 @@ def test_view_to_pay_has_the_accepted_offers(office: Office) -> None:
         counts = claim_queue.count_views(session, office.people["bola"])
     assert [row.id for row in rows] == [claim_id]
     assert counts.views["to_pay"] == 1
+
+
+def choose(office: Office, *claim_ids: UUID) -> list[ChosenClaim]:
+    with office.store.reading(DESK) as session:
+        rows = claim_queue.list_rows(session, ClaimFilter(view="all"))
+    return assignment.choose_rows(row for row in rows if row.id in claim_ids)
+
+
+def test_several_claims_are_settled_and_asked_at_once_and_each_refusal_is_told(office: Office) -> None:
+    paid, fresh, changed = (office.lodge(incident_date="2026-11-18") for _ in range(3))
+    for claim_id in (paid, changed):
+        office.walk(claim_id, *PAID)
+    chosen = choose(office, paid, fresh, changed)
+    office.move(changed, "Settled", by="ada")
+    with pytest.raises(NotAllowed), office.store.writing(DESK) as session:
+        batches.settle_claims(session, chosen, person=office.people["funmi"])
+    with office.store.writing(DESK) as session:
+        result = batches.settle_claims(session, chosen, person=office.people["bola"])
+    assert result.done_count == 1
+    assert {text.partition(": ")[2][:22] for text in result.refusals} == {
+        "A claim that is Pendin",
+        "This claim was changed",
+    }
+    assert [office.claim(each).claim_status for each in (paid, fresh, changed)] == ["Settled", "Pending", "Settled"]
+    with pytest.raises(InvalidInput), office.store.writing(DESK) as session:
+        batches.ask_claimants(session, chosen, text=" ", person=office.people["bola"])
+    with office.store.writing(DESK) as session:
+        asked = batches.ask_claimants(session, chosen, text="Please send the letter", person=office.people["bola"])
+    assert (asked.done_count, len(asked.refusals)) == (1, 2)
+    assert office.claim(fresh).clock_stopped_at == NOON

@@ -210,6 +210,15 @@ def test_a_choice_stays_with_its_claims_when_the_table_changes(
     assert office.claim(lives["mine"]).assigned_to is None
 
 
+def test_chosen_claims_are_asked_together(opened: Opened, office: Office, lives: dict[str, UUID]) -> None:
+    at = choose(opened(view="open"), 0, 1)
+    at.text_area(key="claims_question").set_value("Please send the letter")
+    at.button(key="ask_claimants").click().run()
+    assert not at.exception
+    assert "2 claims are asked." in texts(at)
+    assert office.claim(lives["over"]).clock_stopped_at
+
+
 def test_next_is_taken_and_opened_and_leads_back(opened: Opened, office: Office, lives: dict[str, UUID]) -> None:
     at = opened(by="bola", view="near")
     follow(press(at, "Take next"))

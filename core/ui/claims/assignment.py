@@ -9,6 +9,8 @@ import streamlit as st
 
 from core import ids
 from core.errors import CoverdeskError
+from core.services.claims import batches
+from core.services.claims.batches import BatchResult
 from core.services.claims.lists.queue import QueueRow
 from core.services.claims.review.officers import Officer
 from core.services.claims.workflow import assignment
@@ -22,6 +24,7 @@ from core.ui.lists import tables
 
 _CHOSEN, _SAID, _TAKEN, _TOKEN = "claims_chosen", "claims_said", "claims_taken", "claims_token"
 _COLLEAGUE: Final = "claims_colleague"
+_QUESTION: Final = "claims_question"
 R = TypeVar("R")
 REVIEW: Final = "claims/claim.py"
 
@@ -32,6 +35,7 @@ class Said:
 
     done: str = ""
     refused: tuple[str, ...] = ()
+    why: str = "Not assigned, as somebody was faster"
 
 
 def follow() -> None:
@@ -49,7 +53,7 @@ def notice() -> None:
         st.success(said.done, icon=":material/check_circle:")
     if said.refused:
         lines = "\n".join(f"- {words.plain(line)}" for line in said.refused)
-        st.warning(f"Not assigned, as somebody was faster:\n{lines}", icon=":material/group:")
+        st.warning(f"{said.why}:\n{lines}", icon=":material/group:")
 
 
 def take_button(person: Person) -> None:
@@ -121,8 +125,20 @@ def bar(person: Person, officers: Sequence[Officer]) -> None:
             on_click=_assign,
             args=(person, None, "nobody", picked),
         )
+        st.button(
+            "Settle",
+            icon=":material/task_alt:",
+            disabled=none,
+            on_click=_settle,
+            args=(person, picked),
+            help="Settles those that are Paid.",
+        )
+        with st.popover("Ask the claimants", icon=":material/contact_support:", disabled=none):
+            st.text_area("What to ask, or which document to send", key=_QUESTION, height=90, max_chars=2000)
+            label = f"Ask for {words.count(len(picked))} {CLAIMS.noun[len(picked) != 1]}"
+            st.button(label, type="primary", on_click=_ask, args=(person, picked), key="ask_claimants")
         if none:
-            st.caption("Choose claims by the boxes on the left to assign them.")
+            st.caption("Choose claims by the boxes on the left to work on them together.")
         else:
             st.markdown(f"**{words.count(len(picked))}** chosen")
             st.button("Choose none", type="tertiary", on_click=_let_go)
@@ -140,6 +156,30 @@ def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenC
     is_are = "is" if result.assigned_count == 1 else "are"
     done = f"{number} {is_are} with {words.plain(name)} now." if result.assigned_count else ""
     st.session_state[_SAID] = Said(done, result.conflicts)
+
+
+def _settle(person: Person, picked: Sequence[ChosenClaim]) -> None:
+    if get_selected():
+        _tell(_write(lambda session: batches.settle_claims(session, picked, person=person)), "settled")
+
+
+def _ask(person: Person, picked: Sequence[ChosenClaim]) -> None:
+    text = st.session_state.get(_QUESTION) or ""
+    if get_selected() and _tell(
+        _write(lambda session: batches.ask_claimants(session, picked, text=text, person=person)), "asked"
+    ):
+        st.session_state[_QUESTION] = ""
+
+
+def _tell(result: BatchResult | None, verb: str) -> bool:
+    """Keep what was done and what was refused for the notice; False where nothing could be tried."""
+    if result is None:
+        return False
+    _let_go()
+    number = f"{words.count(result.done_count)} {CLAIMS.noun[result.done_count != 1]}"
+    done = f"{number} {'is' if result.done_count == 1 else 'are'} {verb}." if result.done_count else ""
+    st.session_state[_SAID] = Said(done, result.refusals, "Not done")
+    return True
 
 
 def _let_go() -> None:

@@ -123,26 +123,14 @@ def list_edges(window: Window) -> list[date]:
     return [*edges, window.end]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Terms:
-    """Terms in SQL: their first instant and their end, their premium, and what of it was refunded."""
-
-    start_at: Any
-    end_at: Any
-    total: Any
-    refunded: Any
-
-    def earned_until(self, day: date) -> sa.ColumnElement[int]:
-        """Return the premium earned before a day of Lagos, in whole kobo."""
-        start, end = _count_days(self.start_at), _count_days(self.end_at, is_end=True)
-        at, length = _get_ordinal(day), end - start
-        left = end - at
-        evenly = self.total * (at - start) // length
-        by_digits = self.total - self.total * left * (left + 1) // (length * (length + 1))
-        is_reducing = sa.and_(col(Product.prefix) == CREDIT_LIFE.prefix, col(Product.route_name) == CREDIT_LIFE.route)
-        earned = sa.case((end <= at, self.total), (start >= at, 0), (is_reducing, by_digits), else_=evenly)
-        kept = self.total - self.refunded
-        return sa.case((earned > kept, kept), else_=earned)
+def _earn_until(term: Any, day: date) -> sa.ColumnElement[int]:
+    """Return the premium that a row of terms has earned before a day of Lagos, in whole kobo."""
+    at, length, left = _get_ordinal(day), term.end_on - term.start_on, term.end_on - _get_ordinal(day)
+    evenly = term.total * (at - term.start_on) // length
+    by_digits = term.total - term.total * left * (left + 1) // (length * (length + 1))
+    is_reducing = sa.and_(col(Product.prefix) == CREDIT_LIFE.prefix, col(Product.route_name) == CREDIT_LIFE.route)
+    earned = sa.case((term.end_on <= at, term.total), (term.start_on >= at, 0), (is_reducing, by_digits), else_=evenly)
+    return sa.case((earned > term.kept, term.kept), else_=earned)
 
 
 def build_first_terms_query(edges: Sequence[date]) -> AnySelect:
@@ -150,16 +138,10 @@ def build_first_terms_query(edges: Sequence[date]) -> AnySelect:
     renewed = sa.select(sa.func.min(col(Renewal.previous_expiration_at))).where(
         col(Renewal.policy_id) == col(Policy.id), col(Renewal.status), col(Renewal.deleted_at).is_(None)
     )
-    terms = _Terms(
-        start_at=col(Policy.start_at),
-        end_at=sa.func.coalesce(renewed.correlate(Policy).scalar_subquery(), col(Policy.expiration_at)),
-        total=col(Purchase.total_minor),
-        refunded=sa.func.coalesce(col(Refund.total_minor), 0),
-    )
-    return (
-        _select(Policy, terms, edges)
+    end_at = sa.func.coalesce(renewed.correlate(Policy).scalar_subquery(), col(Policy.expiration_at))
+    terms = (
+        _select_terms(Policy, end_at, col(Purchase.total_minor))
         .join(Purchase, col(Purchase.id) == col(Policy.purchase_id))
-        .join(Product, col(Product.id) == col(Policy.product_id))
         .outerjoin(Refund, sa.and_(col(Refund.purchase_id) == col(Purchase.id), col(Refund.renewal_id).is_(None)))
         .where(
             col(Policy.activated),
@@ -169,19 +151,13 @@ def build_first_terms_query(edges: Sequence[date]) -> AnySelect:
             col(Policy.start_at) < clock.midnight(edges[-1]),
         )
     )
+    return _sum_earned(terms, edges)
 
 
 def build_renewed_terms_query(edges: Sequence[date]) -> AnySelect:
     """Like `build_first_terms_query`, for the terms that renewals bought."""
-    terms = _Terms(
-        start_at=col(Renewal.start_at),
-        end_at=col(Renewal.expiration_at),
-        total=col(Renewal.total_minor),
-        refunded=sa.func.coalesce(col(Refund.total_minor), 0),
-    )
-    return (
-        _select(Renewal, terms, edges)
-        .join(Product, col(Product.id) == col(Renewal.product_id))
+    terms = (
+        _select_terms(Renewal, col(Renewal.expiration_at), col(Renewal.total_minor))
         .outerjoin(Refund, col(Refund.renewal_id) == col(Renewal.id))
         .where(
             col(Renewal.status),
@@ -190,12 +166,30 @@ def build_renewed_terms_query(edges: Sequence[date]) -> AnySelect:
             col(Renewal.start_at) < clock.midnight(edges[-1]),
         )
     )
+    return _sum_earned(terms, edges)
 
 
-def _select(entity: Any, terms: _Terms, edges: Sequence[date]) -> AnySelect:
-    group = (col(entity.product_id), col(entity.distributor_id))
-    sums = (sa.func.sum(terms.earned_until(day)).label(f"until_{place}") for place, day in enumerate(edges))
-    return sa.select(*group, *sums).select_from(entity).group_by(*group)
+def _select_terms(entity: Any, end_at: Any, total: Any) -> AnySelect:
+    """Begin the query of terms: first day, the day after the last, premium, and what of it was not refunded."""
+    return sa.select(
+        col(entity.product_id),
+        col(entity.distributor_id),
+        _count_days(col(entity.start_at)).label("start_on"),
+        _count_days(end_at, is_end=True).label("end_on"),
+        total.label("total"),
+        (total - sa.func.coalesce(col(Refund.total_minor), 0)).label("kept"),
+    ).select_from(entity)
+
+
+def _sum_earned(terms: AnySelect, edges: Sequence[date]) -> AnySelect:
+    # The offset keeps the database from computing the days of a term anew for every edge.
+    source = terms.offset(0).subquery()
+    term = source.c
+    sums = (sa.func.sum(_earn_until(term, day)).label(f"until_{place}") for place, day in enumerate(edges))
+    group: tuple[Any, ...] = (col(Product.id).label("product_id"), term.distributor_id)
+    return (
+        sa.select(*group, *sums).select_from(Product).join(source, term.product_id == col(Product.id)).group_by(*group)
+    )
 
 
 def _count_days(instant: Any, *, is_end: bool = False) -> sa.ColumnElement[int]:
