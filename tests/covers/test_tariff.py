@@ -36,6 +36,6 @@ def test_a_form_that_is_sent_back_as_it_is_changes_nothing() -> None:
         assert parse_tariff(product, typed) == parse_tariff(product, {}) == product.tariff, row["name"]
 
 
-def test_only_what_no_rule_reads_is_kept_untouched() -> None:
+def test_only_what_no_price_reads_is_kept_untouched() -> None:
     kept = {name for row in shipped.products().values() for name in changeable(row).other_meta}
-    assert kept == {"benefits", "benefit_cap", "note"}
+    assert kept == {"benefits", "benefit_cap", "note", "waiting_days", "exclusions"}
