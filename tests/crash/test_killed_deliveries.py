@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+import stamina
 from sqlmodel import col
 
 from core.covers import request as requests
 from core.dispatch import events as event_dispatch
+from core.errors import StoreUnavailable
 from core.services.audit import log as audit
 from core.services.events import derivation
 from core.services.webhooks import endpoints
@@ -46,9 +48,11 @@ class Deliveries:
     def kill(self) -> None:
         """kill -9 of the worker; what it had leased is taken over at once, and not a minute later."""
         kill(self.worker)
-        with self.store.writing(SYSTEM) as session:
-            leased = sa.update(WebhookDelivery).where(col(WebhookDelivery.leased_until).is_not(None))
-            session.execute(leased.values(leased_until=None).execution_options(synchronize_session=False))
+        # The server goes on selling as fast as it can, and SQLite does not queue those who wait for its lock.
+        for attempt in stamina.retry_context(on=StoreUnavailable, attempts=10, timeout=_PATIENCE):
+            with attempt, self.store.writing(SYSTEM) as session:
+                leased = sa.update(WebhookDelivery).where(col(WebhookDelivery.leased_until).is_not(None))
+                session.execute(leased.values(leased_until=None).execution_options(synchronize_session=False))
         self.start()
 
     def wait_for(self, is_over: Callable[[], bool]) -> None:

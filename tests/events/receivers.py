@@ -47,7 +47,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", "0"))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.receiver.received.append(Received(headers, self.rfile.read(length)))
+        body = self.rfile.read(length)
+        if len(body) < length:  # the sender was killed while it sent: no receiver takes half a request
+            self.close_connection = True
+            return
+        self.receiver.received.append(Received(headers, body))
         self.receiver.behave(self)
 
     def do_GET(self) -> None:
