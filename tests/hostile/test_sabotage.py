@@ -35,8 +35,8 @@ from tests.api.selling import buy
 from tests.conftest import Partner, fresh_store
 from tests.covers import shipped
 from tests.hostile import payloads
+from tests.hostile.corpus import BODIES, Case, ask, enveloped, rows
 from tests.hostile.routes import posts
-from tests.hostile.test_corpus import BODIES, Case, ask, enveloped, rows
 from tests.services.claim_office import Office
 from tests.ui.conftest import Screen
 

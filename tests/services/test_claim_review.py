@@ -25,8 +25,8 @@ from core.store.schema.tables import Policy
 from core.ui.kit import words
 from tests import papers
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON, Desk
 from tests.services.claim_office import DESK, Office
-from tests.services.test_lodging import NOON, Desk
 
 
 @pytest.fixture(autouse=True)

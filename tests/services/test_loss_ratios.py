@@ -19,8 +19,8 @@ from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Refund
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
-from tests.services.test_lodging import NOON
 
 LIVE = Scope.staff(is_live=True)
 UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
