@@ -1,4 +1,4 @@
-"""What stands in the store, held against what was acknowledged."""
+"""The store's contents compared with what was acknowledged to clients."""
 
 import hashlib
 import time
@@ -88,7 +88,7 @@ def _whole(session: ScopedSession, sales: Sequence[Answered]) -> dict[str, tuple
 
 
 def _written_down(session: ScopedSession, sales: Sequence[Answered]) -> dict[str, int]:
-    """How often the audit log says of each policy that it was sold."""
+    """Return the number of audit entries for the sale of each policy."""
     query = (
         sa.select(col(AuditEntry.subject), sa.func.count().label("times"))
         .where(

@@ -1,4 +1,4 @@
-"""How often the crash tests do what they do: a little in the ordinary suite, the full size in `make crash`."""
+"""Sizes of the crash tests: small in the ordinary suite, full in `make crash`."""
 
 import os
 

@@ -48,7 +48,7 @@ def workers_of(place: Place) -> list[psutil.Process]:
 
 
 def by_worker(place: Place, answers: list[httpx.Response]) -> dict[int, list[int]]:
-    """Which of these answers each worker gave, by their places in the list."""
+    """Return the places in the list of the answers that each worker gave."""
     ports = {
         answer.extensions["network_stream"].get_extra_info("client_addr")[1]: n for n, answer in enumerate(answers)
     }

@@ -112,7 +112,7 @@ TEXTS = (
 
 
 def rows(store: Store) -> int:
-    """How many rows there are in all tables together."""
+    """Return the number of rows in all tables together."""
     counts = (f"(SELECT count(*) FROM {name})" for name in SQLModel.metadata.tables)
     with store.engine.connect() as connection:
         return int(connection.execute(sa.text(f"SELECT {' + '.join(counts)}")).scalar_one())

@@ -65,7 +65,7 @@ def accepted(office: Office, **lodged: Any) -> UUID:
 
 
 def paid_figures(office: Office, claim_id: UUID) -> dict[str, int]:
-    """What every figure on claims says was paid."""
+    """Return the paid amount by every figure on claims."""
     window = Window(clock.today() - timedelta(days=3), clock.today() + timedelta(days=1))
     with office.store.reading(DESK) as session:
         return {

@@ -1,4 +1,4 @@
-"""What an officer is told about a claim: is it covered, what does it lack, what else belongs to it (contract C3)."""
+"""The review of a claim: coverage, missing documents, related claims (contract C3)."""
 
 from collections.abc import Iterator
 from datetime import date

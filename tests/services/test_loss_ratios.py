@@ -32,7 +32,7 @@ def table(store: Store, window: Window, scope: Scope = LIVE) -> LossTable:
 
 
 def earned(total: int, start: date, end: date, day: date, *, is_reducing: bool) -> int:
-    """What a term has earned before a day, written down anew."""
+    """Return the premium that a term has earned before a day, computed independently."""
     length, left = (end - start).days, (end - day).days
     if left <= 0 or day <= start:
         return total if left <= 0 else 0

@@ -1,4 +1,4 @@
-"""What an admin does to accounts: added, changed, disabled, invited; never locked out, never a password in the log."""
+"""Changes of accounts by an admin: added, changed, disabled, invited; never locked out, never a password in the log."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""What screens say of a store without claims and policies: no less than the truth, and no more."""
+"""Screens of a store without claims and policies: no less than the truth, and no more."""
 
 import pytest
 

@@ -121,7 +121,7 @@ def test_somebody_without_any_screen_is_told_so(screen: Screen, monkeypatch: pyt
 
 @pytest.mark.parametrize("path", ["/nonsense", "/first-page", "/dashboard", "/nothing/here"])
 def test_whatever_the_address_names_the_first_page_can_be_drawn(screen: Screen, path: str) -> None:
-    """What an unknown one shows takes an address bar: the browser's journeys look at it."""
+    """An unknown page needs an address bar to be shown: the browser's journeys look at it."""
     at = screen("operations")
     at.context = {"url": f"https://desk.example{path}"}
     assert at.run().title[0].value == "Dashboard"

@@ -1,4 +1,4 @@
-"""What happened to a sale and what was submitted for it, in the words of the desk on both of its screens."""
+"""The history and submissions of a sale in the words of the desk, on both of its screens."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a link opens to somebody who cannot sign in: the first admin's form, a password to choose, or a clear no."""
+"""Links for people who cannot sign in: the first admin's form, a password to choose, or a clear no."""
 
 from urllib.parse import parse_qs, urlsplit
 

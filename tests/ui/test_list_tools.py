@@ -1,4 +1,4 @@
-"""What stands above a list: a chip for each filter in use, and saved views."""
+"""The tools above a list: a chip for each filter in use, and saved views."""
 
 from decimal import Decimal
 from pathlib import Path

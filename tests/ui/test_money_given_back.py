@@ -1,4 +1,4 @@
-"""What was given back stands beside what was written, on every screen with money, and adds up there."""
+"""Refunds stand beside the premium on every screen with money, and add up there."""
 
 import re
 from collections.abc import Iterator
