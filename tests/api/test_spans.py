@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 from core import settings as settings_module
 from core import spans
 from core.covers.insurers import insurer_f
+from core.setting_values import EXPORTER
 from core.settings import ROOT, InvalidSetting, settings
 from core.store.access import Store
 from tests.api.conftest import Client
@@ -98,10 +99,12 @@ def test_a_server_exports_until_its_end_and_does_not_wait_for_a_collector_that_i
 def test_an_address_without_the_extra_is_refused_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COVERDESK_OTLP_URL", "http://collector:4318")
     settings_module.settings.cache_clear()
-    settings()._check_spans_installed()
-    monkeypatch.setitem(sys.modules, settings_module._EXPORTER, None)
-    with pytest.raises(InvalidSetting, match=r"COVERDESK_OTLP_URL: .*pip install 'coverdesk\[otel\]'"):
-        settings().check_safe_to_serve()
+    assert settings().otlp_url == "http://collector:4318"
+    settings_module.settings.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, EXPORTER, None)
+        with pytest.raises(InvalidSetting, match=r"COVERDESK_OTLP_URL: .*pip install 'coverdesk\[otel\]'"):
+            settings()
     monkeypatch.setenv("COVERDESK_OTLP_URL", "http://ada:secret@collector:4318")
     settings_module.settings.cache_clear()
     with pytest.raises(InvalidSetting, match="COVERDESK_OTLP_URL: must be a bare address") as refused:

@@ -75,7 +75,9 @@ class Deliveries:
             return not derivation.is_behind(session) and session.execute(waiting).first() is None
 
     def outstanding(self) -> list[Any]:
-        """What is not delivered yet, for whoever has to find out why, and the end of the worker's log."""
+        """Return the deliveries that are still to be made, and the end of the worker's log, for the message of a
+        failure.
+        """
         kinds = (WebhookDelivery.state, WebhookDelivery.failures, WebhookDelivery.last_error)
         times = (sa.func.min(col(WebhookDelivery.next_try_at)), sa.func.max(col(WebhookDelivery.leased_until)))
         columns = [col(each) for each in kinds]
@@ -84,7 +86,7 @@ class Deliveries:
         return [*found, (self.place.folder / "worker.log").read_text()[-500:]]
 
     def new_faults(self, crowd: Crowd) -> list[str]:
-        """What is wrong in all that happened since the last look, while these clients were sold to."""
+        """List the faults in all that happened since the last look, while these clients were sold to."""
         with self.store.reading(SYSTEM) as session:
             events = self.seen.new_events(session)
             taken = self.receiver.received[self.looked_at :]
@@ -119,7 +121,7 @@ class Deliveries:
 
 
 def _foreign(session: ScopedSession, taken: Sequence[Received]) -> list[str]:
-    """What was delivered without its event, or otherwise than that is stored."""
+    """List what was delivered without its event, or otherwise than that is stored."""
     wrong = []
     for start in range(0, len(taken), _AT_ONCE):
         part = taken[start : start + _AT_ONCE]
