@@ -191,3 +191,10 @@ def test_claims_are_paid_from_a_file_that_is_shown_row_by_row_before(opens: Open
     assert "2 paid, ₦140,000.00." in texts(at)
     assert "This very file was paid already" in texts(at)
     assert [office.claim(claim_id).payment_reference for claim_id in claims] == ["FIN-1", "FIN-2"]
+
+
+def test_claims_to_pay_are_no_screen_of_who_works_claims(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    for by in ("ada", "bola", "sade"):
+        with pytest.raises(ValueError, match="claim_payments"):
+            opens(claim_id, by, page="finance/claim_payments.py")
