@@ -34,7 +34,9 @@ COPIED: Final = (
 _LOOSE: Final = frozenset({"payee_id", "reverses"})
 # A UUIDv7 has a 7 and one of 8, 9, a, b at these places; a copy has two other digits there.
 DIGITS, VARIANTS = "01234568", "0123456789cdef"
-_REPLACED: Final = frozenset({"certificate_code", "account_key", "risk_hash"})
+_REPLACED: Final = frozenset({"account_key", "risk_hash"})
+# They refer to what is not copied.
+_EMPTY: Final = frozenset({"possible_duplicate_of", "certificate_code"})
 _APPENDED: Final = frozenset(
     {
         *("email", "email_key", "phone_number", "policy_number", "number_key", "plate_key", "reference"),
@@ -79,7 +81,9 @@ def _copy(table: sa.Table, copies: list[tuple[str, str]], *, is_sqlite: bool) ->
 
 
 def _value(column: "sa.Column[Any]", *, is_sqlite: bool) -> str:
-    name = f'original."{column.name}"'
+    if column.name in _EMPTY:
+        return "NULL"
+    name = 'original."customer_id"' if column.name == "buyer_id" else f'original."{column.name}"'
     referred = {key.column.table.name for key in column.foreign_keys}
     if column.name == "id" or column.name in _LOOSE or referred & set(COPIED):
         if is_sqlite:
