@@ -13,8 +13,8 @@ from core.services.claims.paying import hand_overs
 from core.services.people import staff
 from core.store.access import Scope, Store
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import Office
-from tests.services.test_lodging import NOON
 
 
 @pytest.fixture(autouse=True)

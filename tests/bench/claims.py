@@ -23,7 +23,7 @@ from sqlmodel import SQLModel
 
 from tests.bench.sales import SECRET, build, database
 
-PURCHASES: Final = 17_000
+PURCHASES: Final = 55_000
 ROUNDS: Final = 25
 WANTED_MS, WANTED_GROWTH = 60, 1.2
 COPIED: Final = (

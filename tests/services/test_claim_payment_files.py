@@ -1,11 +1,9 @@
 """Claims paid from a file: judged row by row, paid whole or not at all, and never twice (contract C10)."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from threading import Barrier
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +12,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.errors import CoverdeskError, InvalidInput, NotAllowed, StateForbids, TooLarge
+from core.errors import InvalidInput, NotAllowed, StateForbids, TooLarge
 from core.services.admin import store_check
 from core.services.claims.paying import hand_overs
 from core.services.claims.workflow import payee_changes
@@ -23,8 +21,9 @@ from core.services.finance.claim_payments.file_lines import MAX_LINES, PaymentLi
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, ClaimPayment, ClaimPaymentFile
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
-from tests.services.test_lodging import NOON
+from tests.services.races import run_at_once
 
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
 PAYEE = {"name": "Ada Eze", "bank_name": "First Bank", "account_number": "0123456789", "reason": "As she asked"}
@@ -255,27 +254,12 @@ def test_a_file_that_is_too_long_is_refused(office: Office) -> None:
         preview(office, content)
 
 
-def at_once(*works: Callable[[], object]) -> list[BaseException | None]:
-    meet = Barrier(len(works))
-
-    def attempt(work: Callable[[], object]) -> BaseException | None:
-        meet.wait()
-        try:
-            work()
-        except CoverdeskError as error:
-            return error
-        return None
-
-    with ThreadPoolExecutor(len(works)) as pool:
-        return list(pool.map(attempt, works))
-
-
 def test_two_payers_of_one_file_have_one_winner(office: Office) -> None:
     claims = [handed(office) for _ in range(3)]
     content = made_of(*((named(each), OWED, f"F-{number}") for number, each in enumerate(claims)))
     office.people["femi"] = replace(office.people["bola"], roles=("finance",))
     seen = {each: office.claim(each).version for each in claims}
-    found = at_once(*(partial(pay, office, content, by=by, seen=seen) for by in ("funmi", "femi")))
+    found = run_at_once(*(partial(pay, office, content, by=by, seen=seen) for by in ("funmi", "femi")))
     assert sum(each is None for each in found) == 1
     with office.store.reading(DESK) as session:
         assert session.execute(sa.select(sa.func.count()).select_from(ClaimPayment)).scalar_one() == 3
@@ -288,7 +272,7 @@ def test_two_files_with_the_same_claims_in_another_order_have_one_winner(office:
         for name, order in (("A", claims), ("B", claims[::-1]))
     )
     seen = {each: office.claim(each).version for each in claims}
-    found = at_once(*(partial(pay, office, content, seen=seen) for content in (forth, back)))
+    found = run_at_once(*(partial(pay, office, content, seen=seen) for content in (forth, back)))
     assert [type(each).__name__ for each in found if each] == ["InvalidInput"]
     with office.store.reading(DESK) as session:
         rows = session.execute(sa.select(col(ClaimPayment.reference))).scalars().all()

@@ -23,8 +23,8 @@ from core.services.paging import Paging
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
-from tests.services.test_lodging import NOON
 
 # When each claim was lodged, in days before now, and where it went.
 LIVES: dict[str, tuple[float, tuple[str, ...]]] = {
@@ -126,8 +126,8 @@ def test_amounts_sort_as_numbers_over_all_pages(office: Office) -> None:
     ):
         with office.store.reading(DESK) as session:
             pages = [
-                claim_queue.list_rows(session, ClaimFilter(), order=order, paging=Paging(limit=2, offset=offset))
-                for offset in (0, 2, 4)
+                claim_queue.list_rows(session, ClaimFilter(), order=order, paging=Paging(page=page, limit=2))
+                for page in (1, 2, 3)
             ]
         found = [getattr(row, name) for page in pages for row in page]
         assert found == sorted(naira, reverse=order in {"largest", "highest-offer"}), order

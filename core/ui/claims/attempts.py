@@ -36,7 +36,7 @@ _VERSIONED: Final = frozenset(
     {DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, HAND_OVER, PAYEE, PART, AMOUNTS, CLAIMANT, LETTER}
 )
 # What usually comes next without waiting for anybody: its form opens by itself.
-_FOLLOWING: Final = {ClaimStatus.APPROVED: ClaimStatus.OFFER_SENT}
+_FOLLOWING: Final[Mapping[str, ClaimStatus]] = {ClaimStatus.APPROVED: ClaimStatus.OFFER_SENT}
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
