@@ -408,6 +408,7 @@ NO_PERSON = {
     *("agreement", "bank_account", "bordereau", "compliance_figure", "erasure", "payment", "payment_settlement"),
     *("payout_batch", "product_version", "purchase", "rate_proposal", "renewal", "statement", "statement_payment"),
     *("tax_rate", "reconciliation", "difference", "month_step", "role_grant"),
+    "claim_payment_file",
     # Its payee can be changed, as it is paid again when the bank returned it; an erasure takes it out.
     "credit_note",
 }
