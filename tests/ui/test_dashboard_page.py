@@ -223,7 +223,7 @@ def test_a_wrong_address_is_explained_and_leads_back(
 
 def test_who_lacks_the_role_is_refused(sold: Store, screen: Screen) -> None:
     with pytest.raises(ValueError, match="dashboard"):
-        screen("claims", page="sales/dashboard.py")
+        screen("claims", path="sales/dashboard.py")
 
 
 def totals_of(store: Store, selection: PurchaseFilter) -> SalesTotals:
