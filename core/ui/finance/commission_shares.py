@@ -44,7 +44,7 @@ def _state(share: AgreedShare) -> str:
     if share.state != "confirmed":
         return {"refused": "Refused", "withdrawn": "Taken back"}[share.state]
     if share.is_held:
-        return "In force"
+        return "Active"
     return "Planned" if share.effective_at > clock.now() else "Past"
 
 
