@@ -210,6 +210,8 @@ UNTOLD: Final[Mapping[str, str]] = (
             *("adjustment proposed", "adjustment confirmed", "adjustment refused", "adjustment taken back"),
             *("target set", "target changed", "target removed", "renewal call recorded", "agreement added"),
             *("bank account proposed", "bank account confirmed", "bank account refused", "bank account withdrawn"),
+            *("commission share proposed", "commission share confirmed", "commission share refused"),
+            "commission share taken back",
             *("statement prepared", "statement approved", "statement reversed", "statement disputed"),
             *("statement given up", "statement part paid", "statement payment returned"),
             *(

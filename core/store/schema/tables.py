@@ -15,7 +15,14 @@ from core.store.schema.admin import (
 )
 from core.store.schema.agreements import Agreement, BankAccount
 from core.store.schema.bordereaux import Bordereau, BordereauLine
-from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
+from core.store.schema.catalogue import (
+    CommissionShare,
+    Product,
+    ProductBlock,
+    ProductCategory,
+    ProductVersion,
+    RateProposal,
+)
 from core.store.schema.claims import (
     Claim,
     ClaimComment,
@@ -115,6 +122,7 @@ __all__ = [
     "ClaimReferral",
     "ClaimReserve",
     "ClaimTask",
+    "CommissionShare",
     "Complaint",
     "ComplianceFigure",
     "CreditNote",
