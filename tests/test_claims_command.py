@@ -12,8 +12,8 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateF
 from core.services.people import staff
 from core.store.access import Scope, Store
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import Office
-from tests.services.test_lodging import NOON
 
 
 @pytest.fixture(autouse=True)

@@ -30,7 +30,7 @@ def functions_in(path: str) -> set[str]:
 
 
 def exists(check: str) -> bool:
-    """Whether the repository has a check of that name."""
+    """Return True if the repository has a check of that name."""
     path, _, function = check.partition("::")
     if path.startswith("tests/"):
         return function in functions_in(path)
@@ -51,7 +51,7 @@ def named(text: str) -> list[str]:
 
 
 def missing(text: str) -> Iterator[str]:
-    """What is wrong with the checks of a decision, in words."""
+    """Yield the faults of the checks of a decision, in words."""
     checks = named(text)
     if not any(check.startswith("tests/") or check in CONTRACTS for check in checks):
         yield "it names neither a test nor an import contract"

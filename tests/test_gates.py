@@ -73,7 +73,7 @@ OFFENDERS = [
 
 @pytest.fixture(scope="session")
 def refusals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What each broken contract says of a copy of the source with every offender in it."""
+    """Return the message of each broken contract about a copy of the source with every offender in it."""
     copy = tmp_path_factory.mktemp("planted")
     for name in ("core", "pages"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))

@@ -16,7 +16,7 @@ TARGETS = re.findall(r"^([a-z0-9-]+):", MAKEFILE, re.MULTILINE)
 
 
 def make(*words: str) -> str:
-    """What make prints; with `-n` the commands that it would run."""
+    """Return the output of make; with `-n` the commands that it would run."""
     command = ["make", "--no-print-directory", *words]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 

@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCE = sorted([*ROOT.glob("core/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"])
+TESTS = sorted(ROOT.glob("tests/**/*.py"))
 SERVICES = [path for path in SOURCE if path.is_relative_to(ROOT / "core" / "services")]
 GENERATED = {"0001_the_first_store.py"}
 BANNED = {"utils", "helpers", "common", "manager", "base", "misc", "types", "constants"}
@@ -52,9 +53,15 @@ def rules_that_are_switched_off_say_why(name: str, text: str) -> Faults:
 def docstrings_are_plain(name: str, text: str) -> Faults:
     for node in ast.walk(_parse(text)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = (ast.get_docstring(node) or ".").split()[0]
+            first = (ast.get_docstring(node) or ".").split()[0].strip(",;:.")
             if first in RIDDLES:
                 yield f"a docstring names its subject: {first} ... ({getattr(node, 'name', name)})"
+
+
+def imports_no_tests(name: str, text: str) -> Faults:
+    for node in ast.walk(_parse(text)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").rpartition(".")[2].startswith("test_"):
+            yield f"what two tests need has a module of its own: {node.module}"
 
 
 def session_first(name: str, text: str) -> Faults:
@@ -72,6 +79,7 @@ def no_screen(name: str, text: str) -> Faults:
         yield "services know no screen"
 
 
+IN_TESTS = [docstrings_are_plain, imports_no_tests]
 EVERYWHERE = [size_and_name, words_in_their_place, rules_that_are_switched_off_say_why, docstrings_are_plain]
 IN_SERVICES = [session_first, no_screen]
 Rule = Callable[[str, str], Faults]
@@ -86,6 +94,11 @@ def test_every_file_keeps_the_manners(path: Path) -> None:
     text = path.read_text()
     rules = EVERYWHERE + IN_SERVICES if path in SERVICES else EVERYWHERE
     assert [fault for rule in rules for fault in rule(path.name, text)] == []
+
+
+@named(TESTS)
+def test_every_file_of_the_tests_keeps_theirs(path: Path) -> None:
+    assert [fault for rule in IN_TESTS for fault in rule(path.name, path.read_text())] == []
 
 
 def test_every_file_of_every_folder_is_read() -> None:
@@ -106,6 +119,8 @@ def test_every_file_of_every_folder_is_read() -> None:
         (words_in_their_place, "sales.py", "os.umask(0o077)"),
         (rules_that_are_switched_off_say_why, "sales.py", 'sa.text(f"SELECT {x}")  # noqa: S608'),
         (docstrings_are_plain, "sales.py", 'def total():\n    """What was sold."""'),
+        (docstrings_are_plain, "sales.py", 'def total():\n    """When, how and by whom."""'),
+        (imports_no_tests, "test_sales.py", "from tests.services.test_buying import buy"),
         (session_first, "sales.py", "def total(wanted, session): ..."),
         (session_first, "sales.py", "async def total(wanted, *, session): ..."),
         (session_first, "sales.py", "class Edge:\n    def __init__(self, wanted, session): ..."),

@@ -22,7 +22,7 @@ LEFT = {
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What pytest says of one test for each kind of change, and after each of one that changes nothing."""
+    """Return pytest's report of one test for each kind of change, and after each of one that changes nothing."""
     folder = tmp_path_factory.mktemp("changing")
     lines = ["import locale, logging, os, signal, structlog"]
     for kind, change in LEFT.items():

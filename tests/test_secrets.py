@@ -1,4 +1,4 @@
-"""What nobody may read is planted through both doors and looked for wherever a server leaves anything (contract A3)."""
+"""Secrets are planted through both doors and looked for wherever a server leaves anything (contract A3)."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What is installed is what was pinned, and is under a licence that somebody agreed to; all of it without a network."""
+"""Installed packages are those that were pinned, under a licence that somebody agreed to; all without a network."""
 
 import re
 import tomllib
@@ -42,7 +42,7 @@ def wanted() -> list[Requirement]:
 
 
 def needed() -> dict[str, Distribution]:
-    """What the project asks for, and all that this asks for in turn."""
+    """Return the project's requirements, and theirs in turn."""
     here, found, asked = installed(), dict[str, Distribution](), wanted()
     done = set()
     while asked:
@@ -105,7 +105,7 @@ def _is_allowed(part: str, allowed: set[str]) -> bool:
 
 
 def licence(each: Distribution) -> str:
-    """What a distribution says of itself, in the newest way in which it says it."""
+    """Return a distribution's own statement of its licence, in the newest of its ways to say it."""
     said = [
         line.split(" :: ")[-1] for line in each.metadata.get_all("Classifier") or [] if line.startswith("License ::")
     ]

@@ -1,4 +1,4 @@
-"""Where a read is done: on the event loop when it is short and waits for nobody, in a thread otherwise."""
+"""Reads run on the event loop when they are short and wait for nobody, and in a thread otherwise."""
 
 import asyncio
 import threading

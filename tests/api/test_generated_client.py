@@ -52,7 +52,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 class Desk:
-    """What a distributor's engineer writes around the generated package."""
+    """The code that a distributor's engineer writes around the generated package."""
 
     def __init__(self, package: str, server: str, key: str) -> None:
         self.package = package

@@ -35,14 +35,14 @@ def expiring(client: Client, partner: Partner, number: int) -> str:
 
 
 def differing(client: Client, key: str, path: str) -> str | None:
-    """What an answer says of itself that does not agree; none when all of it does."""
+    """Return the first disagreement within one answer, None if total and rows agree."""
     data = selling.data_of(client, key, path)
     (rows,) = (value for value in data.values() if isinstance(value, list))
     return None if len(rows) == data["total_count"] else f"{path}: {len(rows)} of {data['total_count']}"
 
 
 def seen_while(busy: Callable[[], object], client: Client, key: str, paths: list[str]) -> list[str]:
-    """What answers said that does not agree, while others are busy; each list is read at least once."""
+    """Return the disagreements within answers while others are busy; each list is read at least once."""
     found: list[str] = []
     with ThreadPoolExecutor() as pool:
         work = pool.submit(busy)

@@ -184,7 +184,7 @@ BODIES = [*(cover.request for cover in COVERS), CreditLifeClaimRequest]
 
 @pytest.mark.parametrize("model", BODIES, ids=lambda model: model.__name__)
 def test_bounds_and_enums_of_a_body_say_what_is_taken(model: type[Request]) -> None:
-    """What keeps a bound is not refused for it, and what breaks it is."""
+    """A value within a bound is not refused for it, and one beyond it is."""
     body = build_example(model)
     for name, schema in model.model_json_schema()["properties"].items():
         for kind in kinds(schema):
@@ -213,7 +213,7 @@ def _broken(kind: dict[str, Any]) -> Iterator[Any]:
 
 
 def _is_cross_checked(name: str) -> bool:
-    """What also depends on another field: papers on the incident, what is owed on the loan."""
+    """Return True if the field also depends on another: papers on the incident, the debt on the loan."""
     return name == "pending_repayment_amount"
 
 

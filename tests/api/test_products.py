@@ -22,7 +22,7 @@ def product(client: Client, partner: Partner, product_id: str) -> dict[str, Any]
 
 
 def counts(client: Client, partner: Partner) -> dict[str, int]:
-    """How many products each category has, by its id."""
+    """Return the number of products of each category, by its id."""
     rows = data_of(client, partner.test_key, "products/get-product-categories")["product_category"]
     return {row["id"]: row["product_count"] for row in rows}
 

@@ -15,7 +15,7 @@ from core.api.outside.oidc_failures import CALLBACK, LOGIN, REFUSED, UNREACHABLE
 
 
 def framework(request: Request) -> Response:
-    """What the framework's routes answer."""
+    """Answer the framework's routes."""
     if request.query_params.get("fails") == "text":
         return PlainTextResponse("Authentication error", 400)
     answer = RedirectResponse("https://id.example/authorize" if request.url.path == LOGIN else "/", 302)

@@ -1,4 +1,4 @@
-"""What a credit life claim must be and bring: each broken field named, nothing kept (contract C2, E4)."""
+"""Refusals of credit life claims: each broken field is named and nothing is kept (contract C2, E4)."""
 
 from typing import Any
 

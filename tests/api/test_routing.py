@@ -1,4 +1,4 @@
-"""How a request finds its route: unknown ones are named, HEAD and OPTIONS answer, one trailing slash is let go."""
+"""Routing: unknown routes are named, HEAD and OPTIONS answer, one trailing slash is let go."""
 
 import socket
 from collections.abc import Iterator

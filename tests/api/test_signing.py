@@ -18,7 +18,7 @@ OURS = {"origin": "http://testserver"}
 
 @pytest.fixture
 def address(store: Store) -> str:
-    """Where a correct password sends the browser."""
+    """Return the address to which a correct password sends the browser."""
     with store.writing(SYSTEM) as session:
         ada = staff.add_or_update(
             session, email="ada@coverdesk.example", name="Ada", roles=["claims"], password="x" * 12, actor="tests"

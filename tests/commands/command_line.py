@@ -15,7 +15,7 @@ from core.store.access import engine
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended."""
+    """The end of a command: its return code and what it wrote."""
 
     returncode: int
     stdout: str

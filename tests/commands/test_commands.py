@@ -1,4 +1,4 @@
-"""What an operator types: answers, refusals and exit codes."""
+"""The commands of an operator: answers, refusals and exit codes."""
 
 import csv
 import io

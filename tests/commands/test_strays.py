@@ -10,7 +10,7 @@ from core.store.access import Store
 from core.store.operations import blob_storage
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
-from tests.store.test_backups import upload
+from tests.services.uploads import upload
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)

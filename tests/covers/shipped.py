@@ -37,7 +37,7 @@ def rates(product_id: str, **changed: Any) -> Rates:
 
 
 def golden_file(cover: Cover[Any]) -> Path:
-    """Where the golden figures of a cover are kept."""
+    """Return the path of the golden figures of a cover."""
     return GOLDEN / f"{cover.key.replace('/', '-')}.json"
 
 
@@ -52,7 +52,7 @@ def request(cover: Cover[Any], **changed: Any) -> Any:
 
 
 def price(cover: Cover[Any], **changed: Any) -> Price:
-    """What the changed example of a cover costs by its shipped product."""
+    """Return the price of the changed example of a cover by its shipped product."""
     asked = request(cover, **changed)
     return cover.premium(asked, rates(asked.product_id))
 

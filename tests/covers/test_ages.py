@@ -1,4 +1,4 @@
-"""Who is old enough for covers of life and accident: the product's bound, on the first day of cover (contract S17)."""
+"""Ages for covers of life and accident: the product's bound, on the first day of cover (contract S17)."""
 
 from decimal import Decimal
 from typing import Any
@@ -23,7 +23,7 @@ every_life = pytest.mark.parametrize("cover", LIVES, ids=lambda cover: cover.key
 
 
 def refused(cover: Cover[Any], born: str, *, meta: dict[str, Any] | None = None, **changed: Any) -> dict[str, str]:
-    """What is wrong with somebody born on a day; nothing when they can be insured."""
+    """Return the refusals of somebody born on a day; empty when they can be insured."""
     asked = shipped.request(cover, **{str(cover.life_insured): born}, **changed)
     rates = shipped.rates(asked.product_id)
     with_meta = shipped.rates(asked.product_id, meta={**rates.meta, **(meta or {})})

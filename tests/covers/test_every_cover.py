@@ -1,4 +1,4 @@
-"""What is promised of every cover: its golden file, its refusals, and what it never takes from a client."""
+"""The promises of every cover: its golden file, its refusals, and fields that it never takes from a client."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ every = pytest.mark.parametrize("cover", COVERS, ids=lambda cover: cover.key)
 
 
 def made(cover: Cover[Any]) -> dict[str, Any]:
-    """What a cover makes of its own example, as plain data."""
+    """Return the sale that a cover makes of its own example, as plain data."""
     sent = build_example(cover.request)
     asked = validate(cover.request, sent)
     charged = rates(asked.product_id)

@@ -74,7 +74,7 @@ def test_a_birthday_the_day_after_departure_does_not_count_yet() -> None:
 
 @pytest.mark.parametrize("model", [TravelRequest, TravelPriceRequest])
 class TestRefusals:
-    """What neither the price nor the sale accepts."""
+    """Refusals of both the price and the sale."""
 
     def test_a_traveller_over_80(self, model: type) -> None:
         message = "must be of a traveller of at most 80 years at departure"

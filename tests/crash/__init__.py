@@ -1,1 +1,1 @@
-"""What must survive: servers and databases that are killed, disks that are full, requests that meet."""
+"""Faults to survive: servers and databases that are killed, disks that are full, requests that meet."""

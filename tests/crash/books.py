@@ -1,6 +1,7 @@
-"""What stands in the store, held against what was acknowledged."""
+"""The store's contents compared with what was acknowledged to clients."""
 
 import hashlib
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -87,7 +88,7 @@ def _whole(session: ScopedSession, sales: Sequence[Answered]) -> dict[str, tuple
 
 
 def _written_down(session: ScopedSession, sales: Sequence[Answered]) -> dict[str, int]:
-    """How often the audit log says of each policy that it was sold."""
+    """Return the number of audit entries for the sale of each policy."""
     query = (
         sa.select(col(AuditEntry.subject), sa.func.count().label("times"))
         .where(
@@ -128,3 +129,15 @@ def replays(crowd: Crowd, most: int) -> list[str]:
             return (answer.content, answer.headers.get("idempotent-replayed")) != (sale.content, "true")
 
         return [sale.key for sale, wrong in zip(again, pool.map(differs, again), strict=True) if wrong]
+
+
+def list_unanswered(store: Store, crowd: Crowd) -> set[str]:
+    """Return the keys of what was done without its client being told; a client may take a moment to read."""
+    with store.reading(Scope.system()) as session:
+        done = set(
+            session.execute(sa.select(col(KeptAnswer.key)).where(col(KeptAnswer.key).like(f"{crowd.name}-%"))).scalars()
+        )
+    until = time.monotonic() + 5
+    while (missing := done - crowd.sold.keys() - crowd.uploaded.keys()) and time.monotonic() < until:
+        time.sleep(0.02)
+    return missing

@@ -109,6 +109,11 @@ class Place(Room):
         with self.opened() as store:
             return books.faults(store, crowd, before=before)
 
+    def unanswered(self, crowd: Crowd) -> set[str]:
+        """Return the keys of what was done without its client being told."""
+        with self.opened() as store:
+            return books.list_unanswered(store, crowd)
+
     def crowd(self, **wanted: Any) -> Crowd:
         """Clients of the server."""
         return Crowd(self.server.url, self.partner.test_key, **wanted)

@@ -67,7 +67,7 @@ class _Forked:
 
 
 def _run(words: Sequence[str], environment: Mapping[str, str], log: str) -> None:
-    """What a loaded process does: the command, as it would be typed."""
+    """Run the command as it would be typed, in a process that has loaded everything."""
     os.setsid()
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(out, 1)

@@ -1,4 +1,4 @@
-"""How often the crash tests do what they do: a little in the ordinary suite, the full size in `make crash`."""
+"""Sizes of the crash tests: small in the ordinary suite, full in `make crash`."""
 
 import os
 
@@ -15,3 +15,5 @@ SALES = 200 if IS_FULL else 60
 # Where one kind of store is enough in the ordinary suite, the full size takes both.
 ON_SQLITE = pytest.mark.parametrize("kind", BOTH if IS_FULL else ["sqlite"])
 ON_POSTGRES = pytest.mark.parametrize("kind", BOTH if IS_FULL else BOTH[1:])
+# Seconds in which a server that was told to stop has ended.
+ENDS_WITHIN = 60

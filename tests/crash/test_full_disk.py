@@ -55,7 +55,7 @@ def test_writes_that_fail_refuse_sales_and_uploads_for_the_moment(on_sqlite: Pla
 
 
 def test_the_first_probe_after_a_refused_sale_says_so_though_it_would_fit(on_sqlite: Place) -> None:
-    """What a probe writes has room where a sale has none, and so it must not be what readiness goes by."""
+    """A probe's own write is smaller than a sale, so that readiness cannot be judged by it alone."""
     server, journal = on_sqlite.server, on_sqlite.folder / "sold.db-wal"
     with on_sqlite.crowd() as crowd:
         crowd.wait_for(3)

@@ -75,7 +75,9 @@ class Deliveries:
             return not derivation.is_behind(session) and session.execute(waiting).first() is None
 
     def outstanding(self) -> list[Any]:
-        """What is not delivered yet, for whoever has to find out why, and the end of the worker's log."""
+        """Return the deliveries that are still to be made, and the end of the worker's log, for the message of a
+        failure.
+        """
         kinds = (WebhookDelivery.state, WebhookDelivery.failures, WebhookDelivery.last_error)
         times = (sa.func.min(col(WebhookDelivery.next_try_at)), sa.func.max(col(WebhookDelivery.leased_until)))
         columns = [col(each) for each in kinds]
@@ -84,7 +86,7 @@ class Deliveries:
         return [*found, (self.place.folder / "worker.log").read_text()[-500:]]
 
     def faults(self) -> list[str]:
-        """What was delivered without its event, and where the audit log or the feed breaks."""
+        """List deliveries without their event, and breaks of the audit log and of the feed."""
         taken = [(each.headers["webhook-id"], each.body) for each in list(self.receiver.received)]
         with self.store.reading(SYSTEM) as session:
             stored = {str(row.id): row.body for row in session.execute(sa.select(col(Event.id), col(Event.body)))}

@@ -1,20 +1,12 @@
 """A server that is asked to end answers first what it has accepted."""
 
-import time
 from collections.abc import Callable
 
 import pytest
-import sqlalchemy as sa
-from sqlmodel import col
 
-from core.store.access import Scope
-from core.store.schema.tables import KeptAnswer
 from tests.crash.conftest import Place
-from tests.crash.selling import Crowd
 from tests.crash.serving import executed
-from tests.crash.sizes import CRASHES, ON_SQLITE
-
-ENDS_WITHIN = 60
+from tests.crash.sizes import CRASHES, ENDS_WITHIN, ON_SQLITE
 
 
 @ON_SQLITE
@@ -35,7 +27,7 @@ def _ended_under_load(place: Place, times: int, start: Callable[[], object]) -> 
         for _ in range(times):
             crowd.wait_for(place.random.randrange(1, 60))
             took.append(place.server.terminated(ENDS_WITHIN))
-            assert unanswered(place, crowd) == set()
+            assert place.unanswered(crowd) == set()
             start()
         crowd.wait_for(1)
     assert place.faults(crowd, before=before) == []
@@ -43,15 +35,3 @@ def _ended_under_load(place: Place, times: int, start: Callable[[], object]) -> 
         f"\n`{place.server.words[0]}` on {place.kind}: {len(took)} ends while {crowd.clients} clients sold, all that"
         f" was done was answered; ended in {max(took):.2f} s at most"
     )
-
-
-def unanswered(place: Place, crowd: Crowd) -> set[str]:
-    """What the store says was done and its client was not told of; a client may take a moment to read."""
-    with place.opened() as store, store.reading(Scope.system()) as session:
-        done = set(
-            session.execute(sa.select(col(KeptAnswer.key)).where(col(KeptAnswer.key).like(f"{crowd.name}-%"))).scalars()
-        )
-    until = time.monotonic() + 5
-    while (missing := done - crowd.sold.keys() - crowd.uploaded.keys()) and time.monotonic() < until:
-        time.sleep(0.02)
-    return missing

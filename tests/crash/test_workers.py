@@ -15,11 +15,10 @@ from core.services.distributors import keys
 from core.store.access import Scope
 from tests.covers import shipped
 from tests.crash.conftest import Place
+from tests.crash.rivals import EQUAL, Rivals, statuses
 from tests.crash.selling import BUY
 from tests.crash.serving import executed
-from tests.crash.sizes import RACES
-from tests.crash.test_races import EQUAL, Rivals, statuses
-from tests.crash.test_stopping import ENDS_WITHIN, unanswered
+from tests.crash.sizes import ENDS_WITHIN, RACES
 
 pytestmark = pytest.mark.postgres
 ASKED = "/v1/genders"
@@ -49,7 +48,7 @@ def workers_of(place: Place) -> list[psutil.Process]:
 
 
 def by_worker(place: Place, answers: list[httpx.Response]) -> dict[int, list[int]]:
-    """Which of these answers each worker gave, by their places in the list."""
+    """Return the places in the list of the answers that each worker gave."""
     ports = {
         answer.extensions["network_stream"].get_extra_info("client_addr")[1]: n for n, answer in enumerate(answers)
     }
@@ -107,7 +106,7 @@ def test_both_end_when_the_server_is_asked_to_and_answer_first(place: Place) -> 
         crowd.wait_for(10)
         took = place.server.terminated(ENDS_WITHIN)
         assert [worker for worker in workers if worker.is_running()] == []
-        assert unanswered(place, crowd) == set()
+        assert place.unanswered(crowd) == set()
         place.server.start(executed)
         crowd.wait_for(1)
     assert place.faults(crowd, before=before) == []

@@ -29,7 +29,7 @@ def downloaded(page: Page, link: str) -> Download:
 
     page.context.on("page", lambda tab: tab.on("download", keep))
     page.on("download", keep)
-    page.locator(".st-key-export_formats button").first.click()
+    page.locator('[class*="st-key-export_formats"] button').first.click()
     page.get_by_role("link", name=link).first.click()
     expect(page.get_by_text("Export receipt")).to_be_visible()
     until = time.monotonic() + PATIENCE / 1000

@@ -76,7 +76,7 @@ def fill(page: Page, answers: dict[str, str]) -> None:
 
 
 def set_up_link(desk: NewDesk) -> str:
-    """What `coverdesk init` tells the operator of a new store."""
+    """Return the link that `coverdesk init` prints for a new store."""
     told = coverdesk(
         "init", COVERDESK_DATABASE_URL=desk.store.url.render_as_string(), COVERDESK_BASE_URL=desk.url
     ).stdout

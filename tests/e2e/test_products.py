@@ -17,7 +17,7 @@ LOAN = UUID("01900000-0000-7000-8000-000000080102")
 
 
 def charged(desk: Desk, key: str) -> float:
-    """What the API asks for a loan of 100,000 now."""
+    """Return the API's present price of a loan of 100,000."""
     body = {"loan_amount": 100000, "loan_tenure": 12, "product_id": str(LOAN)}
     address = f"{desk.url}/v1/products/credit-life-price"
     answer = httpx.post(address, json=body, headers={"Authorization": f"Bearer {key}"}, timeout=20)
@@ -27,7 +27,7 @@ def charged(desk: Desk, key: str) -> float:
 
 
 def confirmed_by_another(desk: Desk) -> None:
-    """What waits is confirmed by a second admin."""
+    """Confirm the waiting change as a second admin."""
     email = "second@coverdesk.example"
     with desk.store.writing(Scope.system()) as session:
         staff.add_or_update(session, email=email, name="Second", roles=["admin"], password=PASSWORD, actor="tests")

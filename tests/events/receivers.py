@@ -28,7 +28,7 @@ class Received:
 
 @dataclass
 class Receiver:
-    """What a server took, and how it behaves; `behave` may be replaced while it runs."""
+    """A server that keeps every request it took; `behave` may be replaced while it runs."""
 
     url: str
     behave: Behaviour

@@ -37,7 +37,7 @@ def sold(store: Store, partner: Partner, number: int) -> str:
 
 
 def follow(store: Store, partner: Partner, until: Callable[[], bool], criteria: FeedFilter) -> list[dict[str, Any]]:
-    """What a reader gets that follows the cursor by small pages until there is nothing left."""
+    """Return everything that a reader gets who follows the cursor by small pages until nothing is left."""
     found: list[dict[str, Any]] = []
     cursor: UUID | None = None
     while True:

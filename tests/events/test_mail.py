@@ -27,7 +27,7 @@ VALUES = {"mode": "test", "endpoint": "Back office", "reason": "The receiver ans
 
 
 class Inbox:
-    """What an SMTP server took; `refuse` is what it answers instead."""
+    """The mails that an SMTP server took; `refuse` is its answer instead."""
 
     def __init__(self) -> None:
         self.letters: list[Any] = []

@@ -1,1 +1,1 @@
-"""What somebody with bad intentions sends, and the proof that our checks would notice if it worked."""
+"""Attacks, and the proof that our checks would notice if one worked."""

@@ -1,4 +1,4 @@
-"""What clients write is shown as text everywhere: on screens, in files, on certificates and the page that verifies."""
+"""Texts of clients are shown as text everywhere: on screens, in files, on certificates and the page that verifies."""
 
 import csv
 import io

@@ -35,8 +35,8 @@ from tests.api.selling import buy
 from tests.conftest import Partner, fresh_store
 from tests.covers import shipped
 from tests.hostile import payloads
+from tests.hostile.corpus import BODIES, Case, ask, enveloped, rows
 from tests.hostile.routes import posts
-from tests.hostile.test_corpus import BODIES, Case, ask, enveloped, rows
 from tests.services.claim_office import Office
 from tests.ui.conftest import Screen
 
@@ -288,7 +288,7 @@ def forged_key_is_refused(client: Client, partner: Partner) -> None:
 
 
 def by_its_visible_letters(session: Any, key: str) -> Caller:
-    """What a comparison without the hash would find: the row whose hint begins alike."""
+    """Find a key without its hash: the row whose hint begins alike."""
     row = session.execute(sa.select(ApiKey).where(col(ApiKey.hint).startswith(key[:12]))).scalars().first()
     if row is None:
         raise Unauthorized
@@ -322,7 +322,7 @@ def test_a_ticket_whose_signature_nobody_compares_is_noticed(store: Store, clien
 
 
 def roles_hold(client: Client, cookies: dict[str, dict[str, str]]) -> None:
-    """Who lacks the role gets neither the export nor the file."""
+    """Assert that nobody without the role gets the export or the file."""
     assert client.get("/exports/purchases.csv", headers=cookies["claims"]).status_code == 403, "claims exported sales"
     assert client.get(f"/files/{'a' * 26}", headers=cookies["finance"]).status_code == 403, "finance opened a file"
 

@@ -206,7 +206,9 @@ def matrix(world: World, tenant: Tenant) -> Iterator[Case]:
 
 
 def places(operation: Operation) -> list[tuple[str, str]]:
-    """Where something can be put: declared parameters, fields of the body, and fields that are the server's own."""
+    """List the places for a foreign id: declared parameters, fields of the body, and fields that are the server's
+    own.
+    """
     found = [("path", name) for name in operation.in_path]
     found += [("query", name) for name in operation.in_query if name not in {"page", "limit"}]
     bodies = [place for place, media in (("body", "application/json"), ("form", "multipart/form-data"))

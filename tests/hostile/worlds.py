@@ -109,7 +109,7 @@ class World:
 
     @cached_property
     def known(self) -> dict[Tenant, dict[str, list[str]]]:
-        """What each tenant's records are known by, by kind: `customer` -> ids, `policy.email` -> addresses."""
+        """Return the identifiers of each tenant's records by kind: `customer` -> ids, `policy.email` -> addresses."""
         found: dict[Tenant, dict[str, list[str]]] = {tenant: {} for tenant in self.tenants}
         for table, rows in self.rows().items():
             for tenant in self.tenants:
@@ -126,7 +126,7 @@ class World:
 
     @cached_property
     def secret(self) -> dict[Tenant, frozenset[str]]:
-        """What each tenant must never read: the names of the others' records."""
+        """Return the texts that each tenant must never read: the names of the others' records."""
         return {
             tenant: frozenset().union(*(self.names(other) for other in self.tenants if other != tenant))
             - self.names(tenant)
@@ -143,7 +143,7 @@ class World:
         return digest.hexdigest()
 
     def count(self, tenant: Tenant, table: str) -> int:
-        """How many records of a table a tenant has."""
+        """Return the number of records of a table that a tenant has."""
         return sum(tenant.owns(row) for row in self.rows()[table])
 
 

@@ -40,7 +40,7 @@ async def half(server: Server, sent: bytes) -> list[asyncio.StreamWriter]:
 
 
 async def beside_half_requests(server: Server, clients: Connections, seconds: float) -> None:
-    """What others notice of 200 half heads and 200 half bodies."""
+    """Measure other clients beside 200 half heads and 200 half bodies."""
 
     def one() -> bytes:
         return sale(server.key)

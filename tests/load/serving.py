@@ -46,7 +46,7 @@ class Server:
 
 
 def environment(folder: Path, port: int, **settings: str) -> dict[str, str]:
-    """What the commands of a store in a folder are told."""
+    """Return the environment for the commands of a store in a folder."""
     return {
         **os.environ,
         "COVERDESK_DATABASE_URL": f"sqlite:///{folder / 'store.db'}",

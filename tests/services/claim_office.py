@@ -16,7 +16,7 @@ from core.services.people.staff import Person
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Claim, ClaimEvent, Staff
 from tests.conftest import Partner
-from tests.services.test_lodging import Desk
+from tests.services.claim_desk import Desk
 
 DESK = Scope.staff(is_live=False)
 REFERENCE = "TRF-0001"

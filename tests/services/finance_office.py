@@ -73,7 +73,7 @@ class Finance:
             return movements.list_rows(session, selection, load_choices(session), order=order, paging=paging)
 
     def money_faults(self) -> list[str]:
-        """What is wrong with money; sales that were made at random do not keep every other rule."""
+        """List the faults of money; sales that were made at random do not keep every other rule."""
         words = (
             "movement",
             "daybook",

@@ -1,6 +1,7 @@
 """Sales of the examples of covers, for the tests of services."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -15,6 +16,8 @@ from core.store.schema.tables import Policy
 from tests.conftest import Partner
 from tests.covers import shipped
 
+# The product that the example of insurer-a's third-party cover buys.
+CAR = UUID("01900000-0000-7000-8000-000000010201")
 every_cover = pytest.mark.parametrize("cover", COVERS, ids=lambda cover: cover.key)
 every_auto_cover = pytest.mark.parametrize(
     "cover", [cover for cover in COVERS if "auto" in cover.title], ids=lambda cover: cover.key

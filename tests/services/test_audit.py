@@ -19,7 +19,7 @@ def broken(store: Store) -> list[str]:
 
 
 def allow_changes(store: Store, connection: sa.Connection, event: str) -> None:
-    """What somebody with the database's own password could do."""
+    """Switch off the protection of the log, as somebody with the database's own password could."""
     on = "" if store.is_sqlite else " ON audit_entry"
     connection.exec_driver_sql(f"DROP TRIGGER audit_entry_{event}{on}")
 

@@ -1,17 +1,15 @@
 """Authority over claims: a new officer's limit, and decisions that are referred to a supervisor (contract C15)."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from threading import Barrier
 from typing import Any
 from uuid import UUID
 
 import pytest
 
 from core import clock
-from core.errors import CoverdeskError, InvalidInput, NotAllowed, StaleVersion, StateForbids
+from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.review import review as claim_review
@@ -19,8 +17,9 @@ from core.services.claims.workflow import referrals
 from core.services.people import staff
 from core.store.access import Scope, Store
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
-from tests.services.test_lodging import NOON
+from tests.services.races import run_at_once
 
 
 @pytest.fixture(autouse=True)
@@ -61,21 +60,6 @@ def referred(office: Office) -> list[UUID]:
         counts = claim_queue.count_views(session, office.people["sade"])
     assert counts.views["referred"] == len(rows)
     return [row.id for row in rows]
-
-
-def at_once(*works: Callable[[], object]) -> list[BaseException | None]:
-    meet = Barrier(len(works))
-
-    def attempt(work: Callable[[], object]) -> BaseException | None:
-        meet.wait()
-        try:
-            work()
-        except CoverdeskError as error:
-            return error
-        return None
-
-    with ThreadPoolExecutor(len(works)) as pool:
-        return list(pool.map(attempt, works))
 
 
 def test_a_new_officer_decides_nothing_until_a_limit_is_set(office: Office) -> None:
@@ -129,7 +113,7 @@ def test_a_second_referral_takes_the_place_of_the_first(office: Office) -> None:
 def test_two_referrals_of_one_claim_have_one_winner(office: Office) -> None:
     claim_id = office.lodge()
     works = [partial(refer, office, claim_id, by=by, note=f"By {by}", version=1) for by in ("ada", "bola")]
-    assert sorted(type(each).__name__ for each in at_once(*works)) == ["NoneType", "StaleVersion"]
+    assert sorted(type(each).__name__ for each in run_at_once(*works)) == ["NoneType", "StaleVersion"]
 
 
 def test_referrals_that_cannot_be_are_refused(office: Office) -> None:

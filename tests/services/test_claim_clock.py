@@ -19,8 +19,8 @@ from core.services.claims.workflow.clock import (
 from core.states.claims import DECIDED, WAITING, ClaimStatus
 from core.store.access import Store
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
-from tests.services.test_lodging import NOON
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 

@@ -23,8 +23,8 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import ClaimQuestion
 from tests import papers
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
-from tests.services.test_lodging import NOON
 
 
 @pytest.fixture(autouse=True)

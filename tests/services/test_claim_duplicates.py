@@ -1,11 +1,9 @@
 """One loss is paid once: duplicates on both claims, reasons for checks that are not met, and the limit of a policy."""
 
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
-from threading import Barrier
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DatabaseError
 
 from core import clock
-from core.errors import CoverdeskError, InvalidInput, NotAllowed, StateForbids
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
@@ -22,8 +20,9 @@ from core.services.windows import Window
 from core.store.access import Store
 from core.store.schema.tables import ClaimOverride, ClaimPayment
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
-from tests.services.test_lodging import NOON
+from tests.services.races import run_at_once
 
 ROUNDS = int(os.environ.get("COVERDESK_RACES", "5"))
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
@@ -56,21 +55,6 @@ def accepted(office: Office, claim_id: UUID) -> UUID:
     office.move(claim_id, "Offer sent", by="sade")
     office.move(claim_id, "Offer accepted", by="sade")
     return claim_id
-
-
-def at_once(*works: Callable[[], object]) -> list[BaseException | None]:
-    meet = Barrier(len(works))
-
-    def attempt(work: Callable[[], object]) -> BaseException | None:
-        meet.wait()
-        try:
-            work()
-        except CoverdeskError as error:
-            return error
-        return None
-
-    with ThreadPoolExecutor(len(works)) as pool:
-        return list(pool.map(attempt, works))
 
 
 def test_two_claims_on_one_loan_are_not_both_paid(office: Office) -> None:
@@ -112,7 +96,7 @@ def test_two_payers_of_two_claims_on_one_loan_pay_it_once(office: Office) -> Non
             partial(office.move, claim_id, "Paid", by="ada", payment_reference=f"{number}-{claim_id}")
             for claim_id in (first, second)
         ]
-        assert sorted(type(each).__name__ for each in at_once(*pay)) == ["NoneType", "StateForbids"]
+        assert sorted(type(each).__name__ for each in run_at_once(*pay)) == ["NoneType", "StateForbids"]
         assert paid(office) == 7_500_000 * (number + 1)
 
 
@@ -120,7 +104,7 @@ def test_payer_and_reopener_of_one_claim_have_one_winner(office: Office) -> None
     for number in range(ROUNDS):
         claim_id = accepted(office, office.lodge())
         version = office.claim(claim_id).version
-        refusals = at_once(
+        refusals = run_at_once(
             partial(office.move, claim_id, "Paid", by="ada", version=version, payment_reference=f"R{number}"),
             partial(office.move, claim_id, "Reviewing", by="sade", version=version),
         )

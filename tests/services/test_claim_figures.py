@@ -24,8 +24,8 @@ from core.store.access import Store
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment
 from tests.conftest import Partner
 from tests.portfolio import lagos
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
-from tests.services.test_lodging import NOON
 
 TODAY = lagos(NOON)
 WINDOW = Window(clock.add_days(TODAY, -29), clock.add_days(TODAY, 1))

@@ -1,25 +1,24 @@
 """A supervisor hands the payment of a claim to finance, which pays it and can do nothing else (contract C10, C15)."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from threading import Barrier
 from typing import Any
 from uuid import UUID
 
 import pytest
 
 from core import clock
-from core.errors import CoverdeskError, InvalidInput, NotAllowed, StaleVersion, StateForbids
+from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.paying import hand_overs
 from core.services.claims.paying.hand_overs import HandOver
 from core.services.claims.workflow import part_payments, payee_changes, referrals
 from core.store.access import Store
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
-from tests.services.test_lodging import NOON
+from tests.services.races import run_at_once
 
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
 PAYEE = {"name": "Ada Eze", "bank_name": "First Bank", "account_number": "0123456789", "reason": "As she asked"}
@@ -196,21 +195,6 @@ def test_claim_that_cannot_be_paid_is_not_handed_over(office: Office) -> None:
         hand_over(office, claim_id)
 
 
-def at_once(*works: Callable[[], object]) -> list[BaseException | None]:
-    meet = Barrier(len(works))
-
-    def attempt(work: Callable[[], object]) -> BaseException | None:
-        meet.wait()
-        try:
-            work()
-        except CoverdeskError as error:
-            return error
-        return None
-
-    with ThreadPoolExecutor(len(works)) as pool:
-        return list(pool.map(attempt, works))
-
-
 def test_finance_and_the_desk_paying_at_once_have_one_winner(office: Office) -> None:
     claim_id = accepted(office)
     hand_over(office, claim_id)
@@ -219,4 +203,4 @@ def test_finance_and_the_desk_paying_at_once_have_one_winner(office: Office) -> 
         partial(pay, office, claim_id, version=version),
         partial(office.move, claim_id, "Paid", by="ada", version=version, payment_reference="DESK-1"),
     )
-    assert sorted(type(each).__name__ for each in at_once(*works)) == ["NoneType", "StaleVersion"]
+    assert sorted(type(each).__name__ for each in run_at_once(*works)) == ["NoneType", "StaleVersion"]

@@ -22,8 +22,8 @@ from core.store.operations import blob_storage
 from core.store.schema.tables import Claim, Policy, UploadedFile
 from tests import papers
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
-from tests.services.test_lodging import NOON
 
 LIVE = Scope.staff(is_live=True)
 

@@ -16,8 +16,8 @@ from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.assignment import ChosenClaim
 from core.store.access import Store
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
-from tests.services.test_lodging import NOON
 
 
 @pytest.fixture(autouse=True)

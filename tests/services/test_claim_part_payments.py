@@ -25,8 +25,8 @@ from core.services.exports.runs import ExportOrder
 from core.store.access import Scope, Store
 from core.store.schema.tables import ClaimPayee, ClaimPayment
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
-from tests.services.test_lodging import NOON
 
 ACCOUNT = "0123456789"
 

@@ -17,8 +17,8 @@ from core.services.sales import figures
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
-from tests.services.test_lodging import NOON
 
 
 @pytest.fixture

@@ -1,12 +1,10 @@
 """Paying claims: never more than is owed, insured or left, one reference for one payment, and no figure forgets one."""
 
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
-from threading import Barrier
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +13,7 @@ import sqlalchemy as sa
 from alembic import command
 
 from core import clock, ids
-from core.errors import CoverdeskError, InvalidInput, NotAllowed, StateForbids
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services import dimensions
 from core.services.admin import store_check
 from core.services.claims.lists import queue as claim_queue
@@ -32,8 +30,9 @@ from core.store.access import Scope, Store
 from core.store.schema import migrating, versions
 from core.store.schema.tables import ClaimEvent, ClaimPayment, Policy, Staff
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
-from tests.services.test_lodging import NOON
+from tests.services.races import run_at_once
 
 ROUNDS = int(os.environ.get("COVERDESK_RACES", "10"))
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
@@ -65,24 +64,8 @@ def accepted(office: Office, **lodged: Any) -> UUID:
     return claim_id
 
 
-def at_once(*works: Callable[[], object]) -> list[BaseException | None]:
-    """What each of some works that begin together was refused with."""
-    meet = Barrier(len(works))
-
-    def attempt(work: Callable[[], object]) -> BaseException | None:
-        meet.wait()
-        try:
-            work()
-        except CoverdeskError as error:
-            return error
-        return None
-
-    with ThreadPoolExecutor(len(works)) as pool:
-        return list(pool.map(attempt, works))
-
-
 def paid_figures(office: Office, claim_id: UUID) -> dict[str, int]:
-    """What every figure on claims says was paid."""
+    """Return the paid amount by every figure on claims."""
     window = Window(clock.today() - timedelta(days=3), clock.today() + timedelta(days=1))
     with office.store.reading(DESK) as session:
         return {
@@ -179,7 +162,7 @@ def test_two_claims_paid_at_once_under_one_reference_are_one_payment(office: Off
             office.move(claim_id, "Offer sent", by="sade")
             office.move(claim_id, "Offer accepted", by="sade")
         pay = partial(office.move, to="Paid", by="ada", payment_reference=f"RACE-{number}")
-        refusals = at_once(*(partial(pay, claim_id) for claim_id in claims))
+        refusals = run_at_once(*(partial(pay, claim_id) for claim_id in claims))
         assert sorted(type(each).__name__ for each in refusals) == ["InvalidInput", "NoneType"]
         assert sorted(office.claim(each).claim_status for each in claims) == ["Offer accepted", "Paid"]
     assert len(payments(office)) == ROUNDS
@@ -189,7 +172,7 @@ def test_one_claim_paid_twice_at_once_is_paid_once(office: Office) -> None:
     claim_id = accepted(office)
     version = office.claim(claim_id).version
     pay = partial(office.move, claim_id, "Paid", version=version)
-    refusals = at_once(*(partial(pay, by=by, payment_reference=f"TRF-{by}") for by in ("ada", "bola", "root")))
+    refusals = run_at_once(*(partial(pay, by=by, payment_reference=f"TRF-{by}") for by in ("ada", "bola", "root")))
     assert sorted(type(each).__name__ for each in refusals) == ["NoneType", "StaleVersion", "StaleVersion"]
     assert [amount for _, amount, _ in payments(office)] == [7_500_000]
 
@@ -346,7 +329,7 @@ def test_two_who_take_one_payment_back_take_it_back_once(office: Office) -> None
         )
         for by in ("sade", "root")
     ]
-    assert sorted(type(each).__name__ for each in at_once(*back)) == ["NoneType", "StaleVersion"]
+    assert sorted(type(each).__name__ for each in run_at_once(*back)) == ["NoneType", "StaleVersion"]
     assert sum(amount for _, amount, _ in payments(office)) == 0
 
 

@@ -23,8 +23,8 @@ from core.services.paging import Paging
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
-from tests.services.test_lodging import NOON
 
 # When each claim was lodged, in days before now, and where it went.
 LIVES: dict[str, tuple[float, tuple[str, ...]]] = {

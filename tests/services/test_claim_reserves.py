@@ -25,8 +25,8 @@ from core.store.access import Scope, Store
 from core.store.schema import migrating, versions
 from core.store.schema.tables import ClaimPayment, ClaimReserve
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
-from tests.services.test_lodging import NOON
 
 
 @pytest.fixture(autouse=True)

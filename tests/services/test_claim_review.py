@@ -1,4 +1,4 @@
-"""What an officer is told about a claim: is it covered, what does it lack, what else belongs to it (contract C3)."""
+"""The review of a claim: coverage, missing documents, related claims (contract C3)."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -25,8 +25,8 @@ from core.store.schema.tables import Policy
 from core.ui.kit import words
 from tests import papers
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON, Desk
 from tests.services.claim_office import DESK, Office
-from tests.services.test_lodging import NOON, Desk
 
 
 @pytest.fixture(autouse=True)

@@ -18,8 +18,8 @@ from core.services.policies.paid_terms import PaidTerm
 from core.store.access import Store
 from core.store.schema.tables import Claim, Policy, Purchase, Refund
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
-from tests.services.test_lodging import NOON
 
 
 @pytest.fixture(autouse=True)

@@ -21,8 +21,8 @@ from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.changes import ClaimChange
 from core.store.access import Scope, Store
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, SAID, Office
-from tests.services.test_lodging import NOON
 
 # The figure of docs/claims.md: COVERDESK_RACES=200.
 ROUNDS = int(os.environ.get("COVERDESK_RACES", "20"))

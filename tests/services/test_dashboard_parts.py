@@ -1,4 +1,4 @@
-"""What moved, year on year, cohorts, silent distributors, stuck work: each adds up to the figures it stands beside."""
+"""Parts of the dashboard: movers, year on year, cohorts, silent distributors and stuck work add up to its figures."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What is due for renewal, row by row: the edges of each bucket, the next premium, and the tile that says the same."""
+"""Policies due for renewal, row by row: the edges of each bucket, the next premium, and the tile that says the same."""
 
 import re
 from collections.abc import Iterator

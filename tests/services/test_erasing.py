@@ -57,8 +57,8 @@ from core.store.schema.tables import (
     UploadedFile,
 )
 from tests.conftest import Partner
+from tests.services.claim_desk import Desk
 from tests.services.selling import sell
-from tests.services.test_lodging import Desk
 
 SYSTEM, LIVE = Scope.system(), Scope.staff(is_live=True)
 BOUGHT = datetime(2026, 8, 20, 12, tzinfo=UTC)

@@ -79,7 +79,7 @@ def both(declared: type[Filter], name: str) -> tuple[Filter, Filter]:
 
 
 def key(criteria: Filter) -> tuple[Any, ...]:
-    """What tells the rows of one filter from those of another where statements are compiled once."""
+    """Return the key that separates the rows of two filters where statements are compiled once."""
     parameterised = parameterise(criteria)
     return parameterised.key, tuple(parameterised.values.items())
 

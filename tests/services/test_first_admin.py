@@ -9,7 +9,7 @@ from core import clock
 from core.errors import InvalidInput, Unauthorized
 from core.services.people import invitations, passwords, staff
 from core.store.access import Scope, Store
-from tests.services.test_staff_changes import PASSWORD, ticket_of
+from tests.services.sign_in_links import PASSWORD, ticket_of
 
 SYSTEM = Scope.system()
 

@@ -19,8 +19,8 @@ from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Refund
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
-from tests.services.test_lodging import NOON
 
 LIVE = Scope.staff(is_live=True)
 UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -32,7 +32,7 @@ def table(store: Store, window: Window, scope: Scope = LIVE) -> LossTable:
 
 
 def earned(total: int, start: date, end: date, day: date, *, is_reducing: bool) -> int:
-    """What a term has earned before a day, written down anew."""
+    """Return the premium that a term has earned before a day, computed independently."""
     length, left = (end - start).days, (end - day).days
     if left <= 0 or day <= start:
         return total if left <= 0 else 0

@@ -19,8 +19,7 @@ from core.services.paging import Paging
 from core.services.products import changes as product_changes
 from core.store.access import Scope, Store
 from tests.conftest import Partner
-from tests.services.selling import sell
-from tests.services.test_product_changes import CAR
+from tests.services.selling import CAR, sell
 from tests.ui.conftest import person_of
 
 ADMIN = person_of("admin")

@@ -35,14 +35,13 @@ from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import ProductVersion, Purchase, RateProposal, Staff
 from tests.conftest import Partner
 from tests.covers import shipped
-from tests.services.selling import sell
+from tests.services.selling import CAR, sell
 from tests.ui.conftest import person_of
 
 ADMIN = person_of("admin")
 SECOND = replace(person_of("admin"), email="second@coverdesk.example", name="Second")
 TOO_MUCH = "must leave the insurer at least 50 % of the premium, both commissions together"
 LOAN = UUID("01900000-0000-7000-8000-000000080101")
-CAR = UUID("01900000-0000-7000-8000-000000010201")
 TRIP = UUID("01900000-0000-7000-8000-000000030101")
 GUARD = UUID(str(shipped.body(insurer_f.COVERS[0])["product_id"]))
 TOMORROW = clock.lagos_midnight((shipped.STILL + timedelta(days=1)).date())

@@ -76,7 +76,7 @@ def _sell(store: Store, partner: Partner) -> None:
 
 
 def _of_its_own(number: int) -> dict[str, str]:
-    """What no two sales may share, and a customer who comes back."""
+    """Return the fields that no two sales may share, and a customer who comes back."""
     plate = f"RND{number:05d}"
     return {
         "registration_number": plate,

@@ -1,4 +1,4 @@
-"""What goes back when cover ends early: the worked figures, and promises that hold for any figures."""
+"""Refunds of cover that ends early: the worked figures, and properties that hold for any figures."""
 
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""What the desk does about submissions, and what it sees of them."""
+"""Resending at the desk, and the desk's view of submissions."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What lets somebody in: a provider's fresh word about a verified e-mail, and patience with a place that guesses."""
+"""Signing in: a provider's fresh word about a verified e-mail, and limits for a place that guesses."""
 
 from typing import Any
 

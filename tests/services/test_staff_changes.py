@@ -1,10 +1,9 @@
-"""What an admin does to accounts: added, changed, disabled, invited; never locked out, never a password in the log."""
+"""Changes of accounts by an admin: added, changed, disabled, invited; never locked out, never a password in the log."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
 import pytest
@@ -18,9 +17,10 @@ from core.services.people.staff import Person
 from core.services.people.staff_list import StaffFilter, StaffRow
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import AuditEntry, RoleGrant, Staff
+from tests.services.sign_in_links import PASSWORD, ticket_of
 
 SYSTEM = Scope.system()
-PASSWORD, CHOSEN = "correct horse battery", "staple of my own choice"
+CHOSEN = "staple of my own choice"
 BOLA = {"email": "Bola@x.example", "name": "Bola", "roles": ["claims"], "claim_limit": "250000.50"}
 
 
@@ -67,10 +67,6 @@ class Office:
             entries = list(session.execute(sa.select(AuditEntry).order_by(AuditEntry.created_at)).scalars())
             session.expunge_all()
         return entries
-
-
-def ticket_of(link: str) -> str:
-    return parse_qs(urlsplit(link).query)["t"][0]
 
 
 @pytest.fixture

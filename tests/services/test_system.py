@@ -1,4 +1,4 @@
-"""What an operator is told of the installation: true, and nothing secret."""
+"""The operator's view of the installation: true, and nothing secret."""
 
 import pytest
 

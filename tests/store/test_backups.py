@@ -10,15 +10,13 @@ from sqlmodel import SQLModel
 from core import demo
 from core.errors import InvalidInput, StateForbids
 from core.services.admin import store_check
-from core.services.files import files
-from core.services.files.files import ReceivedFile
 from core.settings import settings
 from core.store.access import Scope, Store, engine
 from core.store.operations import backups
 from core.store.operations.backups import Manifest
 from core.store.schema import versions
 from tests.conftest import Partner, make_partner
-from tests.papers import pdf
+from tests.services.uploads import upload
 
 SYSTEM = Scope.system()
 
@@ -31,13 +29,6 @@ def rows(store: Store) -> dict[str, int]:
     with store.engine.connect() as connection:
         count = sa.select(sa.func.count())
         return {t.name: connection.execute(count.select_from(t)).scalar_one() for t in SQLModel.metadata.sorted_tables}
-
-
-def upload(store: Store, partner: Partner) -> str:
-    with files.store_files([ReceivedFile(field="file", file_name="letter.pdf", content=pdf())]) as kept:
-        with store.writing(partner.scope()) as session:
-            files.record(session, kept[0], partner.seller().owner, actor="tests")
-        return kept[0].code
 
 
 def restore(store: Store, source: Path) -> str | None:

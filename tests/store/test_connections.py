@@ -1,4 +1,4 @@
-"""What PostgreSQL is told: no transaction where none is needed, a ping only after a rest, and few trips."""
+"""Statements sent to PostgreSQL: no transaction where none is needed, a ping only after a rest, and few round trips."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,7 +58,7 @@ def test_a_connection_that_died_while_it_rested_is_noticed(store: Store, monkeyp
 
 @contextmanager
 def trips(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What is sent alone, and what goes together, while the block lasts."""
+    """Record the statements of a block, alone or sent together."""
     sent: list[str] = []
     alone, together = psycopg.Cursor.execute, psycopg.Connection.pipeline
 

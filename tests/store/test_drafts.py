@@ -1,4 +1,4 @@
-"""What a killed command left of its work is cleared away; what somebody works on never is."""
+"""Drafts of a killed command are cleared away; a draft that somebody works on never is."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a refused statement says of itself: where it broke, and nothing of the values it carried."""
+"""Errors of refused statements: the place, and nothing of the values they carried."""
 
 import pytest
 import sqlalchemy as sa

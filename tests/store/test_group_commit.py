@@ -23,7 +23,7 @@ THREADS = 12
 
 
 class Stopped(BaseException):
-    """How a screen ends in the middle of a run."""
+    """The end of a screen in the middle of a run."""
 
 
 def _put(session: ScopedSession, name: str) -> str:
@@ -55,7 +55,7 @@ def _crowd(store: Store) -> Iterator[Start]:
 
 
 def _waiting(store: Store) -> int:
-    """How many works wait: the first for the turn that the crowd's block has, the others behind it."""
+    """Return the number of works that wait: the first for the turn that the crowd's block has, the others behind it."""
     assert store._writer
     return len(store._writer._lock._waiting) + store._writer._queue.qsize()
 

@@ -30,7 +30,7 @@ QUARTER = Span(datetime(2026, 9, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UT
 
 
 def plan(session: ScopedSession, statement: Query) -> list[str]:
-    """What SQLite does for a statement."""
+    """Return SQLite's plan for a statement."""
     sql = statement.sql(session)
     asked = sa.text(
         "EXPLAIN QUERY PLAN " + sql.replace("?", "NULL").replace("LIMIT NULL OFFSET NULL", "LIMIT 9 OFFSET 9")
@@ -138,6 +138,6 @@ def test_a_prepared_statement_sees_no_more_than_its_session(store: Store, partne
 
 
 def store_rows(store: Store, scope: Scope, statement: Query) -> list[tuple[object, ...]]:
-    """What a scope sees."""
+    """Return the rows that a scope sees."""
     with store.reading(scope) as session:
         return statement.rows(session)

@@ -1,4 +1,4 @@
-"""What was given back before refunds had a split is divided by the migration, on the terms that it belongs to."""
+"""The migration divides refunds that had no split yet, on the terms that they belong to."""
 
 from collections.abc import Iterator
 from datetime import timedelta

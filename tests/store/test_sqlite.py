@@ -1,4 +1,4 @@
-"""How a SQLite file is opened: what survives a power cut, and what two writers cannot corrupt."""
+"""Opening a SQLite file: durability at a power cut, and safety of two writers."""
 
 import pytest
 

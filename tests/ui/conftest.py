@@ -1,5 +1,6 @@
 """Screens in process: the UI script with a person of some roles in front of it."""
 
+import functools
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from core import ids
@@ -38,20 +40,52 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.fixture
 def screen(store: Store, monkeypatch: pytest.MonkeyPatch) -> Screen:
-    """Opens a page for a person with these roles, or for `signed_in`, with a query if any is given."""
+    """Opens a page for a person with these roles, or for `signed_in`, as a link does: by its path and its query.
 
-    def open_(*roles: str, page: str | None = None, signed_in: Person | None = None, **query: str) -> AppTest:
+    Without a path it is the home of the person. ValueError if their menu lacks the page.
+    """
+
+    def open_(
+        *roles: str, path: str | None = None, signed_in: Person | None = None, **query: str | list[str]
+    ) -> AppTest:
         person = signed_in or (person_of(*roles) if roles else None)
         monkeypatch.setattr("core.ui.frame.frame.current", lambda: person)
-        at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=30)
+        at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=60)
         at.query_params.update(query)
-        at.run()
-        if page:
-            at.switch_page(page).run()
+        if path:
+            at.switch_page(path).run().switch_page(path)
+        else:
+            at.run()
         assert not at.exception
         return at
 
     return open_
+
+
+@pytest.fixture(scope="session", autouse=True)
+def scan_for_components_once() -> Iterator[None]:
+    """Let all tests of a process share one search of the installed packages for components.
+
+    Every AppTest reads the metadata of all packages, which takes longer than most pages.
+    """
+    found = functools.cache(manifest_scanner.scan_component_manifests)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        yield
+
+
+def confirm(at: AppTest, **fields: str) -> AppTest:
+    """Write into fields of the open dialog and confirm it."""
+    for name, value in fields.items():
+        at.text_input(key=f"decision.field.{name}").set_value(value)
+    at.button(key="decision.confirm").click().run()
+    assert not at.exception
+    return at
+
+
+def labels(at: AppTest) -> list[str]:
+    """Return the labels of the buttons of a page."""
+    return [button.label for button in at.button]
 
 
 def texts(at: AppTest) -> str:

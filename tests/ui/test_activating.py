@@ -37,12 +37,8 @@ def pending(store: Store, partner: Partner) -> Sale:
         return sell(store, partner, insurer_a.COMPREHENSIVE, is_live=True, premium_frequency="annually")
 
 
-def opened(screen: Screen, sale: Sale, page: str = PAGE) -> AppTest:
-    at = screen("operations", page=page)
-    at.query_params["id"] = str(sale.policy_id)
-    at.run()
-    assert not at.exception
-    return at
+def open_page(screen: Screen, sale: Sale, page: str = PAGE) -> AppTest:
+    return screen("operations", path=page, id=str(sale.policy_id))
 
 
 def lines(at: AppTest) -> list[str]:
@@ -50,7 +46,7 @@ def lines(at: AppTest) -> list[str]:
 
 
 def test_the_dialog_says_before_what_its_blanks_will_do(screen: Screen, pending: Sale) -> None:
-    at = press(opened(screen, pending), "Activate")
+    at = press(open_page(screen, pending), "Activate")
     said = texts(at)
     start = words.day(shipped.STILL.date().isoformat())
     assert "What will happen" in said
@@ -64,7 +60,7 @@ def test_the_dialog_says_before_what_its_blanks_will_do(screen: Screen, pending:
 def test_an_empty_dialog_claims_nothing_that_the_insurer_did_not_say(
     screen: Screen, store: Store, pending: Sale
 ) -> None:
-    at = press(opened(screen, pending), "Activate")
+    at = press(open_page(screen, pending), "Activate")
     at = at.button(key="policy.confirm").click().run()
     assert not at.exception
     said = texts(at)
@@ -81,7 +77,7 @@ def test_an_empty_dialog_claims_nothing_that_the_insurer_did_not_say(
 
 
 def test_an_acceptance_is_recorded_with_how_it_is_known(screen: Screen, pending: Sale) -> None:
-    at = press(opened(screen, pending), "Activate")
+    at = press(open_page(screen, pending), "Activate")
     at.button_group(key="policy.insurer_said").set_value("It accepted the policy").run()
     at = at.button(key="policy.confirm").click().run()
     assert "Must be said, in 2 to 200 characters" in texts(at)
@@ -96,7 +92,7 @@ def test_an_acceptance_is_recorded_with_how_it_is_known(screen: Screen, pending:
 
 
 def test_days_that_were_not_shown_are_not_taken(screen: Screen, store: Store, pending: Sale) -> None:
-    at = press(opened(screen, pending), "Activate")
+    at = press(open_page(screen, pending), "Activate")
     at.date_input(key="policy.start_on").set_value(clock.today() - timedelta(days=90))
     at = at.button(key="policy.confirm").click().run()
     assert "The days of cover have changed since they were shown" in texts(at)
@@ -108,7 +104,7 @@ def test_what_is_issued_under_delegated_authority_is_still_to_be_reported(
     screen: Screen, store: Store, partner: Partner
 ) -> None:
     sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
-    said = texts(opened(screen, sale))
+    said = texts(open_page(screen, sale))
     assert "to be reported by bordereau" in said
     assert "; reported by bordereau" not in said
 
@@ -126,8 +122,8 @@ def test_the_last_day_is_one_truth_on_the_list_of_what_is_due_and_on_the_policy(
     assert ends_at is not None
     # Midnight UTC is one in the morning in Lagos: the day has begun there, and cover has not ended yet.
     with clock.freeze(ends_at + timedelta(hours=hours, minutes=30)):
-        at = opened(screen, sale)
-        due = screen("operations", page=DUE)
+        at = open_page(screen, sale)
+        due = screen("operations", path=DUE)
         assert end in lines(at)
         assert (":green-badge[In force]" in at.title[0].value) == (hours < 0)
         assert list(lists(due)[0]["Cover"]) == [cover]

@@ -9,7 +9,7 @@ from core.services.finance.parties import Party
 from core.store.access.engine import Store
 from tests.conftest import Partner
 from tests.services.finance_office import Finance
-from tests.ui.conftest import Screen, press, texts
+from tests.ui.conftest import Screen, confirm, labels, press, texts
 
 PAGE = "admin/agreement.py"
 
@@ -19,29 +19,19 @@ def finance(store: Store) -> Finance:
     return Finance(store)
 
 
-def opened(screen: Screen, finance: Finance, partner: Partner, *, by: str = "root") -> AppTest:
-    at = screen(page=PAGE, signed_in=finance.people[by])
-    at.query_params["id"] = str(partner.id)
-    at.run()
-    assert not at.exception
-    return at
-
-
-def confirm(at: AppTest) -> AppTest:
-    at.button(key="decision.confirm").click().run()
-    assert not at.exception
-    return at
+def open_page(screen: Screen, finance: Finance, partner: Partner, *, by: str = "root") -> AppTest:
+    return screen(path=PAGE, signed_in=finance.people[by], id=str(partner.id))
 
 
 def test_terms_are_added_and_shown_with_their_history(finance: Finance, screen: Screen, partner: Partner) -> None:
-    at = press(opened(screen, finance, partner), "New terms")
+    at = press(open_page(screen, finance, partner), "New terms")
     at.text_input(key="decision.field.number").set_value("AG/7")
     at.date_input(key="decision.field.licence_expires_on").set_value(clock.add_days(clock.today(), 20))
     at.selectbox(key="decision.field.collects").set_value("distributor")
     confirm(at)
     held = finance.read(agreements.get_in_force, Party("distributor", partner.id), clock.today())
     assert (held.number, held.collects) == ("AG/7", "distributor")
-    at = opened(screen, finance, partner)
+    at = open_page(screen, finance, partner)
     assert "in 20 days" in at.warning[0].value
     assert "AG/7" in [str(text.value) for text in at.text]
 
@@ -49,22 +39,22 @@ def test_terms_are_added_and_shown_with_their_history(finance: Finance, screen: 
 def test_an_account_is_proposed_by_one_admin_and_confirmed_by_another(
     finance: Finance, screen: Screen, partner: Partner
 ) -> None:
-    at = press(opened(screen, finance, partner), "Another bank account")
+    at = press(open_page(screen, finance, partner), "Another bank account")
     for name, value in (("bank_name", "First Bank"), ("account_name", "Swift"), ("account_number", "0123456789")):
         at.text_input(key=f"decision.field.{name}").set_value(value)
     confirm(at)
-    at = opened(screen, finance, partner)
-    labels = [button.label for button in at.button]
-    assert "Take back" in labels
-    assert "Confirm" not in labels
-    confirm(press(opened(screen, finance, partner, by="second"), "Confirm"))
+    at = open_page(screen, finance, partner)
+    shown = labels(at)
+    assert "Take back" in shown
+    assert "Confirm" not in shown
+    confirm(press(open_page(screen, finance, partner, by="second"), "Confirm"))
     (account,) = finance.read(bank_accounts.list_accounts, Party("distributor", partner.id))
     assert account.state == "confirmed"
     assert account.rests
-    assert "0123456789" not in texts(opened(screen, finance, partner))
+    assert "0123456789" not in texts(open_page(screen, finance, partner))
 
 
 def test_no_other_role_reaches_it(finance: Finance, screen: Screen) -> None:
     for role in ("finance", "operations", "supervisor", "claims"):
         with pytest.raises(ValueError, match="agreement"):
-            screen(role, page=PAGE)
+            screen(role, path=PAGE)

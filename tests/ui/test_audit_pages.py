@@ -7,8 +7,8 @@ import pytest
 from core.services.audit import log as audit
 from core.store.access import Scope, Store
 from tests.conftest import Partner
+from tests.services.selling import CAR
 from tests.ui.conftest import Screen, lists, press, texts
-from tests.ui.test_product_pages import CAR, opened
 
 LIST, ONE = "admin/audit_log.py", "admin/audit_entry.py"
 
@@ -30,7 +30,7 @@ def entry_id(store: Store, partner: Partner) -> UUID:
 
 
 def test_the_log_is_narrowed_by_its_address(screen: Screen, store: Store, entry_id: UUID) -> None:
-    at = opened(screen, LIST)
+    at = screen("admin", path=LIST)
     assert "**3** entries" in texts(at)
     assert lists(at)[0]["Facts"][0] == "Price 1.00 → 2.00 · New *bold*"
     at.selectbox(key="kind").set_value("product").run()
@@ -39,13 +39,13 @@ def test_the_log_is_narrowed_by_its_address(screen: Screen, store: Store, entry_
     assert "No entry matches" in texts(at)
     press(at, "Show all entries")
     assert len(lists(at)[0]) == 3
-    at = opened(screen, LIST, q="price", page="7")
+    at = screen("admin", path=LIST, q="price", page="7")
     assert "There is no page" in texts(at)
-    assert "`from` must be one day" in texts(opened(screen, LIST, **{"from": "soon"}))
+    assert "`from` must be one day" in texts(screen("admin", path=LIST, **{"from": "soon"}))
 
 
 def test_an_entry_shows_before_and_after_and_leads_to_its_record(screen: Screen, store: Store, entry_id: UUID) -> None:
-    at = opened(screen, ONE, id=str(entry_id))
+    at = screen("admin", path=ONE, id=str(entry_id))
     rows = {row["Fact"]: (row["Before"], row["After"]) for row in at.table[0].value.to_dict("records")}
     assert rows["Price"] == (":orange-background[1\\.00]", ":orange-background[2\\.00]")
     assert rows["Meta, basis"] == ("single", "single")
@@ -57,7 +57,7 @@ def test_an_entry_shows_before_and_after_and_leads_to_its_record(screen: Screen,
 
 
 def test_only_an_admin_reads_the_log_and_an_unknown_entry_is_said(screen: Screen, store: Store) -> None:
-    assert "no such entry" in texts(opened(screen, ONE, id=str(uuid4())))
+    assert "no such entry" in texts(screen("admin", path=ONE, id=str(uuid4())))
     at = screen("operations", "finance", "supervisor")
     for page in (LIST, ONE):
         with pytest.raises(ValueError, match="page"):

@@ -41,13 +41,8 @@ def aside(store: Store, partner: Partner) -> Sale:
     return sale
 
 
-def opened(screen: Screen, **query: str) -> AppTest:
-    at = screen("operations")
-    at.switch_page(PAGE)
-    at.query_params.update(query)
-    at.run()
-    assert not at.exception
-    return at
+def open_page(screen: Screen, **query: str) -> AppTest:
+    return screen("operations", path=PAGE, **query)
 
 
 def rows(at: AppTest) -> Any:
@@ -60,7 +55,7 @@ def state(store: Store, sale: Sale) -> str:
 
 
 def test_nothing_waiting_says_so(screen: Screen, store: Store) -> None:
-    at = opened(screen)
+    at = open_page(screen)
     assert "Nothing waits for an insurer" in at.info[0].value
     assert "Not used yet" in texts(at)
     assert "Without a connection, and nothing waiting" in texts(at)
@@ -68,7 +63,7 @@ def test_nothing_waiting_says_so(screen: Screen, store: Store) -> None:
 
 def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, partner: Partner, aside: Sale) -> None:
     sell(store, partner, insurer_d.COVERS[0], is_live=True)
-    at = opened(screen)
+    at = open_page(screen)
     shown = rows(at)
     assert sorted(shown["State"]) == ["Not connected", "Set aside"]
     assert REFUSAL in list(shown["Last word"])
@@ -80,12 +75,12 @@ def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, 
 
 
 def test_a_row_is_retried_and_opened_by_its_buttons(screen: Screen, store: Store, aside: Sale) -> None:
-    at = opened(screen, state="dead")
+    at = open_page(screen, state="dead")
     at.session_state["awaiting_act"] = aside.policy_id
     at.run()
     assert "stands first in the queue" in texts(at)
     assert state(store, aside) == "queued"
-    at = opened(screen)
+    at = open_page(screen)
     follow(at, row_links(at)[0])
     assert "Policy awaiting its number" in at.title[0].value
     assert "Back to awaiting insurer" in [link.proto.label for link in at.get("page_link")]
@@ -93,7 +88,7 @@ def test_a_row_is_retried_and_opened_by_its_buttons(screen: Screen, store: Store
 
 def test_ticked_policies_are_sent_again_together(screen: Screen, store: Store, partner: Partner, aside: Sale) -> None:
     other = sell(store, partner, insurer_d.COVERS[0], is_live=True)
-    at = opened(screen)
+    at = open_page(screen)
     assert at.button(key="awaiting.resend").disabled
     mark = next(payload["mark"] for payload in sent(at) if "rows" in payload)
     at.session_state["awaiting_picked"] = (mark, [str(aside.policy_id), str(other.policy_id)])
@@ -104,7 +99,7 @@ def test_ticked_policies_are_sent_again_together(screen: Screen, store: Store, p
 
 
 def test_retrying_all_asks_first_and_then_queues_them(screen: Screen, store: Store, aside: Sale) -> None:
-    at = press(opened(screen), "Retry 1 set aside")
+    at = press(open_page(screen), "Retry 1 set aside")
     assert "**1** policy that was set aside for **Baobab Ridge Assurance**" in texts(at)
     assert state(store, aside) == "dead"
     at.button(key="awaiting.retry_all").click().run()
@@ -114,8 +109,8 @@ def test_retrying_all_asks_first_and_then_queues_them(screen: Screen, store: Sto
 
 
 def test_filters_of_the_address_narrow_and_the_way_back_is_visible(screen: Screen, store: Store, aside: Sale) -> None:
-    assert len(rows(opened(screen, state="dead"))) == 1
-    at = opened(screen, state="deciding")
+    assert len(rows(open_page(screen, state="dead"))) == 1
+    at = open_page(screen, state="deciding")
     assert "Nothing that waits matches" in at.info[0].value
     press(at, "Show all that waits")
     assert len(rows(at)) == 1
@@ -128,13 +123,13 @@ def test_filters_of_the_address_narrow_and_the_way_back_is_visible(screen: Scree
 def test_an_address_that_cannot_be_meant_says_why(
     screen: Screen, store: Store, query: dict[str, str], said: str
 ) -> None:
-    at = opened(screen, **query)
+    at = open_page(screen, **query)
     assert said in at.error[0].value
     assert not lists(at)
 
 
 def test_a_page_past_the_end_leads_back(screen: Screen, aside: Sale) -> None:
-    assert "There is no page" in opened(screen, page="9").warning[0].value
+    assert "There is no page" in open_page(screen, page="9").warning[0].value
 
 
 def test_claims_officers_have_no_such_screen(screen: Screen, store: Store) -> None:
@@ -170,7 +165,7 @@ def test_ticked_policies_get_an_owner_whose_they_are_listed_as(screen: Screen, s
             given = {"email": email, "name": name, "roles": ["operations"], "password": "a long enough one"}
             staff.add_or_update(session, **given, actor="tests", check_strength=False)
         bola = staff.get_by_email(session, "bola@coverdesk.example")
-    at = opened(screen)
+    at = open_page(screen)
     assert list(rows(at)["Owner"]) == ["–"]
     mark = next(payload["mark"] for payload in sent(at) if "rows" in payload)
     at.session_state["awaiting_picked"] = (mark, [str(aside.policy_id)])
@@ -179,18 +174,18 @@ def test_ticked_policies_get_an_owner_whose_they_are_listed_as(screen: Screen, s
     at.button(key="awaiting.owner").click().run()
     assert "1 policy now with Bola." in texts(at)
     assert list(rows(at)["Owner"]) == ["Bola"]
-    assert list(rows(opened(screen, owned_by=str(bola.id)))["Owner"]) == ["Bola"]
-    assert "Nothing that waits matches" in texts(opened(screen, owned_by="nobody"))
-    assert "Owner: Bola" in [button.label for button in opened(screen, owned_by=str(bola.id)).button]
+    assert list(rows(open_page(screen, owned_by=str(bola.id)))["Owner"]) == ["Bola"]
+    assert "Nothing that waits matches" in texts(open_page(screen, owned_by="nobody"))
+    assert "Owner: Bola" in [button.label for button in open_page(screen, owned_by=str(bola.id)).button]
     with store.reading(Scope.system()) as session:
         actions = [entry.action for entry in audit.list_history(session, f"policy {aside.policy_id}")]
     assert actions[-1] == "owner of a waiting policy set"
 
 
 def test_what_is_past_its_target_is_a_filter(screen: Screen, store: Store, aside: Sale) -> None:
-    assert "Nothing that waits matches" in texts(opened(screen, late="yes"))
-    assert len(rows(opened(screen, late="no"))) == 1
+    assert "Nothing that waits matches" in texts(open_page(screen, late="yes"))
+    assert len(rows(open_page(screen, late="no"))) == 1
     with clock.freeze(clock.now() + timedelta(days=2)):
-        at = opened(screen, late="yes")
+        at = open_page(screen, late="yes")
         assert next(iter(rows(at)["Target"])).endswith(" over")
-        assert "Nothing that waits matches" in texts(opened(screen, late="no"))
+        assert "Nothing that waits matches" in texts(open_page(screen, late="no"))

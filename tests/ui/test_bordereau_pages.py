@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core import clock
 from core.services.finance.bordereaux import reading as bordereau_reading
@@ -11,7 +10,8 @@ from core.store.access import Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import Finance
-from tests.ui.conftest import Screen, follow, lists, press, row_links, texts
+from tests.ui.conftest import Screen, confirm, follow, lists, press, row_links, texts
+from tests.ui.finance_pages import open_page
 
 LIST, ONE = "finance/bordereaux.py", "finance/bordereau.py"
 
@@ -28,26 +28,8 @@ def finance(store: Store, partner: Partner) -> Finance:
     return Finance(store)
 
 
-def opened(screen: Screen, finance: Finance, path: str, *, by: str = "funmi", **query: str) -> AppTest:
-    at = screen(page=path, signed_in=finance.people[by])
-    at.query_params.clear()
-    for name, value in query.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
-
-
-def confirm(at: AppTest, **typed: str) -> AppTest:
-    for name, value in typed.items():
-        at.text_input(key=f"decision.field.{name}").set_value(value)
-    at.button(key="decision.confirm").click().run()
-    assert not at.exception
-    return at
-
-
 def test_a_month_is_issued_sent_and_queried_and_policies_name_it(finance: Finance, screen: Screen) -> None:
-    at = opened(screen, finance, LIST, month="2026-08")
+    at = open_page(screen, finance, LIST, month="2026-08")
     assert "Bordereaux are overdue" in at.error[0].value
     assert set(lists(at)[0]["State"]) == {"Draft"}
     label = next(button.label for button in at.button if button.label.startswith("Issue "))
@@ -63,19 +45,19 @@ def test_a_month_is_issued_sent_and_queried_and_policies_name_it(finance: Financ
     links = [link.proto.url for link in at.get("link_button")]
     assert links == [f"/bordereaux/{row.id}.{name}" for name in ("xlsx", "csv")]
     policy = next(each for each in finance.rows(from_="2026-08-01", to="2026-08-31") if each.provider == row.party)
-    said = texts(opened(screen, finance, "policies/policy.py", by="oye", id=str(policy.policy_id), tab="money"))
+    said = texts(open_page(screen, finance, "policies/policy.py", by="oye", id=str(policy.policy_id), tab="money"))
     assert f"Reported by bordereau {row.number} of August 2026 (queried)" in said
 
 
 def test_a_draft_says_which_month_comes_first_and_wrong_addresses_are_explained(
     finance: Finance, screen: Screen
 ) -> None:
-    at = opened(screen, finance, LIST, month="2026-09")
+    at = open_page(screen, finance, LIST, month="2026-09")
     follow(at, row_links(at)[0])
     assert "comes first" in texts(at)
     for given in ("1", "premium.x.2026-08", "premium.1", "0" * 8 + "-0000-7000-8000-" + "0" * 12):
-        assert opened(screen, finance, ONE, id=given).error[0].value
+        assert open_page(screen, finance, ONE, id=given).error[0].value
     for role in ("operations", "claims", "supervisor"):
         for path in (LIST, ONE):
             with pytest.raises(ValueError, match="bordereau"):
-                screen(role, page=path)
+                screen(role, path=path)

@@ -40,7 +40,7 @@ def title_of(store: Store, cover: Cover[Any], partner: Partner) -> str:
 @pytest.fixture
 def page(screen: Screen, store: Store, partner: Partner) -> AppTest:
     """The screen with third-party auto of the first insurer chosen."""
-    return chosen(screen("operations", page=PAGE), store, partner, insurer_a.THIRD_PARTY)
+    return chosen(screen("operations", path=PAGE), store, partner, insurer_a.THIRD_PARTY)
 
 
 def chosen(at: AppTest, store: Store, partner: Partner, cover: Cover[Any]) -> AppTest:
@@ -82,18 +82,18 @@ def sold(store: Store) -> list[tuple[bool, int, str]]:
 
 
 def test_without_a_distributor_the_screen_says_so(screen: Screen) -> None:
-    assert "no distributor" in texts(screen("operations", page=PAGE))
+    assert "no distributor" in texts(screen("operations", path=PAGE))
 
 
 def test_without_a_product_on_sale_the_screen_says_so(screen: Screen, store: Store, partner: Partner) -> None:
     with store.writing(Scope.system()) as session:
         for product_id in map(ids.parse, shipped.products()):
             session.insert(ProductBlock(distributor_id=partner.id, product_id=product_id, created_at=clock.now()))
-    assert "nothing to sell here" in texts(screen("operations", page=PAGE))
+    assert "nothing to sell here" in texts(screen("operations", path=PAGE))
 
 
 def test_every_cover_but_credit_life_is_offered(screen: Screen, partner: Partner) -> None:
-    at = screen("operations", page=PAGE)
+    at = screen("operations", path=PAGE)
     assert at.selectbox(key="cover").value is None, "nothing is chosen for the person"
     offered = at.selectbox(key="cover").options
     assert len(offered) == len(set(offered)) == 12
@@ -231,7 +231,7 @@ def test_the_same_risk_is_not_sold_twice(page: AppTest, store: Store) -> None:
 def test_whose_sale_it_is_is_asked_first_where_there_are_several(
     screen: Screen, store: Store, partner: Partner, stranger: Partner
 ) -> None:
-    at = screen("operations", page=PAGE)
+    at = screen("operations", path=PAGE)
     assert at.selectbox(key="on_behalf_of").value is None
     assert [box.key for box in at.selectbox] == ["on_behalf_of"]
 
@@ -283,26 +283,26 @@ def test_a_draft_outlasts_the_session_and_ends_with_the_sale(
     screen: Screen, store: Store, partner: Partner, page: AppTest
 ) -> None:
     author = person_in(store)
-    at = chosen(screen(signed_in=author, page=PAGE), store, partner, insurer_a.THIRD_PARTY)
+    at = chosen(screen(signed_in=author, path=PAGE), store, partner, insurer_a.THIRD_PARTY)
     fill(at, insurer_a.THIRD_PARTY).run()
-    other = screen(signed_in=author, page=PAGE)
+    other = screen(signed_in=author, path=PAGE)
     assert "Third-party" in texts(other)
     press(other, "Continue")
     key, typed = f"buy {insurer_a.THIRD_PARTY.key}", fields.build_example(insurer_a.THIRD_PARTY.request)
     assert other.text_input(key=f"{key}.chassis_number").value == typed["chassis_number"]
     assert other.selectbox(key=f"{key}.vehicle_model").value == typed["vehicle_model"]
     assert "Kept as your draft" in texts(other)
-    assert not [each for each in screen("operations", page=PAGE).button if each.label == "Continue"], "of others"
+    assert not [each for each in screen("operations", path=PAGE).button if each.label == "Continue"], "of others"
     screen(signed_in=author)
     press(press(other, "Review"), "Confirm and buy for ₦15,000.00")
-    assert not [each for each in screen(signed_in=author, page=PAGE).button if each.label == "Continue"]
+    assert not [each for each in screen(signed_in=author, path=PAGE).button if each.label == "Continue"]
 
 
 def test_a_discarded_draft_is_gone_and_the_form_is_empty(
     screen: Screen, store: Store, partner: Partner, page: AppTest
 ) -> None:
     author = person_in(store)
-    at = chosen(screen(signed_in=author, page=PAGE), store, partner, insurer_a.THIRD_PARTY)
+    at = chosen(screen(signed_in=author, path=PAGE), store, partner, insurer_a.THIRD_PARTY)
     fill(at, insurer_a.THIRD_PARTY).run()
     at.run()
     press(at, "Discard the draft")

@@ -7,12 +7,11 @@ import pytest
 import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
-from core.settings import ROOT
 from core.store.access import Store
 from core.store.schema.tables import ClaimPayee, ClaimTask
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
-from tests.ui.conftest import press, texts
+from tests.ui.conftest import Screen, press, texts
 
 Opens = Callable[..., AppTest]
 KNOWN = {"incident_date": "2026-11-10"}
@@ -24,18 +23,9 @@ def office(store: Store, partner: Partner) -> Office:
 
 
 @pytest.fixture
-def opens(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opens:
+def opens(office: Office, screen: Screen) -> Opens:
     def open_(page: str, by: str = "bola", **address: str) -> AppTest:
-        person = office.people[by]
-        monkeypatch.setattr("core.ui.frame.frame.current", lambda: person)
-        at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=60)
-        at.query_params["mode"] = "test"
-        at.run()
-        at.switch_page(f"claims/{page}.py")
-        at.query_params.update({"mode": "test", **address})
-        at.run()
-        assert not at.exception
-        return at
+        return screen(path=f"claims/{page}.py", signed_in=office.people[by], mode="test", **address)
 
     return open_
 

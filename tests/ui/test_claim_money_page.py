@@ -9,13 +9,12 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core.services.claims.review import review as claim_review
-from core.settings import ROOT
 from core.states.claims import ClaimStatus
 from core.store.access import Store
 from core.store.schema.tables import ClaimOverride, ClaimReserve
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
-from tests.ui.conftest import texts
+from tests.ui.conftest import Screen, texts
 
 Opens = Callable[..., AppTest]
 KNOWN = {"incident_date": "2026-11-10"}
@@ -27,18 +26,9 @@ def office(store: Store, partner: Partner) -> Office:
 
 
 @pytest.fixture
-def opens(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opens:
+def opens(office: Office, screen: Screen) -> Opens:
     def open_(claim_id: UUID, by: str = "bola", page: str = "claims/claim.py") -> AppTest:
-        person = office.people[by]
-        monkeypatch.setattr("core.ui.frame.frame.current", lambda: person)
-        at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=60)
-        at.query_params["mode"] = "test"
-        at.run()
-        at.switch_page(page)
-        at.query_params.update({"id": str(claim_id), "mode": "test"})
-        at.run()
-        assert not at.exception
-        return at
+        return screen(path=page, signed_in=office.people[by], id=str(claim_id), mode="test")
 
     return open_
 

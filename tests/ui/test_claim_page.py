@@ -13,14 +13,14 @@ from core import clock, seal
 from core.services.claims.lists import claims
 from core.services.claims.workflow import actions as claim_actions
 from core.services.views import pii_reveal
-from core.settings import ROOT, settings
+from core.settings import settings
 from core.states import claims as claim_states
 from core.store.access import Store
 from core.ui.claims import review_actions
 from tests import papers
 from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
-from tests.ui.conftest import press, texts
+from tests.ui.conftest import Screen, labels, press, texts
 
 PAGE = "claims/claim.py"
 Opens = Callable[..., AppTest]
@@ -35,20 +35,11 @@ def office(store: Store, partner: Partner) -> Office:
 
 
 @pytest.fixture
-def opens(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opens:
+def opens(office: Office, screen: Screen) -> Opens:
     """Opens the review of a claim as one of the office's people."""
 
     def open_(claim_id: Any, by: str = "bola", *, page: str = PAGE, **query: str) -> AppTest:
-        person = office.people[by]
-        monkeypatch.setattr("core.ui.frame.frame.current", lambda: person)
-        at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=30)
-        at.query_params["mode"] = "test"
-        at.run()
-        at.switch_page(page)
-        at.query_params.update({"id": str(claim_id), "mode": "test", **query})
-        at.run()
-        assert not at.exception
-        return at
+        return screen(path=page, signed_in=office.people[by], id=str(claim_id), **{"mode": "test", **query})
 
     return open_
 
@@ -175,7 +166,7 @@ def test_gadget_claim_shows_its_facts_and_only_the_end_of_the_account(opens: Ope
     shown = [line.value for line in at.text]
     assert {"******6789", "Lagoon Bank", "₦60,000.00"} <= set(shown)
     assert "0123456789" not in str(shown) + texts(at)
-    assert "Show" in [button.label for button in at.button]
+    assert "Show" in labels(at)
 
 
 PEOPLE = ("ada", "sade", "root")

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import pytest
@@ -12,14 +13,13 @@ from core import clock
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import questions as claim_questions
-from core.settings import ROOT
 from core.store.access import Store
 from core.ui.kit import words
 from core.ui.lists import tables
 from tests.conftest import Partner
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
-from tests.services.test_lodging import NOON
-from tests.ui.conftest import Screen, address, follow, lists, press, row_links, sent, texts
+from tests.ui.conftest import Screen, address, follow, labels, lists, press, row_links, sent, texts
 
 QUEUE, PERFORMANCE = "claims/queue.py", "claims/performance.py"
 Opened = Callable[..., AppTest]
@@ -50,20 +50,11 @@ def lives(office: Office) -> dict[str, UUID]:
 
 
 @pytest.fixture
-def opened(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opened:
+def opened(office: Office, screen: Screen) -> Opened:
     """Opens a page as one of the office, in test mode, where its claims are."""
 
     def open_(path: str = QUEUE, /, *, by: str = "ada", **query: str) -> AppTest:
-        monkeypatch.setattr("core.ui.frame.frame.current", lambda: office.people[by])
-        at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=30)
-        at.query_params["mode"] = "test"
-        at.run()
-        at.switch_page(path)
-        for name, value in {"mode": "test", **query}.items():
-            at.query_params[name] = value
-        at.run()
-        assert not at.exception
-        return at
+        return screen(path=path, signed_in=office.people[by], **{"mode": "test", **query})
 
     return open_
 
@@ -124,6 +115,13 @@ def test_each_view_shows_what_it_counts_and_the_footer_the_whole(
     assert "**5** claims" in texts(at)
 
 
+def test_claims_and_their_payments_are_exported_from_one_page(opened: Opened, office: Office) -> None:
+    office.walk(office.lodge(), "Approved", "Offer sent", "Offer accepted", "Paid")
+    at = opened(view="all")
+    files = [urlsplit(link.proto.url).path for link in at.get("link_button")]
+    assert [name for name in files if name.endswith(".csv")] == ["/exports/claims.csv", "/exports/claim-payments.csv"]
+
+
 def test_filters_stand_in_the_address_and_reset_keeps_the_view(
     opened: Opened, office: Office, lives: dict[str, UUID]
 ) -> None:
@@ -165,7 +163,7 @@ def test_an_empty_view_says_what_to_do(opened: Opened, view: str) -> None:
     at = opened(view=view)
     assert len(at.info) == 1
     assert not lists(at)
-    assert "Take next" in [button.label for button in at.button]
+    assert "Take next" in labels(at)
 
 
 def test_chosen_claims_are_assigned_once_and_let_go(opened: Opened, office: Office, lives: dict[str, UUID]) -> None:
@@ -249,7 +247,7 @@ def test_a_page_that_does_not_exist_is_said(
 @pytest.mark.parametrize("page", [QUEUE, PERFORMANCE])
 def test_who_works_no_claims_has_neither_screen(screen: Screen, page: str) -> None:
     with pytest.raises(ValueError, match="claims"):
-        screen("operations", page=page)
+        screen("operations", path=page)
 
 
 def test_performance_of_nothing_says_what_to_do(opened: Opened) -> None:

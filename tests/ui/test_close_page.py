@@ -10,7 +10,7 @@ from core.services.finance import months
 from core.store.access import Store
 from tests.portfolio import NOW
 from tests.services.finance_office import Finance
-from tests.ui.conftest import Screen, press, texts
+from tests.ui.conftest import Screen, confirm, labels, press, texts
 
 PAGE = "finance/close.py"
 
@@ -21,18 +21,8 @@ def now() -> Iterator[None]:
         yield
 
 
-def opened(screen: Screen, finance: Finance, by: str, month: str = "2026-10") -> AppTest:
-    at = screen(page=PAGE, signed_in=finance.people[by])
-    at.query_params["month"] = month
-    at.run()
-    assert not at.exception
-    return at
-
-
-def confirm(at: AppTest) -> AppTest:
-    at.button(key="decision.confirm").click().run()
-    assert not at.exception
-    return at
+def open_page(screen: Screen, finance: Finance, by: str, month: str = "2026-10") -> AppTest:
+    return screen(path=PAGE, signed_in=finance.people[by], month=month)
 
 
 def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands_against_it(
@@ -40,16 +30,16 @@ def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands
 ) -> None:
     demo.write(store, purchases=40, seed=5, until=NOW)
     finance = Finance(store)
-    at = confirm(press(opened(screen, finance, "funmi"), "Begin to close it"))
-    assert "Close the month" not in [button.label for button in at.button]
+    at = confirm(press(open_page(screen, finance, "funmi"), "Begin to close it"))
+    assert "Close the month" not in labels(at)
     assert any("Every statement is approved" in each.label for each in at.expander)
-    at = press(opened(screen, finance, "femi"), "Close the month")
+    at = press(open_page(screen, finance, "femi"), "Close the month")
     confirm(at)
     assert "This stands against it" in texts(at)
     assert finance.read(months.list_steps)[-1].state == "Closing"
     links = [link.proto.url for link in at.get("link_button")]
     assert links == ["/closes/2026-10/journal.csv"]
-    assert "runs still" in texts(opened(screen, finance, "funmi", "2026-11"))
+    assert "runs still" in texts(open_page(screen, finance, "funmi", "2026-11"))
     for role in ("operations", "claims", "supervisor"):
         with pytest.raises(ValueError, match="close"):
-            screen(role, page=PAGE)
+            screen(role, path=PAGE)

@@ -24,7 +24,7 @@ PICTURE = "https://files.example.com/id/okafor.jpg"
 @pytest.fixture
 def page(screen: Screen, partner: Partner) -> AppTest:
     """The screen of an operations person, with a loan of 100,000 naira typed in."""
-    at = screen("operations", page=PAGE)
+    at = screen("operations", path=PAGE)
     at.text_input(key="amount").set_value("100000").run()
     return at
 
@@ -65,13 +65,13 @@ def metrics(at: AppTest) -> dict[str, str]:
 
 
 def test_empty_screen_says_what_to_do(screen: Screen, partner: Partner) -> None:
-    at = screen("operations", page=PAGE)
+    at = screen("operations", path=PAGE)
     assert "Enter the loan" in texts(at)
     assert not at.metric
 
 
 def test_without_a_distributor_the_screen_says_so(screen: Screen) -> None:
-    assert "no distributor" in texts(screen("operations", page=PAGE))
+    assert "no distributor" in texts(screen("operations", path=PAGE))
 
 
 def test_price_shows_its_steps_and_the_three_bases(page: AppTest) -> None:
@@ -105,7 +105,7 @@ def test_every_curve_is_drawn(page: AppTest, curve: str) -> None:
     [("nonsense", "must be a number"), ("0", "must be more than 0"), ("1.005", "at most two decimals")],
 )
 def test_wrong_amount_is_said_beside_it(screen: Screen, partner: Partner, typed: str, complaint: str) -> None:
-    at = screen("operations", page=PAGE)
+    at = screen("operations", path=PAGE)
     at.text_input(key="amount").set_value(typed).run()
     assert complaint[1:] in texts(at)
     assert not at.metric

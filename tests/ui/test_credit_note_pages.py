@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core import clock
 from core.covers.insurers import insurer_a
@@ -16,7 +15,8 @@ from tests.conftest import Partner
 from tests.portfolio import NOW
 from tests.services.finance_office import Finance
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, lists, press, texts
+from tests.ui.conftest import Screen, confirm, lists, press, texts
+from tests.ui.finance_pages import open_page
 
 LIST, ONE, AGEING = (f"finance/{name}.py" for name in ("credit_notes", "credit_note", "ageing"))
 
@@ -27,46 +27,28 @@ def now() -> Iterator[None]:
         yield
 
 
-def opened(screen: Screen, finance: Finance, path: str, *, by: str, **query: str) -> AppTest:
-    at = screen(page=path, signed_in=finance.people[by])
-    at.query_params.clear()
-    for name, value in query.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
-
-
-def confirm(at: AppTest, **typed: str) -> AppTest:
-    for name, value in typed.items():
-        at.text_input(key=f"decision.field.{name}").set_value(value)
-    at.button(key="decision.confirm").click().run()
-    assert not at.exception
-    return at
-
-
 def test_a_credit_note_goes_from_one_person_to_another_and_is_listed_and_aged(
     store: Store, partner: Partner, screen: Screen
 ) -> None:
     finance = Finance(store)
-    assert "Nothing was given back yet" in texts(opened(screen, finance, LIST, by="funmi"))
+    assert "Nothing was given back yet" in texts(open_page(screen, finance, LIST, by="funmi"))
     with clock.freeze(NOW - timedelta(days=100)):
         sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
     with clock.freeze(NOW - timedelta(days=40)):
         given = {"reason": "Sold the car", "by_insurer": True, "actor": finance.people["root"].actor}
         finance.do(changes.cancel, sale.policy_id, **given, expected_version=1)
     (note,) = finance.read(credit_note_reading.list_unpaid, clock.now())
-    row = lists(opened(screen, finance, LIST, by="funmi"))[0].iloc[0]
+    row = lists(open_page(screen, finance, LIST, by="funmi"))[0].iloc[0]
     assert (row["Number"], row["Given back"], row["Days"]) == ("CN-0001", words.naira(note.total_minor), "40")
-    assert "No credit note matches" in texts(opened(screen, finance, LIST, by="funmi", state="Paid"))
-    at = opened(screen, finance, AGEING, by="funmi")
+    assert "No credit note matches" in texts(open_page(screen, finance, LIST, by="funmi", state="Paid"))
+    at = open_page(screen, finance, AGEING, by="funmi")
     assert f"Customers of {note.provider}" in str(at.table[0].value)
     assert not any(
-        button.label == "Approve" for button in opened(screen, finance, ONE, by="root", id=str(note.id)).button
+        button.label == "Approve" for button in open_page(screen, finance, ONE, by="root", id=str(note.id)).button
     )
-    at = confirm(press(opened(screen, finance, ONE, by="femi", id=str(note.id)), "Approve"))
+    at = confirm(press(open_page(screen, finance, ONE, by="femi", id=str(note.id)), "Approve"))
     assert "somebody else of finance notes the payment" in texts(at)
-    at = press(opened(screen, finance, ONE, by="funmi", id=str(note.id)), "It was paid")
+    at = press(open_page(screen, finance, ONE, by="funmi", id=str(note.id)), "It was paid")
     confirm(at, bank_reference="")
     assert "required" in texts(at) or "at least" in texts(at)
     at = confirm(at, bank_reference="TRF/9")
@@ -76,6 +58,6 @@ def test_a_credit_note_goes_from_one_person_to_another_and_is_listed_and_aged(
     for path in (LIST, ONE, AGEING):
         for role in ("operations", "claims", "supervisor"):
             with pytest.raises(ValueError, match=r"credit|ageing"):
-                screen(role, page=path)
+                screen(role, path=path)
     for given_id in ("1", "0" * 8 + "-0000-7000-8000-" + "0" * 12):
-        assert opened(screen, finance, ONE, by="funmi", id=given_id).error[0].value
+        assert open_page(screen, finance, ONE, by="funmi", id=given_id).error[0].value

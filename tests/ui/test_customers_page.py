@@ -43,14 +43,8 @@ def sale(store: Store, partner: Partner) -> Sale:
     return sell(store, partner, insurer_b_auto.THIRD_PARTY, is_live=True, bvn=BVN)
 
 
-def opened(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
-    at = screen(*(roles or ("operations",)), page=path)
-    at.query_params.clear()
-    for name, value in query.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
+def open_page(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
+    return screen(*(roles or ("operations",)), path=path, **query)
 
 
 def rows_of(store: Store, **given: str) -> list[CustomerRow]:
@@ -66,7 +60,7 @@ def everything(at: AppTest) -> str:
 
 
 def test_the_box_and_the_filters_narrow_and_stand_in_the_address(sold: Store, screen: Screen, partner: Partner) -> None:
-    at = opened(screen, LIST)
+    at = open_page(screen, LIST)
     assert list(lists(at)[0]["E-mail"]) == [row.email for row in rows_of(sold)]
     at.text_input(key="q").set_value(" ngozi ").run()
     at.selectbox(key="force").set_value("no").run()
@@ -90,21 +84,21 @@ def test_the_box_and_the_filters_narrow_and_stand_in_the_address(sold: Store, sc
 def test_an_address_that_cannot_be_meant_says_so(
     store: Store, screen: Screen, query: dict[str, str], said: str
 ) -> None:
-    at = opened(screen, LIST, **query)
+    at = open_page(screen, LIST, **query)
     assert said in at.error[0].value
     press(at, "Start again without filters")
     assert address(at) == {}
 
 
 def test_nobody_found_and_nobody_there_say_what_to_do_next(store: Store, screen: Screen) -> None:
-    assert "There is no customer in this mode yet" in opened(screen, LIST).info[0].value
-    at = opened(screen, LIST, q="nobody")
+    assert "There is no customer in this mode yet" in open_page(screen, LIST).info[0].value
+    at = open_page(screen, LIST, q="nobody")
     press(at, "Show all customers")
     assert address(at) == {}
 
 
 def test_a_row_opens_the_customer_with_all_that_is_theirs_and_leads_back(sold: Store, screen: Screen) -> None:
-    at = opened(screen, LIST, force="yes")
+    at = open_page(screen, LIST, force="yes")
     row = rows_of(sold, force="yes")[1]
     follow(at, row_links(at)[1])
     assert address(at)["id"] == [str(row.id)]
@@ -121,17 +115,17 @@ def test_each_list_opens_only_what_the_person_has(sold: Store, screen: Screen) -
     opens = {
         role: [all(row_links(at, place)) for place in range(2)]
         for role in ("operations", "claims")
-        if (at := opened(screen, ONE, role, id=str(row.id)))
+        if (at := open_page(screen, ONE, role, id=str(row.id)))
     }
     assert opens == {"operations": [True, True], "claims": [True, False]}
-    at = opened(screen, ONE, "operations", id=str(row.id))
+    at = open_page(screen, ONE, "operations", id=str(row.id))
     follow(at, row_links(at)[0])
     assert "Back to the customer" in [link.proto.label for link in at.get("page_link")]
 
 
 @pytest.mark.parametrize("id_", ["", "1", "01900000-0000-7000-8000-00000000ffff"])
 def test_a_wrong_customer_is_explained_and_leads_back(store: Store, screen: Screen, id_: str) -> None:
-    at = opened(screen, ONE, id=id_)
+    at = open_page(screen, ONE, id=id_)
     assert "no customer" in at.error[0].value or "no such customer" in at.error[0].value
     assert "Back to the customers" in [link.proto.label for link in at.get("page_link")]
 
@@ -139,7 +133,7 @@ def test_a_wrong_customer_is_explained_and_leads_back(store: Store, screen: Scre
 def test_who_lacks_the_role_is_refused(store: Store, screen: Screen) -> None:
     for path in (LIST, ONE):
         with pytest.raises(ValueError, match="customer"):
-            screen("finance", page=path)
+            screen("finance", path=path)
 
 
 def test_a_hidden_value_is_shown_once_for_a_reason_and_leaves_no_trace(
@@ -147,7 +141,7 @@ def test_a_hidden_value_is_shown_once_for_a_reason_and_leaves_no_trace(
 ) -> None:
     with store.reading(Scope.staff(is_live=True)) as session:
         customer_id = session.get_one(Policy, sale.policy_id).customer_id
-    at = opened(screen, ONE, id=str(customer_id))
+    at = open_page(screen, ONE, id=str(customer_id))
     assert seal.mask(BVN) in everything(at)
     at.button(key=f"reveal.policy.{sale.policy_id}.submitted.bvn").click().run()
     at.button(key="reveal.confirm").click().run()
@@ -169,7 +163,7 @@ def test_a_hidden_value_is_shown_once_for_a_reason_and_leaves_no_trace(
 
 def test_who_may_not_see_a_value_has_no_button_for_it(store: Store, screen: Screen, sale: Sale) -> None:
     shown = {
-        role: [button.key for button in opened(screen, POLICY, role, id=str(sale.policy_id)).button if button.key]
+        role: [button.key for button in open_page(screen, POLICY, role, id=str(sale.policy_id)).button if button.key]
         for role in ("operations", "claims")
     }
     hidden = f"reveal.policy.{sale.policy_id}.submitted.bvn"
@@ -178,8 +172,8 @@ def test_who_may_not_see_a_value_has_no_button_for_it(store: Store, screen: Scre
 
 
 def test_a_note_is_added_beside_those_before_it(sold: Store, screen: Screen) -> None:
-    customer_id = parse_qs(urlsplit(str(row_links(opened(screen, LIST))[0])).query)["id"][0]
-    at = opened(screen, ONE, "claims", id=customer_id)
+    customer_id = parse_qs(urlsplit(str(row_links(open_page(screen, LIST))[0])).query)["id"][0]
+    at = open_page(screen, ONE, "claims", id=customer_id)
     at.button(key="add_note").click().run()
     assert "Write what was said or done" in texts(at)
     at.text_input(key="note_text").set_value("Wants *no* calls").run()
@@ -201,7 +195,7 @@ def test_another_record_of_the_person_is_merged_and_taken_apart(
     (kept,) = rows.values()
 
     def page(key: UUID, *, by: Person = bola) -> AppTest:
-        at = screen(signed_in=by, page=ONE)
+        at = screen(signed_in=by, path=ONE)
         at.query_params["id"] = str(key)
         return at.run()
 

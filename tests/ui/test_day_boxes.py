@@ -43,11 +43,7 @@ def test_a_day_that_is_moved_past_the_other_takes_it_along(
 ) -> None:
     first, last = names
     for moved, to in ((first, LATER), (last, EARLIER)):
-        at = screen("admin", page=page)
-        at.query_params.clear()
-        for name, value in {first: str(FIRST), last: str(LAST), **other}.items():
-            at.query_params[name] = value
-        at.run()
+        at = screen("admin", path=page, **{first: str(FIRST), last: str(LAST), **other})
         at.date_input(key=f"day_{moved}").set_value(to).run()
         assert not at.exception
         assert not at.error
@@ -56,10 +52,7 @@ def test_a_day_that_is_moved_past_the_other_takes_it_along(
 
 
 def test_a_day_that_stays_in_order_leaves_the_other(sold: Store, screen: Screen) -> None:
-    at = screen("operations", page="sales/purchases.py")
-    at.query_params.clear()
-    at.query_params.update({"from": str(FIRST), "to": str(LAST)})
-    at.run()
+    at = screen("operations", path="sales/purchases.py", **{"from": str(FIRST), "to": str(LAST)})
     at.date_input(key="day_from").set_value(LAST).run()
     assert address(at) == {"from": [str(LAST)], "to": [str(LAST)]}
     at.date_input(key="day_to").set_value(LATER).run()
@@ -67,7 +60,7 @@ def test_a_day_that_stays_in_order_leaves_the_other(sold: Store, screen: Screen)
 
 
 def test_days_that_were_written_the_wrong_way_round_are_said(sold: Store, screen: Screen) -> None:
-    at = screen("operations", page="sales/purchases.py")
+    at = screen("operations", path="sales/purchases.py")
     at.query_params.update({"from": str(LATER), "to": str(LAST)})
     at.run()
     assert "`to` must not be before from" in at.error[0].value

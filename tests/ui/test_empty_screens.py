@@ -1,4 +1,4 @@
-"""What screens say of a store without claims and policies: no less than the truth, and no more."""
+"""Screens of a store without claims and policies: no less than the truth, and no more."""
 
 import pytest
 
@@ -11,14 +11,14 @@ DUE, QUEUE = "sales/due.py", "claims/queue.py"
 
 
 def test_due_does_not_send_anybody_to_tiles_that_are_empty_too(screen: Screen) -> None:
-    said = texts(screen("operations", page=DUE))
+    said = texts(screen("operations", path=DUE))
     assert "Nothing is due" in said
     assert "other tiles" not in said
 
 
 @pytest.mark.parametrize("view", ["mine", "unassigned", "near", "waiting", "open", "all"])
 def test_the_queue_speaks_of_open_claims_only_where_there_are_some(screen: Screen, view: str) -> None:
-    at = screen("claims", page=QUEUE)
+    at = screen("claims", path=QUEUE)
     at.query_params["view"] = view
     said = texts(at.run())
     assert "There is no claim in this mode yet" in said
@@ -32,7 +32,7 @@ def test_the_queue_of_decided_claims_says_that_none_is_open(
 ) -> None:
     office = Office(store, partner)
     office.walk(office.lodge(), "Declined")
-    at = screen("claims", page=QUEUE, mode="test")
+    at = screen("claims", path=QUEUE, mode="test")
     at.query_params["view"] = view
     said = texts(at.run())
     assert "No claim is open" in said

@@ -15,8 +15,9 @@ from core.store.schema.tables import Policy
 from tests.conftest import Partner
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, press, texts
+from tests.ui.policy_pages import PAGE, confirm, open_page
 
-PAGE, AWAITING = "policies/policy.py", "policies/awaiting.py"
+AWAITING = "policies/awaiting.py"
 PLATE = "policy.endorse.registration_number"
 
 
@@ -34,18 +35,7 @@ def ope(store: Store) -> Person:
 
 
 def opened(screen: Screen, person: Person, policy_id: Any) -> AppTest:
-    at = screen(signed_in=person)
-    at.switch_page(PAGE)
-    at.query_params["id"] = str(policy_id)
-    at.run()
-    assert not at.exception
-    return at
-
-
-def confirm(at: AppTest, key: str = "policy.confirm") -> AppTest:
-    done: AppTest = at.button(key=key).click().run()
-    assert not done.exception
-    return done
+    return screen(signed_in=person, path=PAGE, id=str(policy_id))
 
 
 def test_a_policy_is_endorsed_shows_its_versions_and_its_insurer_is_told(
@@ -69,16 +59,16 @@ def test_a_policy_is_endorsed_shows_its_versions_and_its_insurer_is_told(
     done = ("The policy has endorsement 1. Its insurer is still to be told.", "Insurer to be told")
     assert [sentence for sentence in done if sentence not in texts(at)] == []
     assert {"NEW-222BB", "₦0.00", "The owner by phone"} <= {text.value for text in at.text}
-    waiting = screen(signed_in=ope, page=AWAITING)
+    waiting = screen(signed_in=ope, path=AWAITING)
     assert [found.label for found in waiting.expander if "reported by hand" in found.label] == [
         "1 endorsement to be reported by hand"
     ]
     at = press(opened(screen, ope, active.policy_id), "Note that the insurer was told")
     at.text_input(key="decision.field.note").set_value("E-mail to the underwriter")
-    confirm(at, "decision.confirm")
+    at = at.button(key="decision.confirm").click().run()
     assert any(re.fullmatch(r"Ope Ade, .*: E-mail to the underwriter", text.value) for text in at.text)
     assert "Insurer to be told" not in texts(at)
-    assert not [found for found in screen(signed_in=ope, page=AWAITING).expander if "by hand" in found.label]
+    assert not [found for found in screen(signed_in=ope, path=AWAITING).expander if "by hand" in found.label]
 
 
 def active_plate(store: Store, sale: Sale) -> str:
@@ -94,9 +84,6 @@ def test_a_claims_officer_reads_the_versions_and_changes_nothing(
     at.text_input(key="policy.reason").set_value("Married")
     at.text_input(key="policy.requested_by").set_value("The owner")
     confirm(at)
-    officer = screen("claims")
-    officer.switch_page(PAGE)
-    officer.query_params["id"] = str(active.policy_id)
-    officer.run()
+    officer = open_page(screen, active.policy_id, "claims")
     assert "Endorsement 1" in texts(officer)
     assert not {"Endorse", "Note that the insurer was told"} & {button.label for button in officer.button}

@@ -49,16 +49,12 @@ def exported(
     return order
 
 
-def opened(screen: Screen, who: str, path: str, **query: str) -> AppTest:
-    at = screen(who, page=path)
-    at.query_params.clear()
-    for name, value in query.items():
-        at.query_params[name] = value
-    return at.run()
+def open_page(screen: Screen, who: str, path: str, **query: str) -> AppTest:
+    return screen(who, path=path, **query)
 
 
 def test_no_export_yet_says_how_one_is_made(store: Store, screen: Screen) -> None:
-    at = opened(screen, "finance", LIST)
+    at = open_page(screen, "finance", LIST)
     assert "Nothing was exported in this mode yet" in at.info[0].value
 
 
@@ -66,7 +62,7 @@ def test_receipts_are_listed_in_words_newest_first_and_narrowed(sold: Store, scr
     exported("purchases", address={"distributor": [str(partner.id)], "from": ["2026-11-01"]})
     exported("claims", XLSX, address={"status": ["Paid"]})
     exported("purchases", is_live=False)
-    at = opened(screen, "finance", LIST)
+    at = open_page(screen, "finance", LIST)
     table = lists(at)[0]
     assert list(table["Export"]) == ["Claims", "Purchases"]
     assert list(table["Format"]) == ["XLSX", "CSV"]
@@ -85,20 +81,20 @@ def test_receipts_are_listed_in_words_newest_first_and_narrowed(sold: Store, scr
 
 def test_a_wrong_address_says_what_is_wrong_and_leads_back(sold: Store, screen: Screen) -> None:
     exported("purchases")
-    at = opened(screen, "finance", LIST, kind="secrets", person="1")
+    at = open_page(screen, "finance", LIST, kind="secrets", person="1")
     assert "`kind`" in at.error[0].value
     assert "`person`" in at.error[0].value
     press(at, "Start again without filters")
     assert len(lists(at)[0]) == 1
     for wrong, said in ({"id": "1"}, "names no receipt"), ({"id": str(ids.new())}, "no such receipt"):
-        assert said in opened(screen, "finance", ONE, **wrong).error[0].value
+        assert said in open_page(screen, "finance", ONE, **wrong).error[0].value
 
 
 def test_run_again_says_that_it_is_the_same_and_later_what_changed(
     sold: Store, screen: Screen, partner: Partner
 ) -> None:
     first = exported("purchases", XLSX, address={"source": ["api"]})
-    at = opened(screen, "finance", ONE, id=str(first.id))
+    at = open_page(screen, "finance", ONE, id=str(first.id))
     link = urlsplit(at.get("link_button")[0].proto.url)
     query = parse_qs(link.query)
     assert link.path == "/exports/purchases.xlsx"
@@ -110,7 +106,7 @@ def test_run_again_says_that_it_is_the_same_and_later_what_changed(
     changed = exported("purchases", XLSX, address={"source": ["api"]}, again_of=first.id)
     watched(at, changed.id, first.id)
     assert "more" in at.warning[0].value
-    again = opened(screen, "finance", ONE, id=str(changed.id))
+    again = open_page(screen, "finance", ONE, id=str(changed.id))
     assert "Repeats an earlier export" in [heading.value for heading in again.subheader]
     assert "Changed since" in again.warning[0].value
 
@@ -124,7 +120,7 @@ def watched(at: AppTest, export_id: UUID, again: UUID) -> None:
 
 def test_a_receipt_shows_its_hashes_and_is_run_again_only_by_who_has_its_role(sold: Store, screen: Screen) -> None:
     order = exported("claims", XLSX)
-    at = opened(screen, "finance", ONE, id=str(order.id))
+    at = open_page(screen, "finance", ONE, id=str(order.id))
     assert not at.get("link_button")
     assert "needs the role claims or supervisor" in at.info[0].value
     assert len(at.code) == 2
@@ -133,13 +129,13 @@ def test_a_receipt_shows_its_hashes_and_is_run_again_only_by_who_has_its_role(so
 
 def test_claims_officers_have_no_receipts(sold: Store, screen: Screen) -> None:
     with pytest.raises(ValueError, match="finance"):
-        screen("claims", page=LIST)
+        screen("claims", path=LIST)
 
 
 def test_the_policies_on_the_screen_are_the_policies_of_the_file(sold: Store, screen: Screen) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
         email = session.execute(sa.select(Policy.email)).scalars().first()
-    at = opened(screen, "operations", "policies/search.py", find=email, role="principal", period="6m")
+    at = open_page(screen, "operations", "policies/search.py", find=email, role="principal", period="6m")
     csv, *others = (urlsplit(button.proto.url) for button in at.get("link_button")[:3])
     paths = ["/exports/policies.csv", "/exports/policies.excel-csv", "/exports/policies.xlsx"]
     assert [link.path for link in (csv, *others)] == paths

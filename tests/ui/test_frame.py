@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 from core.errors import StoreUnavailable
 from core.services.people.staff import Person
 from core.ui.frame import frame, menu
-from tests.ui.conftest import Screen, person_of, texts
+from tests.ui.conftest import Screen, labels, person_of, texts
 
 ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
 
@@ -37,7 +37,7 @@ def test_addresses_are_told_apart() -> None:
 def test_without_a_person_there_is_only_the_sign_in(screen: Screen) -> None:
     at = screen()
     assert [field.label for field in at.text_input] == ["E-mail", "Password"]
-    assert [button.label for button in at.button] == ["Sign in"]
+    assert labels(at) == ["Sign in"]
 
 
 def test_a_page_without_the_role_cannot_be_opened(screen: Screen) -> None:
@@ -66,7 +66,7 @@ def test_a_page_judges_the_role_again_by_itself(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_live_is_the_mode_until_test_is_asked_for(screen: Screen) -> None:
-    at = screen("operations", page="buy/credit_life.py")
+    at = screen("operations", path="buy/credit_life.py")
     assert at.button_group(key="mode_switch").value == "Live"
     assert "mode" not in at.query_params
     at.button_group(key="mode_switch").set_value("Test").run()
@@ -87,7 +87,7 @@ def test_a_name_is_shown_as_it_stands(screen: Screen) -> None:
 
 
 def test_a_store_that_is_gone_is_said_and_recovers(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
-    at = screen("operations", page="buy/credit_life.py")
+    at = screen("operations", path="buy/credit_life.py")
 
     def gone(*_: object) -> None:
         raise StoreUnavailable
@@ -102,7 +102,7 @@ def test_a_store_that_is_gone_is_said_and_recovers(screen: Screen, monkeypatch: 
 
 
 def test_an_address_outlasts_a_store_that_is_gone(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
-    at = screen("operations", page="buy/credit_life.py")
+    at = screen("operations", path="buy/credit_life.py")
 
     def gone() -> None:
         raise StoreUnavailable
@@ -121,7 +121,7 @@ def test_somebody_without_any_screen_is_told_so(screen: Screen, monkeypatch: pyt
 
 @pytest.mark.parametrize("path", ["/nonsense", "/first-page", "/dashboard", "/nothing/here"])
 def test_whatever_the_address_names_the_first_page_can_be_drawn(screen: Screen, path: str) -> None:
-    """What an unknown one shows takes an address bar: the browser's journeys look at it."""
+    """An unknown page needs an address bar to be shown: the browser's journeys look at it."""
     at = screen("operations")
     at.context = {"url": f"https://desk.example{path}"}
     assert at.run().title[0].value == "Dashboard"

@@ -1,4 +1,4 @@
-"""What happened to a sale and what was submitted for it, in the words of the desk on both of its screens."""
+"""The history and submissions of a sale in the words of the desk, on both of its screens."""
 
 from typing import Any
 
@@ -42,18 +42,13 @@ def name_of(cover: Cover[Any]) -> str:
     return str(shipped.products()[shipped.request(cover).product_id]["name"])
 
 
-def opened(screen: Screen, page: str, sale: Sale) -> AppTest:
-    at = screen("operations", "finance")
-    at.switch_page(page)
-    at.query_params["id"] = str(getattr(sale, PAGES[page]))
-    at.run()
-    assert not at.exception
-    return at
+def open_page(screen: Screen, page: str, sale: Sale) -> AppTest:
+    return screen("operations", "finance", path=page, id=str(getattr(sale, PAGES[page])))
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_log_names_people_products_and_money(screen: Screen, cancelled: Sale, page: str) -> None:
-    at = opened(screen, page, cancelled)
+    at = open_page(screen, page, cancelled)
     said = texts(at)
     assert "Swift Lenders, key Production" in said
     assert "· ops@x.example" in said
@@ -70,6 +65,6 @@ def test_the_log_names_people_products_and_money(screen: Screen, cancelled: Sale
 
 @pytest.mark.parametrize("page", PAGES)
 def test_what_was_submitted_reads_as_money_days_and_words(screen: Screen, cancelled: Sale, page: str) -> None:
-    shown = str([table.value.to_dict() for table in opened(screen, page, cancelled).table]).replace("\\", "")
+    shown = str([table.value.to_dict() for table in open_page(screen, page, cancelled).table]).replace("\\", "")
     assert "₦5,000,000.00" in shown
     assert "'Weekly'" in shown

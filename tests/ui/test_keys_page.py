@@ -9,7 +9,7 @@ from core.services.distributors.key_admin import KeyFilter
 from core.services.paging import Paging
 from core.store.access import Scope, Store
 from tests.conftest import Partner
-from tests.ui.conftest import Screen, address, lists, press, texts
+from tests.ui.conftest import Screen, address, labels, lists, press, texts
 
 pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 LIST = "admin/keys.py"
@@ -22,7 +22,7 @@ def issue(at: AppTest, distributor: str | None, name: str) -> AppTest:
 
 
 def test_a_key_is_shown_once_and_kept_nowhere(screen: Screen, store: Store, partner: Partner) -> None:
-    at = issue(screen("admin", page=LIST), "Swift Lenders", "Check *out*")
+    at = issue(screen("admin", path=LIST), "Swift Lenders", "Check *out*")
     key = at.code[0].value
     with store.reading(Scope.system()) as session:
         caller = keys.authenticate(session, key)
@@ -37,14 +37,14 @@ def test_a_key_is_shown_once_and_kept_nowhere(screen: Screen, store: Store, part
 
 
 def test_an_incomplete_order_issues_nothing(screen: Screen, store: Store) -> None:
-    at = issue(screen("admin", page=LIST), None, "")
+    at = issue(screen("admin", path=LIST), None, "")
     assert texts(at).count("Is required") == 2
     assert not at.code
     assert "There is no key yet" in texts(at)
 
 
 def test_keys_are_narrowed_by_the_address(screen: Screen, partner: Partner) -> None:
-    at = screen("admin", page=LIST)
+    at = screen("admin", path=LIST)
     assert sorted(lists(at)[0]["Mode"]) == ["Live", "Test"]
     at.selectbox(key="kind").set_value("live").run()
     assert address(at) == {"kind": ["live"]}
@@ -56,17 +56,17 @@ def test_keys_are_narrowed_by_the_address(screen: Screen, partner: Partner) -> N
 def test_a_key_is_revoked_on_its_page(screen: Screen, store: Store, partner: Partner) -> None:
     with store.reading(Scope.system()) as session:
         key = key_admin.list_keys(session, KeyFilter(is_live=True), Paging(1, 1)).items[0]
-    at = screen("admin", page="admin/key.py")
+    at = screen("admin", path="admin/key.py")
     at.query_params["id"] = str(key.id)
     at.run()
     assert key.hint in str([line.value for line in at.text])
     press(at, "Revoke the key")
     assert "Revoked" in at.title[0].value
-    assert "Revoke the key" not in [button.label for button in at.button]
+    assert "Revoke the key" not in labels(at)
     with store.reading(Scope.system()) as session, pytest.raises(Unauthorized):
         keys.authenticate(session, partner.live_key)
 
 
 def test_an_address_of_no_key_says_so(screen: Screen) -> None:
-    at = screen("admin", page="admin/key.py")
+    at = screen("admin", path="admin/key.py")
     assert "has to be a UUID" in at.error[0].value

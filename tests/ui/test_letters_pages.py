@@ -32,15 +32,12 @@ def sale(store: Store, partner: Partner) -> Sale:
         return sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
 
 
-def opened(screen: Screen, page: str, *roles: str, **query: str) -> AppTest:
-    at = screen(*roles, page=page)
-    for name, value in query.items():
-        at.query_params[name] = value
-    return at.run()
+def open_page(screen: Screen, page: str, *roles: str, **query: str) -> AppTest:
+    return screen(*roles, path=page, **query)
 
 
 def test_a_certificate_is_sent_from_the_policy_and_logged_there(store: Store, screen: Screen, sale: Sale) -> None:
-    at = opened(screen, "policies/policy.py", "operations", id=str(sale.policy_id))
+    at = open_page(screen, "policies/policy.py", "operations", id=str(sale.policy_id))
     assert "No e-mail was sent about this." in texts(at)
     press(at, "Send by e-mail")
     with store.reading(Scope.system()) as session:
@@ -49,7 +46,7 @@ def test_a_certificate_is_sent_from_the_policy_and_logged_there(store: Store, sc
     log = next(each for each in lists(at) if "Subject" in each)
     assert list(log["State"]) == ["Waiting"]
     assert list(log["Subject"]) == [letter.subject]
-    reader = opened(screen, "policies/policy.py", "claims", id=str(sale.policy_id))
+    reader = open_page(screen, "policies/policy.py", "claims", id=str(sale.policy_id))
     assert "Send by e-mail" not in [button.label for button in reader.button]
 
 
@@ -57,19 +54,19 @@ def test_a_reminder_says_who_was_left_out_and_a_customer_may_switch_them_off(
     store: Store, screen: Screen, sale: Sale
 ) -> None:
     customer_id = str(sale.policy["customer_id"])
-    customer = opened(screen, "sales/customer.py", "operations", id=customer_id)
+    customer = open_page(screen, "sales/customer.py", "operations", id=customer_id)
     customer.toggle(key="reminders_off").set_value(False).run()
     assert not customer.exception
-    at = opened(screen, "sales/due.py", "operations")
+    at = open_page(screen, "sales/due.py", "operations")
     assert next(button for button in at.button if button.label == "Remind").disabled
     assert list(lists(at)[0]["Reminded"]) == ["–"]
-    looking = opened(screen, "sales/customer.py", "claims", id=customer_id)
+    looking = open_page(screen, "sales/customer.py", "claims", id=customer_id)
     assert looking.toggle(key="reminders_off").disabled
     assert looking.toggle(key="reminders_off").value is False
 
 
 def test_an_admin_changes_a_text_sees_it_and_takes_it_back(store: Store, screen: Screen) -> None:
-    at = opened(screen, "admin/mail_texts.py", "admin")
+    at = open_page(screen, "admin/mail_texts.py", "admin")
     key = "mail_text renewal reminder 0"
     at.text_input(key=f"{key} subject").set_value("Soon over, $nobody").run()
     at.button(key=f"{key} save").click().run()

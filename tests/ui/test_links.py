@@ -1,4 +1,4 @@
-"""What a link opens to somebody who cannot sign in: the first admin's form, a password to choose, or a clear no."""
+"""Links for people who cannot sign in: the first admin's form, a password to choose, or a clear no."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,7 +10,7 @@ from core.services.people import account_changes, invitations, passwords, sign_i
 from core.services.people.staff import Person
 from core.settings import settings
 from core.store.access import Scope, Store
-from tests.ui.conftest import Screen, press, texts
+from tests.ui.conftest import Screen, labels, press, texts
 
 pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 PASSWORD = "correct horse battery"
@@ -99,7 +99,7 @@ def test_without_passwords_there_is_the_provider_alone(
     settings.cache_clear()
     at = screen()
     assert not at.text_input
-    assert [button.label for button in at.button] == ["Sign in with Acme"]
+    assert labels(at) == ["Sign in with Acme"]
     at = screen(t=first)
     assert [field.label for field in at.text_input] == ["Name", "E-mail"]
     assert sign_in.COMPLETE in html(answer(at, "Ada", "ada@x.example"))

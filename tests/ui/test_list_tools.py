@@ -1,4 +1,4 @@
-"""What stands above a list: a chip for each filter in use, and saved views."""
+"""The tools above a list: a chip for each filter in use, and saved views."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -18,7 +18,7 @@ from core.ui.frame import page_links
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import Portfolio
-from tests.ui.conftest import Screen, address, person_of, press, sent, texts
+from tests.ui.conftest import Screen, address, labels, person_of, press, sent, texts
 
 LIST = "sales/purchases.py"
 
@@ -29,12 +29,8 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
     return store
 
 
-def opened(screen: Screen, person: Person, **query: str) -> AppTest:
-    at = screen(page=LIST, signed_in=person)
-    at.query_params.clear()
-    for name, value in query.items():
-        at.query_params[name] = value
-    return at.run()
+def open_page(screen: Screen, person: Person, **query: str) -> AppTest:
+    return screen(path=LIST, signed_in=person, **query)
 
 
 def starts(at: AppTest) -> Any:
@@ -43,20 +39,20 @@ def starts(at: AppTest) -> Any:
 
 def test_a_filter_in_use_is_a_chip_that_takes_it_away(sold: Store, screen: Screen, partner: Partner) -> None:
     query = {"distributor": str(partner.id), "source": "desk", "order": "largest"}
-    at = opened(screen, person_of("operations"), **query, expires_from="2026-01-02")
-    labels = [button.label for button in at.button]
-    assert "Distributor: Swift Lenders" in labels
-    assert "Request source: Desk" in labels
+    at = open_page(screen, person_of("operations"), **query, expires_from="2026-01-02")
+    shown = labels(at)
+    assert "Distributor: Swift Lenders" in shown
+    assert "Request source: Desk" in shown
     press(at, "Distributor: Swift Lenders")
     assert address(at) == {"source": ["desk"], "order": ["largest"], "expires_from": ["2026-01-02"]}
-    assert "Distributor: Swift Lenders" not in [button.label for button in at.button]
+    assert "Distributor: Swift Lenders" not in labels(at)
 
 
 def test_a_range_of_premiums_holds_both_its_ends(sold: Store, screen: Screen) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
         totals = sorted(session.execute(sa.select(col(Purchase.total_minor))).scalars())
     least, most = totals[2], totals[-3]
-    at = opened(screen, person_of("operations"), premium_from=f"{least / 100:.2f}", premium_to=f"{most / 100:.2f}")
+    at = open_page(screen, person_of("operations"), premium_from=f"{least / 100:.2f}", premium_to=f"{most / 100:.2f}")
     inside = [total for total in totals if least <= total <= most]
     assert f"**{len(inside)}** purchases · {words.naira(sum(inside))} · All time" in texts(at)
     assert f"Premium from: {words.naira(least)}" in [button.label.replace("\\", "") for button in at.button]
@@ -64,7 +60,7 @@ def test_a_range_of_premiums_holds_both_its_ends(sold: Store, screen: Screen) ->
 
 def test_a_view_is_saved_opened_by_the_menu_and_deleted(sold: Store, screen: Screen) -> None:
     person = person_of("operations")
-    at = opened(screen, person, source="desk", order="largest", page="1")
+    at = open_page(screen, person, source="desk", order="largest", page="1")
     press(at, "Save this view")
     assert "Give the view a name." in texts(at)
     at.text_input(key="view_name").set_value("From *the* desk").run()
@@ -74,10 +70,10 @@ def test_a_view_is_saved_opened_by_the_menu_and_deleted(sold: Store, screen: Scr
     assert (at.text_input(key="view_name").value, starts(at)) == ("", {})
     press(at, "Start with it")
     assert starts(at) == {"/purchases": "order=largest&source=desk"}
-    colleague = opened(screen, person_of("operations"))
+    colleague = open_page(screen, person_of("operations"))
     assert [link.label for link in colleague.get("page_link") if "desk" in link.label] == ["From \\*the\\* desk"]
     assert "Delete" not in [button.label for button in colleague.button]
-    at = opened(screen, person, source="desk", order="largest")
+    at = open_page(screen, person, source="desk", order="largest")
     press(at, "Delete")
     assert starts(at) == {}
     assert "From *the* desk" not in texts(at)
@@ -95,8 +91,8 @@ def test_the_view_that_is_open_is_mailed_as_the_person_wishes(sold: Store, scree
         bola = staff.get_by_email(session, "bola@coverdesk.example")
         view = saved_views.save_view(session, LIST, {"source": ["desk"]}, {"name": "Desk"}, by=bola)
     key = f"view_mail {view}"
-    assert not [box for box in opened(screen, bola).selectbox if box.key == f"{key} every"]
-    at = opened(screen, bola, source="desk")
+    assert not [box for box in open_page(screen, bola).selectbox if box.key == f"{key} every"]
+    at = open_page(screen, bola, source="desk")
     at.selectbox(key=f"{key} every").set_value("week")
     at.selectbox(key=f"{key} warn").set_value("sum above")
     at.button(key=f"{key} save").click().run()

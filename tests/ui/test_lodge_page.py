@@ -36,7 +36,7 @@ def sale(store: Store, partner: Partner) -> Sale:
 @pytest.fixture
 def page(screen: Screen, sale: Sale) -> AppTest:
     """The form of a claim on that policy."""
-    at = screen("claims", page=PAGE)
+    at = screen("claims", path=PAGE)
     at.text_input(key="policy").set_value(sale.policy["meta"]["policy_number"]).run()
     assert not at.exception
     return at
@@ -65,11 +65,11 @@ def count(store: Store, table: Any) -> int:
 
 def test_who_works_no_claims_cannot_lodge(screen: Screen) -> None:
     with pytest.raises(ValueError, match="lodge"):
-        screen("operations", page=PAGE)
+        screen("operations", path=PAGE)
 
 
 def test_unknown_number_says_where_to_look(screen: Screen) -> None:
-    at = screen("supervisor", page=PAGE)
+    at = screen("supervisor", path=PAGE)
     assert "Type the number" in texts(at)
     at.text_input(key="policy").set_value("NO/SUCH/1").run()
     assert "no policy “NO/SUCH/1” in this mode" in texts(at)
@@ -175,7 +175,7 @@ def test_every_line_is_lodged_by_its_own_form(
     bought = sell(store, partner, cover, is_live=True)
     line = get_line_of((cover.prefix, cover.route))
     assert line is not None
-    at = screen("claims", page=PAGE)
+    at = screen("claims", path=PAGE)
     at.text_input(key="policy").set_value(bought.policy["meta"]["policy_number"]).run()
     incident = min(line.covers[cover.prefix, cover.route])
     at.selectbox(key=field(bought, "incident_type")).set_value(incident).run()

@@ -8,11 +8,11 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.services.claims.diary import tasks
 from core.services.claims.paying import hand_overs
-from core.settings import ROOT
 from core.store.access import Store
 from core.ui.frame import menu_counts
 from tests.conftest import Partner
 from tests.services.claim_office import Office
+from tests.ui.conftest import Screen
 
 Opens = Callable[[str], AppTest]
 
@@ -23,15 +23,9 @@ def office(store: Store, partner: Partner) -> Office:
 
 
 @pytest.fixture
-def opens(office: Office, monkeypatch: pytest.MonkeyPatch) -> Opens:
+def opens(office: Office, screen: Screen) -> Opens:
     def open_(by: str) -> AppTest:
-        person = office.people[by]
-        monkeypatch.setattr("core.ui.frame.frame.current", lambda: person)
-        at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=60)
-        at.query_params["mode"] = "test"
-        at.run()
-        assert not at.exception
-        return at
+        return screen(signed_in=office.people[by], mode="test")
 
     return open_
 

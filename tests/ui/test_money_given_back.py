@@ -1,4 +1,4 @@
-"""What was given back stands beside what was written, on every screen with money, and adds up there."""
+"""Refunds stand beside the premium on every screen with money, and add up there."""
 
 import re
 from collections.abc import Iterator
@@ -48,14 +48,8 @@ def renewed_and_cancelled(store: Store, partner: Partner) -> Sale:
     return sale
 
 
-def opened(screen: Screen, page: str, **query: str) -> AppTest:
-    at = screen("operations", page=page)
-    at.query_params.clear()
-    for name, value in query.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
+def open_page(screen: Screen, page: str, **query: str) -> AppTest:
+    return screen("operations", path=page, **query)
 
 
 def table(at: AppTest, heading: str) -> dict[str, list[int]]:
@@ -75,7 +69,7 @@ def adds_up(rows: dict[str, list[int]]) -> bool:
 def test_the_dashboard_adds_up_what_was_written_given_back_and_is_left(
     screen: Screen, declined: Sale, renewed_and_cancelled: Sale
 ) -> None:
-    at = opened(screen, "sales/dashboard.py", period="30d")
+    at = open_page(screen, "sales/dashboard.py", period="30d")
     rows = table(at, "| Premium |")
     assert adds_up(rows)
     assert [sum(pair) for pair in zip(rows["Purchases"], rows["Renewals"], strict=True)] == rows["Written"]
@@ -90,13 +84,13 @@ def test_the_dashboard_adds_up_what_was_written_given_back_and_is_left(
 def test_a_list_says_what_was_given_back_of_it(
     screen: Screen, declined: Sale, renewed_and_cancelled: Sale, page: str
 ) -> None:
-    rows = table(opened(screen, page), "| Premium |")
+    rows = table(open_page(screen, page), "| Premium |")
     assert adds_up(rows)
     assert rows["Given back"][0] > 0
 
 
 def test_a_declined_sale_keeps_no_commission_and_says_what_it_is(screen: Screen, declined: Sale) -> None:
-    at = opened(screen, "sales/purchase.py", id=str(declined.purchase_id))
+    at = open_page(screen, "sales/purchase.py", id=str(declined.purchase_id))
     rows = table(at, "| Written |")
     assert all(written == back and not kept for written, back, kept in rows.values())
     *parts, whole = rows.values()
@@ -109,9 +103,9 @@ def test_a_declined_sale_keeps_no_commission_and_says_what_it_is(screen: Screen,
 
 
 def test_a_purchase_counts_its_own_refund_and_the_policy_every_one(screen: Screen, renewed_and_cancelled: Sale) -> None:
-    at = opened(screen, "sales/purchase.py", id=str(renewed_and_cancelled.purchase_id))
+    at = open_page(screen, "sales/purchase.py", id=str(renewed_and_cancelled.purchase_id))
     assert table(at, "| Written |")["Premium"] == [1_500_000, 300_000, 1_200_000]
-    policy = opened(screen, "policies/policy.py", id=str(renewed_and_cancelled.policy_id))
+    policy = open_page(screen, "policies/policy.py", id=str(renewed_and_cancelled.policy_id))
     given_back = {metric.label: metric.value for metric in policy.metric if metric.label.startswith("Given back")}
     assert given_back == {"Given back of the purchase": "₦3,000.00", "Given back of the renewal": "₦15,000.00"}
     assert "₦18,000.00" in [str(line.value) for line in policy.text]
@@ -123,7 +117,7 @@ def test_the_dialog_refuses_a_cancellation_while_a_claim_is_open(
     office = Office(store, partner)
     claim_id = office.lodge()
     with clock.freeze(shipped.STILL):
-        at = opened(screen, "policies/policy.py", id=str(office.desk.sale.policy_id), mode="test")
+        at = open_page(screen, "policies/policy.py", id=str(office.desk.sale.policy_id), mode="test")
         next(button for button in at.button if button.label == "Cancel policy").click().run()
     assert f"Claim C-{claim_id.hex[-8:].upper()} (Pending) is still open" in texts(at)
     assert not [button for button in at.button if button.key == "policy.confirm"]

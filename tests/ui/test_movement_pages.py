@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core import clock
 from core.services.finance import movements
@@ -12,7 +11,8 @@ from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import Finance, select
-from tests.ui.conftest import Screen, lists, press, texts
+from tests.ui.conftest import Screen, labels, lists, press, texts
+from tests.ui.finance_pages import open_page
 
 LIST, ONE = "finance/movements.py", "finance/movement.py"
 
@@ -29,18 +29,8 @@ def finance(store: Store, partner: Partner) -> Finance:
     return Finance(store)
 
 
-def opened(screen: Screen, finance: Finance, path: str, *, by: str = "funmi", **query: str) -> AppTest:
-    at = screen(page=path, signed_in=finance.people[by])
-    at.query_params.clear()
-    for name, value in query.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
-
-
 def test_the_list_shows_signed_rows_and_the_net_of_the_whole(finance: Finance, screen: Screen) -> None:
-    at = opened(screen, finance, LIST)
+    at = open_page(screen, finance, LIST)
     shown, rows = lists(at)[0], finance.rows(50)
     assert list(shown["Premium"]) == [words.naira(row.total_minor) for row in rows]
     assert list(shown["Kind"]) == [row.kind_name for row in rows]
@@ -51,7 +41,7 @@ def test_the_list_shows_signed_rows_and_the_net_of_the_whole(finance: Finance, s
 
 
 def test_the_kind_narrows_rows_total_and_export(finance: Finance, screen: Screen) -> None:
-    at = opened(screen, finance, LIST, kind="refund")
+    at = open_page(screen, finance, LIST, kind="refund")
     refunds = finance.rows(kind="refund")
     assert list(lists(at)[0]["Premium"]) == [words.naira(row.total_minor) for row in refunds][:50]
     assert "kind=refund" in at.get("link_button")[0].proto.url
@@ -59,28 +49,28 @@ def test_the_kind_narrows_rows_total_and_export(finance: Finance, screen: Screen
 
 
 def test_an_empty_store_says_that_nothing_moved(store: Store, screen: Screen) -> None:
-    assert "No money has moved" in screen("finance", page=LIST).info[0].value
+    assert "No money has moved" in screen("finance", path=LIST).info[0].value
 
 
 def test_two_people_of_finance_make_an_adjustment_and_one_does_not(finance: Finance, screen: Screen) -> None:
     row = finance.rows()[0]
-    at = opened(screen, finance, ONE, id=str(row.id))
+    at = open_page(screen, finance, ONE, id=str(row.id))
     press(at, "Propose an adjustment")
     at.text_input(key="decision.field.premium").set_value("-10.00")
     at.text_input(key="decision.field.reason").set_value("Paid to the insurer twice")
     press(at, "Propose it")
-    assert "Take it back" in [button.label for button in at.button]
-    assert "Confirm" not in [button.label for button in at.button]
-    at = opened(screen, finance, LIST, by="femi")
+    assert "Take it back" in labels(at)
+    assert "Confirm" not in labels(at)
+    at = open_page(screen, finance, LIST, by="femi")
     assert "₦10.00 by Funmi" in "".join(link.proto.label for link in at.get("page_link"))
-    at = opened(screen, finance, ONE, by="femi", id=str(row.id))
+    at = open_page(screen, finance, ONE, by="femi", id=str(row.id))
     press(press(at, "Confirm"), "Confirm it")
     assert [made.total_minor for made in finance.rows(kind="adjustment")] == [-1_000]
     assert "Confirmed" in texts(at)
 
 
 def test_a_wrong_amount_is_said_beside_its_field(finance: Finance, screen: Screen) -> None:
-    at = opened(screen, finance, ONE, id=str(finance.rows()[0].id))
+    at = open_page(screen, finance, ONE, id=str(finance.rows()[0].id))
     press(at, "Propose an adjustment")
     at.text_input(key="decision.field.premium").set_value("a lot")
     at.text_input(key="decision.field.reason").set_value("Paid to the insurer twice")
@@ -90,11 +80,11 @@ def test_a_wrong_amount_is_said_beside_its_field(finance: Finance, screen: Scree
 
 
 def test_operations_look_and_do_not_adjust_and_claims_do_not_look(finance: Finance, screen: Screen) -> None:
-    at = opened(screen, finance, ONE, by="oye", id=str(finance.rows()[0].id))
-    assert "Propose an adjustment" not in [button.label for button in at.button]
+    at = open_page(screen, finance, ONE, by="oye", id=str(finance.rows()[0].id))
+    assert "Propose an adjustment" not in labels(at)
     for path in (LIST, ONE):
         with pytest.raises(ValueError, match="movement"):
-            screen("claims", page=path)
+            screen("claims", path=path)
 
 
 @pytest.mark.parametrize(
@@ -102,4 +92,4 @@ def test_operations_look_and_do_not_adjust_and_claims_do_not_look(finance: Finan
     [({"id": "1"}, "names no movement"), ({"id": "0" * 8 + "-0000-7000-8000-" + "0" * 12}, "no such")],
 )
 def test_a_wrong_movement_is_explained(finance: Finance, screen: Screen, query: dict[str, str], said: str) -> None:
-    assert said in opened(screen, finance, ONE, **query).error[0].value
+    assert said in open_page(screen, finance, ONE, **query).error[0].value

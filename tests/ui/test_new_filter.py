@@ -91,17 +91,14 @@ def paid(store: Store, instalment: str) -> dict[UUID, int]:
     return found
 
 
-def opened(screen: Screen, **query: str) -> AppTest:
-    at = screen("operations", page=LIST)
-    at.query_params.clear()
-    at.query_params.update(query)
-    return at.run()
+def open_page(screen: Screen, **query: str) -> AppTest:
+    return screen("operations", path=LIST, **query)
 
 
 def test_it_has_a_widget_and_an_address_and_the_total_is_that_of_its_rows(
     sold: Store, screen: Screen, kind: ExportKind[Any]
 ) -> None:
-    at = opened(screen, instalment="monthly")
+    at = open_page(screen, instalment="monthly")
     assert at.multiselect(key="instalment").label == "Instalment"
     assert at.multiselect(key="instalment").value == ["monthly"]
     for instalment in ("monthly", "quarterly"):

@@ -30,6 +30,7 @@ def busy(store: Store, partner: Partner) -> Iterator[None]:
     def write(*_: object) -> None:
         Portfolio(seed=next(seeds), size=5, sellers=(partner.id,), days=120).write(store)
 
+    Portfolio(seed=next(seeds), size=40, sellers=(partner.id,), days=120).write(store)
     event.listen(store.engine, "begin", write, insert=True)
     yield
     event.remove(store.engine, "begin", write)
@@ -50,10 +51,7 @@ def busy(store: Store, partner: Partner) -> Iterator[None]:
 def test_the_rows_are_as_many_as_the_number_above_them_says(
     screen: Screen, page: str, noun: str, query: dict[str, str]
 ) -> None:
-    at = screen("operations", "claims", page=page)
-    at.query_params.clear()
-    at.query_params.update(query)
-    at.run()
+    at = screen("operations", "claims", path=page, **query)
     told = re.search(rf"\*\*([\d,]+)\*\* {noun}", texts(at))
     assert told, texts(at)
     assert len(lists(at)[0]) == min(PAGE, int(told[1].replace(",", "")))

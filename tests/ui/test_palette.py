@@ -94,7 +94,7 @@ def test_a_supervisor_opens_policies_and_customers_and_operations_read_products(
 
 
 def test_operations_read_a_product_and_change_nothing(store: Store, screen: Screen) -> None:
-    at = screen("operations", page="admin/products.py")
+    at = screen("operations", path="admin/products.py")
     href = next(row["href"] for payload in sent(at) for row in payload.get("rows", ()))
     at.switch_page("admin/product.py")
     at.query_params["id"] = parse_qs(urlsplit(href).query)["id"][0]
@@ -106,7 +106,7 @@ def test_operations_read_a_product_and_change_nothing(store: Store, screen: Scre
 
 
 def test_the_tab_of_a_record_is_in_the_address(store: Store, screen: Screen) -> None:
-    at = screen("admin", page="admin/products.py")
+    at = screen("admin", path="admin/products.py")
     href = next(row["href"] for payload in sent(at) for row in payload.get("rows", ()))
     at.switch_page("admin/product.py")
     at.query_params["id"] = parse_qs(urlsplit(href).query)["id"][0]

@@ -3,7 +3,6 @@
 from uuid import uuid4
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core.errors import Unauthorized
 from core.services.distributors import changes as partner_changes
@@ -13,8 +12,7 @@ from core.services.distributors.list import DistributorDetail
 from core.services.insurers import list as insurer_list
 from core.store.access import Scope, Store
 from tests.conftest import Partner
-from tests.ui.conftest import Screen, lists, person_of, press, texts
-from tests.ui.test_product_pages import opened
+from tests.ui.conftest import Screen, confirm, lists, person_of, press, texts
 
 LIST, ONE, INSURER = "admin/partners.py", "admin/distributor.py", "admin/insurer.py"
 
@@ -24,14 +22,8 @@ def seen(store: Store, partner: Partner) -> DistributorDetail:
         return distributor_list.get_distributor(session, partner.id)
 
 
-def confirm(at: AppTest) -> AppTest:
-    confirmed: AppTest = at.button(key="decision.confirm").click().run()
-    assert not confirmed.exception
-    return confirmed
-
-
 def test_the_first_distributor_is_added_from_the_empty_list(screen: Screen, store: Store) -> None:
-    at = opened(screen, LIST)
+    at = screen("admin", path=LIST)
     assert "no distributor yet" in texts(at)
     press(at, "Add a distributor")
     at.text_input(key="decision.field.name").set_value("L")
@@ -50,7 +42,7 @@ def test_the_first_distributor_is_added_from_the_empty_list(screen: Screen, stor
 
 
 def test_a_distributor_is_switched_off_and_its_keys_are_refused(screen: Screen, store: Store, partner: Partner) -> None:
-    at = press(opened(screen, ONE, id=str(partner.id)), "Switch off")
+    at = press(screen("admin", path=ONE, id=str(partner.id)), "Switch off")
     assert "refused with 401" in texts(at)
     assert seen(store, partner).row.active
     confirm(at)
@@ -60,7 +52,7 @@ def test_a_distributor_is_switched_off_and_its_keys_are_refused(screen: Screen, 
 
 
 def test_a_name_typed_over_somebody_elses_change_is_not_written(screen: Screen, store: Store, partner: Partner) -> None:
-    at = press(opened(screen, ONE, id=str(partner.id)), "Change")
+    at = press(screen("admin", path=ONE, id=str(partner.id)), "Change")
     row = seen(store, partner).row
     with store.writing(Scope.system()) as session:
         partner_changes.set_distributor_active(
@@ -74,11 +66,11 @@ def test_a_name_typed_over_somebody_elses_change_is_not_written(screen: Screen, 
 
 
 def test_insurers_are_listed_opened_and_changed(screen: Screen, store: Store) -> None:
-    at = opened(screen, LIST, view="insurers")
+    at = screen("admin", path=LIST, view="insurers")
     assert list(lists(at)[0]["Connection"]) == ["Delegated authority"] * 7
     with store.reading(Scope.staff(is_live=True)) as session:
         first = insurer_list.list_insurers(session)[0]
-    at = press(opened(screen, INSURER, id=str(first.id)), "Change")
+    at = press(screen("admin", path=INSURER, id=str(first.id)), "Change")
     at.text_input(key="decision.field.company_name").set_value("Anchorline Assurance")
     confirm(at)
     assert at.title[0].value == "Anchorline Assurance"
@@ -93,7 +85,7 @@ def test_only_an_admin_sees_partners(screen: Screen, store: Store) -> None:
 
 @pytest.mark.parametrize(("page", "said"), [(ONE, "no such distributor"), (INSURER, "no such insurer")])
 def test_an_address_without_a_record_says_so(screen: Screen, store: Store, page: str, said: str) -> None:
-    at = opened(screen, page, id=str(uuid4()))
+    at = screen("admin", path=page, id=str(uuid4()))
     assert said in texts(at)
     at.query_params["id"] = "x"
     assert "has to be a UUID" in texts(at.run())

@@ -20,7 +20,8 @@ from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import Finance
-from tests.ui.conftest import Screen, follow, lists, press, row_links, texts
+from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, texts
+from tests.ui.finance_pages import open_page
 
 LIST, BATCH, ONE, STATEMENT = (f"finance/{name}.py" for name in ("payments", "payout", "payment", "statement"))
 ACCOUNT = {"bank_name": "First Bank", "account_name": "Swift Ltd", "account_number": "0123456789"}
@@ -51,28 +52,6 @@ def sent(finance: Finance, party: Party, **terms: object) -> UUID:
     return UUID(str(made))
 
 
-def opened(screen: Screen, finance: Finance, path: str, *, by: str, **query: str) -> AppTest:
-    at = screen(page=path, signed_in=finance.people[by])
-    at.query_params.clear()
-    for name, value in query.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
-
-
-def confirm(at: AppTest, **typed: str) -> AppTest:
-    for name, value in typed.items():
-        at.text_input(key=f"decision.field.{name}").set_value(value)
-    at.button(key="decision.confirm").click().run()
-    assert not at.exception
-    return at
-
-
-def labels(at: AppTest) -> list[str]:
-    return [button.label for button in at.button]
-
-
 def links(at: AppTest) -> list[str]:
     return [link.proto.url for link in at.get("link_button")]
 
@@ -82,15 +61,15 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
 ) -> None:
     made = sent(finance, Party("distributor", partner.id))
     owed = finance.read(statement_reading.get_statement, made).paper.closing_minor
-    at = opened(screen, finance, LIST, by="funmi")
+    at = open_page(screen, finance, LIST, by="funmi")
     assert list(lists(at)[0]["Due"]) == [words.naira(owed)]
     confirm(press(at, f"Prepare a payout of {words.naira(owed)}"))
     assert "A payment is under way" in list(lists(at)[0]["Can be paid out"])
     batch = finance.read(payment_reading.list_batches)[0]
-    at = opened(screen, finance, BATCH, by="funmi", id=str(batch.id))
+    at = open_page(screen, finance, BATCH, by="funmi", id=str(batch.id))
     assert "Approve" not in labels(at), "who prepared it does not approve it"
     assert links(at) == []
-    at = confirm(press(opened(screen, finance, BATCH, by="femi", id=str(batch.id)), "Approve"))
+    at = confirm(press(open_page(screen, finance, BATCH, by="femi", id=str(batch.id)), "Approve"))
     assert links(at) == [f"/payouts/{batch.id}.csv"]
     follow(at, row_links(at)[0])
     confirm(press(at, "The bank has paid"), bank_reference="TRF/1")
@@ -98,11 +77,11 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
     confirm(press(at, "Returned"), reason="The account is closed")
     assert finance.read(statement_reading.get_statement, made).paper.state == "Sent"
-    at = opened(screen, finance, LIST, by="femi", view="payments", state="Returned")
+    at = open_page(screen, finance, LIST, by="femi", view="payments", state="Returned")
     assert list(lists(at)[0]["State"]) == ["Returned"]
-    at = opened(screen, finance, LIST, by="femi", view="payouts")
+    at = open_page(screen, finance, LIST, by="femi", view="payouts")
     assert list(lists(at)[0]["State"]) == ["Paid"]
-    at = opened(screen, finance, LIST, by="femi", view="taxes", month="2026-08")
+    at = open_page(screen, finance, LIST, by="femi", view="taxes", month="2026-08")
     assert "/taxes/vat/2026-08.xlsx" in links(at)
 
 
@@ -110,13 +89,13 @@ def test_a_payment_received_is_noted_on_the_statement_and_confirmed_by_another(
     finance: Finance, screen: Screen, partner: Partner
 ) -> None:
     made = sent(finance, Party("distributor", partner.id), collects="distributor")
-    at = press(opened(screen, finance, STATEMENT, by="funmi", id=str(made)), "Note a payment received")
+    at = press(open_page(screen, finance, STATEMENT, by="funmi", id=str(made)), "Note a payment received")
     confirm(at, bank_reference="")
     assert "required" in texts(at) or "at least" in texts(at)
     confirm(at, bank_reference="IN/7")
     (row,) = finance.read(payment_reading.list_payments, Paging(1, 5))
-    assert "Confirm" not in labels(opened(screen, finance, ONE, by="funmi", id=str(row.id)))
-    confirm(press(opened(screen, finance, ONE, by="femi", id=str(row.id)), "Confirm"))
+    assert "Confirm" not in labels(open_page(screen, finance, ONE, by="funmi", id=str(row.id)))
+    confirm(press(open_page(screen, finance, ONE, by="femi", id=str(row.id)), "Confirm"))
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
 
 
@@ -124,7 +103,7 @@ def test_other_roles_do_not_reach_payments_and_a_wrong_one_is_explained(finance:
     for role in ("operations", "claims", "supervisor"):
         for path in (LIST, BATCH, ONE):
             with pytest.raises(ValueError, match="pay"):
-                screen(role, page=path)
+                screen(role, path=path)
     for path in (BATCH, ONE):
         for given in ("1", "0" * 8 + "-0000-7000-8000-" + "0" * 12):
-            assert opened(screen, finance, path, by="funmi", id=given).error[0].value
+            assert open_page(screen, finance, path, by="funmi", id=given).error[0].value

@@ -22,8 +22,8 @@ from core.ui.policies import page_actions
 from tests.conftest import Partner
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, press, texts
+from tests.ui.policy_pages import PAGE, confirm, count, open_page
 
-PAGE = "policies/policy.py"
 ACTIONS = {"Activate", "Decline", "Cancel policy", "Renew", "Endorse"}
 
 
@@ -37,34 +37,13 @@ def active(store: Store, partner: Partner) -> Sale:
     return sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
 
 
-def opened(screen: Screen, policy_id: Any, *roles: str, page: str = PAGE, **query: str) -> AppTest:
-    """The screen of a policy."""
-    at = screen(*(roles or ("operations",)), **query)
-    at.switch_page(page)
-    at.query_params["id"] = str(policy_id)
-    at.run()
-    assert not at.exception
-    return at
-
-
 def actions(at: AppTest) -> set[str]:
     return {button.label for button in at.button} & ACTIONS
-
-
-def confirm(at: AppTest) -> AppTest:
-    done: AppTest = at.button(key="policy.confirm").click().run()
-    assert not done.exception
-    return done
 
 
 def stage(store: Store, sale: Sale) -> str:
     with store.reading(Scope.system()) as session:
         return policy_states.get_state(session, sale.policy_id).stage
-
-
-def count(store: Store, table: Any) -> int:
-    with store.reading(Scope.system()) as session:
-        return int(session.execute(sa.select(sa.func.count()).select_from(table)).scalar_one())
 
 
 def elsewhere(store: Store, partner: Partner, sale: Sale, verb: Any, **given: Any) -> None:
@@ -74,7 +53,7 @@ def elsewhere(store: Store, partner: Partner, sale: Sale, verb: Any, **given: An
 
 
 def test_a_policy_shows_its_facts_its_certificate_and_its_log(screen: Screen, active: Sale) -> None:
-    at = opened(screen, active.policy_id)
+    at = open_page(screen, active.policy_id)
     said = texts(at)
     meta = active.policy["meta"]
     assert f"{meta['policy_number']} :green-badge[In force]" in at.title[0].value.replace("\\", "")
@@ -87,32 +66,32 @@ def test_a_policy_shows_its_facts_its_certificate_and_its_log(screen: Screen, ac
 
 def test_personal_numbers_are_masked(screen: Screen, store: Store, partner: Partner) -> None:
     sale = sell(store, partner, credit_life.CREDIT_LIFE, is_live=True, bvn="22345678901")
-    shown = str([table.value for table in opened(screen, sale.policy_id).table])
+    shown = str([table.value for table in open_page(screen, sale.policy_id).table])
     assert "22345678901" not in shown
     assert "https://" not in shown
 
 
 @pytest.mark.parametrize(("id_", "said"), [("nonsense", "has to be a UUID"), ("", "has to be a UUID")])
 def test_an_address_that_names_no_policy_says_so(screen: Screen, store: Store, id_: str, said: str) -> None:
-    assert said in opened(screen, id_).error[0].value
+    assert said in open_page(screen, id_).error[0].value
 
 
 def test_an_unknown_policy_and_one_of_the_other_mode_are_not_found(screen: Screen, active: Sale) -> None:
-    assert "Policy not found" in opened(screen, uuid4()).error[0].value
-    assert "Policy not found" in opened(screen, active.policy_id, mode="test").error[0].value
+    assert "Policy not found" in open_page(screen, uuid4()).error[0].value
+    assert "Policy not found" in open_page(screen, active.policy_id, mode="test").error[0].value
 
 
 def test_only_the_allowed_actions_are_offered(
     screen: Screen, store: Store, partner: Partner, pending: Sale, active: Sale
 ) -> None:
-    assert actions(opened(screen, pending.policy_id)) == {"Activate", "Decline", "Cancel policy"}
-    assert actions(opened(screen, active.policy_id)) == {"Cancel policy", "Renew", "Endorse"}
+    assert actions(open_page(screen, pending.policy_id)) == {"Activate", "Decline", "Cancel policy"}
+    assert actions(open_page(screen, active.policy_id)) == {"Cancel policy", "Renew", "Endorse"}
     elsewhere(store, partner, active, policy_changes.cancel, reason="sold it", by_insurer=False)
-    assert actions(opened(screen, active.policy_id)) == set()
+    assert actions(open_page(screen, active.policy_id)) == set()
 
 
 def test_claims_may_look_and_not_act(screen: Screen, pending: Sale) -> None:
-    at = opened(screen, pending.policy_id, "claims")
+    at = open_page(screen, pending.policy_id, "claims")
     assert at.title
     assert actions(at) == set()
     assert not [link for link in at.get("page_link") if link.proto.label == "Open the purchase"]
@@ -124,7 +103,7 @@ def test_finance_has_no_policy_screen(screen: Screen) -> None:
 
 
 def test_activating_takes_the_insurers_number(screen: Screen, store: Store, pending: Sale) -> None:
-    at = press(opened(screen, pending.policy_id), "Activate")
+    at = press(open_page(screen, pending.policy_id), "Activate")
     at.text_input(key="policy.number").set_value("ACC/CM/11/26/HQ/77")
     confirm(at)
     assert "active as ACC/CM/11/26/HQ/77" in texts(at)
@@ -134,7 +113,7 @@ def test_activating_takes_the_insurers_number(screen: Screen, store: Store, pend
 
 
 def test_wrong_dates_are_said_beside_them_and_nothing_is_lost(screen: Screen, store: Store, pending: Sale) -> None:
-    at = press(opened(screen, pending.policy_id), "Activate")
+    at = press(open_page(screen, pending.policy_id), "Activate")
     at.text_input(key="policy.number").set_value("N/1")
     at.date_input(key="policy.expiration_on").set_value(clock.add_months(clock.today(), 60))
     confirm(at)
@@ -144,7 +123,7 @@ def test_wrong_dates_are_said_beside_them_and_nothing_is_lost(screen: Screen, st
 
 
 def test_cancelling_shows_the_refund_first_and_gives_back_that(screen: Screen, store: Store, active: Sale) -> None:
-    at = press(opened(screen, active.policy_id), "Cancel policy")
+    at = press(open_page(screen, active.policy_id), "Cancel policy")
     by_customer = next(metric.value for metric in at.metric if metric.label == "Goes back")
     at.button_group(key="policy.by").set_value("The insurer").run()
     by_insurer = next(metric.value for metric in at.metric if metric.label == "Goes back")
@@ -159,7 +138,7 @@ def test_cancelling_shows_the_refund_first_and_gives_back_that(screen: Screen, s
 
 
 def test_a_reason_is_needed(screen: Screen, store: Store, active: Sale) -> None:
-    at = confirm(press(opened(screen, active.policy_id), "Cancel policy"))
+    at = confirm(press(open_page(screen, active.policy_id), "Cancel policy"))
     assert "Must be said" in texts(at)
     assert stage(store, active) == "In force"
 
@@ -172,7 +151,7 @@ def test_an_ended_policy_says_when_and_what_its_term_was(
     today, end = words.day(clock.today()), words.day(active.policy["expiration_date"])
 
     def said() -> list[str]:
-        at = opened(screen, record_id, page=page)
+        at = open_page(screen, record_id, page=page)
         return [str(each.value) for each in at.main if each.type in {"caption", "arrow_caption", "text"}]
 
     def after(label: str) -> str:
@@ -186,7 +165,7 @@ def test_an_ended_policy_says_when_and_what_its_term_was(
 
 
 def test_declining_gives_everything_back(screen: Screen, store: Store, pending: Sale) -> None:
-    at = press(opened(screen, pending.policy_id), "Decline")
+    at = press(open_page(screen, pending.policy_id), "Decline")
     at.text_area(key="policy.reason").set_value("Too old")
     confirm(at)
     assert "declined" in at.success[0].value
@@ -196,7 +175,7 @@ def test_declining_gives_everything_back(screen: Screen, store: Store, pending: 
 
 def test_a_second_click_acts_once(screen: Screen, store: Store, active: Sale) -> None:
     """The run of the first click may be stopped after the commit: the next one must find its answer."""
-    at = press(opened(screen, active.policy_id), "Cancel policy")
+    at = press(open_page(screen, active.policy_id), "Cancel policy")
     hand = at.session_state["policy.open"].hand
     given = {"reason": "Sold the car", "by_insurer": False, "expected": Decimal("13500.00")}
     assert page_actions.cancel(hand, **given) == page_actions.cancel(hand, **given)
@@ -207,7 +186,7 @@ def test_a_second_click_acts_once(screen: Screen, store: Store, active: Sale) ->
 
 
 def test_a_refund_that_changed_since_it_was_shown_is_not_given(screen: Screen, store: Store, active: Sale) -> None:
-    at = press(opened(screen, active.policy_id), "Cancel policy")
+    at = press(open_page(screen, active.policy_id), "Cancel policy")
     hand = at.session_state["policy.open"].hand
     with pytest.raises(StateForbids, match=r"refund has changed to ₦13,500\.00"):
         page_actions.cancel(hand, reason="Sold it", by_insurer=False, expected=Decimal("13500.01"))
@@ -218,7 +197,7 @@ def test_a_refund_that_changed_since_it_was_shown_is_not_given(screen: Screen, s
 def test_somebody_elses_change_is_said_and_nothing_typed_is_lost(
     screen: Screen, store: Store, partner: Partner, pending: Sale
 ) -> None:
-    at = press(opened(screen, pending.policy_id), "Cancel policy")
+    at = press(open_page(screen, pending.policy_id), "Cancel policy")
     at.text_area(key="policy.reason").set_value("Changed their mind")
     elsewhere(store, partner, pending, policy_changes.activate)
     confirm(at)
@@ -233,7 +212,7 @@ def test_somebody_elses_change_is_said_and_nothing_typed_is_lost(
 def test_an_action_that_somebody_else_has_ruled_out_is_not_offered_again(
     screen: Screen, store: Store, partner: Partner, pending: Sale
 ) -> None:
-    at = press(opened(screen, pending.policy_id), "Decline")
+    at = press(open_page(screen, pending.policy_id), "Decline")
     at.text_area(key="policy.reason").set_value("Too old")
     elsewhere(store, partner, pending, policy_changes.activate)
     confirm(at)
@@ -245,14 +224,14 @@ def test_an_action_that_somebody_else_has_ruled_out_is_not_offered_again(
 
 
 def test_an_open_dialog_does_not_follow_to_another_policy(screen: Screen, pending: Sale, active: Sale) -> None:
-    at = press(opened(screen, pending.policy_id), "Decline")
+    at = press(open_page(screen, pending.policy_id), "Decline")
     at.query_params["id"] = str(active.policy_id)
     at.run()
     assert not [button for button in at.button if button.key == "policy.confirm"]
 
 
 def test_changes_are_written_down_with_the_person(screen: Screen, store: Store, active: Sale) -> None:
-    at = press(opened(screen, active.policy_id), "Cancel policy")
+    at = press(open_page(screen, active.policy_id), "Cancel policy")
     at.text_area(key="policy.reason").set_value("Sold the car")
     confirm(at)
     with store.reading(Scope.system()) as session:
@@ -263,13 +242,13 @@ def test_changes_are_written_down_with_the_person(screen: Screen, store: Store, 
 
 def test_a_probable_duplicate_is_pointed_out(screen: Screen, store: Store, partner: Partner) -> None:
     first, second = (sell(store, partner, credit_life.CREDIT_LIFE, is_live=True) for _ in range(2))
-    at = opened(screen, second.policy_id)
+    at = open_page(screen, second.policy_id)
     assert "Is it a second loan?" in at.warning[0].value
     assert any(str(first.policy_id) in link.proto.query_string for link in at.get("page_link"))
 
 
 def test_a_policy_without_a_certificate_says_so(screen: Screen, pending: Sale) -> None:
-    at = opened(screen, pending.policy_id)
+    at = open_page(screen, pending.policy_id)
     assert "follows when the policy is activated" in texts(at)
     assert not at.get("html")
 
@@ -280,4 +259,4 @@ def test_a_beneficiary_is_told_apart(screen: Screen, store: Store, partner: Part
     with store.writing(Scope.system()) as session:
         bought_by = session.get_one(Policy, buyer.policy_id).customer_id
         session.get_one(Policy, sale.policy_id).buyer_id = bought_by
-    assert "Beneficiary" in str([line.value for line in opened(screen, sale.policy_id).text])
+    assert "Beneficiary" in str([line.value for line in open_page(screen, sale.policy_id).text])

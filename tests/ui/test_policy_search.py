@@ -47,14 +47,9 @@ def found(store: Store, text: str | None, wanted: PolicyFilter | None = None, *,
     return {row.id for row in page.items}
 
 
-def opened(screen: Screen, *roles: str, **query: str) -> AppTest:
+def open_page(screen: Screen, *roles: str, **query: str) -> AppTest:
     """The search with a query in its address."""
-    at = screen(*(roles or ("operations",)))
-    at.switch_page(PAGE)
-    at.query_params.update(query)
-    at.run()
-    assert not at.exception
-    return at
+    return screen(*(roles or ("operations",)), path=PAGE, **query)
 
 
 def rows(at: AppTest) -> list[str]:
@@ -147,20 +142,20 @@ def test_filters_narrow_what_was_found(store: Store, partner: Partner, sales: tu
 
 
 def test_an_empty_store_says_what_to_do(screen: Screen) -> None:
-    at = opened(screen)
+    at = open_page(screen)
     assert "no policy in this mode yet" in texts(at)
     assert not lists(at)
 
 
 def test_everything_is_listed_newest_first_with_its_total(screen: Screen, sales: tuple[Sale, Sale]) -> None:
-    at = opened(screen)
+    at = open_page(screen)
     assert "**2** policies" in texts(at)
     assert rows(at) == ["Tunde Ade_mola", "Ngozi Okafor-Bello"]
     assert list(lists(at)[0]["State"]) == ["In force", "In force"]
 
 
 def test_the_box_writes_the_address_and_says_what_it_looked_for(screen: Screen, sales: tuple[Sale, Sale]) -> None:
-    at = opened(screen)
+    at = open_page(screen)
     at.text_input(key="find").set_value("abc 123 xy").run()
     assert at.query_params["find"] == "abc 123 xy"
     assert rows(at) == ["Ngozi Okafor-Bello"]
@@ -169,7 +164,7 @@ def test_the_box_writes_the_address_and_says_what_it_looked_for(screen: Screen, 
 
 
 def test_an_address_reproduces_the_view_and_reset_takes_it_back(screen: Screen, sales: tuple[Sale, Sale]) -> None:
-    at = opened(screen, find="okafor", force="yes", role="principal")
+    at = open_page(screen, find="okafor", force="yes", role="principal")
     assert at.text_input(key="find").value == "okafor"
     assert at.selectbox(key="force").value == "yes"
     assert rows(at) == ["Ngozi Okafor-Bello"]
@@ -179,7 +174,7 @@ def test_an_address_reproduces_the_view_and_reset_takes_it_back(screen: Screen, 
 
 
 def test_nothing_found_offers_the_way_back(screen: Screen, sales: tuple[Sale, Sale]) -> None:
-    at = opened(screen, find="nobody at all")
+    at = open_page(screen, find="nobody at all")
     assert "No policy matches" in texts(at)
     assert len(rows(press(at, "Show all policies"))) == 2
 
@@ -188,7 +183,7 @@ def test_a_filter_changed_on_the_screen_goes_back_to_the_first_page(
     screen: Screen, sales: tuple[Sale, Sale], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "PAGE_SIZE", 1)
-    at = opened(screen, page="2")
+    at = open_page(screen, page="2")
     assert rows(at) == ["Ngozi Okafor-Bello"]
     at.selectbox(key="force").set_value("yes").run()
     assert at.query_params["force"] == "yes"
@@ -201,27 +196,27 @@ def test_a_filter_changed_on_the_screen_goes_back_to_the_first_page(
 
 @pytest.mark.parametrize("page", ["2", "0", "-1", "x", "99999999999999"])
 def test_a_page_that_does_not_exist_is_said(screen: Screen, sales: tuple[Sale, Sale], page: str) -> None:
-    at = opened(screen, page=page)
+    at = open_page(screen, page=page)
     assert "There is no page" in texts(at)
     assert len(rows(press(at, "Go to the first page"))) == 2
 
 
 @pytest.mark.parametrize("find", ["x", "y" * 101])
 def test_a_text_too_short_or_too_long_is_said(screen: Screen, sales: tuple[Sale, Sale], find: str) -> None:
-    at = opened(screen, find=find)
+    at = open_page(screen, find=find)
     assert "2 to 100 characters" in texts(at)
     assert not lists(at)
 
 
 def test_wrong_filters_in_the_address_are_said_or_left_out(screen: Screen, sales: tuple[Sale, Sale]) -> None:
-    assert len(rows(opened(screen, force="maybe", role="king"))) == 2
-    at = opened(screen, provider="01900000-0000-7000-8000-0000000000ff")
+    assert len(rows(open_page(screen, force="maybe", role="king"))) == 2
+    at = open_page(screen, provider="01900000-0000-7000-8000-0000000000ff")
     assert "which is not known here" in texts(at)
     assert len(rows(press(at, "Start again without filters"))) == 2
 
 
 def test_a_row_opens_its_policy_and_leads_back(screen: Screen, sales: tuple[Sale, Sale]) -> None:
-    at = opened(screen, "claims", find="okafor")
+    at = open_page(screen, "claims", find="okafor")
     follow(at, row_links(at)[0])
     assert at.query_params["id"] == str(sales[0].policy_id)
     assert "Ngozi Okafor-Bello" in texts(at)

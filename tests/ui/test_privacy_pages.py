@@ -17,7 +17,7 @@ from core.ui.frame import menu
 from core.ui.kit import dialogs
 from tests.conftest import Partner
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, person_of, press, texts
+from tests.ui.conftest import Screen, labels, person_of, press, texts
 
 SYSTEM = Scope.system()
 PAGES = [screen.path for screen in menu.SCREENS if screen.section == "Compliance"]
@@ -32,13 +32,8 @@ def people(store: Store) -> dict[str, Person]:
         return {name: staff.get_by_email(session, f"{name}@d.example") for name in ("cora", "dayo")}
 
 
-def opened(screen: Screen, page: str, by: Person, **query: str) -> AppTest:
-    at = screen(page=page, signed_in=by)
-    at.query_params.clear()
-    at.query_params.update(query)
-    at.run()
-    assert not at.exception
-    return at
+def open_page(screen: Screen, page: str, by: Person, **query: str) -> AppTest:
+    return screen(path=page, signed_in=by, **query)
 
 
 def fill(at: AppTest, **given: str | date) -> AppTest:
@@ -61,14 +56,14 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
     store: Store, partner: Partner, people: dict[str, Person], screen: Screen
 ) -> None:
     sale = sell(store, partner, CREDIT_LIFE, is_live=True, email="seyi@people.example", first_name="Seyi")
-    at = opened(screen, "compliance/requests.py", people["cora"])
+    at = open_page(screen, "compliance/requests.py", people["cora"])
     press(at, "Register a request")
     at.button(key="decision.confirm").click().run()
     assert "Is required" in texts(at), "an empty form says what is missing"
     fill(at, kind="erasure", name="Seyi *Bold*", email="seyi@people.example", details="Please forget me")
     with store.reading(SYSTEM) as session:
         (asked,) = requests.list_requests(session)
-    at = opened(screen, "compliance/request.py", people["cora"], id=str(asked.id))
+    at = open_page(screen, "compliance/request.py", people["cora"], id=str(asked.id))
     assert "Seyi" in " ".join(box.label for box in at.checkbox)
     fill(press(at, "Acknowledge"))
     fill(press(at, "Identity checked"), method="Identity document seen")
@@ -76,18 +71,18 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
     assert "policies in force" in texts(at), "a cover that runs is not erased"
     with store.writing(SYSTEM) as session:
         session.get_one(Policy, sale.policy_id).cancelled_at = clock.now() - timedelta(days=1)
-    at = opened(screen, "compliance/request.py", people["cora"], id=str(asked.id))
+    at = open_page(screen, "compliance/request.py", people["cora"], id=str(asked.id))
     press(at, "Prepare the erasure")
     at.checkbox(key=f"{dialogs.FIELD}early").check()
     fill(at, reason="The person asked for it")
     with store.reading(SYSTEM) as session:
         (erasure,) = erasures.list_erasures(session)
-    mine = opened(screen, "compliance/erasure.py", people["cora"], id=str(erasure.id))
+    mine = open_page(screen, "compliance/erasure.py", people["cora"], id=str(erasure.id))
     assert [button.label for button in mine.button if button.label == "Carry it out"] == []
-    at = opened(screen, "compliance/erasure.py", people["dayo"], id=str(erasure.id))
+    at = open_page(screen, "compliance/erasure.py", people["dayo"], id=str(erasure.id))
     fill(press(at, "Carry it out"))
     assert "Certificate of erasure" in texts(at)
-    at = opened(screen, "compliance/request.py", people["dayo"], id=str(asked.id))
+    at = open_page(screen, "compliance/request.py", people["dayo"], id=str(asked.id))
     assert "Answered" in texts(at)
     assert "seyi" not in (texts(at) + " ".join(box.label for box in at.checkbox)).lower()
 
@@ -96,17 +91,17 @@ def test_a_breach_is_judged_by_one_and_closed_by_another(
     store: Store, people: dict[str, Person], screen: Screen
 ) -> None:
     today = clock.today()
-    at = opened(screen, "compliance/breaches.py", people["cora"])
+    at = open_page(screen, "compliance/breaches.py", people["cora"])
     press(at, "Register a breach")
     days = {"known_on": today, "since_on": today, "until_on": today}
     fill(at, title="A laptop was lost", description="With a list of renewals on it", **days)
     with store.reading(SYSTEM) as session:
         (breach,) = breaches.list_breaches(session)
-    at = opened(screen, "compliance/breach.py", people["cora"], id=str(breach.id))
+    at = open_page(screen, "compliance/breach.py", people["cora"], id=str(breach.id))
     fill(press(at, "Judge the risk"), risk="likely", risk_reason="The disk was not encrypted", people="12")
     assert "To be notified" in texts(at)
     fill(press(at, "Commission notified"), reference="NDPC/1")
-    at = opened(screen, "compliance/breach.py", people["dayo"], id=str(breach.id))
+    at = open_page(screen, "compliance/breach.py", people["dayo"], id=str(breach.id))
     fill(press(at, "Close"))
     assert "Closed" in texts(at)
 
@@ -114,20 +109,20 @@ def test_a_breach_is_judged_by_one_and_closed_by_another(
 def test_complaints_and_returns_are_kept_on_their_screens(
     store: Store, people: dict[str, Person], screen: Screen
 ) -> None:
-    at = opened(screen, "compliance/complaints.py", people["cora"])
+    at = open_page(screen, "compliance/complaints.py", people["cora"])
     press(at, "Register a complaint")
     fill(at, category="delay", name="Ada", text="Nobody answers my letters")
     with store.reading(SYSTEM) as session:
         (complaint,) = complaints.list_complaints(session)
-    at = opened(screen, "compliance/complaint.py", people["cora"], id=str(complaint.id))
+    at = open_page(screen, "compliance/complaint.py", people["cora"], id=str(complaint.id))
     fill(press(at, "Answer"), outcome="We have called and apologised")
     assert "Answered" in texts(at)
     with store.reading(SYSTEM) as session:
         first = filings.list_calendar(session)[0]
-    at = opened(screen, "compliance/filing.py", people["cora"], id=first.key)
+    at = open_page(screen, "compliance/filing.py", people["cora"], id=first.key)
     fill(press(at, "Prepared"))
-    assert "Checked" not in [button.label for button in at.button], "who prepared it does not check it"
-    at = opened(screen, "compliance/filing.py", people["dayo"], id=first.key)
+    assert "Checked" not in labels(at), "who prepared it does not check it"
+    at = open_page(screen, "compliance/filing.py", people["dayo"], id=first.key)
     fill(press(at, "Checked"))
     fill(press(at, "Sent"), reference="NAICOM/7")
     assert "NAICOM/7" in [str(text.value) for text in at.text]
@@ -136,6 +131,6 @@ def test_complaints_and_returns_are_kept_on_their_screens(
 def test_addresses_that_name_nothing_say_so(people: dict[str, Person], screen: Screen) -> None:
     for page in ("request", "erasure", "breach", "complaint"):
         for given in ("x", str(UUID(int=1))):
-            at = opened(screen, f"compliance/{page}.py", people["cora"], id=given)
+            at = open_page(screen, f"compliance/{page}.py", people["cora"], id=given)
             assert at.error, page
-    assert opened(screen, "compliance/filing.py", people["cora"], id="brokerage 1999-01-01").error
+    assert open_page(screen, "compliance/filing.py", people["cora"], id="brokerage 1999-01-01").error

@@ -20,10 +20,9 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
 from tests.conftest import Partner
 from tests.covers import shipped
-from tests.services.selling import sell
+from tests.services.selling import CAR, sell
 from tests.ui.conftest import Screen, follow, lists, person_of, press, texts
 
-CAR = UUID("01900000-0000-7000-8000-000000010201")
 LOAN = UUID("01900000-0000-7000-8000-000000080101")
 TRIP = UUID("01900000-0000-7000-8000-000000030101")
 LIST, ONE, RATES = "admin/products.py", "admin/product.py", "admin/rates.py"
@@ -46,13 +45,8 @@ def admins(store: Store) -> None:
             session.insert(Staff(id=person.id, email=f"{name}@x.example", name=name, roles=["admin"]))
 
 
-def opened(screen: Screen, path: str, *, by: Person = MAKER, **query: str) -> AppTest:
-    at = screen(signed_in=by)
-    at.switch_page(path)
-    at.query_params.update(query)
-    at.run()
-    assert not at.exception
-    return at
+def open_page(screen: Screen, path: str, *, by: Person = MAKER, **query: str) -> AppTest:
+    return screen(path=path, signed_in=by, **query)
 
 
 def seen(store: Store, product_id: UUID) -> ProductDetail:
@@ -93,7 +87,7 @@ def names(at: AppTest) -> list[str]:
 
 
 def test_the_list_is_narrowed_by_its_address(screen: Screen, store: Store) -> None:
-    at = opened(screen, LIST, q="credit life")
+    at = open_page(screen, LIST, q="credit life")
     assert len(names(at)) == 3
     assert list(lists(at)[0]["Price or rate"]) == ["0.575 % of the loan"] * 3
     press(at, "Reset")
@@ -102,7 +96,7 @@ def test_the_list_is_narrowed_by_its_address(screen: Screen, store: Store) -> No
     assert names(at) == ["Device protection"]
     at.text_input(key="q").set_value("nothing like it").run()
     assert "No product matches" in texts(at)
-    assert "`on` must be one of true, false" in texts(opened(screen, LIST, on="maybe"))
+    assert "`on` must be one of true, false" in texts(open_page(screen, LIST, on="maybe"))
 
 
 def test_products_are_for_operations_to_read_and_for_admins_to_change(screen: Screen, store: Store) -> None:
@@ -116,7 +110,7 @@ def test_products_are_for_operations_to_read_and_for_admins_to_change(screen: Sc
 
 @pytest.mark.parametrize("page", [ONE, RATES])
 def test_an_address_without_a_product_says_so(screen: Screen, store: Store, page: str) -> None:
-    at = opened(screen, page, id="x")
+    at = open_page(screen, page, id="x")
     assert "has to be a UUID" in texts(at)
     at.query_params["id"] = str(uuid4())
     assert "no such product" in texts(at.run())
@@ -125,7 +119,7 @@ def test_an_address_without_a_product_says_so(screen: Screen, store: Store, page
 @pytest.mark.parametrize("product_id", [LOAN, TRIP])
 def test_a_product_shows_what_it_charges_and_what_is_planned(screen: Screen, store: Store, product_id: UUID) -> None:
     elsewhere(store, product_id, {"distributor_commission": "9.00"})
-    at = opened(screen, ONE, id=str(product_id))
+    at = open_page(screen, ONE, id=str(product_id))
     said = texts(at)
     assert ":violet-badge[Planned]" in said
     assert ":green-badge[In force]" in said
@@ -136,7 +130,7 @@ def test_a_product_shows_what_it_charges_and_what_is_planned(screen: Screen, sto
 
 
 def test_a_product_is_switched_off_after_one_confirmation(screen: Screen, store: Store, partner: Partner) -> None:
-    at = opened(screen, ONE, id=str(CAR))
+    at = open_page(screen, ONE, id=str(CAR))
     press(at, "Switch off")
     assert seen(store, CAR).active
     at.button(key="decision.confirm").click().run()
@@ -148,7 +142,7 @@ def test_a_product_is_switched_off_after_one_confirmation(screen: Screen, store:
 def test_a_product_is_switched_off_for_one_distributor_and_offered_again(
     screen: Screen, store: Store, partner: Partner
 ) -> None:
-    at = opened(screen, ONE, id=str(CAR))
+    at = open_page(screen, ONE, id=str(CAR))
     chosen = next(seller for seller in seen(store, CAR).sellers if seller.id == partner.id)
     at.selectbox(key="product.seller").set_value(chosen).run()
     for label, blocked in (("Switch off for it", True), ("Offer again", False)):
@@ -158,7 +152,7 @@ def test_a_product_is_switched_off_for_one_distributor_and_offered_again(
 
 
 def test_who_decides_on_an_older_version_is_told(screen: Screen, store: Store) -> None:
-    at = press(opened(screen, ONE, id=str(CAR)), "Switch off")
+    at = press(open_page(screen, ONE, id=str(CAR)), "Switch off")
     elsewhere(store, CAR, {"price": "16000"})
     at.button(key="decision.confirm").click().run()
     assert "Somebody else changed this product" in texts(at)
@@ -166,7 +160,7 @@ def test_who_decides_on_an_older_version_is_told(screen: Screen, store: Store) -
 
 
 def test_a_change_of_rates_is_compared_and_confirmed_once(screen: Screen, store: Store, partner: Partner) -> None:
-    at = opened(screen, RATES, id=str(LOAN))
+    at = open_page(screen, RATES, id=str(LOAN))
     assert at.button(key="rates.confirm").disabled
     at.text_input(key="rates.meta.shares.death").set_value("0.5")
     at.text_input(key="rates.mca_commission").set_value("20").run()
@@ -191,12 +185,12 @@ def test_another_admin_confirms_what_the_headline_says(screen: Screen, store: St
     first = clock.lagos_midnight(date(2026, 12, 1))
     proposed(store, CAR, {"mca_commission": "20", "price": "16000"}, first)
     headline = "Platform commission 12.50 % → 20 %, Price ₦15,000.00 → ₦16,000.00 from 1 Dec 2026"
-    at = opened(screen, ONE, id=str(CAR))
+    at = open_page(screen, ONE, id=str(CAR))
     assert headline in texts(at)
     assert {"Confirm", "Refuse"}.isdisjoint(button.label for button in at.button)
     assert at.button(key="proposal Take it back")
     assert next(button for button in at.button if button.label == "Change rates").disabled
-    at = opened(screen, ONE, by=CHECKER, id=str(CAR))
+    at = open_page(screen, ONE, by=CHECKER, id=str(CAR))
     at.button(key="proposal Confirm").click().run()
     assert [dialog.proto.dialog.title.replace("\\", "") for dialog in at.get("dialog")] == [headline]
     at.button(key="decision.confirm").click().run()
@@ -206,7 +200,7 @@ def test_another_admin_confirms_what_the_headline_says(screen: Screen, store: St
 
 def test_another_admin_refuses_with_a_reason_and_who_proposed_takes_back(screen: Screen, store: Store) -> None:
     proposed(store, CAR, {"price": "16000"})
-    at = opened(screen, ONE, by=CHECKER, id=str(CAR))
+    at = open_page(screen, ONE, by=CHECKER, id=str(CAR))
     at.button(key="proposal Refuse").click().run()
     at.button(key="decision.confirm").click().run()
     assert seen(store, CAR).proposal is not None
@@ -215,7 +209,7 @@ def test_another_admin_refuses_with_a_reason_and_who_proposed_takes_back(screen:
     assert "The change is refused" in texts(at)
     assert seen(store, CAR).proposal is None
     proposed(store, CAR, {"price": "16000"})
-    at = opened(screen, ONE, id=str(CAR))
+    at = open_page(screen, ONE, id=str(CAR))
     at.button(key="proposal Take it back").click().run()
     at.button(key="decision.confirm").click().run()
     assert (seen(store, CAR).proposal, len(seen(store, CAR).versions)) == (None, 1)
@@ -224,21 +218,21 @@ def test_another_admin_refuses_with_a_reason_and_who_proposed_takes_back(screen:
 def test_who_had_a_password_reset_reads_from_when_on_they_may_confirm(screen: Screen, store: Store) -> None:
     proposed(store, CAR, {"price": "16000"})
     resting = replace(CHECKER, approves_from=shipped.STILL + timedelta(hours=24))
-    at = opened(screen, ONE, by=resting, id=str(CAR))
+    at = open_page(screen, ONE, by=resting, id=str(CAR))
     assert at.button(key="proposal Confirm").disabled
     assert "you can approve again from 21 Nov 2026, 08:08 on" in texts(at)
 
 
 def test_the_list_leads_to_what_waits_for_a_second_admin(screen: Screen, store: Store) -> None:
     proposed(store, CAR, {"price": "16000"})
-    links = {link.proto.label: link.proto.query_string for link in opened(screen, LIST).get("page_link")}
+    links = {link.proto.label: link.proto.query_string for link in open_page(screen, LIST).get("page_link")}
     waiting = next(label for label in links if "waits for a second admin" in label)
     assert seen(store, CAR).name in waiting.replace("\\", "")
     assert links[waiting] == f"id={CAR}"
 
 
 def test_commissions_that_leave_the_insurer_too_little_are_said_and_not_proposed(screen: Screen, store: Store) -> None:
-    at = opened(screen, RATES, id=str(CAR))
+    at = open_page(screen, RATES, id=str(CAR))
     assert "must leave the insurer at least 50 % of the premium" in texts(at)
     at.text_input(key="rates.mca_commission").set_value("70")
     at.text_input(key="rates.distributor_commission").set_value("30").run()
@@ -255,14 +249,14 @@ def test_commissions_that_leave_the_insurer_too_little_are_said_and_not_proposed
     ids=["instalments", "items", "loadings", "sold by nothing", "a table", "plans"],
 )
 def test_every_product_has_a_form_that_prices_its_sale(screen: Screen, store: Store, product_id: UUID) -> None:
-    at = opened(screen, RATES, id=str(product_id))
+    at = open_page(screen, RATES, id=str(product_id))
     priced = seen(store, product_id).cover is not None
     assert len(at.metric) == (2 if priced else 0)
     assert not at.error
 
 
 def test_the_travel_table_is_edited_in_place(screen: Screen, store: Store) -> None:
-    at = opened(screen, RATES, id=str(TRIP))
+    at = open_page(screen, RATES, id=str(TRIP))
     nothing: dict[str, Any] = {"added_rows": [], "deleted_rows": []}
     at.session_state["rates.meta.rates"] = {"edited_rows": {1: {"schengen": 20000.5}}, **nothing}
     at.run()
@@ -276,7 +270,7 @@ def test_the_travel_table_is_edited_in_place(screen: Screen, store: Store) -> No
 
 
 def test_what_is_wrong_stands_beside_its_figure_and_nothing_is_lost(screen: Screen, store: Store) -> None:
-    at = opened(screen, RATES, id=str(CAR))
+    at = open_page(screen, RATES, id=str(CAR))
     at.text_input(key="rates.price").set_value("abc").run()
     assert "Must be a number" in texts(at)
     assert not [button for button in at.button if button.key == "rates.confirm"]
@@ -288,7 +282,7 @@ def test_what_is_wrong_stands_beside_its_figure_and_nothing_is_lost(screen: Scre
 
 
 def test_a_figure_that_was_not_compared_is_not_confirmed(screen: Screen, store: Store) -> None:
-    at = opened(screen, RATES, id=str(CAR))
+    at = open_page(screen, RATES, id=str(CAR))
     at.text_input(key="rates.price").set_value("17,500").run()
     at.text_input(key="rates.price").set_value("175,000")
     at.button(key="rates.confirm").click().run()
@@ -299,7 +293,7 @@ def test_a_figure_that_was_not_compared_is_not_confirmed(screen: Screen, store: 
 
 
 def test_somebody_elses_change_is_said_and_what_was_typed_stays(screen: Screen, store: Store) -> None:
-    at = opened(screen, RATES, id=str(CAR))
+    at = open_page(screen, RATES, id=str(CAR))
     at.text_input(key="rates.price").set_value("17,500").run()
     elsewhere(store, CAR, {"price": "16000"})
     at.button(key="rates.confirm").click().run()
@@ -311,7 +305,7 @@ def test_somebody_elses_change_is_said_and_what_was_typed_stays(screen: Screen, 
 
 
 def test_texts_are_shown_as_they_will_be_and_saved(screen: Screen, store: Store) -> None:
-    at = opened(screen, ONE, id=str(CAR))
+    at = open_page(screen, ONE, id=str(CAR))
     at.text_area(key="texts.key_benefits").set_value("<p onclick=x>Fast</p><script>1</script>").run()
     assert at.get("html")[0].proto.body == "<p>Fast</p>"
     at.text_area(key="texts.description").set_value("Short").run()

@@ -24,7 +24,7 @@ from core.ui.exports import panel as export_panel
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
-from tests.ui.conftest import Screen, address, follow, lists, press, row_links, texts
+from tests.ui.conftest import Screen, address, follow, labels, lists, press, row_links, texts
 
 LIST, ONE = "sales/purchases.py", "sales/purchase.py"
 
@@ -51,17 +51,13 @@ def on_screen(at: AppTest) -> list[str]:
     return list(lists(at)[0]["Policy number"])
 
 
-def opened(screen: Screen, path: str, **query: str | list[str]) -> AppTest:
+def open_page(screen: Screen, path: str, **query: str | list[str]) -> AppTest:
     """A page opened by its address, as a link does."""
-    at = screen("operations", page=path)
-    at.query_params.clear()
-    for name, value in query.items():
-        at.query_params[name] = value
-    return at.run()
+    return screen("operations", path=path, **query)
 
 
 def test_the_table_shows_a_page_and_the_footer_the_whole(sold: Store, screen: Screen, partner: Partner) -> None:
-    at = opened(screen, LIST, distributor=str(partner.id))
+    at = open_page(screen, LIST, distributor=str(partner.id))
     with sold.reading(Scope.staff(is_live=True)) as session:
         total = sales_table.compute_total(session, PurchaseFilter(distributor_ids=(partner.id,)))
     rest = total.sold_minor - total.sold_mca_minor - total.sold_distributor_minor
@@ -72,7 +68,7 @@ def test_the_table_shows_a_page_and_the_footer_the_whole(sold: Store, screen: Sc
 
 
 def test_pages_are_read_from_the_store_and_linked_to(sold: Store, screen: Screen) -> None:
-    at = opened(screen, LIST, page="3")
+    at = open_page(screen, LIST, page="3")
     assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, page=3)]
     assert len(on_screen(at)) == 10
     at.get("pagination")[0].set_value(2).run()
@@ -81,7 +77,7 @@ def test_pages_are_read_from_the_store_and_linked_to(sold: Store, screen: Screen
 
 
 def test_a_new_selection_starts_on_its_first_page(sold: Store, screen: Screen, partner: Partner) -> None:
-    at = opened(screen, LIST, page="3")
+    at = open_page(screen, LIST, page="3")
     at.multiselect(key="distributor").select(str(partner.id)).run()
     assert "page" not in address(at)
     assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, distributor=str(partner.id))]
@@ -89,7 +85,7 @@ def test_a_new_selection_starts_on_its_first_page(sold: Store, screen: Screen, p
 
 @pytest.mark.parametrize("page", ["4", "0", "-1", "x", "99999999999999999999", "1.5", "²"])
 def test_a_page_that_does_not_exist_says_so_and_leads_back(sold: Store, screen: Screen, page: str) -> None:
-    at = opened(screen, LIST, page=page)
+    at = open_page(screen, LIST, page=page)
     assert "this selection has 3" in at.warning[0].value
     assert not lists(at)
     press(at, "Go to the first page")
@@ -97,7 +93,7 @@ def test_a_page_that_does_not_exist_says_so_and_leads_back(sold: Store, screen: 
 
 
 def test_filters_of_customer_and_source_are_in_the_address(sold: Store, screen: Screen) -> None:
-    at = opened(screen, LIST)
+    at = open_page(screen, LIST)
     email = rows_of(sold)[0].email
     at.text_input(key="email").set_value(f" {email.upper()} ").run()
     assert address(at)["email"] == [email.upper()]
@@ -110,7 +106,7 @@ def test_filters_of_customer_and_source_are_in_the_address(sold: Store, screen: 
 
 
 def test_one_box_finds_a_purchase_and_a_text_too_short_is_told_beside_it(sold: Store, screen: Screen) -> None:
-    at = opened(screen, LIST, show=["policy", "state", "payment"])
+    at = open_page(screen, LIST, show=["policy", "state", "payment"])
     row = rows_of(sold)[0]
     at.text_input(key="find").set_value(f" {row.email.upper()} ").run()
     assert address(at)["find"] == [row.email.upper()]
@@ -122,12 +118,12 @@ def test_one_box_finds_a_purchase_and_a_text_too_short_is_told_beside_it(sold: S
     assert not lists(at)
     at.text_input(key="find").set_value("").run()
     at.multiselect(key="policy").set_value(["Pending"]).run()
-    assert "Policy state: Pending" in [button.label for button in at.button]
+    assert "Policy state: Pending" in labels(at)
     assert (on_screen(at) if lists(at) else []) == [row.policy_number or "–" for row in rows_of(sold, policy="Pending")]
 
 
 def test_columns_and_order_are_chosen_and_hidden_ones_are_not_sent(sold: Store, screen: Screen) -> None:
-    at = opened(screen, LIST, order="largest")
+    at = open_page(screen, LIST, order="largest")
     assert "E-mail" not in lists(at)[0]
     premiums = [Decimal(words.read_naira(text)) for text in lists(at)[0]["Premium"]]
     assert premiums == sorted(premiums, reverse=True)
@@ -137,7 +133,7 @@ def test_columns_and_order_are_chosen_and_hidden_ones_are_not_sent(sold: Store, 
 
 
 def test_export_leads_to_exactly_the_selection_on_the_screen(sold: Store, screen: Screen, partner: Partner) -> None:
-    at = opened(screen, LIST, distributor=str(partner.id), **{"from": "2026-10-01", "to": "2026-10-31"})
+    at = open_page(screen, LIST, distributor=str(partner.id), **{"from": "2026-10-01", "to": "2026-10-31"})
     link = urlsplit(at.get("link_button")[0].proto.url)
     query = parse_qs(link.query)
     assert link.path == "/exports/purchases.csv"
@@ -148,7 +144,7 @@ def test_export_leads_to_exactly_the_selection_on_the_screen(sold: Store, screen
 
 
 def test_the_receipt_is_shown_and_equals_the_footer(sold: Store, screen: Screen, partner: Partner) -> None:
-    at = opened(screen, LIST, distributor=str(partner.id))
+    at = open_page(screen, LIST, distributor=str(partner.id))
     export_id = ids.parse(parse_qs(urlsplit(at.get("link_button")[0].proto.url).query)["receipt"][0])
     export = {
         "kind": PURCHASES,
@@ -169,20 +165,20 @@ def test_the_receipt_is_shown_and_equals_the_footer(sold: Store, screen: Screen,
 
 
 def test_an_export_that_was_broken_off_is_said_so(sold: Store, screen: Screen) -> None:
-    at = opened(screen, LIST)
+    at = open_page(screen, LIST)
     at.session_state["export_last"] = export_panel.Started(ids.new(), "purchases  ", 110, NOW - timedelta(minutes=1))
     at.run()
     assert "broken off" in at.warning[0].value
 
 
 def test_an_empty_store_says_what_to_do_next(store: Store, screen: Screen) -> None:
-    at = opened(screen, LIST)
+    at = open_page(screen, LIST)
     assert "There is no purchase in this mode yet" in at.info[0].value
     assert at.get("link_button")[0].proto.disabled
 
 
 def test_a_selection_without_purchases_leads_back(sold: Store, screen: Screen) -> None:
-    at = opened(screen, LIST, email="nobody@example.com")
+    at = open_page(screen, LIST, email="nobody@example.com")
     assert "No purchase matches" in at.info[0].value
     press(at, "Show all purchases")
     assert len(on_screen(at)) == 50
@@ -190,7 +186,7 @@ def test_a_selection_without_purchases_leads_back(sold: Store, screen: Screen) -
 
 def test_one_purchase_shows_its_money_its_policy_and_its_customer(sold: Store, screen: Screen) -> None:
     row = next(row for row in rows_of(sold) if row.policy_number)
-    at = opened(screen, ONE, id=str(row.id))
+    at = open_page(screen, ONE, id=str(row.id))
     said = texts(at) + "\n".join(str(text.value) for text in at.text)
     assert at.title[0].value.split(" :")[0] == row.policy_number
     for minor in (row.total_minor, row.provider_share_minor, row.mca_profit_minor, row.distributor_profit_minor):
@@ -200,7 +196,7 @@ def test_one_purchase_shows_its_money_its_policy_and_its_customer(sold: Store, s
 
 
 def test_an_opened_row_leads_to_its_page_and_back_to_the_same_list(sold: Store, screen: Screen) -> None:
-    at = opened(screen, LIST, page="2")
+    at = open_page(screen, LIST, page="2")
     row = rows_of(sold, page=2)[3]
     follow(at, row_links(at)[3])
     assert address(at)["id"] == [str(row.id)]
@@ -219,17 +215,17 @@ def test_an_opened_row_leads_to_its_page_and_back_to_the_same_list(sold: Store, 
 def test_a_wrong_purchase_is_explained_and_leads_back(
     sold: Store, screen: Screen, query: dict[str, str], said: str
 ) -> None:
-    at = opened(screen, ONE, **query)
+    at = open_page(screen, ONE, **query)
     assert said in at.error[0].value
     assert "Back to the purchases" in [link.proto.label for link in at.get("page_link")]
 
 
 def test_a_purchase_of_the_other_mode_is_not_found(sold: Store, screen: Screen) -> None:
-    at = opened(screen, ONE, id=str(rows_of(sold)[0].id), mode="test")
+    at = open_page(screen, ONE, id=str(rows_of(sold)[0].id), mode="test")
     assert "no such purchase" in at.error[0].value
 
 
 def test_who_lacks_the_role_is_refused(sold: Store, screen: Screen) -> None:
     for path in (LIST, ONE):
         with pytest.raises(ValueError, match="purchase"):
-            screen("claims", page=path)
+            screen("claims", path=path)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core import clock, money
 from core.services.finance.reconciling import reading as reconciliation_reading
@@ -11,7 +10,8 @@ from core.store.access import Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import Finance
-from tests.ui.conftest import Screen, follow, lists, press, row_links, texts
+from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, texts
+from tests.ui.finance_pages import open_page
 
 FORM, ONE, DIFFERENCE = (f"finance/{name}.py" for name in ("reconcile", "reconciliation", "difference"))
 
@@ -28,29 +28,11 @@ def finance(store: Store, partner: Partner) -> Finance:
     return Finance(store)
 
 
-def opened(screen: Screen, finance: Finance, path: str, *, by: str = "funmi", **query: str) -> AppTest:
-    at = screen(page=path, signed_in=finance.people[by])
-    at.query_params.clear()
-    for name, value in query.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
-
-
-def confirm(at: AppTest, **typed: str) -> AppTest:
-    for name, value in typed.items():
-        at.text_input(key=f"decision.field.{name}").set_value(value)
-    at.button(key="decision.confirm").click().run()
-    assert not at.exception
-    return at
-
-
 def test_a_file_is_compared_and_a_difference_written_off_by_two_people(finance: Finance, screen: Screen) -> None:
     sold = next(row for row in finance.rows(from_="2026-09-01", to="2026-09-30") if row.policy_number)
     amount = money.to_wire(sold.provider_share_minor + 500)
     content = f"Policy,Net amount\n{sold.policy_number},{amount}\nTHEIRS/1,10.00".encode()
-    at = opened(screen, finance, FORM, month="2026-09")
+    at = open_page(screen, finance, FORM, month="2026-09")
     insurer = next(key for key in at.selectbox(key="reconcile.party").options if key == sold.provider)
     at.selectbox(key="reconcile.party").select(insurer).run()
     at.file_uploader(key="reconcile.file").upload("september.csv", b"Policy,Net amount\nA,1\nA,1").run()
@@ -66,19 +48,19 @@ def test_a_file_is_compared_and_a_difference_written_off_by_two_people(finance: 
     follow(at, row_links(at)[numbers.index("THEIRS/1")])
     confirm(press(at, "Explain"), note="A policy of another agent")
     confirm(press(at, "Ask to write it off"))
-    assert "Write it off" not in [button.label for button in at.button]
+    assert "Write it off" not in labels(at)
     (made,) = finance.read(reconciliation_reading.list_reconciliations)
     rows = finance.read(reconciliation_reading.list_differences, made.id)
     theirs = next(row for row in rows if row.policy_number == "THEIRS/1")
-    confirm(press(opened(screen, finance, DIFFERENCE, by="femi", id=str(theirs.id)), "Write it off"))
+    confirm(press(open_page(screen, finance, DIFFERENCE, by="femi", id=str(theirs.id)), "Write it off"))
     assert finance.read(reconciliation_reading.get_difference, theirs.id).state == "Written off"
 
 
 def test_wrong_addresses_are_explained_and_other_roles_do_not_reach_it(finance: Finance, screen: Screen) -> None:
     for path in (ONE, DIFFERENCE):
         for given in ("1", "0" * 8 + "-0000-7000-8000-" + "0" * 12):
-            assert opened(screen, finance, path, id=given).error[0].value
+            assert open_page(screen, finance, path, id=given).error[0].value
     for role in ("operations", "claims", "supervisor"):
         for path in (FORM, ONE, DIFFERENCE):
             with pytest.raises(ValueError, match="finance"):
-                screen(role, page=path)
+                screen(role, path=path)

@@ -38,15 +38,9 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
         yield store
 
 
-def opened(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
+def open_page(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
     """A page opened by its address, as a link does."""
-    at = screen(*(roles or ("operations",)), page=path)
-    at.query_params.clear()
-    for name, value in query.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
+    return screen(*(roles or ("operations",)), path=path, **query)
 
 
 def rows_of(store: Store, **given: str) -> list[RenewalRow]:
@@ -60,7 +54,7 @@ def on_screen(at: AppTest) -> list[str]:
 
 
 def test_the_table_shows_a_page_and_the_footer_the_whole_with_what_failed_apart(sold: Store, screen: Screen) -> None:
-    at = opened(screen, LIST)
+    at = open_page(screen, LIST)
     with sold.reading(LIVE) as session:
         total = renewals_table.compute_total(session, RenewalFilter())
     assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold)]
@@ -72,7 +66,7 @@ def test_the_table_shows_a_page_and_the_footer_the_whole_with_what_failed_apart(
 
 
 def test_its_own_filters_stand_in_the_address_and_are_taken_away(sold: Store, screen: Screen) -> None:
-    at = opened(screen, LIST)
+    at = open_page(screen, LIST)
     at.selectbox(key="status").set_value("false").run()
     at.date_input(key="day_expires_from").set_value(NOW.date()).run()
     given = {"status": "false", "expires_from": str(NOW.date())}
@@ -94,17 +88,17 @@ def test_its_own_filters_stand_in_the_address_and_are_taken_away(sold: Store, sc
 def test_an_address_that_cannot_be_meant_says_so(
     store: Store, screen: Screen, query: dict[str, str], said: str
 ) -> None:
-    at = opened(screen, LIST, **query)
+    at = open_page(screen, LIST, **query)
     assert said in at.error[0].value
     press(at, "Start again without filters")
     assert address(at) == {}
 
 
 def test_an_empty_store_and_an_empty_selection_say_what_to_do_next(store: Store, screen: Screen) -> None:
-    at = opened(screen, LIST)
+    at = open_page(screen, LIST)
     assert "No policy of this mode has been renewed yet" in at.info[0].value
     assert [link.proto.label for link in at.get("page_link")] == ["See what is due"]
-    at = opened(screen, LIST, email="nobody@example.com")
+    at = open_page(screen, LIST, email="nobody@example.com")
     press(at, "Show all renewals")
     assert address(at) == {}
 
@@ -113,7 +107,7 @@ def test_an_empty_store_and_an_empty_selection_say_what_to_do_next(store: Store,
 def test_a_row_opens_the_policy_or_for_finance_the_purchase_and_leads_back(
     sold: Store, screen: Screen, role: str, names: str
 ) -> None:
-    at = opened(screen, LIST, role, status="true")
+    at = open_page(screen, LIST, role, status="true")
     row = rows_of(sold, status="true")[2]
     follow(at, row_links(at)[2])
     assert address(at)["id"] == [str(getattr(row, names))]
@@ -123,7 +117,7 @@ def test_a_row_opens_the_policy_or_for_finance_the_purchase_and_leads_back(
 def test_who_lacks_the_role_has_neither_screen(store: Store, screen: Screen) -> None:
     for path in (LIST, DUE):
         with pytest.raises(ValueError, match="sales"):
-            screen("claims", page=path)
+            screen("claims", path=path)
 
 
 @pytest.fixture
@@ -150,7 +144,7 @@ def begun(at: AppTest) -> AppTest:
 
 
 def test_tiles_count_buckets_and_open_them_by_the_address(due: UUID, screen: Screen) -> None:
-    at = opened(screen, DUE)
+    at = open_page(screen, DUE)
     assert (tile(at, "0–7 days"), tile(at, "8–30 days"), tile(at, "Lapsed 1–30 days")) == ("1", "1", "0")
     assert list(lists(at)[0]["Cover"]) == ["Ends in 3 days"]
     assert list(lists(at)[0]["Next premium"]) == ["₦15,000.00"]
@@ -159,13 +153,13 @@ def test_tiles_count_buckets_and_open_them_by_the_address(due: UUID, screen: Scr
     assert list(lists(at)[0]["Cover"]) == ["Ends in 20 days"]
     at.button(key="due.lapsed").click().run()
     assert "No policy ends in these days" in at.info[0].value
-    assert "`bucket` must be one of" in opened(screen, DUE, bucket="soon").error[0].value
+    assert "`bucket` must be one of" in open_page(screen, DUE, bucket="soon").error[0].value
 
 
 def test_renewing_in_place_shows_the_price_buys_once_and_takes_the_row_away(
     due: UUID, screen: Screen, store: Store
 ) -> None:
-    at = begun(opened(screen, DUE))
+    at = begun(open_page(screen, DUE))
     assert "Amaka Eze" in texts(at)
     assert at.button(key="policy.confirm").label == "Renew for ₦15,000.00"
     at.button(key="policy.confirm").click().run()
@@ -177,13 +171,13 @@ def test_renewing_in_place_shows_the_price_buys_once_and_takes_the_row_away(
     with store.reading(LIVE) as session:
         assert session.execute(sa.select(sa.func.count()).select_from(Renewal)).scalar_one() == 1
     with clock.freeze(A_YEAR_ON + timedelta(days=366)):
-        assert tile(opened(screen, DUE), "0–7 days") == "1"
+        assert tile(open_page(screen, DUE), "0–7 days") == "1"
 
 
 def test_a_term_that_a_colleague_renewed_meanwhile_is_refused_in_words(
     due: UUID, screen: Screen, store: Store, partner: Partner
 ) -> None:
-    at = begun(opened(screen, DUE))
+    at = begun(open_page(screen, DUE))
     with store.writing(partner.scope(is_live=True)) as session:
         renewals.renew(session, due, partner.seller(is_live=True))
     at.button(key="policy.confirm").click().run()
@@ -201,7 +195,7 @@ def test_what_cannot_be_renewed_today_has_no_button_and_says_why(
     with store.writing(partner.scope(is_live=True)) as session:
         policy_changes.activate(session, monthly, actor="desk", expected_version=1)
         ended_on = clock.to_lagos_day(session.get_one(Policy, monthly).expiration_at or clock.now())
-    table = lists(opened(screen, DUE, bucket="month", show="note"))[0]
+    table = lists(open_page(screen, DUE, bucket="month", show="note"))[0]
     opens_on = clock.add_days(ended_on, -15)
     assert list(zip(table["Renew"], table["Not today, because"], strict=True)) == [
         ("Renew", "–"),
@@ -210,14 +204,14 @@ def test_what_cannot_be_renewed_today_has_no_button_and_says_why(
 
 
 def test_finance_sees_what_is_due_and_cannot_renew(due: UUID, screen: Screen) -> None:
-    at = opened(screen, DUE, "finance")
+    at = open_page(screen, DUE, "finance")
     assert "Renew" not in lists(at)[0]
     assert list(lists(at)[0]["Cover"]) == ["Ends in 3 days"]
 
 
 def test_a_call_with_ticked_customers_is_recorded_and_shown(due: UUID, screen: Screen) -> None:
     caller = person_of("operations")
-    at = screen(signed_in=caller, page=DUE)
+    at = screen(signed_in=caller, path=DUE)
     button = next(button for button in at.button if button.label == "Record a call")
     assert button.disabled, "nobody is ticked"
     payload = next(payload for payload in sent(at) if payload.get("choosing"))
@@ -230,12 +224,12 @@ def test_a_call_with_ticked_customers_is_recorded_and_shown(due: UUID, screen: S
     press(at, "Record")
     assert "The call is recorded" in at.success[0].value
     assert list(lists(at)[0]["Last call"]) == [f"No answer, again {words.day(clock.add_days(clock.today(), 2))}"]
-    finance = opened(screen, DUE, "finance")
+    finance = open_page(screen, DUE, "finance")
     assert not [button for button in finance.button if button.label == "Record a call"]
 
 
 def test_ticked_policies_are_renewed_together_after_a_preview(due: UUID, screen: Screen, store: Store) -> None:
-    at = opened(screen, DUE)
+    at = open_page(screen, DUE)
     assert at.button(key="due.renew").disabled
     payload = next(payload for payload in sent(at) if payload.get("choosing"))
     at.session_state["due_picked"] = (payload["mark"], [payload["rows"][0]["key"]])
@@ -247,4 +241,4 @@ def test_ticked_policies_are_renewed_together_after_a_preview(due: UUID, screen:
     assert tile(at, "0–7 days") == "0"
     with store.reading(LIVE) as session:
         assert session.execute(sa.select(Renewal.policy_id)).scalars().all() == [due]
-    assert not [button for button in opened(screen, DUE, "finance").button if button.key == "due.renew"]
+    assert not [button for button in open_page(screen, DUE, "finance").button if button.key == "due.renew"]

@@ -8,7 +8,7 @@ from core.services.people import invitations, staff, staff_list, staff_sessions
 from core.services.people.staff import Person
 from core.services.people.staff_list import StaffFilter, StaffRow
 from core.store.access import Scope, Store
-from tests.ui.conftest import Screen, address, follow, lists, press, row_links, texts
+from tests.ui.conftest import Screen, address, follow, labels, lists, press, row_links, texts
 
 pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 LIST, ONE = "admin/staff.py", "admin/person.py"
@@ -45,20 +45,14 @@ def row(store: Store, email: str) -> StaffRow:
         return staff_list.list_staff(session, StaffFilter(text=email), Paging(1, 50)).items[0]
 
 
-def opened(screen: Screen, monkeypatch: pytest.MonkeyPatch, admin: Person, page: str, **query: str) -> AppTest:
-    at = screen("admin", **query)
-    monkeypatch.setattr("core.ui.frame.frame.current", lambda: admin)
-    at.switch_page(page)
-    at.query_params.update(query)
-    at.run()
-    assert not at.exception
-    return at
+def open_page(screen: Screen, monkeypatch: pytest.MonkeyPatch, admin: Person, page: str, **query: str) -> AppTest:
+    return screen(path=page, signed_in=admin, **query)
 
 
 def test_everybody_is_listed_with_state_and_limit(screen: Screen, store: Store, bola: StaffRow) -> None:
     with store.writing(Scope.system()) as session:
         staff_sessions.open_session(session, bola.id)
-    at = screen("admin", page=LIST)
+    at = screen("admin", path=LIST)
     shown = lists(at)[0]
     assert shown[["Name", "Roles", "State", "Sessions", "Claim limit"]].values.tolist() == [
         ["Bola *Ade*", "Claims", "Enabled", "1", "₦250,000.00"]
@@ -67,7 +61,7 @@ def test_everybody_is_listed_with_state_and_limit(screen: Screen, store: Store, 
 
 
 def test_the_filters_stand_in_the_address_and_nobody_found_says_what_to_do(screen: Screen, bola: StaffRow) -> None:
-    at = screen("admin", page=LIST)
+    at = screen("admin", path=LIST)
     at.selectbox(key="role").set_value("finance").run()
     assert address(at) == {"role": ["finance"]}
     assert "Nobody matches" in texts(at)
@@ -78,7 +72,7 @@ def test_the_filters_stand_in_the_address_and_nobody_found_says_what_to_do(scree
 def test_somebody_new_gets_a_link_that_is_shown_once(
     screen: Screen, store: Store, admin: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at = opened(screen, monkeypatch, admin, LIST)
+    at = open_page(screen, monkeypatch, admin, LIST)
     press(at, "Add")
     assert "Must be an e-mail address" in texts(at) or "Is required" in texts(at)
     at.text_input(key="add.email").set_value("new@x.example")
@@ -100,7 +94,7 @@ def test_somebody_new_gets_a_link_that_is_shown_once(
 def test_duties_are_changed_and_what_is_wrong_is_said(
     screen: Screen, store: Store, admin: Person, bola: StaffRow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at = opened(screen, monkeypatch, admin, ONE, id=str(bola.id))
+    at = open_page(screen, monkeypatch, admin, ONE, id=str(bola.id))
     name, limit = at.text_input[0], at.text_input[1]
     assert (name.value, limit.value) == ("Bola *Ade*", "250,000.00")
     limit.set_value("much")
@@ -122,14 +116,14 @@ def test_a_role_that_approves_is_confirmed_by_another_admin(
             session, email="eze@x.example", name="Eze", roles=["admin"], password=PASSWORD, actor="tests"
         )
         second = staff.get_by_email(session, "eze@x.example")
-    at = opened(screen, monkeypatch, admin, ONE, id=str(bola.id))
+    at = open_page(screen, monkeypatch, admin, ONE, id=str(bola.id))
     at.button_group[0].set_value(["claims", "finance"])
     press(at, "Save")
     assert row(store, bola.email).roles == ("claims",)
-    at = opened(screen, monkeypatch, admin, ONE, id=str(bola.id))
+    at = open_page(screen, monkeypatch, admin, ONE, id=str(bola.id))
     assert "Finance** waits for a second admin" in texts(at)
-    assert "Confirm the roles" not in [button.label for button in at.button]
-    at = opened(screen, monkeypatch, second, ONE, id=str(bola.id))
+    assert "Confirm the roles" not in labels(at)
+    at = open_page(screen, monkeypatch, second, ONE, id=str(bola.id))
     press(at, "Confirm the roles")
     assert row(store, bola.email).roles == ("claims", "finance")
 
@@ -137,7 +131,7 @@ def test_a_role_that_approves_is_confirmed_by_another_admin(
 def test_two_admins_on_one_account_are_told_apart(
     screen: Screen, store: Store, admin: Person, bola: StaffRow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at = opened(screen, monkeypatch, admin, ONE, id=str(bola.id))
+    at = open_page(screen, monkeypatch, admin, ONE, id=str(bola.id))
     with store.writing(Scope.system()) as session:
         staff.add_or_update(session, email=bola.email, name="Bola", roles=["finance"], password=PASSWORD, actor="tests")
     at.text_input[0].set_value("Bola Typed")
@@ -154,7 +148,7 @@ def test_a_person_is_locked_out_and_let_in_again(
 ) -> None:
     with store.writing(Scope.system()) as session:
         token = staff_sessions.open_session(session, bola.id)
-    at = opened(screen, monkeypatch, admin, ONE, id=str(bola.id))
+    at = open_page(screen, monkeypatch, admin, ONE, id=str(bola.id))
     press(at, "End")
     with store.reading(Scope.system()) as session:
         assert staff.get_by_token(session, token) is None
@@ -167,8 +161,8 @@ def test_a_person_is_locked_out_and_let_in_again(
 
 
 def test_an_admin_cannot_lock_themselves_out(screen: Screen, admin: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    at = opened(screen, monkeypatch, admin, ONE, id=str(admin.id))
-    assert "Disable the account" not in [button.label for button in at.button]
+    at = open_page(screen, monkeypatch, admin, ONE, id=str(admin.id))
+    assert "Disable the account" not in labels(at)
     at.button_group[0].set_value(["finance"])
     press(at, "Save")
     assert "your own access" in at.error[0].value
@@ -178,7 +172,7 @@ def test_an_admin_cannot_lock_themselves_out(screen: Screen, admin: Person, monk
     ("given", "said"), [("nope", "has to be a UUID"), ("01900000-0000-7000-8000-0000000000ff", "No such person")]
 )
 def test_an_address_of_nobody_says_so_and_leads_back(screen: Screen, given: str, said: str) -> None:
-    at = screen("admin", page=ONE, id=given)
+    at = screen("admin", path=ONE, id=given)
     at.query_params["id"] = given
     assert said in at.run().error[0].value
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from datetime import date
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from core import clock
 from core.services.finance.parties import Party
@@ -15,7 +14,8 @@ from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import Finance
-from tests.ui.conftest import Screen, follow, lists, press, row_links, texts
+from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, texts
+from tests.ui.finance_pages import open_page
 
 LIST, ONE = "finance/statements.py", "finance/statement.py"
 
@@ -32,38 +32,21 @@ def finance(store: Store, partner: Partner) -> Finance:
     return Finance(store)
 
 
-def opened(screen: Screen, finance: Finance, path: str, *, by: str = "funmi", **query: str) -> AppTest:
-    at = screen(page=path, signed_in=finance.people[by])
-    at.query_params.clear()
-    for name, value in query.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
-
-
-def confirm(at: AppTest) -> AppTest:
-    """Confirm the open dialog."""
-    at.button(key="decision.confirm").click().run()
-    assert not at.exception
-    return at
-
-
 def made(finance: Finance) -> list[statement_reading.StatementRow]:
     return finance.read(statement_reading.list_statements, month=date(2026, 8, 1))
 
 
 def test_a_month_is_prepared_at_once_and_another_person_approves(finance: Finance, screen: Screen) -> None:
-    at = opened(screen, finance, LIST, month="2026-08")
+    at = open_page(screen, finance, LIST, month="2026-08")
     assert set(lists(at)[0]["State"]) == {"Draft"}
     drafts = len(lists(at)[0])
     confirm(press(at, f"Prepare {drafts} of August 2026"))
     assert f"{drafts} statements are prepared" in texts(at)
     assert set(lists(at)[0]["State"]) == {"Prepared"}
     follow(at, row_links(at)[0])
-    assert "Approve" not in [button.label for button in at.button], "who prepared it does not approve it"
+    assert "Approve" not in labels(at), "who prepared it does not approve it"
     row = next(row for row in made(finance) if row.party.account == "distributor")
-    at = opened(screen, finance, ONE, by="femi", id=str(row.id))
+    at = open_page(screen, finance, ONE, by="femi", id=str(row.id))
     confirm(press(at, "Approve"))
     confirm(press(at, "Mark as sent"))
     assert next(each for each in made(finance) if each.id == row.id).paper.state == "Sent"
@@ -75,7 +58,7 @@ def test_a_month_is_prepared_at_once_and_another_person_approves(finance: Financ
 
 
 def test_a_draft_leads_to_its_movements_and_is_prepared_alone(finance: Finance, screen: Screen) -> None:
-    at = opened(screen, finance, LIST, month="2026-08")
+    at = open_page(screen, finance, LIST, month="2026-08")
     follow(at, row_links(at)[0])
     assert "Its movements of the month" in [link.proto.label for link in at.get("page_link")]
     confirm(press(at, "Prepare it"))
@@ -83,7 +66,7 @@ def test_a_draft_leads_to_its_movements_and_is_prepared_alone(finance: Finance, 
 
 
 def test_the_running_month_is_not_prepared_and_says_so(finance: Finance, screen: Screen) -> None:
-    at = opened(screen, finance, LIST, month="2026-11")
+    at = open_page(screen, finance, LIST, month="2026-11")
     assert "The month runs still" in texts(at)
     assert not [button.label for button in at.button if button.label.startswith("Prepare")]
 
@@ -92,7 +75,7 @@ def test_other_roles_do_not_reach_statements(finance: Finance, screen: Screen) -
     for role in ("operations", "claims", "supervisor"):
         for path in (LIST, ONE):
             with pytest.raises(ValueError, match="statement"):
-                screen(role, page=path)
+                screen(role, path=path)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +83,7 @@ def test_other_roles_do_not_reach_statements(finance: Finance, screen: Screen) -
     [("1", "names no statement"), ("0" * 8 + "-0000-7000-8000-" + "0" * 12, "no such"), ("distributor.x", "no party")],
 )
 def test_a_wrong_statement_is_explained(finance: Finance, screen: Screen, given: str, said: str) -> None:
-    assert said in opened(screen, finance, ONE, id=given).error[0].value
+    assert said in open_page(screen, finance, ONE, id=given).error[0].value
 
 
 def test_a_reversal_is_prepared_on_the_newest_statement_alone(
@@ -108,10 +91,10 @@ def test_a_reversal_is_prepared_on_the_newest_statement_alone(
 ) -> None:
     party = Party("distributor", partner.id)
     first, second = (finance.do(statements.prepare, party, date(2026, month, 1), by="funmi") for month in (8, 9))
-    at = opened(screen, finance, ONE, by="femi", id=str(first))
-    assert "Reverse" not in [button.label for button in at.button]
-    at = press(opened(screen, finance, ONE, by="femi", id=str(second)), "Reverse")
+    at = open_page(screen, finance, ONE, by="femi", id=str(first))
+    assert "Reverse" not in labels(at)
+    at = press(open_page(screen, finance, ONE, by="femi", id=str(second)), "Reverse")
     at.text_input(key="decision.field.reason").set_value("The agreement was another one")
     confirm(at)
-    at = opened(screen, finance, LIST, month="2026-09")
+    at = open_page(screen, finance, LIST, month="2026-09")
     assert "CS-0003" in list(lists(at)[0]["Number"])

@@ -21,7 +21,7 @@ def said(at: object) -> str:
 
 
 def test_a_healthy_desk_says_so_and_its_store_holds(screen: Screen, store: Store) -> None:
-    at = screen("admin", page=PAGE)
+    at = screen("admin", path=PAGE)
     badges = [badge.value for badge in at.markdown if "badge[" in badge.value]
     assert badges
     assert not [badge for badge in badges if ":red-badge" in badge]
@@ -35,7 +35,7 @@ def test_a_healthy_desk_says_so_and_its_store_holds(screen: Screen, store: Store
 def test_what_does_not_hold_is_shown_by_its_rule(screen: Screen, store: Store, partner: Partner) -> None:
     with store.writing(Scope.system()) as session:
         session.execute(sa.text("UPDATE audit_head SET hash = 'x'"))
-    at = screen("admin", page=PAGE)
+    at = screen("admin", path=PAGE)
     press(at, "Check now")
     at.session_state["system.check"].wait()
     at.run()
@@ -46,12 +46,12 @@ def test_a_licence_that_ends_soon_is_named(screen: Screen, store: Store, partner
     finance = Finance(store)
     terms = {"number": "AG/1", "starts_on": "2026-01-01", "licence_expires_on": str(clock.add_days(clock.today(), 5))}
     finance.do(agreements.add, Party("distributor", partner.id), terms, by="root")
-    said = texts(screen("admin", page="admin/system.py"))
+    said = texts(screen("admin", path="admin/system.py"))
     assert "The licence of Swift Lenders ends on" in said
 
 
 def test_an_admin_switches_the_reminders_on_and_off(screen: Screen, store: Store) -> None:
-    at = screen("admin", page=PAGE)
+    at = screen("admin", path=PAGE)
     assert "**Renewal reminders** :gray-badge[Off]" in texts(at)
     at.button(key="automation renewal reminders").click().run()
     assert "**0** policies have a reminder due now" in texts(at)
@@ -60,5 +60,5 @@ def test_an_admin_switches_the_reminders_on_and_off(screen: Screen, store: Store
     assert "**Renewal reminders** :green-badge[On]" in texts(at)
     with store.reading(Scope.system()) as session:
         assert automations.get_state(session, automations.RENEWAL_REMINDERS).is_on
-    due = screen("operations", page="sales/due.py")
+    due = screen("operations", path="sales/due.py")
     assert due.title[0].value == "Due for renewal"

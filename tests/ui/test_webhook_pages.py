@@ -11,7 +11,7 @@ from tests.conftest import Partner
 from tests.events import conftest as events
 from tests.events.conftest import Hooks
 from tests.events.receivers import answers, receiving
-from tests.ui.conftest import Screen, lists, press, texts
+from tests.ui.conftest import Screen, confirm, lists, press, texts
 
 demonstration, hooks = events.demonstration, events.hooks
 
@@ -21,30 +21,19 @@ def box(at: AppTest, name: str) -> Any:
     return next(each for each in every if each.key == dialogs.FIELD + name)
 
 
-def confirm(at: AppTest) -> AppTest:
-    at.button(key="decision.confirm").click().run()
-    assert not at.exception
-    return at
-
-
-def opened(screen: Screen, page: str, **query: str) -> AppTest:
-    at = screen("admin", mode="test")
-    at.switch_page(page)
-    at.query_params.update({"mode": "test", **query})
-    at.run()
-    assert not at.exception
-    return at
+def open_page(screen: Screen, page: str, **query: str) -> AppTest:
+    return screen("admin", path=page, mode="test", **query)
 
 
 def page_of(screen: Screen, made: Any) -> AppTest:
-    return opened(screen, "admin/webhook.py", id=str(made.endpoint.id))
+    return open_page(screen, "admin/webhook.py", id=str(made.endpoint.id))
 
 
 def test_an_endpoint_is_registered_by_choosing_and_its_secret_is_shown_once(
     hooks: Hooks, screen: Screen, partner: Partner
 ) -> None:
     with receiving() as receiver:
-        at = opened(screen, "admin/webhooks.py", distributor=str(partner.id))
+        at = open_page(screen, "admin/webhooks.py", distributor=str(partner.id))
         press(at, "Register an endpoint")
         assert box(at, "events").value == ["*"]
         box(at, "url").set_value("ftp://wrong")

@@ -1,4 +1,4 @@
-"""How figures, days and texts of others are written on screens."""
+"""Figures, days and texts of others as written on screens."""
 
 from datetime import UTC, date, datetime
 from decimal import Decimal

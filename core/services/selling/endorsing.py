@@ -144,7 +144,7 @@ def _check(
     texts: Mapping[str, str],
 ) -> date:
     """Return the day; InvalidInput for what changes nothing, the wrong day, and missing words, all at once."""
-    assert policy.start_at is not None, "what is in force has begun"  # noqa: S101
+    assert policy.start_at is not None, "what is in force has begun"  # noqa: S101 - as its stage says
     first_on = max([clock.to_lagos_day(policy.start_at), *(row.effective_on for row in earlier)])
     day = effective_on or date.max
     refuse_unless(

@@ -264,7 +264,7 @@ LETTER_WAYS = ("E-mail", "Post", "By hand", "Message")
 
 
 class ClaimLetterSent(Owned, table=True):
-    """When, how and by whom a letter in the file of a claim was sent; a letter without a row is to be sent."""
+    """The sending of a letter in the file of a claim: day, way and sender; a letter without a row is to be sent."""
 
     __tablename__ = "claim_letter_sent"
     __table_args__ = (one_of("way", LETTER_WAYS, "way"),)

@@ -128,7 +128,7 @@ def offer(
         if line:
             st.markdown(line)
         if allowed:
-            with st.popover("Export", icon=":material/download:", key="export_formats"):
+            with st.popover("Export", icon=":material/download:", key=f"export_formats_{kind}"):
                 for format_ in FORMATS.values():
                     _button(wanted, format_)
         beside()

@@ -44,7 +44,7 @@ class Entry(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What some entries make, in kobo."""
+    """The sums of some entries, in kobo."""
 
     rows: int
     premium: int
@@ -86,7 +86,7 @@ def lagos_day(value: Any) -> date:
 
 
 def find_faults(connection: sa.Connection) -> list[str]:
-    """What differs between the rows and the daybook, statements, bordereaux and payments made of them."""
+    """List the differences between the rows and the daybook, statements, bordereaux and payments made of them."""
     entries = {each.id: each for each in read_entries(connection)}
     return [
         *_daybook_faults(connection, list(entries.values())),

@@ -1,0 +1,46 @@
+"""Clients that send at the same moment."""
+
+import itertools
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import httpx
+
+from tests.crash.conftest import Place
+
+EQUAL, RIVALS = 50, 8
+
+
+class Rivals:
+    """So many open connections that send at the same moment."""
+
+    def __init__(self, place: Place, many: int, *, is_live: bool = False) -> None:
+        self._start, self._pool = Barrier(many), ThreadPoolExecutor(many)
+        key = place.partner.live_key if is_live else place.partner.test_key
+        headers = {"Authorization": f"Bearer {key}"}
+        self._connections = [
+            httpx.Client(base_url=place.server.url, headers=headers, timeout=60, trust_env=False) for _ in range(many)
+        ]
+
+    def send(self, path: str, body: dict[str, Any], *keys: str) -> list[httpx.Response]:
+        """The answers to one body, sent by everybody at once, each with the next of the keys."""
+
+        def one(http: httpx.Client, key: str) -> httpx.Response:
+            self._start.wait()
+            return http.post(path, headers={"Idempotency-Key": key}, json=body)
+
+        return list(self._pool.map(one, self._connections, itertools.cycle(keys)))
+
+    def __enter__(self) -> "Rivals":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown()
+        for http in self._connections:
+            http.close()
+
+
+def statuses(answers: list[httpx.Response]) -> dict[int, int]:
+    return dict(Counter(answer.status_code for answer in answers))
