@@ -25,7 +25,7 @@ def draw_fields(hand: Hand) -> None:
         model, present = endorsing.list_values(session, hand.policy_id)
     _fill(hand, present)
     st.caption("Change what is different now. Cover, days, sums and price stay as they were sold.")
-    grid = st.grid(2, min_column_width=220, gap="small")
+    grid = st.grid(2, min_column_width=190, gap="small")
     for question in questions.of(model):
         with grid.container(gap="xxsmall"):
             widgets.draw(question, key=_FIELD + question.name, typed={}, reruns=False)

@@ -1,10 +1,10 @@
 """The endorsements of a policy as its versions, and those that an insurer has still to be told of."""
 
-from collections.abc import Mapping
 from uuid import UUID
 
 import streamlit as st
 
+from core.covers.endorsements import REGISTRATION
 from core.services.people.staff import Person
 from core.services.policies import endorsements
 from core.services.policies.endorsements import Endorsement, UntoldEndorsement
@@ -18,6 +18,8 @@ from core.ui.kit.dialogs import Decision
 
 ROLES = endorsing.ROLES
 _MOST = 20
+# Their present values stand in the columns of the policy, and so on its cards.
+_SHOWN = {*REGISTRATION.names, "first_name", "last_name", "email", "phone_number", "phone"}
 _WRITES = DialogWrites(ROLES[0], frame.scope)
 
 
@@ -34,18 +36,14 @@ def draw(policy: PolicyDetail, person: Person) -> None:
 
 
 def draw_present(policy: PolicyDetail) -> None:
-    """Draw the present value of each field that was changed since the sale."""
+    """Draw the newest endorsement, and the present values that no other line of the cards shows."""
     if not policy.endorsements:
         return
     newest = policy.endorsements[-1]
     facts.line("Endorsed", f"No. {newest.number}, from {words.day(newest.effective_on)}")
-    for name, value in list_present(policy).items():
-        facts.line(words.title(name), value)
-
-
-def list_present(policy: PolicyDetail) -> Mapping[str, str]:
-    """Return the present value of each changed field."""
-    return {change["field"]: change["after"] for made in policy.endorsements for change in made.changes}
+    present = {change["field"]: change["after"] for made in policy.endorsements for change in made.changes}
+    for name in sorted(present.keys() - _SHOWN):
+        facts.line(words.title(name), present[name])
 
 
 def _version(made: Endorsement) -> None:
