@@ -34,13 +34,11 @@ def found() -> PolicyDetail | None:
 
 
 def header(policy: PolicyDetail) -> None:
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        with st.container(width="content"):
-            frame.page_header(
-                facts.policy_title(policy.sale),
-                f"{words.plain(policy.sale.product)} of {words.plain(policy.sale.customer)}",
-                tab=f"{policy.sale.policy_number or 'Without a number'} · Policy",
-            )
+    with frame.header_with_buttons(
+        facts.policy_title(policy.sale),
+        f"{words.plain(policy.sale.product)} of {words.plain(policy.sale.customer)}",
+        tab=f"{policy.sale.policy_number or 'Without a number'} · Policy",
+    ):
         if person.has_role("operations"):
             policy_dialogs.buttons(policy, person)
     if policy.possible_duplicate_of:
