@@ -72,12 +72,11 @@ def _notice(made: Endorsement, person: Person) -> None:
         return
     st.markdown(":orange-badge[Insurer to be told] No connection takes endorsements: tell the insurer by hand.")
     if person.has_role(*ROLES):
-        st.button(
+        dialogs.button(
             "Note that the insurer was told",
+            _telling(made.id, made.number),
             key=f"endorsement.told.{made.number}",
             icon=":material/task_alt:",
-            on_click=dialogs.open_,
-            args=(_telling(made.id, made.number),),
         )
 
 
