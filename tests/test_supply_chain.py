@@ -48,7 +48,7 @@ def wanted() -> list[Requirement]:
 
 
 def needed(first: Sequence[Requirement] = ()) -> dict[str, Distribution]:
-    """Return the requirements given, or the project's, and theirs in turn."""
+    """Return the project's requirements, or those of `first`, and theirs in turn."""
     here, found, asked = installed(), dict[str, Distribution](), [*(first or wanted())]
     done = set()
     while asked:

@@ -86,7 +86,7 @@ class Deliveries:
         return [*found, (self.place.folder / "worker.log").read_text()[-500:]]
 
     def new_faults(self, crowd: Crowd) -> list[str]:
-        """List the faults in all that happened since the last look, while these clients were sold to."""
+        """List the faults of everything since the last look, while these clients were sold to."""
         with self.store.reading(SYSTEM) as session:
             events = self.seen.new_events(session)
             taken = self.receiver.received[self.looked_at :]
@@ -121,7 +121,7 @@ class Deliveries:
 
 
 def _foreign(session: ScopedSession, taken: Sequence[Received]) -> list[str]:
-    """List what was delivered without its event, or otherwise than that is stored."""
+    """What was delivered without its event, or otherwise than that is stored."""
     wrong = []
     for start in range(0, len(taken), _AT_ONCE):
         part = taken[start : start + _AT_ONCE]
