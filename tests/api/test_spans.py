@@ -9,8 +9,8 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
+from core import cli, spans
 from core import settings as settings_module
-from core import spans
 from core.covers.insurers import insurer_f
 from core.setting_values import EXPORTER
 from core.settings import ROOT, InvalidSetting, settings
@@ -111,6 +111,18 @@ def test_an_address_without_the_extra_is_refused_with_what_to_install(monkeypatc
         settings()
     assert "secret" not in str(refused.value)
     settings_module.settings.cache_clear()
+
+
+def test_a_refusal_of_a_command_keeps_its_brackets(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse() -> None:
+        raise InvalidSetting("pip install 'coverdesk[otel]'")
+
+    monkeypatch.setattr(cli, "app", refuse)
+    with pytest.raises(SystemExit):
+        cli.run()
+    assert "pip install 'coverdesk[otel]'" in capsys.readouterr().err
 
 
 def test_nothing_of_it_is_imported_where_nobody_asks_for_it() -> None:
