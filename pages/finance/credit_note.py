@@ -5,6 +5,7 @@ import streamlit as st
 from core import ids
 from core.errors import InvalidInput, NotFound
 from core.services.finance.credit_notes import deciding
+from core.services.finance.credit_notes import pdf as credit_note_pdf
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.credit_notes.reading import CreditNoteRow
 from core.store.access import reading
@@ -81,6 +82,9 @@ with st.grid(2, min_column_width=320, gap="small"):
     progress(row)
 if row.explained:
     arithmetic(row)
+with st.container(horizontal=True, gap="xsmall"):
+    for copy in credit_note_pdf.COPIES:
+        st.link_button(f"PDF for the {copy}", f"/credit-notes/{row.id}/{copy}.pdf", icon=":material/picture_as_pdf:")
 if person.has_role("operations", "claims", "supervisor"):
     st.page_link(
         "policies/policy.py",

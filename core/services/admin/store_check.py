@@ -17,10 +17,12 @@ from core.services.claims.workflow import questions as claim_questions
 from core.services.exports import proofs as export_proofs
 from core.services.finance import month_proofs, proofs
 from core.services.finance.bordereaux import proofs as bordereau_proofs
+from core.services.finance.claim_payments import proofs as claim_payment_proofs
 from core.services.finance.credit_notes import proofs as credit_note_proofs
 from core.services.finance.payments import proofs as payment_proofs
 from core.services.finance.reconciling import proofs as reconciliation_proofs
 from core.services.finance.statements import proofs as statement_proofs
+from core.services.products import own_share_proofs
 from core.services.sales import customer_merging
 from core.states import claims as claim_states
 from core.store.access import ScopedSession, wal_is_safe
@@ -214,6 +216,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The database is whole and of this release": _find_database_faults,
     **{f"No {invariant.description}": _build_rule(invariant) for invariant in INVARIANTS},
     "The daybook has the sums of the sales": lambda session: daily_rollup.list_faults(session.connection()),
+    "Every sale is by the commission share that its distributor had": own_share_proofs.find_share_faults,
     "Every movement is its row, and its premium the sum of its shares": proofs.find_movement_faults,
     "Movements have the sums of the daybook": proofs.find_rollup_faults,
     "Merged customers are of one distributor and mode, and in no chain": customer_merging.find_merge_faults,
@@ -223,6 +226,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The journal of every closed month is as it was, and balances": month_proofs.find_month_faults,
     "Every payment is what it settles, and the state of each statement follows": payment_proofs.find_payment_faults,
     "Every statement is its lines, its hash, and one of a chain": statement_proofs.find_statement_faults,
+    "Every file of claim payments is the payments made from it": claim_payment_proofs.find_file_faults,
     "Every claim came to where it stands by allowed moves": _find_history_faults,
     "The clock of every claim is the one of its history": _find_clock_faults,
     "What claims were paid is the same in every figure and export": export_proofs.find_claim_payment_faults,

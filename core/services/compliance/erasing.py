@@ -54,6 +54,7 @@ _BUSINESS: Final = frozenset(
         "distributor",
         "agreement",
         "bank_account",
+        "commission_share",
         "api_key",
         "webhook_endpoint",
         "mail_text",

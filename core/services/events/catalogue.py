@@ -211,10 +211,13 @@ UNTOLD: Final[Mapping[str, str]] = (
             *("claim reserve set", "claim referred", "claim payee set", "claim paid in part", "claim part taken back"),
             *("claim corrected", "claimant set", "claim task made", "claim task done"),
             *("claim letter written", "claim letter sent", "claim handed to finance", "claim taken back from finance"),
+            "claims paid from a file",
             *("resent to the insurer", "all set aside resent", "submission set aside", "insurer answered late"),
             *("adjustment proposed", "adjustment confirmed", "adjustment refused", "adjustment taken back"),
             *("target set", "target changed", "target removed", "renewal call recorded", "agreement added"),
             *("bank account proposed", "bank account confirmed", "bank account refused", "bank account withdrawn"),
+            *("commission share proposed", "commission share confirmed", "commission share refused"),
+            "commission share taken back",
             *("statement prepared", "statement approved", "statement reversed", "statement disputed"),
             *("statement given up", "statement part paid", "statement payment returned"),
             *(

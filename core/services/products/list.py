@@ -105,6 +105,7 @@ def _next_change_sql() -> Any:
             col(other.product_id) == col(Product.id),
             col(other.effective_at) > clock.now(),
             col(other.withdrawn_at).is_(None),
+            col(other.share_id).is_(None),
         )
         .correlate(Product)
         .scalar_subquery()
@@ -152,3 +153,9 @@ def _build_name_queries() -> tuple[AnySelect, AnySelect]:
         sa.select(col(Provider.id), col(Provider.company_name)).order_by(sa.func.lower(col(Provider.company_name))),
         sa.select(col(ProductCategory.id), col(ProductCategory.name)).order_by(col(ProductCategory.name)),
     )
+
+
+def get_names(session: ScopedSession) -> dict[UUID, str]:
+    """Return the name of every product, switched off or not, by its id, in the order of the names."""
+    query = sa.select(col(Product.id), col(Product.name)).where(col(Product.deleted_at).is_(None))
+    return {row.id: row.name for row in session.execute(query.order_by(sa.func.lower(col(Product.name))))}

@@ -15,7 +15,14 @@ from core.store.schema.admin import (
 )
 from core.store.schema.agreements import Agreement, BankAccount
 from core.store.schema.bordereaux import Bordereau, BordereauLine
-from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
+from core.store.schema.catalogue import (
+    CommissionShare,
+    Product,
+    ProductBlock,
+    ProductCategory,
+    ProductVersion,
+    RateProposal,
+)
 from core.store.schema.claims import (
     Claim,
     ClaimComment,
@@ -24,6 +31,7 @@ from core.store.schema.claims import (
     ClaimOverride,
     ClaimPayee,
     ClaimPayment,
+    ClaimPaymentFile,
     ClaimQuestion,
     ClaimReferral,
     ClaimReserve,
@@ -111,10 +119,12 @@ __all__ = [
     "ClaimOverride",
     "ClaimPayee",
     "ClaimPayment",
+    "ClaimPaymentFile",
     "ClaimQuestion",
     "ClaimReferral",
     "ClaimReserve",
     "ClaimTask",
+    "CommissionShare",
     "Complaint",
     "ComplianceFigure",
     "CreditNote",
