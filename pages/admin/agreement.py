@@ -8,10 +8,13 @@ from core import clock, ids
 from core.errors import InvalidInput, NotFound
 from core.services.finance import agreements, bank_accounts, parties
 from core.services.finance.parties import Party
+from core.services.products import list as product_list
+from core.services.products import share_changes
 from core.store.access import reading
-from core.ui.finance import agreement_actions, agreement_cards
+from core.ui.finance import agreement_actions, agreement_cards, commission_shares
 from core.ui.frame import frame
 from core.ui.kit import dialogs, words
+from core.ui.kit.dialogs import Decision
 from core.ui.lists import tables
 
 
@@ -31,35 +34,41 @@ def asked() -> tuple[Party, str] | None:
     return None
 
 
+def proposing() -> Decision:
+    """Return the dialog of another commission share, with the products of the catalogue."""
+    with reading(frame.scope()) as session:
+        return commission_shares.proposing(party.id, product_list.get_names(session))
+
+
 person = frame.require("admin")
 tables.back_link("distributors", "admin/partners.py", "All distributors and insurers")
 found = asked()
 if found is None:
     st.stop()
 party, name = found
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    with st.container(width="content"):
-        frame.page_header(
-            f"Agreement with {words.plain(name)}",
-            "Terms hold from their first day on and are never changed; a bank account takes two admins and two days.",
-            tab=f"{name} · Agreement",
-        )
-    with st.container(horizontal=True, gap="xsmall", width="content"):
-        st.button(
-            "New terms",
-            icon=":material/contract_edit:",
-            on_click=lambda: dialogs.open_(agreement_actions.changing(party)),
-        )
-        st.button(
-            "Another bank account",
-            icon=":material/account_balance:",
-            on_click=lambda: dialogs.open_(agreement_actions.paying(party)),
-        )
+with frame.header_with_buttons(
+    f"Agreement with {words.plain(name)}",
+    "Terms hold from their first day on and are never changed; a bank account takes two admins and two days.",
+    tab=f"{name} · Agreement",
+):
+    st.button(
+        "New terms",
+        icon=":material/contract_edit:",
+        on_click=lambda: dialogs.open_(agreement_actions.changing(party)),
+    )
+    st.button(
+        "Another bank account",
+        icon=":material/account_balance:",
+        on_click=lambda: dialogs.open_(agreement_actions.paying(party)),
+    )
+    if party.account == "distributor":
+        st.button("Another commission share", icon=":material/percent:", on_click=lambda: dialogs.open_(proposing()))
 dialogs.run("admin")
 with reading(frame.scope()) as session:
     held = agreements.get_in_force(session, party, clock.today())
     history = agreements.list_history(session, party)
     accounts = bank_accounts.list_accounts(session, party)
+    shares = share_changes.list_shares(session, party.id) if party.account == "distributor" else []
 if held and held.licence_expires_on:
     agreement_cards.licence(held.licence_expires_on, (held.licence_expires_on - clock.today()).days)
 with st.grid(2, min_column_width=320, gap="small"):
@@ -74,4 +83,8 @@ with st.grid(2, min_column_width=320, gap="small"):
         if not accounts:
             st.caption("None yet: nothing can be paid out.")
         agreement_cards.accounts(accounts, person)
+if party.account == "distributor":
+    with st.container(border=True):
+        st.markdown("**Commission shares of its own**")
+        commission_shares.draw(shares, person)
 agreement_cards.history(history)

@@ -26,12 +26,8 @@ def line(row: HandOver) -> None:
             )
             if row.note:
                 st.text(row.note)
-        st.button(
-            "Pay",
-            key=f"pay {row.id.hex} {row.version}",
-            icon=":material/payments:",
-            on_click=dialogs.open_,
-            args=(finance_payments.paying(row),),
+        dialogs.button(
+            "Pay", finance_payments.paying(row), key=f"pay {row.id.hex} {row.version}", icon=":material/payments:"
         )
 
 

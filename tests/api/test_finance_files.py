@@ -7,18 +7,22 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock
+from core.covers.insurers import insurer_a
 from core.services.finance import ageing, bank_accounts
+from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
 from core.services.people import sign_in, staff_sessions
+from core.services.policies import changes
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry
 from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import OUTSIDERS, Finance
+from tests.services.selling import sell
 
 
 @pytest.fixture(autouse=True)
@@ -93,3 +97,30 @@ def test_the_ages_go_to_finance_as_they_stand_on_the_screen(finance: Finance, cl
     assert client.get("/ageing.csv", key=partner.live_key).status_code == 401
     for name in OUTSIDERS:
         assert client.get("/ageing.csv", headers=cookie(finance, name)).status_code == 403
+
+
+def test_a_credit_note_is_a_pdf_of_finance_for_the_customer_and_for_the_insurer(
+    finance: Finance, client: Client, partner: Partner
+) -> None:
+    sale = sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True)
+    given = {"reason": "Sold the car", "by_insurer": True, "actor": "staff x", "expected_version": 1}
+    finance.do(changes.cancel, sale.policy_id, **given)
+    note = next(
+        row
+        for row in finance.read(credit_note_reading.list_unpaid, NOW + timedelta(days=1))
+        if row.policy_id == sale.policy_id
+    )
+    mine = cookie(finance, "funmi")
+    for copy in ("customer", "insurer"):
+        answer = client.get(f"/credit-notes/{note.id}/{copy}.pdf", headers=mine)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "application/pdf")
+        assert answer.content.startswith(b"%PDF")
+        assert f"{note.number}-{copy}.pdf" in answer.headers["content-disposition"]
+    path = f"/credit-notes/{note.id}/customer.pdf"
+    assert client.get(path).status_code == 401
+    assert client.get(path, key=partner.live_key).status_code == 401
+    assert client.get(path, headers=mine | {"sec-fetch-site": "cross-site"}).status_code == 403
+    for name in OUTSIDERS:
+        assert client.get(path, headers=cookie(finance, name)).status_code == 403
+    for wrong, status in ((f"{note.id}/all", 404), (f"{partner.id}/customer", 404), ("7/customer", 400)):
+        assert client.get(f"/credit-notes/{wrong}.pdf", headers=mine).status_code == status

@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
+from core.services.products import share_changes
 from core.store.access.engine import Store
 from tests.conftest import Partner
 from tests.services.finance_office import Finance
@@ -52,6 +53,25 @@ def test_an_account_is_proposed_by_one_admin_and_confirmed_by_another(
     assert account.state == "confirmed"
     assert account.rests
     assert "0123456789" not in texts(open_page(screen, finance, partner))
+
+
+def test_a_share_is_proposed_by_one_admin_and_confirmed_by_another(
+    finance: Finance, screen: Screen, partner: Partner
+) -> None:
+    at = press(open_page(screen, finance, partner), "Another commission share")
+    at.text_input(key="decision.field.commission").set_value("99")
+    at.button(key="decision.confirm").click().run()
+    assert "at most what both commissions are" in texts(at)
+    at.text_input(key="decision.field.commission").set_value("7.25")
+    confirm(at)
+    at = open_page(screen, finance, partner)
+    assert "All products: 7.25 % instead of the product's share" in texts(at)
+    assert "share.Confirm" not in [button.key for button in at.button]
+    at = open_page(screen, finance, partner, by="second")
+    at.button(key="share.Confirm").click().run()
+    confirm(at)
+    (share,) = finance.read(share_changes.list_shares, partner.id)
+    assert (share.state, share.commission_bp, share.product_id) == ("confirmed", 725, None)
 
 
 def test_no_other_role_reaches_it(finance: Finance, screen: Screen) -> None:

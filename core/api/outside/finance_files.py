@@ -19,6 +19,8 @@ from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound
 from core.services.finance import ageing, journal, tax_schedules
 from core.services.finance.bordereaux import columns as bordereau_columns
 from core.services.finance.bordereaux import reading as bordereau_reading
+from core.services.finance.credit_notes import pdf as credit_note_pdf
+from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.payments import batches
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.people.staff import Person
@@ -124,6 +126,15 @@ def _ageing(request: Request, _: Person) -> tuple[str, bytes]:
     return f"ageing-{today}.{format_}", content
 
 
+def _credit_note(request: Request, _: Person) -> tuple[str, bytes]:
+    note_id, copy = ids.parse(request.path_params["note"], "credit note"), request.path_params["copy"]
+    if copy not in credit_note_pdf.COPIES:
+        raise NotFound(f"A credit note has a copy for the {' and one for the '.join(credit_note_pdf.COPIES)}")
+    with reading(Scope.system()) as session:
+        note = credit_note_reading.get_note(session, note_id)
+    return f"{note.number}-{copy}.pdf", credit_note_pdf.render(note, copy)
+
+
 def _journal(request: Request, _: Person) -> tuple[str, bytes]:
     month = parse_month(request.path_params["month"])
     with reading(_LIVE) as session:
@@ -133,6 +144,7 @@ def _journal(request: Request, _: Person) -> tuple[str, bytes]:
 
 routes = [
     Route("/ageing.{format}", partial(serve, work=_ageing), methods=["GET"]),
+    Route("/credit-notes/{note}/{copy}.pdf", partial(serve, work=_credit_note), methods=["GET"]),
     Route("/closes/{month}/journal.csv", partial(serve, work=_journal), methods=["GET"]),
     Route("/reconciliations/{reconciliation}.{format}", partial(serve, work=_reconciliation), methods=["GET"]),
     Route("/bordereaux/{bordereau}.{format}", partial(serve, work=_bordereau), methods=["GET"]),

@@ -103,7 +103,11 @@ def on_the_shelf(session: ScopedSession, until: datetime) -> list[Offer]:
         sa.select(Product, ProductVersion, Provider)
         .join(ProductVersion, col(ProductVersion.product_id) == col(Product.id))
         .join(Provider, col(Provider.id) == col(Product.provider_id))
-        .where(col(ProductVersion.effective_at) <= until, col(ProductVersion.withdrawn_at).is_(None))
+        .where(
+            col(ProductVersion.effective_at) <= until,
+            col(ProductVersion.withdrawn_at).is_(None),
+            col(ProductVersion.share_id).is_(None),
+        )
         .order_by(col(Product.id), col(ProductVersion.effective_at))
     )
     newest = {row.Product.id: row for row in rows}

@@ -138,7 +138,11 @@ def _rates(session: ScopedSession, window: Window) -> Iterator[str]:
     query = (
         sa.select(col(Product.name), col(ProductVersion.effective_at))
         .join(Product, col(Product.id) == col(ProductVersion.product_id))
-        .where(*window.span.on(col(ProductVersion.effective_at)), col(ProductVersion.withdrawn_at).is_(None))
+        .where(
+            *window.span.on(col(ProductVersion.effective_at)),
+            col(ProductVersion.withdrawn_at).is_(None),
+            col(ProductVersion.share_id).is_(None),
+        )
         .order_by(col(ProductVersion.effective_at))
     )
     for name, at in session.execute(query):

@@ -6,6 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from core import clock, money
+from core.errors import StateForbids
 from core.services.closing import closing
 from core.services.finance import journal, parties
 from core.services.finance.credit_notes import deciding
@@ -84,7 +85,11 @@ def give_back(session: ScopedSession) -> None:
     for place, row in enumerate(credit_note_reading.list_unpaid(session, clock.now())):
         if place == 1:
             continue
-        if deciding.approve(session, row.id, by=maker) != CreditNoteState.APPROVED or place == 0:
+        try:
+            state = deciding.approve(session, row.id, by=maker)
+        except StateForbids:  # A claim holds it, or has used the term up.
+            continue
+        if state != CreditNoteState.APPROVED or place == 0:
             continue
         answer = {"payee": row.customer, "bank_reference": f"DEMO/CN/{row.id.hex}", "value_on": today}
         deciding.pay(session, row.id, answer, by=checker)

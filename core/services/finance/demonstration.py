@@ -1,8 +1,10 @@
 """Finance of the demonstration: each month stated and paid by two people, the last one open, one in dispute."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import date
 from typing import Final
+from uuid import UUID
 
 from core import clock
 from core.services.finance import agreements, bank_accounts, parties
@@ -15,6 +17,8 @@ from core.services.finance.statements import overview as statement_overview
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
 from core.services.people import staff
+from core.services.people.staff import Person
+from core.services.products import share_changes
 from core.store.access import ScopedSession
 
 # A smaller demonstration is a test's, a larger one is for trying speed: neither waits for hundreds of statements.
@@ -34,7 +38,8 @@ def list_closed(session: ScopedSession) -> list[date]:
 def write_terms(session: ScopedSession, first: date) -> None:
     """Write an agreement and a bank account with every party that has none, from before the first month."""
     admin, second = staff.get_by_email(session, _CHECKER), staff.get_by_email(session, _SECOND_ADMIN)
-    for place, (party, name) in enumerate(parties.list_parties(session)):
+    listed = parties.list_parties(session)
+    for place, (party, name) in enumerate(listed):
         if agreements.list_history(session, party):
             continue
         with clock.freeze(clock.lagos_midnight(clock.add_days(first, -20))):
@@ -42,6 +47,18 @@ def write_terms(session: ScopedSession, first: date) -> None:
             account = {"bank_name": "Demo Bank", "account_name": name[:100], "account_number": f"{place:010d}"}
             proposed = bank_accounts.propose(session, party, account, by=admin)
             bank_accounts.confirm(session, proposed, by=second)
+    _agree_on_shares(session, [party.id for party, _ in listed if party.account == "distributor"], admin, second)
+
+
+def _agree_on_shares(session: ScopedSession, sellers: Sequence[UUID], admin: Person, second: Person) -> None:
+    """Give one distributor a commission share of its own from tomorrow on, and propose one for another."""
+    tomorrow = str(clock.add_days(clock.today(), 1))
+    for seller, share in zip(sellers, ("7.50", "6.25"), strict=False):
+        if share_changes.list_shares(session, seller):
+            continue
+        made = share_changes.propose(session, seller, {"commission": share, "starts_on": tomorrow}, by=admin)
+        if seller == sellers[0]:
+            share_changes.confirm(session, made, by=second)
 
 
 def _terms(party: Party, place: int, first: date) -> dict[str, object]:

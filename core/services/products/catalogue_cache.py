@@ -50,13 +50,16 @@ _REVISION_QUERY = Query(
         sa.func.count(),
         sa.func.sum(col(Product.version)),
         sa.select(sa.func.max(col(Provider.updated_at))).scalar_subquery(),
-        sa.select(sa.func.count(col(ProductVersion.id))).scalar_subquery(),
+        sa.select(sa.func.count(col(ProductVersion.id)))
+        .where(col(ProductVersion.share_id).is_(None))
+        .scalar_subquery(),
     ).select_from(Product)
 )
 _NEXT_CHANGE_QUERY = Query(
     sa.select(sa.func.min(col(ProductVersion.effective_at))).where(
         col(ProductVersion.effective_at) > sa.bindparam("now", type_=UTCDateTime()),
         col(ProductVersion.withdrawn_at).is_(None),
+        col(ProductVersion.share_id).is_(None),
     )
 )
 _catalogues: WeakKeyDictionary[Any, Catalogue] = WeakKeyDictionary()

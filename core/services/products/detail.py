@@ -179,7 +179,7 @@ def list_versions(session: ScopedSession, product: Product) -> list[RatesVersion
     """Return all versions of a product's rates, newest first."""
     rows = session.execute(
         sa.select(ProductVersion)
-        .where(col(ProductVersion.product_id) == product.id)
+        .where(col(ProductVersion.product_id) == product.id, col(ProductVersion.share_id).is_(None))
         .order_by(col(ProductVersion.effective_at).desc(), col(ProductVersion.created_at).desc())
     ).scalars()
     result: list[RatesVersion] = []

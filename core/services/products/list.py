@@ -14,9 +14,10 @@ from sqlmodel import col
 from core import clock
 from core.covers.tariff import Tariff
 from core.services.filters import expressions
+from core.services.filters.catalogue import members_of
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
-from core.services.filters.fields import Flag, Members, Text
+from core.services.filters.fields import Flag, Text
 from core.services.paging import Page, Paging
 from core.services.products import detail as product_detail
 from core.services.products import products
@@ -56,8 +57,8 @@ class ProductFilter(Filter, on=(Product,)):
             searches=True,
         )
     )
-    provider: Ids = of(Members(label="Insurer", names="provider", column="provider_id", address="provider"))
-    category: Ids = of(Members(label="Category", names="category", column="product_category_id", address="category"))
+    provider: Ids = of(members_of("provider"))
+    category: Ids = of(members_of("category"))
     on: bool | None = of(Flag(label="Sold", column="active", address="on", options={"true": "On sale", "false": "Off"}))
 
 
@@ -104,6 +105,7 @@ def _next_change_sql() -> Any:
             col(other.product_id) == col(Product.id),
             col(other.effective_at) > clock.now(),
             col(other.withdrawn_at).is_(None),
+            col(other.share_id).is_(None),
         )
         .correlate(Product)
         .scalar_subquery()
@@ -151,3 +153,9 @@ def _build_name_queries() -> tuple[AnySelect, AnySelect]:
         sa.select(col(Provider.id), col(Provider.company_name)).order_by(sa.func.lower(col(Provider.company_name))),
         sa.select(col(ProductCategory.id), col(ProductCategory.name)).order_by(col(ProductCategory.name)),
     )
+
+
+def get_names(session: ScopedSession) -> dict[UUID, str]:
+    """Return the name of every product, switched off or not, by its id, in the order of the names."""
+    query = sa.select(col(Product.id), col(Product.name)).where(col(Product.deleted_at).is_(None))
+    return {row.id: row.name for row in session.execute(query.order_by(sa.func.lower(col(Product.name))))}

@@ -1,20 +1,23 @@
 """Products, categories and providers: reading the catalogue and the current rates."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased
-from sqlmodel import col
+from sqlmodel import UTCDateTime, col
 
 from core import clock
 from core.covers.cover import Cover, Rates
 from core.errors import InvalidInput, NotFound
+from core.services import records
 from core.services.filters import expressions
 from core.services.paging import Page, Paging
+from core.services.products import own_shares
 from core.services.products import records as product_records
+from core.services.products.own_shares import Commissions, Share
 from core.services.shapes import CountedCategoryRecord, ProductRecord
 from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider
@@ -32,7 +35,10 @@ class ProductFilter:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProductForSale:
-    """A product with the version of its rates that a sale refers to."""
+    """A product with a version of its rates; both commissions are those of its seller.
+
+    `share_id` is the seller's own commission share, if it has one: `get_sold_version` is what its sale refers to.
+    """
 
     id: UUID
     name: str
@@ -46,6 +52,7 @@ class ProductForSale:
     mca_commission_bp: int
     distributor_commission_bp: int
     rates: Rates
+    share_id: UUID | None = None
 
 
 def build_current_query(at: object = None) -> AnySelect:
@@ -57,6 +64,7 @@ def build_current_query(at: object = None) -> AnySelect:
             col(other.product_id) == col(Product.id),
             col(other.effective_at) <= (clock.now() if at is None else at),
             col(other.withdrawn_at).is_(None),
+            col(other.share_id).is_(None),
         )
         .correlate(Product)
         .scalar_subquery()
@@ -64,6 +72,7 @@ def build_current_query(at: object = None) -> AnySelect:
     return _build_versions_query().where(
         col(ProductVersion.effective_at) == newest,
         col(ProductVersion.withdrawn_at).is_(None),
+        col(ProductVersion.share_id).is_(None),
         col(Product.deleted_at).is_(None),
     )
 
@@ -103,7 +112,8 @@ def list_products(
     total = session.execute(sa.select(sa.func.count()).select_from(query.subquery("matching"))).scalar_one()
     by_name = (sa.func.lower(Product.name), col(Product.id))
     found = session.execute(query.order_by(*by_name).limit(paging.limit).offset(paging.offset))
-    return Page([product_records.build_product(*row, is_live=is_live) for row in found], total)
+    shares = _load_own_shares(session)
+    return Page([_build_record(row, shares, is_live=is_live) for row in found], total)
 
 
 def get_product(session: ScopedSession, product_id: UUID, *, is_live: bool) -> ProductRecord:
@@ -113,7 +123,24 @@ def get_product(session: ScopedSession, product_id: UUID, *, is_live: bool) -> P
     ).one_or_none()
     if row is None:
         raise NotFound("Product not found")
-    return product_records.build_product(*row, is_live=is_live)
+    return _build_record(row, _load_own_shares(session), is_live=is_live)
+
+
+def _load_own_shares(session: ScopedSession) -> Sequence[Share]:
+    mine = session.scope.distributor_id
+    return own_shares.load_confirmed(session, mine).get(mine, ()) if mine else ()
+
+
+def _build_record(row: Any, shares: Sequence[Share], *, is_live: bool) -> ProductRecord:
+    """Build the record of a product with the commissions of its reader."""
+    record, version = product_records.build_product(*row, is_live=is_live), row[1]
+    own = own_shares.find_in_force(shares, row[0].id, clock.now())
+    if own is not None and own.commission_bp is not None:
+        usual = Commissions(version.mca_commission_bp, version.distributor_commission_bp)
+        found = own_shares.divide(usual, own.commission_bp)
+        record["mca_commission_percentage"] = records.format_percentage(found.mca_bp)
+        record["distributor_commission_percentage"] = records.format_percentage(found.distributor_bp)
+    return record
 
 
 def load_records(session: ScopedSession) -> Mapping[tuple[UUID, bool], ProductRecord]:
@@ -142,17 +169,31 @@ def get_for_sale(session: ScopedSession, cover: Cover[Any], product_id: str, dis
     rows = _FOR_SALE_QUERY.rows(session, **parameters, distributor_id=distributor_id, now=clock.now())
     if not rows:
         raise InvalidInput.for_field("product_id", "must be an active product of this endpoint")
-    return _build_for_sale(rows[0])
+    return _with_own_share(session, _build_for_sale(rows[0]))
+
+
+def get_sold_version(session: ScopedSession, product: ProductForSale) -> UUID:
+    """Return the version of rates that a sale of this product refers to; it is made where there is none yet."""
+    return own_shares.get_or_create_version(session, product.version_id, product.share_id)
+
+
+def _with_own_share(session: ScopedSession, product: ProductForSale) -> ProductForSale:
+    if product.share_id is None:
+        return product
+    usual = Commissions(product.mca_commission_bp, product.distributor_commission_bp)
+    own = own_shares.get_commissions(session, product.share_id, usual)
+    return replace(product, mca_commission_bp=own.mca_bp, distributor_commission_bp=own.distributor_bp)
 
 
 def list_for_sale(session: ScopedSession, cover: Cover[Any], distributor_id: UUID) -> list[ProductForSale]:
     """Return the products that a distributor can sell through this endpoint now, with today's rates, by name."""
     rows = session.execute(
         _select_sale_columns(_exclude_blocked(build_current_query(), distributor_id))
+        .add_columns(_build_share_id(distributor_id, clock.now()))
         .where(col(Product.active), col(Product.prefix) == cover.prefix, col(Product.route_name) == cover.route)
         .order_by(sa.func.lower(Product.name), col(Product.id))
     )
-    return [_build_for_sale(row) for row in rows]
+    return [_with_own_share(session, _build_for_sale(row)) for row in rows]
 
 
 def get_as_sold(session: ScopedSession, version_id: UUID) -> ProductForSale:
@@ -194,6 +235,7 @@ class _SaleRow(NamedTuple):
     provider_name: str
     provider_segment: str
     number_series: str
+    share_id: UUID | None = None
 
 
 def _select_sale_columns(query: AnySelect) -> AnySelect:
@@ -210,8 +252,12 @@ def _select_sale_columns(query: AnySelect) -> AnySelect:
     )
 
 
+def _build_share_id(distributor_id: Any, at: Any) -> Any:
+    return own_shares.build_share_id(distributor_id, col(Product.id), at, within=Product).label("share_id")
+
+
 def _build_for_sale(row: Sequence[Any]) -> ProductForSale:
-    sale_row = _SaleRow._make(row)
+    sale_row = _SaleRow(*row)
     return ProductForSale(
         id=sale_row.id,
         name=sale_row.name,
@@ -225,13 +271,14 @@ def _build_for_sale(row: Sequence[Any]) -> ProductForSale:
         mca_commission_bp=sale_row.mca_commission_bp,
         distributor_commission_bp=sale_row.distributor_commission_bp,
         rates=product_records.rates_of(sale_row, sale_row),
+        share_id=sale_row.share_id,
     )
 
 
 _FOR_SALE_QUERY = Query(
-    _select_sale_columns(
-        _exclude_blocked(build_current_query(sa.bindparam("now")), sa.bindparam("distributor_id"))
-    ).where(
+    _select_sale_columns(_exclude_blocked(build_current_query(sa.bindparam("now")), sa.bindparam("distributor_id")))
+    .add_columns(_build_share_id(sa.bindparam("distributor_id"), sa.bindparam("now", type_=UTCDateTime())))
+    .where(
         col(Product.id) == sa.bindparam("product_id"),
         col(Product.active),
         col(Product.prefix) == sa.bindparam("prefix"),

@@ -3,7 +3,7 @@
 Every change names the version of the product that was seen, and makes the next one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
@@ -25,6 +25,7 @@ from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
 from core.services.products import changes as product_changes
 from core.services.products import detail as product_detail
+from core.services.products import own_shares
 from core.services.products.detail import ProductDetail, Proposal, RatesVersion
 from core.settings import settings
 from core.store.access import ScopedSession
@@ -72,7 +73,7 @@ def propose(
     row = product_changes.next_version(session, product_id, seen)
     product = product_detail.get_product(session, product_id)
     tariff = parse_tariff(product.get_editable_tariff(_version(product, start)), typed)
-    if faults := _check_rates(product, tariff, effective_at):
+    if faults := _check_rates(session, product, tariff, effective_at):
         raise InvalidInput(faults)
     _refuse_no_change(product, tariff, effective_at)
     proposal = RateProposal(
@@ -102,7 +103,7 @@ def confirm(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen
     product, proposal = _open(session, product_id, proposal_id, seen, by)
     _refuse_maker(proposal, by)
     staff.refuse_resting(by)
-    if faults := _check_rates(product, proposal.tariff, proposal.effective_at):
+    if faults := _check_rates(session, product, proposal.tariff, proposal.effective_at):
         told = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
         raise StateForbids(f"This cannot be confirmed as it was proposed: {told}. Refuse it, and propose it anew")
     _refuse_no_change(product, proposal.tariff, proposal.effective_at)
@@ -197,9 +198,31 @@ def _refuse_maker(proposal: Proposal, by: Person) -> None:
         raise NotAllowed("You proposed this change: another admin confirms or refuses it, and you can take it back")
 
 
-def _check_rates(product: ProductDetail, tariff: Tariff, at: datetime) -> list[FieldFault]:
+def _check_rates(session: ScopedSession, product: ProductDetail, tariff: Tariff, at: datetime) -> list[FieldFault]:
     """List the faults of rates that take effect at `at`; checked when proposed and again when confirmed."""
-    return [*check_insurer_share(tariff), *_faults_of_time(product, at)]
+    return [
+        *check_insurer_share(tariff),
+        *_check_own_shares(session, product, tariff, at),
+        *_faults_of_time(product, at),
+    ]
+
+
+def _check_own_shares(
+    session: ScopedSession, product: ProductDetail, tariff: Tariff, at: datetime
+) -> Iterator[FieldFault]:
+    """Yield a fault if a distributor's own share is above both commissions: the platform's would be below zero."""
+    available = [*list_available(product), (at, tariff.mca_bp + tariff.distributor_bp)]
+    for shares in own_shares.load_confirmed(session).values():
+        if excess := own_shares.find_excess(shares, available, product.id, at):
+            own = f"{money.to_naira(excess.commission_bp)} %"
+            yield FieldFault(MCA, f"must leave, with the distributor's, {own} for a distributor's own share")
+            return
+
+
+def list_available(product: ProductDetail) -> list[tuple[datetime, int]]:
+    """List what both commissions of a product are together, in basis points, each from an instant on."""
+    kept = [version for version in product.versions if version.withdrawn_at is None]
+    return [(version.effective_at, version.tariff.mca_bp + version.tariff.distributor_bp) for version in kept]
 
 
 def _refuse_no_change(product: ProductDetail, tariff: Tariff, at: datetime) -> None:

@@ -13,6 +13,7 @@ from core.covers.cover import Cover, Price, Term
 from core.errors import StaleVersion
 from core.services.audit import log as audit
 from core.services.policies import certificates, policies
+from core.services.products import products
 from core.services.renewals import next_terms
 from core.services.renewals.next_terms import NextTerm
 from core.services.selling import duplicate_guard
@@ -52,7 +53,8 @@ def renew(
         raise StaleVersion(detail={"version": policy.version})
     next_term = next_terms.get_next_term(session, policy, cover)
     duplicate_guard.lock_risk_again(session, policy, next_term.term)
-    renewal = _build_renewal(policy, next_term, seller=seller)
+    version_id = products.get_sold_version(session, next_term.sale)
+    renewal = _build_renewal(policy, next_term, version_id, seller=seller)
     if not session.insert_if_absent(renewal):
         next_terms.raise_not_renewable(
             policy, "This term was renewed already", renewal_id=_get_existing_id(session, policy)
@@ -64,7 +66,7 @@ def renew(
     )
 
 
-def _build_renewal(policy: Policy, next_term: NextTerm, *, seller: Seller) -> Renewal:
+def _build_renewal(policy: Policy, next_term: NextTerm, version_id: UUID, *, seller: Seller) -> Renewal:
     sale = next_term.sale
     split = money.split(
         money.to_minor(next_term.price.total),
@@ -78,7 +80,7 @@ def _build_renewal(policy: Policy, next_term: NextTerm, *, seller: Seller) -> Re
         purchase_id=policy.purchase_id,
         customer_id=policy.customer_id,
         product_id=policy.product_id,
-        product_version_id=sale.version_id,
+        product_version_id=version_id,
         product_category_id=policy.product_category_id,
         provider_id=policy.provider_id,
         total_minor=split.total_minor,

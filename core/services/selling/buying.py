@@ -96,7 +96,8 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     )
     customer = customers.get_or_create(session, holder, seller.distributor_id, is_live=seller.is_live)
     possible_duplicate_of = duplicate_guard.find_possible_duplicate(session, cover, request, customer.id)
-    purchase = _build_purchase(product, price, customer.id, seller)
+    version_id = products.get_sold_version(session, product)
+    purchase = _build_purchase(product, version_id, price, customer.id, seller)
     purchase.premium_frequency = getattr(request, "premium_frequency", None)
     policy = _build_policy(cover, request, price, term, purchase, holder)
     policy.risk_hash, policy.possible_duplicate_of = risk_hash, possible_duplicate_of
@@ -137,7 +138,9 @@ def _write_audit_entry(
     audit.write(session, actor=seller.actor, action="policy sold", subject=subject, after=after)
 
 
-def _build_purchase(product: ProductForSale, price: Price, customer_id: UUID, seller: Seller) -> Purchase:
+def _build_purchase(
+    product: ProductForSale, version_id: UUID, price: Price, customer_id: UUID, seller: Seller
+) -> Purchase:
     split = money.split(
         money.to_minor(price.total),
         mca_bp=product.mca_commission_bp,
@@ -148,7 +151,7 @@ def _build_purchase(product: ProductForSale, price: Price, customer_id: UUID, se
         is_live=seller.is_live,
         customer_id=customer_id,
         product_id=product.id,
-        product_version_id=product.version_id,
+        product_version_id=version_id,
         product_category_id=product.product_category_id,
         provider_id=product.provider_id,
         batch_id=seller.batch_id or ids.new(),

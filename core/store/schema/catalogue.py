@@ -45,6 +45,8 @@ class ProductVersion(Row, table=True):
 
     `price_minor` is kobo, or hundredths of a percent when the product prices dynamically. A version never
     changes; one that was only planned can be withdrawn, and is then as if it had never been.
+    With `share_id` it is the version `base_id` with the commissions that one distributor has agreed, made by the first
+    sale that needs it, and holds for nobody else.
     """
 
     __tablename__ = "product_version"
@@ -54,9 +56,10 @@ class ProductVersion(Row, table=True):
             "product_id",
             "effective_at",
             unique=True,
-            sqlite_where=sa.text("withdrawn_at IS NULL"),
-            postgresql_where=sa.text("withdrawn_at IS NULL"),
+            sqlite_where=sa.text("withdrawn_at IS NULL AND share_id IS NULL"),
+            postgresql_where=sa.text("withdrawn_at IS NULL AND share_id IS NULL"),
         ),
+        sa.Index("ix_product_version_of_share", "base_id", "share_id", unique=True),
         sa.CheckConstraint("price_minor >= 0", name="price"),
         sa.CheckConstraint(
             "mca_commission_bp >= 0 AND distributor_commission_bp >= 0"
@@ -74,6 +77,9 @@ class ProductVersion(Row, table=True):
     meta: dict[str, Any] = json_field()
     created_at: datetime
     withdrawn_at: datetime | None = None
+    # No foreign keys: SQLite adds none to a table that exists, and `coverdesk check` looks after both.
+    base_id: UUID | None = None
+    share_id: UUID | None = None
 
 
 PROPOSAL_STATES = ("open", "confirmed", "refused", "withdrawn")
@@ -115,6 +121,40 @@ class RateProposal(Row, table=True):
     decided_at: datetime | None = None
     reason: str | None = None
     version_id: UUID | None = Field(default=None, foreign_key="product_version.id")
+
+
+class CommissionShare(Row, table=True):
+    """Commission that one distributor has of a product, or of all, from an instant on instead of the product's.
+
+    One admin proposes it and another confirms it; its figures never change, and it is decided once. Without
+    `commission_bp` it ends what was agreed before, without `product_id` it holds for every product.
+    """
+
+    __tablename__ = "commission_share"
+    __table_args__ = (
+        sa.Index(
+            "ix_commission_share_open",
+            "distributor_id",
+            unique=True,
+            sqlite_where=sa.text("state = 'open'"),
+            postgresql_where=sa.text("state = 'open'"),
+        ),
+        sa.Index("ix_commission_share_in_force", "distributor_id", "product_id", "effective_at"),
+        one_of("state", PROPOSAL_STATES, "state"),
+        sa.CheckConstraint("commission_bp BETWEEN 0 AND 10000", name="commission"),
+        sa.CheckConstraint("(state = 'open') = (decided_at IS NULL)", name="decided"),
+        sa.CheckConstraint("state NOT IN ('confirmed', 'refused') OR decided_by <> proposed_by", name="two_people"),
+    )
+    id: UUID = Field(primary_key=True)
+    distributor_id: UUID = Field(foreign_key="distributor.id")
+    product_id: UUID | None = Field(default=None, foreign_key="product.id")
+    effective_at: datetime
+    commission_bp: int | None = None
+    proposed_by: UUID = Field(foreign_key="staff.id")
+    proposed_at: datetime
+    state: str = Field(default="open", max_length=10)
+    decided_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    decided_at: datetime | None = None
 
 
 class ProductBlock(Row, table=True):

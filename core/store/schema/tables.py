@@ -15,7 +15,14 @@ from core.store.schema.admin import (
 )
 from core.store.schema.agreements import Agreement, BankAccount
 from core.store.schema.bordereaux import Bordereau, BordereauLine
-from core.store.schema.catalogue import Product, ProductBlock, ProductCategory, ProductVersion, RateProposal
+from core.store.schema.catalogue import (
+    CommissionShare,
+    Product,
+    ProductBlock,
+    ProductCategory,
+    ProductVersion,
+    RateProposal,
+)
 from core.store.schema.claims import (
     Claim,
     ClaimComment,
@@ -57,6 +64,8 @@ from core.store.schema.follow_up import (
     Automation,
     CustomerMerge,
     CustomerNote,
+    EndorsementNotice,
+    PolicyEndorsement,
     ReminderOptOut,
     RenewalCall,
     RenewalReminder,
@@ -115,6 +124,7 @@ __all__ = [
     "ClaimReferral",
     "ClaimReserve",
     "ClaimTask",
+    "CommissionShare",
     "Complaint",
     "ComplianceFigure",
     "CreditNote",
@@ -126,6 +136,7 @@ __all__ = [
     "DaybookLine",
     "Difference",
     "Distributor",
+    "EndorsementNotice",
     "Erasure",
     "ErasureWindow",
     "Event",
@@ -150,6 +161,7 @@ __all__ = [
     "PaymentSettlement",
     "PayoutBatch",
     "Policy",
+    "PolicyEndorsement",
     "Product",
     "ProductBlock",
     "ProductCategory",

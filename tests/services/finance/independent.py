@@ -80,15 +80,14 @@ def of_month(entries: list[Entry], month: date) -> list[Entry]:
 
 
 def lagos_day(value: Any) -> date:
-    at = datetime.fromisoformat(value) if isinstance(value, str) else value
-    at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    return (at + LAGOS).date()
+    return (_moment(value).astimezone(UTC) + LAGOS).date()
 
 
 def find_faults(connection: sa.Connection) -> list[str]:
     """List the differences between the rows and the daybook, statements, bordereaux and payments made of them."""
     entries = {each.id: each for each in read_entries(connection)}
     return [
+        *_commission_faults(connection),
         *_daybook_faults(connection, list(entries.values())),
         *_statement_faults(connection, entries),
         *_bordereau_faults(connection, entries),
@@ -141,6 +140,38 @@ def _daybook_faults(connection: sa.Connection, entries: list[Entry]) -> Iterator
         sums = add_up(days.get(key, []))
         if kept.get(key, (0, 0, 0, 0)) != (sums.rows, sums.premium, sums.platform, sums.seller):
             yield f"the daybook of {key[0]} is not its rows"
+
+
+def _commission_faults(connection: sa.Connection) -> Iterator[str]:
+    """Sales whose distributor's part is not that of the share which it had agreed then, or of the product."""
+    agreed: dict[UUID, list[tuple[UUID | None, datetime, datetime, int | None]]] = defaultdict(list)
+    columns = "distributor_id, product_id, effective_at, decided_at, commission_bp"
+    for row in _rows(connection, f"SELECT {columns} FROM commission_share WHERE state = 'confirmed'"):
+        agreed[_id(row[0])].append((_id(row[1]) if row[1] else None, _moment(row[2]), _moment(row[3]), row[4]))
+    sales = (
+        "SELECT p.distributor_id, p.product_id, p.created_at, p.total_minor, p.mca_profit_minor,"
+        " p.distributor_profit_minor, b.mca_commission_bp, b.distributor_commission_bp"
+        " FROM purchase p JOIN product_version v ON v.id = p.product_version_id"
+        " JOIN product_version b ON b.id = COALESCE(v.base_id, v.id)"
+    )
+    for row in _rows(connection, sales):
+        own = _own_share(agreed[_id(row[0])], _id(row[1]), _moment(row[2]))
+        seller = row[7] if own is None else own
+        if row[4:6] != tuple((row[3] * bp + 5_000) // 10_000 for bp in (row[6] + row[7] - seller, seller)):
+            yield "a purchase is not divided by the share that its distributor had"
+
+
+def _own_share(agreed: list[Any], product: UUID, at: datetime) -> int | None:
+    for owner in (product, None):
+        begun = [each[1:] for each in agreed if each[0] == owner and each[1] <= at]
+        if begun and max(begun)[2] is not None:
+            return int(max(begun)[2])
+    return None
+
+
+def _moment(value: Any) -> datetime:
+    at = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at
 
 
 def _statement_faults(connection: sa.Connection, entries: dict[UUID, Entry]) -> Iterator[str]:

@@ -26,7 +26,7 @@ from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
 from core.services.policies import changes
-from core.services.products import products
+from core.services.products import products, share_changes
 from core.services.renewals import renewals
 from core.services.selling import buying
 from core.store.schema.tables import Claim, ClaimEvent, Movement, Policy
@@ -103,6 +103,17 @@ class RandomMonths:
                 account = {"bank_name": "Bank", "account_name": name[:100], "account_number": f"{place:010d}"}
                 made = self.finance.do(bank_accounts.propose, party, account, by="root")
                 self.finance.do(bank_accounts.confirm, made, by="second")
+            for partner in self.partners:
+                self._agree_on_a_share(partner)
+
+    def _agree_on_a_share(self, partner: Partner) -> None:
+        """Some distributors have a share of their own from some day on, and some lose it again."""
+        for share in self.dice.choice(((), ("6.50",), ("3.00", None))):
+            day = clock.add_days(FIRST, self.dice.randrange(80)) if share else date(2026, 10, 20)
+            made = self.finance.do(
+                share_changes.propose, partner.id, {"commission": share, "starts_on": str(day)}, by="root"
+            )
+            self.finance.do(share_changes.confirm, made, by="second")
 
     def _sell(self) -> None:
         partner, cover = self.dice.choice(self.partners), self.dice.choice(COVERS)

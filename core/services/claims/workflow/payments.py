@@ -246,13 +246,13 @@ def _sum_elsewhere(session: ScopedSession, claim: Claim, policy: Policy) -> tupl
     if not rows:
         return 0, 0
     terms = paid_terms.list_paid_terms(session, policy)
-    term = _find_term(terms, _get_loss_day(claim))
-    same = [row for row in rows if _find_term(terms, _get_loss_day(row)) == term]
+    term = _find_term(terms, get_loss_day(claim))
+    same = [row for row in rows if _find_term(terms, get_loss_day(row)) == term]
     since = sum(row.amount_minor for row in same if row.paid_at >= claim.created_at)
     return sum(row.amount_minor for row in same), since
 
 
-def _get_loss_day(claim: Any) -> date:
+def get_loss_day(claim: Any) -> date:
     """Return the day of the loss, or of the lodging while that is unknown."""
     if claim.incident_date:
         return date.fromisoformat(claim.incident_date[:10])

@@ -18,11 +18,22 @@ from core.services.finance.credit_notes.numbering import number_of
 from core.services.paging import Paging
 from core.states.credit_notes import UNPAID
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import CreditNote, Distributor, Policy, Provider, Refund, Renewal, Staff
+from core.store.schema.tables import CreditNote, Distributor, Policy, Product, Provider, Refund, Renewal, Staff
 
 UNFILTERED = CreditNoteFilter()
 _COPIED = (
-    *("id", "total_minor", "created_at", "made_by", "state", "first_by", "first_at", "approved_by", "approved_at"),
+    *(
+        "id",
+        "is_live",
+        "total_minor",
+        "created_at",
+        "made_by",
+        "state",
+        "first_by",
+        "first_at",
+        "approved_by",
+        "approved_at",
+    ),
     *("paid_at", "payee", "reference", "value_on", "returned_on", "note"),
 )
 _FIRST, _APPROVER, _PAYER = (orm.aliased(Staff) for _ in range(3))
@@ -33,8 +44,10 @@ class CreditNoteRow:
     """One credit note; `parts` are what goes back and its three shares, `explained` the steps of the arithmetic."""
 
     id: UUID
+    is_live: bool
     number: str
     provider: str
+    product: str
     distributor: str
     policy_id: UUID
     policy_number: str | None
@@ -104,6 +117,7 @@ def _query() -> AnySelect:
         sa.select(
             *(CreditNote, Refund, col(Policy.policy_number), col(Policy.first_name), col(Policy.last_name)),
             *(col(Provider.company_name).label("provider"), col(Distributor.business_name).label("distributor")),
+            col(Product.name).label("product"),
             *(col(_FIRST.name).label("first"), col(_APPROVER.name).label("approver"), col(_PAYER.name).label("payer")),
             *(start.label("term_start_at"), end.label("term_end_at")),
         )
@@ -111,6 +125,7 @@ def _query() -> AnySelect:
         .join(Policy, col(Policy.id) == col(Refund.policy_id))
         .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
         .join(Distributor, col(Distributor.id) == col(CreditNote.distributor_id))
+        .join(Product, col(Product.id) == col(Refund.product_id))
         .outerjoin(Renewal, col(Renewal.id) == col(Refund.renewal_id))
         .outerjoin(_FIRST, col(_FIRST.id) == col(CreditNote.first_by))
         .outerjoin(_APPROVER, col(_APPROVER.id) == col(CreditNote.approved_by))
@@ -124,7 +139,7 @@ def _build(row: Any) -> CreditNoteRow:
     note, refund = row.CreditNote, row.Refund
     return CreditNoteRow(
         **{name: getattr(note, name) for name in _COPIED},
-        **{name: getattr(row, name) for name in ("provider", "distributor", "first", "approver", "payer")},
+        **{name: getattr(row, name) for name in ("provider", "product", "distributor", "first", "approver", "payer")},
         **{name: getattr(row, name) for name in ("policy_number", "term_start_at", "term_end_at")},
         number=number_of(note.number),
         policy_id=refund.policy_id,

@@ -1,18 +1,17 @@
 """Statements as PDF: the account on the first page, then every line; byte-identical for the same statement."""
 
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from core import clock, money
+from core.services.finance import paper_pages
+from core.services.finance.paper_pages import INK, LEFT, QUIET, TEAL
 from core.services.finance.statements.files import Paper
 
 if TYPE_CHECKING:
     from fpdf import FPDF
 
-_TEAL, _AMBER, _INK, _QUIET, _LINE, _TINT = "#0B6B6B", "#F2B04A", "#0C1A1D", "#4A5F62", "#C3D1CF", "#F2F6F5"
-_RED = "#A33A10"
-_LEFT, _WIDTH, _FOOT = 14.0, 269.0, 198.0
+_WIDTH, _FOOT = 269.0, 198.0
 _ROW = 4.6
 # Heading, width in millimetres, and whether it is a number.
 _COLUMNS: tuple[tuple[str, float, bool], ...] = (
@@ -33,82 +32,35 @@ _COLUMNS: tuple[tuple[str, float, bool], ...] = (
 
 def render(paper: Paper, batches: Iterable[Iterable[Any]]) -> bytes:
     """Return the PDF of a statement with all its lines."""
-    page = _create(paper)
-    _heading(page, paper)
+    page = paper_pages.create(
+        f"{paper.title} {paper.number}",
+        foot=f"{paper.title} {paper.number} · {paper.party} · SHA-256 {paper.sha256}",
+        created_at=clock.midnight(clock.add_months(paper.month, 1)),
+        orientation="landscape",
+    )
+    paper_pages.head(page, title=paper.title, number=paper.number, left=paper.party, right=f"{paper.month:%B %Y}")
     _trailer(page, paper)
     _said(page, paper)
     if paper.lines:
         _lines(page, paper, batches)
     if paper.state in {"Prepared", "Void"}:
-        _stamp(page, "Not approved" if paper.state == "Prepared" else "Void")
+        paper_pages.stamp(page, "Not approved" if paper.state == "Prepared" else "Void")
     return bytes(page.output())
 
 
-def _create(paper: Paper) -> "FPDF":
-    # Imported on first use: the PDF library is slow to load.
-    import font_roboto  # noqa: PLC0415
-    from fpdf import FPDF  # noqa: PLC0415
-
-    class Page(FPDF):
-        def footer(self) -> None:
-            self.set_xy(_LEFT, _FOOT)
-            self.set_font("Roboto", "", 7)
-            self.set_text_color(_QUIET)
-            self.cell(_WIDTH - 30, 4, _nfc(f"{paper.title} {paper.number} · {paper.party} · SHA-256 {paper.sha256}"))
-            self.cell(30, 4, f"Page {self.page_no()}", align="R")
-
-    page = Page(orientation="landscape", format="A4")
-    for style, face in (("", "Roboto-Regular"), ("B", "Roboto-Medium")):
-        page.add_font("Roboto", style, f"{font_roboto.font_directory}/{face}.ttf")
-    page.set_title(_nfc(f"{paper.title} {paper.number}"))
-    page.set_author("Coverdesk")
-    page.set_creator("Coverdesk")
-    page.set_producer("Coverdesk")
-    page.set_lang("en-NG")
-    page.set_creation_date(clock.midnight(clock.add_months(paper.month, 1)))
-    page.set_margins(_LEFT, 14, _LEFT)
-    page.c_margin = 0.6
-    page.set_auto_page_break(False)
-    page.add_page()
-    return page
-
-
-def _nfc(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
-
-
-def _heading(page: "FPDF", paper: Paper) -> None:
-    page.set_fill_color(_TEAL)
-    page.rect(0, 0, page.w, 28, style="F")
-    page.set_fill_color(_AMBER)
-    page.rect(0, 28, page.w, 1.2, style="F")
-    page.set_text_color("#FFFFFF")
-    page.set_font("Roboto", "B", 19)
-    page.set_xy(_LEFT, 8)
-    page.cell(_WIDTH / 2, 8, paper.title)
-    page.set_font("Roboto", "B", 15)
-    page.cell(_WIDTH / 2, 8, paper.number, align="R", new_x="LMARGIN", new_y="NEXT")
-    page.set_font("Roboto", "", 10.5)
-    page.cell(_WIDTH / 2, 6, _fit(page.get_string_width, paper.party, _WIDTH / 2))
-    page.cell(_WIDTH / 2, 6, f"{paper.month:%B %Y}", align="R")
-    page.set_y(36)
-
-
 def _trailer(page: "FPDF", paper: Paper) -> None:
-    page.set_font("Roboto", "B", 11)
-    page.set_text_color(_TEAL)
-    page.cell(_WIDTH, 7, "Account", new_x="LMARGIN", new_y="NEXT")
+    paper_pages.heading(page, "Account")
     for label, minor in paper.trailer:
         is_balance = label.endswith("balance")
-        _rule(page)
-        page.set_text_color(_INK if is_balance else _QUIET)
+        paper_pages.rule(page, 120)
+        page.set_text_color(INK if is_balance else QUIET)
         page.set_font("Roboto", "B" if is_balance else "", 10)
         page.cell(70, 6.4, label)
-        page.set_text_color(_INK)
+        page.set_text_color(INK)
         page.cell(50, 6.4, money.format_naira(minor), align="R", new_x="LMARGIN", new_y="NEXT")
-    _rule(page)
+    paper_pages.rule(page, 120)
     page.set_font("Roboto", "", 9)
-    page.set_text_color(_QUIET)
+    page.set_text_color(QUIET)
     page.cell(_WIDTH, 7, _meaning(paper), new_x="LMARGIN", new_y="NEXT")
     page.set_y(page.get_y() + 2)
 
@@ -121,21 +73,15 @@ def _meaning(paper: Paper) -> str:
     return "The closing balance is owed by the platform, and opens the next statement."
 
 
-def _rule(page: "FPDF") -> None:
-    page.set_draw_color(_LINE)
-    page.set_line_width(0.2)
-    page.line(_LEFT, page.get_y(), _LEFT + 120, page.get_y())
-
-
 def _said(page: "FPDF", paper: Paper) -> None:
     for label, value in paper.facts.get("said", {}).items():
         page.set_font("Roboto", "", 8.5)
-        page.set_text_color(_QUIET)
+        page.set_text_color(QUIET)
         page.cell(40, 5, label)
-        page.set_text_color(_INK)
-        page.multi_cell(_WIDTH - 40, 5, _nfc(str(value)), align="L", new_x="LMARGIN", new_y="NEXT")
+        page.set_text_color(INK)
+        page.multi_cell(_WIDTH - 40, 5, paper_pages.nfc(str(value)), align="L", new_x="LMARGIN", new_y="NEXT")
     page.set_font("Roboto", "", 8.5)
-    page.set_text_color(_QUIET)
+    page.set_text_color(QUIET)
     page.cell(_WIDTH, 6, f"{paper.lines:,} lines. The hash at the foot is that of the CSV file of this statement.")
 
 
@@ -155,18 +101,18 @@ def _flat(batches: Iterable[Iterable[Any]]) -> Iterator[Any]:
 
 def _new_page(page: "FPDF", paper: Paper) -> None:
     page.add_page()
-    page.set_xy(_LEFT, 10)
+    page.set_xy(LEFT, 10)
     page.set_font("Roboto", "B", 7.5)
-    page.set_text_color(_TEAL)
+    page.set_text_color(TEAL)
     for heading, width, is_number in _COLUMNS:
         page.cell(width, 6, heading, align="R" if is_number else "L")
-    page.set_draw_color(_TEAL)
-    page.line(_LEFT, 16, _LEFT + _WIDTH, 16)
-    page.set_xy(_LEFT, 17)
+    page.set_draw_color(TEAL)
+    page.line(LEFT, 16, LEFT + _WIDTH, 16)
+    page.set_xy(LEFT, 17)
     page.set_font("Roboto", "", 7)
-    page.set_text_color(_INK)
+    page.set_text_color(INK)
     # The same as that of the text: else each text is wrapped in a change of colours.
-    page.set_fill_color(_INK)
+    page.set_fill_color(INK)
 
 
 def _cells(position: int, line: Any, names: Any) -> Sequence[str]:
@@ -211,27 +157,9 @@ class _Widths(dict[str, float]):
 
 def _row(page: "FPDF", cells: Sequence[str], widths: _Widths) -> None:
     # `text` and not `cell`: a statement may have a hundred thousand lines.
-    left, base = _LEFT, page.get_y() + 3.2
+    left, base = LEFT, page.get_y() + 3.2
     for text, (_, width, is_number) in zip(cells, _COLUMNS, strict=True):
-        if shown := _fit(widths.of, text, width - 1.2):
+        if shown := paper_pages.fit(widths.of, text, width - 1.2):
             page.text(left + (width - widths.of(shown) - 0.6 if is_number else 0.6), base, shown)
         left += width
     page.set_y(page.get_y() + _ROW)
-
-
-def _fit(measure: Callable[[str], float], text: str, width: float) -> str:
-    """Cut a text that is too long for its column."""
-    shown = text if text.isascii() else _nfc(text)
-    while shown and measure(shown) > width:
-        shown = shown[: max(1, int(len(shown) * 0.92) - 1)].rstrip() + "…" if len(shown) > 2 else ""
-    return shown
-
-
-def _stamp(page: "FPDF", text: str) -> None:
-    """Print large text across the first page, light enough to read through."""
-    page.page = 1
-    with page.local_context(fill_opacity=0.12), page.rotation(30, page.w / 2, page.h / 2):
-        page.set_text_color(_RED)
-        page.set_font("Roboto", "B", 70)
-        page.text((page.w - page.get_string_width(text)) / 2, page.h / 2, text)
-    page.page = page.pages_count

@@ -1,0 +1,265 @@
+"""Commission shares of single distributors: proposed by one admin, confirmed by another, never before tomorrow.
+
+What holds is never changed: a newer share takes its place, and one without a percentage ends it (contract F2).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import Field
+from sqlmodel import col
+
+from core import clock, ids, money
+from core.covers import fields, request
+from core.covers.request import Request
+from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateForbids
+from core.services.audit import log as audit
+from core.services.people import staff
+from core.services.people.account_changes import require_admin
+from core.services.people.staff import Person
+from core.services.products import own_shares, rate_changes
+from core.services.products.own_shares import Share
+from core.store.access import ScopedSession
+from core.store.schema.tables import CommissionShare, Distributor, Product, ProductVersion, Staff
+
+_MOST_NAMED: Final = 3
+
+
+class ShareInput(Request):
+    """Input: the share of one product, or of every product where none is named; no percentage ends what was agreed."""
+
+    product_id: UUID | None = None
+    commission: Annotated[Decimal, Field(ge=0, le=100, decimal_places=2)] | None = None
+    starts_on: fields.Day
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AgreedShare:
+    """One own share of a distributor; `before_bp` is the own share that held until then, None for the product's."""
+
+    id: UUID
+    product_id: UUID | None
+    product: str | None
+    commission_bp: int | None
+    effective_at: datetime
+    state: str
+    proposed_by: UUID
+    proposer: str
+    proposed_at: datetime
+    decider: str | None
+    decided_at: datetime | None
+    before_bp: int | None
+    is_held: bool
+
+    @property
+    def starts_on(self) -> date:
+        """Its first day in Lagos."""
+        return clock.to_lagos_day(self.effective_at)
+
+
+def propose(session: ScopedSession, distributor_id: UUID, typed: Mapping[str, Any], *, by: Person) -> UUID:
+    """Propose an own share and return its id; it holds once another admin has confirmed it.
+
+    InvalidInput names every fault, StateForbids says that nothing would change or that another proposal waits.
+    """
+    require_admin(by)
+    _get_name(session, distributor_id)
+    given: ShareInput = request.validate(ShareInput, typed)
+    if given.product_id and session.get(Product, given.product_id) is None:
+        raise InvalidInput.for_field("product_id", "must be a product of the catalogue")
+    row = CommissionShare(
+        id=ids.new(),
+        distributor_id=distributor_id,
+        product_id=given.product_id,
+        effective_at=clock.lagos_midnight(given.starts_on),
+        commission_bp=None if given.commission is None else money.to_minor(given.commission),
+        proposed_by=by.id,
+        proposed_at=clock.now(),
+    )
+    if faults := _find_faults(session, row):
+        raise InvalidInput(faults)
+    _refuse_no_change(session, row)
+    if not session.insert_if_absent(row):
+        raise StateForbids("A change of this distributor's shares waits for a second admin already: decide it first")
+    _note(session, row, "commission share proposed", by)
+    return row.id
+
+
+def confirm(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
+    """Let a proposed share hold from its day on; its bounds are checked again, as rates may have changed since."""
+    row = _get_open(session, share_id, by)
+    _refuse_maker(row, by)
+    staff.refuse_resting(by)
+    if faults := _find_faults(session, row):
+        told = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
+        raise StateForbids(f"This cannot be confirmed as it was proposed: {told}. Refuse it, and propose it anew")
+    _decide(session, row, "confirmed", by)
+
+
+def refuse(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
+    """Refuse what another admin proposed."""
+    row = _get_open(session, share_id, by)
+    _refuse_maker(row, by)
+    _decide(session, row, "refused", by)
+
+
+def take_back(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
+    """Take one's own proposal back; NotAllowed for anybody else, who refuses it instead."""
+    row = _get_open(session, share_id, by)
+    if row.proposed_by != by.id:
+        raise NotAllowed("Only who proposed a share takes it back: you can refuse it")
+    _decide(session, row, "withdrawn", by)
+
+
+def list_shares(session: ScopedSession, distributor_id: UUID) -> list[AgreedShare]:
+    """List the own shares of a distributor with who proposed and decided them, the newest first."""
+    proposer, decider = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
+    query = (
+        sa.select(CommissionShare, col(Product.name), col(proposer.name), col(decider.name))
+        .outerjoin(Product, col(Product.id) == col(CommissionShare.product_id))
+        .join(proposer, col(proposer.id) == col(CommissionShare.proposed_by))
+        .outerjoin(decider, col(decider.id) == col(CommissionShare.decided_by))
+        .where(col(CommissionShare.distributor_id) == distributor_id)
+        .order_by(col(CommissionShare.effective_at).desc(), col(CommissionShare.proposed_at).desc())
+    )
+    confirmed = own_shares.load_confirmed(session, distributor_id).get(distributor_id, [])
+    return [_build(row, product, made, decided, confirmed) for row, product, made, decided in session.execute(query)]
+
+
+def _build(
+    row: CommissionShare, product: str | None, proposer: str, decider: str | None, confirmed: list[Share]
+) -> AgreedShare:
+    names = ("id", "product_id", "commission_bp", "effective_at", "state", "proposed_by", "proposed_at", "decided_at")
+    newest = own_shares.find_newest(confirmed, row.product_id, clock.now())
+    before = _find_before(confirmed, row)
+    return AgreedShare(
+        **{name: getattr(row, name) for name in names},
+        product=product,
+        proposer=proposer,
+        decider=decider,
+        before_bp=before.commission_bp if before else None,
+        is_held=newest is not None and newest.id == row.id,
+    )
+
+
+def _find_before(confirmed: Iterable[Share], row: CommissionShare) -> Share | None:
+    others = [share for share in confirmed if share.id != row.id]
+    return own_shares.find_newest(others, row.product_id, row.effective_at)
+
+
+def _refuse_no_change(session: ScopedSession, row: CommissionShare) -> None:
+    confirmed = own_shares.load_confirmed(session, row.distributor_id).get(row.distributor_id, [])
+    before = _find_before(confirmed, row)
+    if (before.commission_bp if before else None) == row.commission_bp:
+        raise StateForbids("This is the share that holds at that time already: nothing would change")
+
+
+def _find_faults(session: ScopedSession, row: CommissionShare) -> list[FieldFault]:
+    """List the faults of a share that takes effect; checked when proposed and again when confirmed."""
+    found = []
+    if row.effective_at < rate_changes.earliest():
+        found.append(FieldFault("starts_on", "must be tomorrow in Lagos at the earliest"))
+    if row.effective_at > clock.now() + rate_changes.FARTHEST:
+        found.append(FieldFault("starts_on", "must be within five years"))
+    too_much = list(_find_excesses(session, row))
+    if too_much:
+        more = f" and {len(too_much) - _MOST_NAMED} more" if len(too_much) > _MOST_NAMED else ""
+        named = ", ".join(too_much[:_MOST_NAMED]) + more
+        message = f"must be at most what both commissions are, with the insurer's least share kept: {named}"
+        found.append(FieldFault("commission", message))
+    return found
+
+
+def _find_excesses(session: ScopedSession, row: CommissionShare) -> Iterator[str]:
+    """Yield the products of which more would be given than both commissions are, each with what is available.
+
+    Locks them, so that their rates and this share are not changed side by side.
+    """
+    held = own_shares.load_confirmed(session, row.distributor_id).get(row.distributor_id, [])
+    shares = [*held, Share(row.id, row.product_id, row.effective_at, row.commission_bp, clock.now())]
+    most = int((100 - rate_changes.floor()) * 100)
+    for product_id, (name, versions) in _load_available(session, row.product_id).items():
+        available = [(at, min(together, most)) for at, together in versions]
+        if excess := own_shares.find_excess(shares, available, product_id, row.effective_at):
+            yield f"{name} {money.to_naira(excess.available_bp)} %"
+
+
+def _load_available(
+    session: ScopedSession, product_id: UUID | None
+) -> dict[UUID, tuple[str, list[tuple[datetime, int]]]]:
+    both = col(ProductVersion.mca_commission_bp) + col(ProductVersion.distributor_commission_bp)
+    query = (
+        sa.select(col(Product.id), col(Product.name), col(ProductVersion.effective_at), both)
+        .join(ProductVersion, col(ProductVersion.product_id) == col(Product.id))
+        .where(
+            col(Product.deleted_at).is_(None),
+            col(ProductVersion.withdrawn_at).is_(None),
+            col(ProductVersion.share_id).is_(None),
+            *([col(Product.id) == product_id] if product_id else []),
+        )
+        .order_by(sa.func.lower(col(Product.name)), col(Product.id))
+        .with_for_update(of=Product)
+    )
+    found: dict[UUID, tuple[str, list[tuple[datetime, int]]]] = {}
+    for key, name, at, together in session.execute(query):
+        found.setdefault(key, (name, []))[1].append((at, together))
+    return found
+
+
+def _get_name(session: ScopedSession, distributor_id: UUID) -> str:
+    query = sa.select(col(Distributor.business_name)).where(col(Distributor.id) == distributor_id)
+    found: str | None = session.execute(query).scalar_one_or_none()
+    if found is None:
+        raise NotFound("There is no such distributor")
+    return found
+
+
+def _get_open(session: ScopedSession, share_id: UUID, by: Person) -> CommissionShare:
+    require_admin(by)
+    row: CommissionShare | None = session.execute(
+        sa.select(CommissionShare).where(col(CommissionShare.id) == share_id).with_for_update()
+    ).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such commission share")
+    if row.state != "open":
+        raise StateForbids("This share does not wait for a decision any more")
+    return row
+
+
+def _refuse_maker(row: CommissionShare, by: Person) -> None:
+    if row.proposed_by == by.id:
+        raise NotAllowed("You proposed this share: another admin confirms or refuses it, and you can take it back")
+
+
+_DECIDED: Final[Mapping[str, str]] = {
+    "confirmed": "commission share confirmed",
+    "refused": "commission share refused",
+    "withdrawn": "commission share taken back",
+}
+
+
+def _decide(session: ScopedSession, row: CommissionShare, state: str, by: Person) -> None:
+    session.execute(
+        sa.update(CommissionShare)
+        .where(col(CommissionShare.id) == row.id)
+        .values(state=state, decided_by=by.id, decided_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
+    _note(session, row, _DECIDED[state], by)
+
+
+def _note(session: ScopedSession, row: CommissionShare, action: str, by: Person) -> None:
+    after = {
+        "share_id": str(row.id),
+        "product_id": str(row.product_id) if row.product_id else "all products",
+        "commission": "the product's" if row.commission_bp is None else f"{money.to_naira(row.commission_bp)}",
+        "effective_at": clock.to_wire(row.effective_at),
+    }
+    audit.write(
+        session, actor=by.actor, action=action, subject=audit.subject_of("distributor", row.distributor_id), after=after
+    )

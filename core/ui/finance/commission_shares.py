@@ -1,0 +1,128 @@
+"""The own commission shares of a distributor: what was agreed, what waits, and the dialogs that change it."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+import streamlit as st
+
+from core import clock, money
+from core.services.people.staff import Person
+from core.services.products import share_changes
+from core.services.products.share_changes import AgreedShare
+from core.ui.admin import admin_writes
+from core.ui.kit import dialogs, words
+from core.ui.kit.dialogs import Decision
+
+_ALL = "all"
+_PRODUCTS = "The product's share"
+
+
+def draw(shares: Sequence[AgreedShare], person: Person) -> None:
+    """Draw what waits for a second admin, and the shares with their history."""
+    for share in shares:
+        if share.state == "open":
+            _proposal(share, person)
+    decided = [share for share in shares if share.state != "open"]
+    if decided:
+        st.table([_row(share) for share in decided], border="horizontal")
+    elif not shares:
+        st.caption("None: it has the distributor's share of each product, as Products says.")
+
+
+def _row(share: AgreedShare) -> dict[str, str]:
+    return {
+        "From": words.day(share.effective_at),
+        "Product": words.plain(share.product or "All products"),
+        "Distributor's share": format_share(share.commission_bp),
+        "State": words.badge(_state(share)),
+        "Proposed by": words.plain(share.proposer),
+        "Decided by": words.plain(share.decider or "–"),
+    }
+
+
+def _state(share: AgreedShare) -> str:
+    if share.state != "confirmed":
+        return {"refused": "Refused", "withdrawn": "Taken back"}[share.state]
+    if share.is_held:
+        return "Active"
+    return "Planned" if share.effective_at > clock.now() else "Past"
+
+
+def format_share(commission_bp: int | None) -> str:
+    """Return a share in percent; the product's where there is none of its own."""
+    return _PRODUCTS if commission_bp is None else f"{money.to_naira(commission_bp)} %"
+
+
+def _headline(share: AgreedShare) -> str:
+    instead = format_share(share.before_bp)
+    return (
+        f"{share.product or 'All products'}: {format_share(share.commission_bp)} instead of"
+        f" {instead[0].lower()}{instead[1:]} from {words.day(share.effective_at)}"
+    )
+
+
+def _proposal(share: AgreedShare, person: Person) -> None:
+    mine = share.proposed_by == person.id
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(f"{words.badge('Proposed')} **{words.plain(_headline(share))}**")
+        st.caption(
+            f"Proposed by {words.plain(share.proposer)}, {words.moment(share.proposed_at)}. It holds only once"
+            " another admin has confirmed it."
+        )
+        with st.container(horizontal=True, gap="xsmall"):
+            for verb in ("Take back",) if mine else ("Confirm", "Refuse"):
+                st.button(
+                    verb,
+                    key=f"share.{verb}",
+                    disabled=verb == "Confirm" and not person.may_approve,
+                    on_click=dialogs.open_,
+                    args=(_deciding(share, verb),),
+                )
+
+
+def proposing(distributor_id: UUID, products: Mapping[UUID, str]) -> Decision:
+    """Return the dialog that proposes an own share."""
+    options = {_ALL: "All products", **{str(key): name for key, name in products.items()}}
+
+    def ask() -> None:
+        dialogs.choice("product_id", "Product", options)
+        dialogs.field("commission", "Distributor's share in percent (empty: the product's again)", longest=6)
+        dialogs.day("starts_on", "Holds from")
+
+    def act() -> str:
+        typed = dialogs.get_values("product_id", "commission", "starts_on")
+        if typed["product_id"] == _ALL:
+            typed["product_id"] = ""
+        given = {name: value for name, value in typed.items() if value}
+        admin_writes.write(lambda session, by: share_changes.propose(session, distributor_id, given, by=by))
+        return "The share is proposed: it holds once another admin has confirmed it."
+
+    return Decision(
+        title="Another commission share",
+        icon="percent",
+        says="Sales and renewals take it from its day on, tomorrow at the earliest. Both commissions together stay"
+        " those of the product: the platform has what remains, and the insurer keeps its share. The share of one"
+        " product goes before that of all.",
+        asks=ask,
+        given={"product_id": _ALL, "commission": "", "starts_on": clock.add_days(clock.today(), 1)},
+        confirm="Propose the share",
+        act=act,
+    )
+
+
+def _deciding(share: AgreedShare, verb: str) -> Decision:
+    work = {"Confirm": share_changes.confirm, "Refuse": share_changes.refuse, "Take back": share_changes.take_back}
+    done = {"Confirm": "confirmed", "Refuse": "refused", "Take back": "taken back"}
+
+    def act() -> str:
+        admin_writes.write(lambda session, by: work[verb](session, share.id, by=by))
+        return f"The share is {done[verb]}."
+
+    return Decision(
+        title=f"{verb} the commission share",
+        icon="percent",
+        says=f"**{words.plain(_headline(share))}**, proposed by {words.plain(share.proposer)}."
+        + (" What is sold already keeps its share." if verb == "Confirm" else ""),
+        confirm=verb,
+        act=act,
+    )
