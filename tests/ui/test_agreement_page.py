@@ -58,16 +58,16 @@ def test_an_account_is_proposed_by_one_admin_and_confirmed_by_another(
 def test_a_share_is_proposed_by_one_admin_and_confirmed_by_another(
     finance: Finance, screen: Screen, partner: Partner
 ) -> None:
-    at = press(opened(screen, finance, partner), "Another commission share")
+    at = press(open_page(screen, finance, partner), "Another commission share")
     at.text_input(key="decision.field.commission").set_value("99")
     at.button(key="decision.confirm").click().run()
     assert "at most what both commissions are" in texts(at)
     at.text_input(key="decision.field.commission").set_value("7.25")
     confirm(at)
-    at = opened(screen, finance, partner)
+    at = open_page(screen, finance, partner)
     assert "All products: 7.25 % instead of the product's share" in texts(at)
     assert "share.Confirm" not in [button.key for button in at.button]
-    at = opened(screen, finance, partner, by="second")
+    at = open_page(screen, finance, partner, by="second")
     at.button(key="share.Confirm").click().run()
     confirm(at)
     (share,) = finance.read(share_changes.list_shares, partner.id)
