@@ -95,7 +95,7 @@ advisories: setup ## known weaknesses of what is pinned; needs the internet
 # The second is what a server installs: the same versions, without the tools of development.
 COMPILE = $(UV) pip compile --universal --generate-hashes --no-emit-index-url --no-header pyproject.toml
 lock: ## renew the locks within the ranges of pyproject.toml
-	@$(COMPILE) --group dev -o requirements.lock
+	@$(COMPILE) --extra otel --group dev -o requirements.lock
 	@$(COMPILE) --constraint requirements.lock -o requirements.production.lock
 
 image-check: setup ## the steps of deploy/Dockerfile without a container engine, as an unprivileged user, served and replayed

@@ -10,7 +10,7 @@ import structlog
 from starlette.middleware import Middleware
 from uvicorn.config import HTTP_PROTOCOLS
 
-from core import logs
+from core import logs, spans
 from core.api import preloading
 from core.api.app import routes, v1
 from core.api.http.routing import EveryPath
@@ -37,6 +37,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     settings().check_safe_to_serve()
     anyio.to_thread.current_default_thread_limiter().total_tokens = MAX_THREADS
     logs.configure()
+    spans.start()
     if HTTP_PROTOCOLS["auto"] != slow_senders.NAME:
         log.warning("connections have no deadlines and no bounds: `coverdesk serve` gives them both")
     opened_store = store()
@@ -48,6 +49,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     # Calls to insurers in progress are finished before the database is closed.
     await anyio.to_thread.run_sync(worker.stop)
     opened_store.close()
+    spans.stop()
     logs.drain()
 
 

@@ -47,7 +47,16 @@ def _check_proxies(value: str) -> str:
         raise ValueError("must be addresses or networks with commas between them, as 10.0.0.7,fd00::/8") from None
 
 
+def _check_bare_address(value: str) -> str:
+    address = _check_web_address(value)
+    parts = urlsplit(address)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("must be a bare address; a credential goes into OTEL_EXPORTER_OTLP_HEADERS")
+    return address
+
+
 WebAddress = Annotated[str, AfterValidator(_check_web_address)]
+BareAddress = Annotated[str, AfterValidator(_check_bare_address)]
 SafeAddress = Annotated[str, AfterValidator(_check_safe_address)]
 InsurerKey = Annotated[SecretStr, AfterValidator(_check_insurer_key)]
 Count = Annotated[int, Field(ge=0)]

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
+from importlib.util import find_spec
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -22,7 +23,18 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from core import environment, paths, setting_values
 from core.environment import PREFIX
-from core.setting_values import Count, DatabaseUrl, InsurerKey, Percent, Port, Ports, Proxies, SafeAddress, WebAddress
+from core.setting_values import (
+    BareAddress,
+    Count,
+    DatabaseUrl,
+    InsurerKey,
+    Percent,
+    Port,
+    Ports,
+    Proxies,
+    SafeAddress,
+    WebAddress,
+)
 
 ROOT, VAR = paths.ROOT, paths.VAR
 MIN_SECRET_LENGTH = 32
@@ -32,8 +44,20 @@ LOOPBACK_HOSTS = setting_values.LOOPBACK_HOSTS
 _PLACEHOLDER_SECRET = re.compile("change.?me|placeholder|your.?secret|insecure", re.IGNORECASE)
 
 
+# What the extra `otel` brings.
+_EXPORTER = "opentelemetry.exporter.otlp.proto.http"
+
+
 class InvalidSetting(Exception):
     """A setting is invalid; the text names the variable and what it must be."""
+
+
+def _is_installed(module: str) -> bool:
+    """Return True for a module that can be imported; does not import it."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _is_weak(secret: str) -> bool:
@@ -95,6 +119,7 @@ class Settings(BaseSettings):
     metrics: bool = False
     metrics_token: SecretStr = SecretStr("")
     metrics_port: Port = 0
+    otlp_url: BareAddress | None = None
     webhook_ports: Ports = ""
     smtp_url: SecretStr = SecretStr("")
     mail_from: str = "coverdesk@localhost"
@@ -178,6 +203,13 @@ class Settings(BaseSettings):
         self._check_provider_complete()
         self._check_metrics_private()
         self._check_debug_private()
+        self._check_spans_installed()
+
+    def _check_spans_installed(self) -> None:
+        if self.otlp_url is not None and not _is_installed(_EXPORTER):
+            raise InvalidSetting(
+                "COVERDESK_OTLP_URL: must be unset, or OpenTelemetry installed: pip install 'coverdesk[otel]'"
+            )
 
     def _check_debug_private(self) -> None:
         """Whole traces hold values of people: they are for a store that nobody else is served from."""

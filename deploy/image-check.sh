@@ -9,7 +9,7 @@ if [ -z "${IMAGE_CHECK_WORK:-}" ]; then
     trap 'rm -rf "$work"' EXIT
     mkdir "$work/src" "$work/data"
     # What the image would be given: tracked files and nothing that lies about.
-    git ls-files -z -- app.py core data deploy docs pages pyproject.toml requirements.production.lock README.md LICENSE .streamlit |
+    git ls-files -z -- app.py core data deploy docs pages pyproject.toml requirements.production.lock requirements.lock README.md LICENSE .streamlit |
         tar --create --null --files-from=- | tar --extract --directory "$work/src"
     commit=$(git rev-parse HEAD)
     chmod 755 "$work"

@@ -10,6 +10,12 @@ site=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 
 # Every package is checked against its hash; --no-deps, as the lock is complete.
 "$python" -m pip install --quiet --no-cache-dir --no-compile --no-deps --require-hashes -r "$source/requirements.production.lock"
+# With OTEL=1 also the extra `otel`, for COVERDESK_OTLP_URL; the lock of development has it, as few want it.
+if [ -n "${OTEL:-}" ]; then
+    awk '/^[a-z]/ { on = /^(opentelemetry-|googleapis-common-protos==)/ } on' "$source/requirements.lock" > "$target/otel.lock"
+    "$python" -m pip install --quiet --no-cache-dir --no-compile --no-deps --require-hashes -r "$target/otel.lock"
+    rm "$target/otel.lock"
+fi
 "$python" -m pip wheel --quiet --no-cache-dir --no-deps --wheel-dir "$target/wheel" "$source"
 "$python" -m pip install --quiet --no-cache-dir --no-compile --no-deps "$target"/wheel/coverdesk-*.whl
 rm -r "$target/wheel"
@@ -53,6 +59,7 @@ find "$site" -path '*.dist-info/RECORD' -delete
 cd "$target"
 COVERDESK_DEMO=true "$python" - <<'PYTHON'
 import importlib
+import os
 import pkgutil
 
 import core
@@ -60,6 +67,10 @@ import core
 for module in pkgutil.walk_packages(core.__path__, "core."):
     if not module.name.startswith(("core.shipped", "core.store.schema.migrations")):
         importlib.import_module(module.name)
+if os.environ.get("OTEL"):
+    from core import spans
+
+    spans.build_provider("http://127.0.0.1:4318").shutdown()
 # And what the removal above could have broken, tried.
 import pandas
 import plotly.express

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 import hypothesis
@@ -20,6 +21,7 @@ SECRET = "tests-0123456789-abcdefghijklmnopqrstuvwxyz"
 os.environ.update({"COVERDESK_SECRET_KEY": SECRET, "COVERDESK_BASE_URL": "http://127.0.0.1:8501"})
 
 from core import settings as settings_module  # noqa: E402
+from core import spans  # noqa: E402
 from core.services.distributors import keys  # noqa: E402
 from core.services.people import passwords  # noqa: E402
 from core.services.products import catalogue  # noqa: E402
@@ -29,6 +31,9 @@ from core.store.schema import migrating  # noqa: E402
 from tests import compiled_once  # noqa: E402
 from tests.open_connections import every_connection_closed  # noqa: E402
 from tests.process_state import unchanged_process  # noqa: E402, F401 a fixture of every test
+
+if TYPE_CHECKING:
+    from tests.collector import Collector
 
 compiled_once.share()
 
@@ -217,6 +222,20 @@ def make_partner(store: Store, name: str) -> Partner:
             for live in (False, True)
         ]
     return Partner(distributor_id, *issued)
+
+
+@pytest.fixture
+def collector(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator["Collector"]:
+    """A collector to which this process exports its spans; `spans.stop()` sends what it has."""
+    from tests.collector import collecting
+
+    with collecting() as found:
+        monkeypatch.setenv("COVERDESK_OTLP_URL", found.url)
+        settings_module.settings.cache_clear()
+        spans.start()
+        yield found
+        spans.stop()
+    settings_module.settings.cache_clear()
 
 
 @pytest.fixture

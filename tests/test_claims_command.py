@@ -9,6 +9,7 @@ from typer.testing import CliRunner, Result
 
 from core import cli, clock
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
+from core.services.claims.paying import hand_overs
 from core.services.people import staff
 from core.store.access import Scope, Store
 from tests.conftest import Partner
@@ -85,3 +86,25 @@ def test_disabled_officer_moves_nothing(office: Office) -> None:
     with office.store.writing(Scope.system()) as session:
         staff.disable(session, "bola@x.example", actor="tests")
     assert isinstance(run(claim_id, "Viewed").exception, NotFound)
+
+
+def test_payment_that_waits_for_finance_is_no_shortcut_by_command(office: Office) -> None:
+    claim_id, note = office.lodge(incident_date="2026-11-10"), ("--note", "Accepted on the phone")
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+    office.do(hand_overs.hand_over, claim_id, by="sade", version=4)
+    pay = ("--payment-reference", "TRF-1")
+    for answer, words in (
+        (run(claim_id, "Paid", *pay, by="funmi@x.example", version=5), "claims officers"),
+        (run(claim_id, "Paid", *pay, by="sade@x.example", version=5), "an approver other than the payer"),
+        (run(claim_id, "Paid", *pay, "--amount", "99999999", version=5), "must be the offer that was accepted"),
+        (run(claim_id, "Paid", *pay, version=4), "changed by somebody else"),
+        (run(claim_id, "Settled", *note, version=5), "cannot become Settled"),
+        (run(claim_id, "Reviewing", *note, version=5), "a supervisor"),
+    ):
+        assert answer.exit_code != 0
+        assert words in str(answer.exception)
+    assert (office.claim(claim_id).claim_status, office.claim(claim_id).version) == ("Offer accepted", 5)
+    # Whoever works claims may pay it still; finance has nothing left to pay then.
+    assert run(claim_id, "Paid", *pay, version=5).exit_code == 0
+    with pytest.raises(StateForbids, match="was not handed to finance"):
+        office.do(hand_overs.pay, claim_id, by="funmi", payment_reference="FIN-1", version=6)

@@ -94,4 +94,4 @@ def test_submissions_that_are_open_may_still_be_accepted() -> None:
 
 @pytest.mark.parametrize("action", PolicyAction)
 def test_action_has_its_past_tense(action: PolicyAction) -> None:
-    assert action.past_tense in {"activated", "declined", "cancelled", "renewed"}
+    assert action.past_tense in {"activated", "declined", "cancelled", "renewed", "endorsed"}

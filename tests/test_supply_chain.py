@@ -1,7 +1,9 @@
 """Installed packages are those that were pinned, under a licence that somebody agreed to; all without a network."""
 
 import re
+import subprocess
 import tomllib
+from collections.abc import Sequence
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
@@ -37,13 +39,17 @@ def installed() -> dict[str, Distribution]:
     return {name: each for name, each in found.items() if name not in NOT_OURS}
 
 
+EXTRA = PROJECT["project"]["optional-dependencies"]["otel"]
+
+
 def wanted() -> list[Requirement]:
-    return [Requirement(each) for each in (*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"])]
+    mine = (*PROJECT["project"]["dependencies"], *EXTRA, *PROJECT["dependency-groups"]["dev"])
+    return [Requirement(each) for each in mine]
 
 
-def needed() -> dict[str, Distribution]:
-    """Return the project's requirements, and theirs in turn."""
-    here, found, asked = installed(), dict[str, Distribution](), wanted()
+def needed(first: Sequence[Requirement] = ()) -> dict[str, Distribution]:
+    """Return the project's requirements, or those of `first`, and theirs in turn."""
+    here, found, asked = installed(), dict[str, Distribution](), [*(first or wanted())]
     done = set()
     while asked:
         requirement = asked.pop()
@@ -98,6 +104,20 @@ def test_everything_that_is_installed_may_be_used() -> None:
             assert words in {named[name], ""}, f"{name} is under {words!r} now"
         else:
             assert all(_is_allowed(part, allowed) for part in words.split(" AND ")), f"{name}: {words!r}"
+
+
+def test_a_server_installs_of_the_lock_of_development_what_the_extra_adds_and_nothing_else(tmp_path: Path) -> None:
+    run = (ROOT / "requirements.production.lock").read_text()
+    added = {name for name in needed([Requirement(each) for each in EXTRA]) if f"\n{name}==" not in run}
+    (line,) = [each for each in (ROOT / "deploy" / "install.sh").read_text().splitlines() if "awk" in each]
+    written = tmp_path / "otel.lock"
+    command = line.replace("$source", str(ROOT)).replace("$target/otel.lock", str(written))
+    subprocess.run(["sh", "-c", command], check=True)
+    taken = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", written.read_text(), re.MULTILINE))
+    # The interface comes with the web framework already, in the same version.
+    assert taken.keys() - {"opentelemetry-api"} == added
+    assert f"\nopentelemetry-api=={taken['opentelemetry-api']} " in run
+    assert not re.search(r"^opentelemetry-sdk", run, re.MULTILINE)
 
 
 def _is_allowed(part: str, allowed: set[str]) -> bool:

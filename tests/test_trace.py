@@ -33,10 +33,14 @@ def test_what_is_not_well_formed_is_no_trace(header: str) -> None:
 
 
 def test_a_trace_goes_on_with_a_span_of_ours() -> None:
-    header = trace.build_header(TRACE)
+    with trace.within(TRACE):
+        header, again = (trace.build_headers()[trace.HEADER] for _ in range(2))
     assert re.fullmatch(rf"00-{TRACE}-[0-9a-f]{{16}}-01", header)
     assert trace.parse(header) == TRACE
-    assert header != trace.build_header(TRACE)
+    assert header != again
+    with trace.within(TRACE, "00f067aa0ba902b7"):
+        assert trace.build_headers() == {trace.HEADER: GIVEN}
+    assert trace.build_headers() == {}
 
 
 def test_nothing_is_in_a_trace_unless_it_was_begun_in_one() -> None:

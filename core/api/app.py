@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
-from core import logs, metrics
+from core import logs, metrics, spans
 from core.api import preloading
 from core.api.http import error_handlers, openapi
 from core.api.http.auth import KeyGate
@@ -132,11 +132,13 @@ async def _alone(_: Starlette) -> AsyncIterator[None]:
     with suppress(StoreUnavailable):
         store()
     logs.configure()
+    spans.start()
     if settings().metrics:
         metrics.enable()
     preloading.begin()
     yield
     store().close()
+    spans.stop()
     logs.drain()
 
 

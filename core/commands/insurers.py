@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from core import logs
+from core import logs, spans
 from core.api.outside import metrics_page
 from core.insurers import sandbox
 from core.insurers.sandbox import SandboxInsurer
@@ -31,6 +31,7 @@ def worker(
     if versions.version(store()) != versions.newest():
         raise InvalidSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
     logs.configure()
+    spans.start()
     metrics_page.serve_apart(host)
     running = Worker(store())
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -38,6 +39,7 @@ def worker(
     out.print("Sending policies to insurers, events to webhooks, and e-mail.")
     running.run()
     store().close()
+    spans.stop()
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import structlog
 
-from core import clock, ids, metrics, trace
+from core import clock, ids, metrics, spans, trace
 from core.outbound.webhook_client import SendResult, WebhookClient
 from core.services.events import appending, catalogue
 from core.services.events.derivation import EventDraft
@@ -33,21 +33,29 @@ async def send(client: WebhookClient, job: DeliveryJob) -> Sent:
     """Send one leased delivery; None for one that its receiver's form has no name for."""
     if job.body is None:
         return job, None
-    try:
-        result = await client.send(job.url, job.body, _build_headers(job))
-    except Exception as error:
-        _log.error("delivery not sent", error=type(error).__name__, exc_info=True)
-        metrics.count("webhook_deliveries", "internal_error")
-        return job, SendResult(milliseconds=0, error=INTERNAL_ERROR)
+    # A try continues the trace of the request that made the event.
+    with trace.within(job.trace_id), spans.open_span("POST webhook", "client"):
+        try:
+            result = await client.send(job.url, job.body, {**job.headers, **trace.build_headers()})
+        except Exception as error:
+            _log.error("delivery not sent", error=type(error).__name__, exc_info=True)
+            metrics.count("webhook_deliveries", "internal_error")
+            spans.fail("internal_error")
+            return job, SendResult(milliseconds=0, error=INTERNAL_ERROR)
+        _note(result)
+        return job, result
+
+
+def _note(result: SendResult) -> None:
     metrics.count("webhook_deliveries", result.outcome)
     metrics.observe("webhook_seconds", result.milliseconds / 1000)
-    return job, result
+    spans.note({"http.request.method": "POST", **_status(result)})
+    if result.error is not None:
+        spans.fail(result.outcome)
 
 
-def _build_headers(job: DeliveryJob) -> dict[str, str]:
-    """Return the headers of a try: it continues the trace of the request that made the event."""
-    traced = {trace.HEADER: trace.build_header(job.trace_id)} if job.trace_id else {}
-    return {**job.headers, **traced}
+def _status(result: SendResult) -> dict[str, int]:
+    return {} if result.status is None else {"http.response.status_code": result.status}
 
 
 def record(store: Store, sent: Sequence[Sent]) -> None:

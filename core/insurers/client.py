@@ -12,7 +12,7 @@ from uuid import UUID
 import httpx
 import orjson
 
-from core import trace
+from core import spans, trace
 from core.insurers import answers
 from core.insurers.answers import InsurerAnswer
 from core.insurers.faults import InsurerFault
@@ -56,6 +56,16 @@ class InsurerClient:
         self, segment: str, policy_id: UUID, payload: Mapping[str, Any], *, is_live: bool
     ) -> InsurerAnswer:
         """Send one policy to its insurer; raises InsurerFault if there is no usable answer."""
+        with spans.open_span(f"POST {segment}", "client"):
+            try:
+                return await self._submit(segment, policy_id, payload, is_live=is_live)
+            except InsurerFault as fault:
+                spans.fail(fault.kind)
+                raise
+
+    async def _submit(
+        self, segment: str, policy_id: UUID, payload: Mapping[str, Any], *, is_live: bool
+    ) -> InsurerAnswer:
         address = settings().insurer_url(segment, is_live=is_live)
         if address is None:
             raise InsurerFault("misdirected", "This insurer has no connection")
@@ -76,6 +86,7 @@ class InsurerClient:
 
     async def _post(self, url: str, headers: Mapping[str, str], payload: Mapping[str, Any]) -> InsurerAnswer:
         async with self._http.stream("POST", url, content=orjson.dumps(payload), headers=headers) as response:
+            spans.note({"http.request.method": "POST", "http.response.status_code": response.status_code})
             if not response.is_success:
                 raise await self._build_fault(response)
             return answers.parse_answer(await self._read_body(response))
@@ -121,9 +132,8 @@ def _build_headers(segment: str, policy_id: UUID, *, is_live: bool) -> dict[str,
         "User-Agent": "coverdesk",
         "Idempotency-Key": str(policy_id),
         MODE_HEADER: "live" if is_live else "test",
+        **trace.build_headers(),
     }
-    if trace_id := trace.current():
-        headers[trace.HEADER] = trace.build_header(trace_id)
     key = settings().insurer_key(segment)
     return {**headers, "Authorization": f"Bearer {key}"} if key else headers
 

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.clock import to_wire as at
+from core.covers.request_parts import normalise_registration
 from core.money import to_wire as naira
 from core.services.shapes import CustomerRecord, Mode, PolicyRecord, PurchaseRecord, Times
 from core.settings import settings
@@ -167,12 +168,17 @@ def _policy_meta(row: AnyRow, echo: str) -> dict[str, Any]:
         "provider_policy_id": row.provider_policy_id,
     }
     if row.plate_key is not None:
-        meta["vehicle_registration_number"] = row.submitted.get("registration_number") or row.submitted.get(
-            "vehicle_registration_number"
-        )
+        meta["vehicle_registration_number"] = _get_registration(row)
     if row.device_serial_number is not None:
         meta["device_serial_number"] = row.device_serial_number
     return meta
+
+
+def _get_registration(row: AnyRow) -> str | None:
+    """Return the registration number as it was sold; once it was endorsed, the present one without its hyphens."""
+    sold: str | None = row.submitted.get("registration_number") or row.submitted.get("vehicle_registration_number")
+    is_same = sold is None or normalise_registration(sold) == row.plate_key
+    return sold if is_same else str(row.plate_key)
 
 
 def certificate_url(code: str | None) -> str | None:

@@ -155,6 +155,24 @@ class PurchaseRecord(Times):
 StatusOnTheWire = Annotated[str, WithJsonSchema({"type": "string", "enum": list(PolicyStatus)})]
 
 
+class ChangeRecord(TypedDict):
+    """One field that an endorsement changed, by its name in the request of the sale."""
+
+    field: str
+    before: str
+    after: str
+
+
+class EndorsementRecord(TypedDict):
+    """A change of a sold policy, from its effective date on; those of a policy count from 1 (contract S21)."""
+
+    number: int
+    effective_date: Day
+    changes: list[ChangeRecord]
+    premium: str
+    created_at: Moment
+
+
 class PolicyRecord(Times):
     """The cover that a purchase bought; `active` and `status` are derived at the moment of reading (contract S11)."""
 
@@ -194,6 +212,7 @@ class PolicyRecord(Times):
     product: NotRequired[dict[str, Any]]
     distributor: NotRequired[dict[str, Any]]
     inspection: NotRequired[dict[str, Any] | None]
+    endorsements: NotRequired[list[EndorsementRecord]]
 
 
 class RenewalRecord(Times):

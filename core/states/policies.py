@@ -34,6 +34,7 @@ class PolicyAction(StrEnum):
     DECLINE = "decline"
     CANCEL = "cancel"
     RENEW = "renew"
+    ENDORSE = "endorse"
 
     @property
     def past_tense(self) -> str:
@@ -54,7 +55,7 @@ _A = PolicyAction
 STAGES: Final[Mapping[PolicyStage, StageRule]] = {
     PolicyStage.PENDING: StageRule(PolicyStatus.PENDING, (_A.ACTIVATE, _A.DECLINE, _A.CANCEL), "orange"),
     PolicyStage.NOT_STARTED: StageRule(PolicyStatus.ACTIVE, (_A.CANCEL, _A.RENEW), "blue"),
-    PolicyStage.IN_FORCE: StageRule(PolicyStatus.ACTIVE, (_A.CANCEL, _A.RENEW), "green"),
+    PolicyStage.IN_FORCE: StageRule(PolicyStatus.ACTIVE, (_A.ENDORSE, _A.CANCEL, _A.RENEW), "green"),
     PolicyStage.EXPIRED: StageRule(PolicyStatus.EXPIRED, (_A.RENEW,), "gray"),
     PolicyStage.CANCELLED: StageRule(PolicyStatus.CANCELLED, (), "red"),
     PolicyStage.DECLINED: StageRule(PolicyStatus.DECLINED, (), "red"),

@@ -46,28 +46,23 @@ found = asked()
 if found is None:
     st.stop()
 party, name = found
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    with st.container(width="content"):
-        frame.page_header(
-            f"Agreement with {words.plain(name)}",
-            "Terms hold from their first day on and are never changed; a bank account takes two admins and two days.",
-            tab=f"{name} · Agreement",
-        )
-    with st.container(horizontal=True, gap="xsmall", width="content"):
-        st.button(
-            "New terms",
-            icon=":material/contract_edit:",
-            on_click=lambda: dialogs.open_(agreement_actions.changing(party)),
-        )
-        st.button(
-            "Another bank account",
-            icon=":material/account_balance:",
-            on_click=lambda: dialogs.open_(agreement_actions.paying(party)),
-        )
-        if party.account == "distributor":
-            st.button(
-                "Another commission share", icon=":material/percent:", on_click=lambda: dialogs.open_(proposing())
-            )
+with frame.header_with_buttons(
+    f"Agreement with {words.plain(name)}",
+    "Terms hold from their first day on and are never changed; a bank account takes two admins and two days.",
+    tab=f"{name} · Agreement",
+):
+    st.button(
+        "New terms",
+        icon=":material/contract_edit:",
+        on_click=lambda: dialogs.open_(agreement_actions.changing(party)),
+    )
+    st.button(
+        "Another bank account",
+        icon=":material/account_balance:",
+        on_click=lambda: dialogs.open_(agreement_actions.paying(party)),
+    )
+    if party.account == "distributor":
+        st.button("Another commission share", icon=":material/percent:", on_click=lambda: dialogs.open_(proposing()))
 dialogs.run("admin")
 with reading(frame.scope()) as session:
     held = agreements.get_in_force(session, party, clock.today())

@@ -36,7 +36,7 @@ frame.page_header(
     "One event for one endpoint.",
     tab=f"{of.event_type} · Delivery",
 )
-st.button("Send it again", icon=":material/replay:", on_click=dialogs.open_, args=(endpoint_actions.sending_again(of),))
+dialogs.button("Send it again", endpoint_actions.sending_again(of), icon=":material/replay:")
 dialogs.run("admin")
 with st.container(border=True, width=640):
     facts.line("Event", str(of.event_id))

@@ -17,15 +17,14 @@ from core.ui.webhooks.endpoint_tables import ENDPOINTS, EndpointRow
 
 def buttons(of: DistributorDetail) -> None:
     row = of.row
-    with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
-        st.button("Change", icon=":material/edit:", on_click=lambda: dialogs.open_(partner_actions.changing(row)))
-        st.button(
-            "Switch off" if row.active else "Switch on",
-            icon=f":material/{'toggle_off' if row.active else 'toggle_on'}:",
-            on_click=lambda: dialogs.open_(partner_actions.switching(row)),
-        )
-        partner_pages.agreement_link("distributor", row.id)
-        partner_pages.log_link("distributor", row.id)
+    st.button("Change", icon=":material/edit:", on_click=lambda: dialogs.open_(partner_actions.changing(row)))
+    st.button(
+        "Switch off" if row.active else "Switch on",
+        icon=f":material/{'toggle_off' if row.active else 'toggle_on'}:",
+        on_click=lambda: dialogs.open_(partner_actions.switching(row)),
+    )
+    partner_pages.agreement_link("distributor", row.id)
+    partner_pages.log_link("distributor", row.id)
 
 
 def withheld(of: DistributorDetail) -> None:
@@ -66,13 +65,11 @@ found = partner_pages.get_from_url("distributor", distributor_list.get_distribut
 if found is None:
     st.stop()
 row = found.row
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    with st.container(width="content"):
-        frame.page_header(
-            f"{words.plain(row.name)} {words.badge('Active' if row.active else 'Off')}",
-            "A distributor: it sells through the API, or the desk sells for it.",
-            tab=f"{row.name} · Distributor",
-        )
+with frame.header_with_buttons(
+    f"{words.plain(row.name)} {words.badge('Active' if row.active else 'Off')}",
+    "A distributor: it sells through the API, or the desk sells for it.",
+    tab=f"{row.name} · Distributor",
+):
     buttons(found)
 dialogs.run("admin")
 with st.grid(2, min_column_width=320, gap="small"):

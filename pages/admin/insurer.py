@@ -65,17 +65,14 @@ tables.back_link("insurers", "admin/partners.py", "All insurers")
 insurer = partner_pages.get_from_url("insurer", insurer_list.get_insurer)
 if insurer is None:
     st.stop()
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    with st.container(width="content"):
-        frame.page_header(
-            words.plain(insurer.name),
-            "An insurer: it carries the risk of what is sold here.",
-            tab=f"{insurer.name} · Insurer",
-        )
-    with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
-        st.button("Change", icon=":material/edit:", on_click=change, args=(insurer,))
-        partner_pages.agreement_link("provider", insurer.id)
-        partner_pages.log_link("insurer", insurer.id)
+with frame.header_with_buttons(
+    words.plain(insurer.name),
+    "An insurer: it carries the risk of what is sold here.",
+    tab=f"{insurer.name} · Insurer",
+):
+    st.button("Change", icon=":material/edit:", on_click=change, args=(insurer,))
+    partner_pages.agreement_link("provider", insurer.id)
+    partner_pages.log_link("insurer", insurer.id)
 dialogs.run("admin")
 with st.grid(3, min_column_width=300, gap="small"):
     connection(insurer)

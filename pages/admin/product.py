@@ -26,13 +26,11 @@ tables.back_link("products", "admin/products.py", "All products")
 product = product_page.get_from_url()
 if product is None:
     st.stop()
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    with st.container(width="content"):
-        frame.page_header(
-            f"{words.plain(product.name)} {words.badge('On sale' if product.active else 'Off')}",
-            f"{words.plain(product.category)} of {words.plain(product.insurer)}",
-            tab=f"{product.name} · Product",
-        )
+with frame.header_with_buttons(
+    f"{words.plain(product.name)} {words.badge('On sale' if product.active else 'Off')}",
+    f"{words.plain(product.category)} of {words.plain(product.insurer)}",
+    tab=f"{product.name} · Product",
+):
     if is_admin:
         product_cards.buttons(product, person)
 dialogs.run("admin")

@@ -41,7 +41,7 @@ def buttons(of: Endpoint) -> None:
 
 
 def open_(label: str, icon: str, decision: dialogs.Decision) -> None:
-    st.button(label, icon=f":material/{icon}:", on_click=dialogs.open_, args=(decision,))
+    dialogs.button(label, decision, icon=f":material/{icon}:")
 
 
 def about(of: Endpoint, distributor: str) -> None:

@@ -22,7 +22,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
     for key, name in names.items():
         if str(key) == chosen:
             decision = endpoint_actions.registering(key, name, is_live=frame.mode())
-            st.button("Register an endpoint", icon=":material/add:", on_click=dialogs.open_, args=(decision,))
+            dialogs.button("Register an endpoint", decision, icon=":material/add:")
     url_state.reset_button(shown=chosen is not None)
 dialogs.run("admin")
 endpoint_actions.outcome()

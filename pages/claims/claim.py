@@ -47,9 +47,8 @@ def notices(review: ClaimReview, officers: list[Officer]) -> None:
 
 
 def details(review: ClaimReview, officers: list[Officer]) -> None:
-    papers, told, money, line, talk, diary, kin, history = url_state.tabs(
-        "Documents",
-        "Facts",
+    told, money, line, talk, diary, kin, history = url_state.tabs(
+        "People",
         "Amounts",
         "Time line",
         f"Comments ({len(review.messages)})",
@@ -57,10 +56,7 @@ def details(review: ClaimReview, officers: list[Officer]) -> None:
         f"Other claims ({len(review.related_claims)})",
         "History",
     )
-    with papers:
-        document_viewer.draw(review)
-    with told, st.grid(2, min_column_width=320, gap="small"):
-        claim_cards.draw_submitted(review, person)
+    with told:
         claim_cards.people(review, person)
         claim_corrections.draw(review)
     with money:
@@ -90,8 +86,13 @@ with reading(frame.scope()) as session:
 claim_cards.header(review)
 notices(review, officers)
 claim_cards.figures(review, officers, person)
-with st.grid(2, min_column_width=360, gap="small"):
-    claim_cards.draw_checks(review, person)
-    claim_decision.draw(review, person)
+# Side by side from 1280 on; on a narrower screen the document comes after what is decided by it.
+with st.grid(2, min_column_width=400, gap="small"):
+    with st.container(gap="small"):
+        claim_decision.draw(review, person)
+        claim_cards.draw_checks(review, person)
+        claim_cards.draw_submitted(review, person)
+    with st.container(border=True, gap="small"):
+        document_viewer.draw(review)
 details(review, officers)
 st.caption(f"Claim {review.id} · policy {review.policy_id} · customer {review.customer_id} · version {review.version}")

@@ -11,9 +11,9 @@ from core.ui.kit import dialogs
 from core.ui.lists import tables
 
 frame.require(ROLE)
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    with st.container(width="content"):
-        frame.page_header("Breaches", "What happened to personal data, the risk to people, and who was told in time.")
+with frame.header_with_buttons(
+    "Breaches", "What happened to personal data, the risk to people, and who was told in time."
+):
     button("Register a breach", register_actions.registering_breach(), icon="gpp_bad", primary=True)
 dialogs.run(ROLE)
 rows = read(breaches.list_breaches)

@@ -11,9 +11,7 @@ from core.ui.kit import dialogs
 from core.ui.lists import tables
 
 frame.require(ROLE)
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    with st.container(width="content"):
-        frame.page_header("Complaints", "What people complain of, counted for each insurer over twelve months.")
+with frame.header_with_buttons("Complaints", "What people complain of, counted for each insurer over twelve months."):
     button("Register a complaint", register_actions.registering_complaint(), icon="feedback", primary=True)
 dialogs.run(ROLE)
 rows = read(complaints.list_complaints)

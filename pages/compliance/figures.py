@@ -14,9 +14,7 @@ from core.ui.lists import tables
 _YEARS = 5
 
 frame.require(ROLE)
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    with st.container(width="content"):
-        frame.page_header("Figures", "Days, hours and months that hold, each from a day on and with its source.")
+with frame.header_with_buttons("Figures", "Days, hours and months that hold, each from a day on and with its source."):
     button("Set a figure", register_actions.setting_figure(), icon="tune")
 dialogs.run(ROLE)
 tables.draw_short(FIGURES, read(figures.list_figures))

@@ -11,11 +11,9 @@ from core.ui.kit import dialogs, words
 from core.ui.lists import tables
 
 frame.require(ROLE)
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    with st.container(width="content"):
-        frame.page_header(
-            "Data requests", "What people ask about their data, over all distributors; the next due is first."
-        )
+with frame.header_with_buttons(
+    "Data requests", "What people ask about their data, over all distributors; the next due is first."
+):
     button("Register a request", request_actions.registering(), icon="contact_mail", primary=True)
 dialogs.run(ROLE)
 rows = read(requests.list_requests)

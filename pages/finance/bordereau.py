@@ -56,7 +56,7 @@ def draft(kind: str, given: str, text: str) -> None:
         st.caption("The month runs still: it is issued when it is over.")
     else:
         decision = bordereau_actions.issuing_one(provider_id, kind, month)
-        st.button("Issue it", type="primary", on_click=dialogs.open_, args=(decision,))
+        dialogs.button("Issue it", decision, is_primary=True)
 
 
 def control(row: BordereauRow) -> None:
@@ -89,23 +89,14 @@ def rows_of(row: BordereauRow) -> None:
 
 
 def whole(row: BordereauRow) -> None:
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        with st.container(width="content"):
-            frame.page_header(
-                f"{row.number} {words.badge(row.state)}",
-                f"{KIND_NAMES[row.kind]} bordereau for {words.plain(row.party)}, {row.month:%B %Y}",
-                tab=f"{row.number} {row.party} · Bordereau",
-            )
-        with st.container(horizontal=True, gap="xsmall", width="content"):
-            for step in issuing.list_steps(row.state):
-                decision = bordereau_actions.moving(row, step)
-                st.button(
-                    step.label,
-                    type="primary" if not step.needs_note else "secondary",
-                    key=step.to,
-                    on_click=dialogs.open_,
-                    args=(decision,),
-                )
+    with frame.header_with_buttons(
+        f"{row.number} {words.badge(row.state)}",
+        f"{KIND_NAMES[row.kind]} bordereau for {words.plain(row.party)}, {row.month:%B %Y}",
+        tab=f"{row.number} {row.party} · Bordereau",
+    ):
+        for step in issuing.list_steps(row.state):
+            decision = bordereau_actions.moving(row, step)
+            dialogs.button(step.label, decision, is_primary=not step.needs_note, key=step.to)
     dialogs.run(ROLE)
     with st.grid(2, min_column_width=320, gap="small"):
         control(row)

@@ -22,12 +22,11 @@ def issue_button(month: date) -> None:
     with reading(frame.scope()) as session:
         due = overview.list_due(session, month)
     if due and clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now():
-        st.button(
+        dialogs.button(
             f"Issue {len(due)} of {month:%B %Y}",
-            type="primary",
+            bordereau_actions.issuing_all(month, len(due)),
+            is_primary=True,
             icon=":material/assignment_turned_in:",
-            on_click=dialogs.open_,
-            args=(bordereau_actions.issuing_all(month, len(due)),),
         )
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 from core.services.claims.paying import hand_overs
 from core.services.claims.paying.hand_overs import HandOver
 from core.store.access import reading
-from core.ui.claims_money import finance_payments
+from core.ui.claims_money import finance_payments, payment_file
 from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame
 from core.ui.kit import dialogs, words
@@ -26,12 +26,8 @@ def line(row: HandOver) -> None:
             )
             if row.note:
                 st.text(row.note)
-        st.button(
-            "Pay",
-            key=f"pay {row.id.hex} {row.version}",
-            icon=":material/payments:",
-            on_click=dialogs.open_,
-            args=(finance_payments.paying(row),),
+        dialogs.button(
+            "Pay", finance_payments.paying(row), key=f"pay {row.id.hex} {row.version}", icon=":material/payments:"
         )
 
 
@@ -42,6 +38,7 @@ frame.page_header(
     " not pay it.",
 )
 dialogs.run(ROLE)
+payment_file.draw()
 with st.skeleton(height=300), reading(frame.scope()) as session:
     found = hand_overs.list_open(session)
 if not found:

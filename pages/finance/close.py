@@ -24,12 +24,11 @@ def buttons(month: date, steps: list[months.Step]) -> None:
     state = steps[-1].state if steps else MonthState.OPEN
     with st.container(horizontal=True, gap="xsmall"):
         for to in closing.list_allowed(steps, person):
-            st.button(
+            dialogs.button(
                 close_actions.label_of(state, to),
+                close_actions.stepping(month, state, to),
                 key=f"step.{to}",
-                type="primary" if to in (MonthState.CLOSING, MonthState.CLOSED) else "secondary",
-                on_click=dialogs.open_,
-                args=(close_actions.stepping(month, state, to),),
+                is_primary=to in (MonthState.CLOSING, MonthState.CLOSED),
             )
         st.link_button("Journal, CSV", f"/closes/{month:%Y-%m}/journal.csv", icon=":material/download:")
 

@@ -65,21 +65,17 @@ tables.back_link("credit_notes", "finance/credit_notes.py", "Back to the credit 
 row = found()
 if row is None:
     st.stop()
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    with st.container(width="content"):
-        frame.page_header(
-            f"{row.number} of {words.plain(row.provider)} {words.badge(row.state)}",
-            f"To {row.customer}, policy {row.policy_number or 'without a number'}, {row.age_days} days old",
-            tab=f"{row.number} · Credit note",
+with frame.header_with_buttons(
+    f"{row.number} of {words.plain(row.provider)} {words.badge(row.state)}",
+    f"To {row.customer}, policy {row.policy_number or 'without a number'}, {row.age_days} days old",
+    tab=f"{row.number} · Credit note",
+):
+    for verb in deciding.list_allowed(row, person):
+        dialogs.button(
+            actions.LABELS[verb],
+            actions.build_dialog(row, verb),
+            is_primary=verb != "return",
         )
-    with st.container(horizontal=True, gap="xsmall", width="content"):
-        for verb in deciding.list_allowed(row, person):
-            st.button(
-                actions.LABELS[verb],
-                type="secondary" if verb == "return" else "primary",
-                on_click=dialogs.open_,
-                args=(actions.build_dialog(row, verb),),
-            )
 dialogs.run(ROLE)
 with st.grid(2, min_column_width=320, gap="small"):
     shares(row)

@@ -58,21 +58,17 @@ tables.back_link("differences", "finance/reconcile.py", "Back to the differences
 row = found()
 if row is None:
     st.stop()
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    with st.container(width="content"):
-        frame.page_header(
-            f"{words.plain(row.policy_number or 'Without a number')} {words.badge(row.state)}",
-            "A difference is explained first, then adjusted by a movement or written off by two people.",
-            tab=f"{row.policy_number} · Difference",
+with frame.header_with_buttons(
+    f"{words.plain(row.policy_number or 'Without a number')} {words.badge(row.state)}",
+    "A difference is explained first, then adjusted by a movement or written off by two people.",
+    tab=f"{row.policy_number} · Difference",
+):
+    for verb in differences.list_allowed(row, person):
+        dialogs.button(
+            deciding.LABELS[verb],
+            deciding.build_dialog(row, verb),
+            is_primary=verb == "write off",
         )
-    with st.container(horizontal=True, gap="xsmall", width="content"):
-        for verb in differences.list_allowed(row, person):
-            st.button(
-                deciding.LABELS[verb],
-                type="primary" if verb == "write off" else "secondary",
-                on_click=dialogs.open_,
-                args=(deciding.build_dialog(row, verb),),
-            )
 dialogs.run(ROLE)
 with st.grid(2, min_column_width=320, gap="small"):
     sides(row)

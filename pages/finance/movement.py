@@ -57,20 +57,13 @@ tables.back_link("movements", "finance/movements.py", "Back to the movements")
 row = found()
 if row is None:
     st.stop()
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    with st.container(width="content"):
-        frame.page_header(
-            f"{row.kind_name} of {words.moment(row.created_at)}",
-            "One movement of money. It never changes; what is wrong is corrected by another one.",
-            tab=f"{row.kind_name} {row.policy_number or ''} · Movement",
-        )
+with frame.header_with_buttons(
+    f"{row.kind_name} of {words.moment(row.created_at)}",
+    "One movement of money. It never changes; what is wrong is corrected by another one.",
+    tab=f"{row.kind_name} {row.policy_number or ''} · Movement",
+):
     if person.has_role(ROLE):
-        st.button(
-            "Propose an adjustment",
-            icon=":material/edit_note:",
-            on_click=dialogs.open_,
-            args=(adjustment_actions.proposing(row),),
-        )
+        dialogs.button("Propose an adjustment", adjustment_actions.proposing(row), icon=":material/edit_note:")
 dialogs.run(ROLE)
 with st.grid(2, min_column_width=320, gap="small"):
     amounts(row)

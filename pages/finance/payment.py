@@ -83,21 +83,17 @@ here = found()
 if here is None:
     st.stop()
 row, parts = here
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    with st.container(width="content"):
-        frame.page_header(
-            f"{words.plain(row.name)}, {words.naira(abs(row.net_minor))} {words.badge(row.state)}",
-            f"{row.direction_name}{f' with {row.batch}' if row.batch else ''}, until statement {row.statement}",
-            tab=f"{row.name} · Payment",
+with frame.header_with_buttons(
+    f"{words.plain(row.name)}, {words.naira(abs(row.net_minor))} {words.badge(row.state)}",
+    f"{row.direction_name}{f' with {row.batch}' if row.batch else ''}, until statement {row.statement}",
+    tab=f"{row.name} · Payment",
+):
+    for verb in payment_reading.list_allowed(row, person):
+        dialogs.button(
+            LABELS[verb],
+            payment_actions.of_payment(row, verb),
+            is_primary=verb in ("approve", "confirm"),
         )
-    with st.container(horizontal=True, gap="xsmall", width="content"):
-        for verb in payment_reading.list_allowed(row, person):
-            st.button(
-                LABELS[verb],
-                type="primary" if verb in ("approve", "confirm") else "secondary",
-                on_click=dialogs.open_,
-                args=(payment_actions.of_payment(row, verb),),
-            )
 dialogs.run(ROLE)
 with st.grid(2, min_column_width=320, gap="small"):
     amounts(row)

@@ -40,12 +40,11 @@ def due() -> None:
         rows = [(each, batches.hindrance_of(session, each)) for each in balances.list_balances(session)]
     payable = [balance for balance, why in rows if why is None]
     if payable:
-        st.button(
+        dialogs.button(
             f"Prepare a payout of {words.naira(sum(each.amount_minor for each in payable))}",
-            type="primary",
+            payment_actions.preparing(payable),
+            is_primary=True,
             icon=":material/payments:",
-            on_click=dialogs.open_,
-            args=(payment_actions.preparing(payable),),
         )
     if not rows:
         st.info("Nothing is due: every statement that was sent is settled.", icon=":material/task_alt:")

@@ -30,11 +30,10 @@ def found() -> BatchRow | None:
 def buttons(row: BatchRow) -> None:
     if row.state != "Prepared":
         return
-    with st.container(horizontal=True, gap="xsmall", width="content"):
-        if row.prepared_by != person.id:
-            decision = payment_actions.approving_batch(row)
-            st.button("Approve", type="primary", on_click=dialogs.open_, args=(decision,))
-        st.button("Give up", on_click=dialogs.open_, args=(payment_actions.giving_up_batch(row),))
+    if row.prepared_by != person.id:
+        decision = payment_actions.approving_batch(row)
+        dialogs.button("Approve", decision, is_primary=True)
+    dialogs.button("Give up", payment_actions.giving_up_batch(row))
 
 
 def people(row: BatchRow) -> None:
@@ -56,13 +55,11 @@ tables.back_link("payouts", "finance/payments.py", "Back to the payments")
 row = found()
 if row is None:
     st.stop()
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    with st.container(width="content"):
-        frame.page_header(
-            f"{row.number} {words.badge(row.progress)}",
-            "Payments that one person prepared, another approves, and the bank answers line by line.",
-            tab=f"{row.number} · Payout",
-        )
+with frame.header_with_buttons(
+    f"{row.number} {words.badge(row.progress)}",
+    "Payments that one person prepared, another approves, and the bank answers line by line.",
+    tab=f"{row.number} · Payout",
+):
     buttons(row)
 dialogs.run(ROLE)
 people(row)

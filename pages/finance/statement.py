@@ -60,34 +60,21 @@ def draft(account: str, given: str, month: date) -> None:
             **frame.mode_query(),
         },
     )
-    st.button(
-        "Prepare it",
-        type="primary",
-        icon=":material/draw:",
-        on_click=dialogs.open_,
-        args=(statement_actions.preparing(party, month),),
-    )
+    dialogs.button("Prepare it", statement_actions.preparing(party, month), is_primary=True, icon=":material/draw:")
 
 
 def buttons(row: StatementRow) -> None:
     with reading(frame.scope()) as session:
         steps = statement_states.list_allowed(session, row.id, person)
         is_reversible = statements.can_reverse(session, row.id)
-    with st.container(horizontal=True, gap="xsmall", width="content"):
-        for step in steps:
-            st.button(
-                step.label,
-                type="primary" if step.to in ("Approved", "Sent") else "secondary",
-                on_click=dialogs.open_,
-                args=(statement_actions.moving(row.id, row.paper.number, step),),
-            )
-        if is_reversible:
-            st.button(
-                "Reverse",
-                icon=":material/undo:",
-                on_click=dialogs.open_,
-                args=(statement_actions.reversing(row.id, row.paper.number),),
-            )
+    for step in steps:
+        dialogs.button(
+            step.label,
+            statement_actions.moving(row.id, row.paper.number, step),
+            is_primary=step.to in ("Approved", "Sent"),
+        )
+    if is_reversible:
+        dialogs.button("Reverse", statement_actions.reversing(row.id, row.paper.number), icon=":material/undo:")
 
 
 def payments(row: StatementRow) -> None:
@@ -101,11 +88,11 @@ def payments(row: StatementRow) -> None:
         st.markdown(f"**{words.naira(abs(balance.amount_minor))}** is due {owed}, with what was carried.")
         if hindrance is None:
             decision = payment_actions.paying(balance)
-            st.button("Pay it out", icon=":material/payments:", on_click=dialogs.open_, args=(decision,))
+            dialogs.button("Pay it out", decision, icon=":material/payments:")
         elif balance.amount_minor < 0 and not balance.hindrance:
             decision = payment_actions.receiving(balance)
             label = "Note a payment received"
-            st.button(label, icon=":material/move_to_inbox:", on_click=dialogs.open_, args=(decision,))
+            dialogs.button(label, decision, icon=":material/move_to_inbox:")
         else:
             st.caption(f"It is not paid out now: {words.plain(hindrance)}.")
     for payment in found:
@@ -119,13 +106,11 @@ def payments(row: StatementRow) -> None:
 
 def whole(row: StatementRow) -> None:
     paper = row.paper
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        with st.container(width="content"):
-            frame.page_header(
-                f"{paper.number} {words.badge(paper.state)}",
-                f"{paper.title} of {words.plain(paper.party)}, {paper.month:%B %Y}",
-                tab=f"{paper.number} {paper.party} · Statement",
-            )
+    with frame.header_with_buttons(
+        f"{paper.number} {words.badge(paper.state)}",
+        f"{paper.title} of {words.plain(paper.party)}, {paper.month:%B %Y}",
+        tab=f"{paper.number} {paper.party} · Statement",
+    ):
         buttons(row)
     dialogs.run(ROLE)
     if paper.reverses:

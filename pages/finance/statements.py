@@ -57,12 +57,11 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
     is_over = clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now()
     drafts = sum(row.state == DRAFT for row in rows)
     if is_over and drafts:
-        st.button(
+        dialogs.button(
             f"Prepare {drafts} of {month:%B %Y}",
-            type="primary",
+            statement_actions.preparing_all(month),
+            is_primary=True,
             icon=":material/draw:",
-            on_click=dialogs.open_,
-            args=(statement_actions.preparing_all(month),),
         )
 dialogs.run(ROLE)
 if not rows:

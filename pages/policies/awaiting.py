@@ -12,7 +12,7 @@ from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
 from core.ui.lists import tables
-from core.ui.policies import awaiting_view, insurer_health, resends
+from core.ui.policies import awaiting_view, endorsement_view, insurer_health, resends
 
 TABLE = awaiting_view.WAITING
 
@@ -61,6 +61,7 @@ with reading(frame.scope()) as session:
     names, insurers, people = load_choices(session), awaiting.list_health(session), owners.list_candidates(session)
 insurer_health.draw(insurers)
 insurer_health.confirmation()
+endorsement_view.draw_untold()
 asked = awaiting_view.read(insurers)
 awaiting_view.filters(asked, insurers, people, person)
 page = found(asked)

@@ -9,13 +9,13 @@ from core.services.views.policy import PolicyDetail
 from core.store.access import reading
 from core.ui.finance import policy_papers
 from core.ui.frame import frame
-from core.ui.kit import facts, reveal_dialog, url_state, words
+from core.ui.kit import dialogs, facts, reveal_dialog, url_state, words
 from core.ui.letters import certificate_mail, mail_log
 from core.ui.lists import tables
 from core.ui.policies import cards as policy_cards
 from core.ui.policies import claims as policy_claims
 from core.ui.policies import dialogs as policy_dialogs
-from core.ui.policies import resends, submission_card
+from core.ui.policies import endorsement_view, resends, submission_card
 from core.ui.renewals import renewal_calls
 
 SEARCH = "policies/search.py"
@@ -34,13 +34,11 @@ def found() -> PolicyDetail | None:
 
 
 def header(policy: PolicyDetail) -> None:
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        with st.container(width="content"):
-            frame.page_header(
-                facts.policy_title(policy.sale),
-                f"{words.plain(policy.sale.product)} of {words.plain(policy.sale.customer)}",
-                tab=f"{policy.sale.policy_number or 'Without a number'} · Policy",
-            )
+    with frame.header_with_buttons(
+        facts.policy_title(policy.sale),
+        f"{words.plain(policy.sale.product)} of {words.plain(policy.sale.customer)}",
+        tab=f"{policy.sale.policy_number or 'Without a number'} · Policy",
+    ):
         if person.has_role("operations"):
             policy_dialogs.buttons(policy, person)
     if policy.possible_duplicate_of:
@@ -57,8 +55,9 @@ def header(policy: PolicyDetail) -> None:
 
 
 def details(policy: PolicyDetail) -> None:
-    papers, money, terms, claims, letters, submitted, sent, history = url_state.tabs(
-        "Certificate", "Money", "Terms and renewals", "Claims", "E-mail", "Submitted", "Sent to the insurer", "History"
+    papers, money, terms, endorsed, claims, letters, submitted, sent, history = url_state.tabs(
+        *("Certificate", "Money", "Terms and renewals", "Endorsements", "Claims", "E-mail", "Submitted"),
+        *("Sent to the insurer", "History"),
     )
     with papers:
         policy_cards.certificate(policy, beside=lambda: send_certificate(policy))
@@ -68,6 +67,8 @@ def details(policy: PolicyDetail) -> None:
     with terms:
         policy_cards.terms(policy)
         renewal_calls.history(policy.id)
+    with endorsed:
+        endorsement_view.draw(policy, person)
     with claims:
         policy_claims.draw(policy, person)
     with letters:
@@ -99,6 +100,7 @@ if policy is None:
     st.stop()
 header(policy)
 policy_dialogs.run(policy)
+dialogs.run(*endorsement_view.ROLES)
 resends.show_result()
 certificate_mail.outcome()
 with st.grid(2, min_column_width=320, gap="small"):

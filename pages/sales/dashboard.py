@@ -37,18 +37,22 @@ def header(summary: Summary, at: StoreState, against: str) -> None:
 
 
 def filters(asked: Asked[SalesFilter], against: str) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        sales_filters.draw_period(asked, offer=PERIODS, also_changed=against != periods.PREVIOUS)
-    with st.grid(5, min_column_width=125, gap="xsmall"):
-        sales_filters.draw(asked, names)
-        st.session_state[AGAINST] = against
-        st.selectbox(
-            "Compared with",
-            list(periods.AGAINST),
-            key=AGAINST,
-            format_func=lambda name: periods.AGAINST[name],
-            on_change=_against_changed,
-        )
+    sales_filters.draw_period(asked, offer=PERIODS, also_changed=against != periods.PREVIOUS)
+    sales_filters.chips(asked, names, beside=lambda: comparison(against))
+
+
+def comparison(against: str) -> None:
+    """Draw the choice of what the figures are compared with."""
+    st.session_state[AGAINST] = against
+    st.selectbox(
+        "Compared with",
+        list(periods.AGAINST),
+        key=AGAINST,
+        label_visibility="collapsed",
+        width=270,
+        format_func=lambda name: f"Compared with: {periods.AGAINST[name].lower()}",
+        on_change=_against_changed,
+    )
 
 
 def _against_changed() -> None:

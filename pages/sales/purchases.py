@@ -65,7 +65,7 @@ frame.page_header("Purchases", "Every sale, with its customer, its policy and th
 with reading(frame.scope()) as session:
     names = load_choices(session)
 search = search_box.read()
-asked = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.given)
+asked = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
 search_box.draw(PurchaseFilter.FIELDS["find"], search)
 sales_filters.draw_period(asked)
 sales_filters.chips(asked, names, leave_out=("find",), beside=lambda: saved_views.draw("sales/purchases.py", person))

@@ -58,20 +58,20 @@ def purchases_told(store: Store, partner: Partner) -> set[str]:
 
 @only_sqlite
 def test_an_event_noted_in_a_second_transaction_is_noticed(hooks: Hooks, monkeypatch: Patch) -> None:
-    def told_though_the_process_dies_after_the_commit() -> None:
+    def event_survives_the_death_of_the_process_after_the_commit() -> None:
         sale = hooks.sell()
         assert str(sale.purchase_id) in purchases_told(hooks.store, hooks.partner), "a sale without its event"
 
     # What would have been written by the second transaction is gone with the process.
     lost: list[Any] = []
     later = lambda _, **entry: lost.append(entry)  # noqa: E731
-    caught(told_though_the_process_dies_after_the_commit, monkeypatch, (audit, "write", later))
+    caught(event_survives_the_death_of_the_process_after_the_commit, monkeypatch, (audit, "write", later))
     assert [entry["action"] for entry in lost] == ["policy sold"]
 
 
 @only_sqlite
 def test_deliveries_queued_in_a_second_transaction_are_noticed(hooks: Hooks, monkeypatch: Patch) -> None:
-    def queued_though_the_process_dies_half_way() -> None:
+    def deliveries_are_queued_after_a_death_half_way() -> None:
         before = len(hooks.log(made))
         hooks.sell()
         with monkeypatch.context() as crash:
@@ -92,7 +92,7 @@ def test_deliveries_queued_in_a_second_transaction_are_noticed(hooks: Hooks, mon
 
     with receiving() as receiver:
         made = hooks.register(receiver.url)
-        caught(queued_though_the_process_dies_half_way, monkeypatch, (event_dispatch, "catch_up", in_two))
+        caught(deliveries_are_queued_after_a_death_half_way, monkeypatch, (event_dispatch, "catch_up", in_two))
 
 
 @only_sqlite

@@ -1,7 +1,9 @@
 """A supervisor hands the payment of a claim to finance, which pays it and can do nothing else (contract C10, C15)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import date
+from decimal import Decimal
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -10,11 +12,24 @@ import pytest
 
 from core import clock
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
+from core.services.claims import batches
+from core.services.claims.diary import tasks
+from core.services.claims.letters import letters
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.paying import hand_overs
 from core.services.claims.paying.hand_overs import HandOver
-from core.services.claims.workflow import part_payments, payee_changes, referrals
-from core.store.access import Store
+from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import (
+    assignment,
+    corrections,
+    part_payments,
+    payee_changes,
+    questions,
+    referrals,
+    reserves,
+)
+from core.services.claims.workflow.assignment import ChosenClaim
+from core.store.access import ScopedSession, Store
 from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
@@ -97,6 +112,40 @@ def test_finance_does_nothing_else_on_a_claim(office: Office) -> None:
     with pytest.raises(NotAllowed, match="claims officers"):
         office.do(hand_overs.take_back, claim_id, by="funmi", version=version)
     assert len(waiting(office)) == 1
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_no_other_door_of_a_claim_opens_to_finance_while_it_waits(office: Office) -> None:
+    claim_id, funmi = accepted(office), office.people["funmi"]
+    hand_over(office, claim_id)
+    claim = office.claim(claim_id)
+    on = {"claim_id": claim_id, "person": funmi}
+    seen = {**on, "version": claim.version}
+    chosen = [ChosenClaim(id=claim_id, version=claim.version, reference="C-1", assigned_to=None)]
+    doors: dict[str, Callable[[ScopedSession], object]] = {
+        "assign": lambda s: claim_actions.assign_claim(s, to=funmi.id, **seen),
+        "assign several": lambda s: assignment.assign_claims(s, chosen, to=funmi.id, person=funmi),
+        "take next": lambda s: assignment.assign_next(s, person=funmi),
+        "comment": lambda s: claim_actions.add_comment(s, text="Pay", **on),
+        "incident": lambda s: claim_actions.set_incident_date(s, on=date(2026, 11, 1), **seen),
+        "deductions": lambda s: claim_actions.set_deductions(s, excess=Decimal(0), betterment=Decimal(0), **seen),
+        "reserve": lambda s: reserves.set_reserve(s, amount="1", reason="Why not", **seen),
+        "amounts": lambda s: corrections.correct_amounts(s, amounts={"loan_amount": "1"}, reason="Why", **seen),
+        "part back": lambda s: part_payments.take_back_part(s, payment_reference="R", note="Back", **seen),
+        "question": lambda s: questions.ask_claimant(s, text="Who?", **on),
+        "answer": lambda s: questions.record_answer(s, **on),
+        "task": lambda s: tasks.add_task(s, text="Call", to=office.people["ada"].id, due_on=None, **on),
+        "letter": lambda s: letters.compose(s, kind="advice", **on),
+        "settle": lambda s: batches.settle_claims(s, chosen, person=funmi),
+        "ask several": lambda s: batches.ask_claimants(s, chosen, text="Who?", person=funmi),
+        "refer": lambda s: referrals.refer_claim(s, to="Paid", note="Please", **seen),
+        "hand over": lambda s: hand_overs.hand_over(s, **seen),
+    }
+    for name, door in doors.items():
+        with pytest.raises(NotAllowed, match="claims officers"), office.store.writing(DESK) as session:
+            door(session)
+        assert office.claim(claim_id).version == claim.version, name
+    assert [row.id for row in waiting(office)] == [claim_id]
 
 
 def test_only_finance_pays_and_only_a_supervisor_hands_over(office: Office) -> None:

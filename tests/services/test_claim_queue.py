@@ -114,6 +114,25 @@ def test_most_urgent_come_first_then_what_waits_then_what_is_decided(office: Off
     assert amounts == sorted(amounts, reverse=True)
 
 
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_amounts_sort_as_numbers_over_all_pages(office: Office) -> None:
+    # By their digits 9,000.00 would come after 10,000.00 and 100,000.00.
+    naira = (900_000, 10_000_000, 1_000_000, 2_500_000, 0)
+    for minor in naira:
+        office.put(office.lodge(), claim_amount_minor=minor, offer_amount_minor=minor)
+    for order, name in (
+        *(("smallest", "claimed_minor"), ("largest", "claimed_minor")),
+        *(("lowest-offer", "offered_minor"), ("highest-offer", "offered_minor")),
+    ):
+        with office.store.reading(DESK) as session:
+            pages = [
+                claim_queue.list_rows(session, ClaimFilter(), order=order, paging=Paging(page=page, limit=2))
+                for page in (1, 2, 3)
+            ]
+        found = [getattr(row, name) for page in pages for row in page]
+        assert found == sorted(naira, reverse=order in {"largest", "highest-offer"}), order
+
+
 def test_the_clock_on_a_claim_is_the_one_of_its_history(office: Office, lives: dict[str, UUID]) -> None:
     found = rows(office, view="all")
     with office.store.reading(DESK) as session:

@@ -37,8 +37,9 @@ from core.services.mail import mail
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import changes as policy_changes
+from core.services.policies import endorsements
 from core.services.renewals import calls
-from core.services.selling import drafts
+from core.services.selling import drafts, endorsing
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, Store
 from core.store.operations import compacting
@@ -70,7 +71,7 @@ PERSON: dict[str, Any] = {
     "phone_number": "08099887766",
 }
 # Nobody else in the store has any of these; the number without its first figure finds every spelling of the phone.
-TRACES = ("oluwaseyifunmi", "adebanjo", "seyi.quist", "8099887766", "22298765432", "quistmail")
+TRACES = ("oluwaseyifunmi", "adebanjo", "seyi.quist", "8099887766", "22298765432", "quistmail", "sey-100qt", "sey100qt")
 TYPED = {"premium": "-10", "platform_commission": "0", "distributor_commission": "0"}
 ROLES = {
     "cora": ["compliance"],
@@ -99,9 +100,28 @@ class PrivacyDesk:
         self.claim_id = UUID(self.desk.lodge(incident_type="Loss of job", text="Oluwaseyifunmi")[0]["id"])
         with clock.freeze(BOUGHT):
             sell(store, partner, CREDIT_LIFE, is_live=False, **PERSON)
-            sell(store, stranger, THIRD_PARTY, is_live=True, bvn="22298765432", **PERSON)
+            self.car = sell(store, stranger, THIRD_PARTY, is_live=True, bvn="22298765432", **PERSON)
             sell(store, partner, CREDIT_LIFE, is_live=True, email="other@people.example", first_name="Chidi")
             self._traces(partner)
+            self._endorse()
+
+    def _endorse(self) -> None:
+        """Another e-mail and name, told to the insurer in words that name the person."""
+        changes = {"last_name": "Adebanjo", "email": "quistmail@people.example", "registration_number": "SEY-100QT"}
+        told, by = "Oluwaseyifunmi wrote", self.people["oye"]
+        with self.store.writing(LIVE) as session:
+            endorsing.endorse(
+                session,
+                self.car.policy_id,
+                changes,
+                effective_on=clock.today(),
+                reason=told,
+                requested_by=told,
+                expected_version=1,
+                by=by,
+            )
+            (made,) = endorsements.list_endorsements(session, self.car.policy_id)
+            endorsing.note_told(session, made.id, note=told, by=by)
 
     def _traces(self, partner: Partner) -> None:
         policy_id, text = self.desk.sale.policy_id, "Oluwaseyifunmi called from seyi.quist@people.example"
@@ -292,7 +312,7 @@ def test_an_erased_person_is_in_no_table_and_no_file_and_every_sum_stays(
     assert traces(store) >= {
         *("customer", "policy", "claim", "claim_comment", "renewal_call", "adjustment", "adjustment_proposal"),
         *("mail", "kept_answer", "export_receipt", "audit_entry", "sale_draft", "statement_line", "bordereau_line"),
-        *("claim_payee", "customer_note", "credit_note"),
+        *("claim_payee", "customer_note", "credit_note", "policy_endorsement", "endorsement_notice"),
     }, "the person is everywhere to begin with"
     before, folder = privacy.read(sums), Path(settings().files_url)
     assert any(b"Oluwaseyifunmi" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
@@ -408,6 +428,7 @@ NO_PERSON = {
     *("agreement", "bank_account", "bordereau", "compliance_figure", "erasure", "payment", "payment_settlement"),
     *("payout_batch", "product_version", "purchase", "rate_proposal", "renewal", "statement", "statement_payment"),
     *("tax_rate", "reconciliation", "difference", "month_step", "role_grant", "commission_share"),
+    "claim_payment_file",
     # Its payee can be changed, as it is paid again when the bank returned it; an erasure takes it out.
     "credit_note",
 }

@@ -206,7 +206,7 @@ def test_amounts_and_days_are_read_as_people_write_them() -> None:
     found = file_rows.read_entries(file, "insurer", COLUMNS)
     assert [each.amount_minor for each in found] == [-125_050, 1_200, -100_000_000]
     assert {each.on for each in found} == {date(2026, 9, 3)}
-    assert file_rows.guess(("Date", "Policy number", "Net premium"), "insurer") == {
+    assert file_rows.guess(("Date", "Policy number", "Net premium"), file_rows.MEANINGS["insurer"]) == {
         "policy_number": "Policy number",
         "amount": "Net premium",
         "date": "Date",
@@ -333,5 +333,5 @@ def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, insurer
 def test_numbers_of_a_file_are_exact_to_the_kobo() -> None:
     for kobo in (1, 10, 105_030, 99, 123_456_789_012):
         text = table_files._text(float(Decimal(kobo) / 100))
-        assert file_rows._amount(text) == kobo
+        assert file_rows.read_amount(text) == kobo
     assert issubclass(TooLarge, CoverdeskError)

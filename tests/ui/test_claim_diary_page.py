@@ -7,9 +7,13 @@ import pytest
 import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
-from core.store.access import Store
+from core import ids
+from core.services.claims.letters import letters
+from core.services.mail import mail
+from core.store.access import Scope, Store
 from core.store.schema.tables import ClaimPayee, ClaimTask
 from tests.conftest import Partner
+from tests.services.claim_desk import Desk
 from tests.services.claim_office import DESK, Office
 from tests.ui.conftest import Screen, press, texts
 
@@ -25,7 +29,7 @@ def office(store: Store, partner: Partner) -> Office:
 @pytest.fixture
 def opens(office: Office, screen: Screen) -> Opens:
     def open_(page: str, by: str = "bola", **address: str) -> AppTest:
-        return screen(path=f"claims/{page}.py", signed_in=office.people[by], mode="test", **address)
+        return screen(path=f"claims/{page}.py", signed_in=office.people[by], **{"mode": "test", **address})
 
     return open_
 
@@ -90,3 +94,46 @@ def test_the_payee_and_the_amounts_are_changed_with_a_reason(opens: Opens, offic
     assert (office.claim(claim_id).credit_life_claim_meta or {})["pending_repayment_amount"] == "60000.00"
     with office.store.reading(DESK) as session:
         assert session.execute(sa.select(ClaimPayee.hint)).scalars().all() == ["6789"]
+
+
+def test_a_letter_is_marked_as_sent_once_by_a_button(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    at = click(opens("claim", id=str(claim_id)), claim_id, "letter acknowledgement")
+    assert "[To be sent]" in texts(at)
+    labels = {button.label for button in at.button}
+    assert {"E-mail", "Post", "By hand", "Message"} <= labels
+    assert "Send by e-mail" not in labels, "nothing of test mode goes to anybody"
+    with office.store.reading(DESK) as session:
+        (letter,) = letters.list_letters(session, claim_id)
+    at = click(at, claim_id, f"sent {letter.code} Post")
+    assert "The letter is marked as sent." in texts(at)
+    assert "[Post, " in texts(at)
+    assert "by bola]" in texts(at)
+    assert "Post" not in {button.label for button in at.button}
+    assert office.log(claim_id)[-1].after == {"letter": "Acknowledgement", "way": "Post"}
+
+
+def test_a_letter_goes_to_the_claimant_by_a_button_where_e_mail_is_set(
+    opens: Opens, office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = Desk(office.store, office.partner, is_live=True)
+    claim_id = ids.parse(desk.lodge(incident_type="Loss of job")[0]["id"])
+    at = click(opens("claim", id=str(claim_id), mode="live"), claim_id, "letter acknowledgement")
+    assert "Send by e-mail" not in {button.label for button in at.button}
+    monkeypatch.setattr("core.outbound.mail.can_send", lambda: True)
+    at = press(opens("claim", id=str(claim_id), mode="live"), "Send by e-mail")
+    assert "The text of the letter goes to the claimant by e-mail." in texts(at)
+    assert "[E-mail, " in texts(at)
+    with office.store.reading(Scope.system()) as session:
+        (line,) = mail.list_about(session, f"claim:{claim_id}")
+    assert (line.recipient, line.sent_by) == ("ngozi.okafor@example.com", "staff bola@x.example")
+
+
+def test_a_comment_leaves_the_tab_open_in_which_it_was_written(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    at = opens("claim", id=str(claim_id), tab="comments")
+    at.text_area(key=key(claim_id, "text")).set_value("The lender was called")
+    at = click(at, claim_id, "say")
+    assert "The lender was called" in [each.value for each in at.text]
+    assert at.query_params["tab"] in ("comments", ["comments"])
+    assert str(at.session_state["record_tabs"]).startswith("Comments (1)")

@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
+from core.services.claims.paying import hand_overs
 from core.services.claims.review import review as claim_review
 from core.states.claims import ClaimStatus
 from core.store.access import Store
@@ -154,3 +155,36 @@ def test_who_is_paid_is_shown_before_paying_and_a_return_can_be_noted(opens: Ope
     at = click(at, claim_id, "confirm")
     assert "Came back: " in texts(at)
     assert office.claim(claim_id).claim_status == "Offer accepted"
+
+
+def test_claims_are_paid_from_a_file_that_is_shown_row_by_row_before(opens: Opens, office: Office) -> None:
+    claims = [office.lodge(**KNOWN), office.lodge(**KNOWN)]
+    for claim_id in claims:
+        office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+        version = office.claim(claim_id).version
+        office.do(hand_overs.hand_over, claim_id, by="sade", version=version)
+    first, second = (f"C-{claim_id.hex[-8:].upper()}" for claim_id in claims)
+    at = opens(claims[0], "funmi", page="finance/claim_payments.py")
+    place = at.file_uploader(key="payment file.file")
+    place.upload("pay.csv", b"Claim,Amount\nC-1,1").run()
+    assert "reference must be mapped to a column" in texts(at)
+    wrong = f"Claim,Amount,Payment reference\n{first},70000,FIN-1\n{second},70001,FIN-2"
+    at.file_uploader(key="payment file.file").upload("pay.csv", wrong.encode()).run()
+    assert not at.exception
+    assert "1 of 2 rows cannot be paid" in texts(at)
+    assert at.button(key="payment file.pay").disabled
+    at.file_uploader(key="payment file.file").upload("pay.csv", wrong.replace("70001", "70000").encode()).run()
+    button = at.button(key="payment file.pay")
+    assert button.label == "Pay 2 claims, ₦140,000.00"
+    button.click().run()
+    assert not at.exception
+    assert "2 paid, ₦140,000.00." in texts(at)
+    assert "This very file was paid already" in texts(at)
+    assert [office.claim(claim_id).payment_reference for claim_id in claims] == ["FIN-1", "FIN-2"]
+
+
+def test_claims_to_pay_are_no_screen_of_who_works_claims(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    for by in ("ada", "bola", "sade"):
+        with pytest.raises(ValueError, match="claim_payments"):
+            opens(claim_id, by, page="finance/claim_payments.py")

@@ -83,6 +83,9 @@ def test_an_address_narrows_every_figure(sold: Store, screen: Screen, partner: P
     assert shown(at) == expected(sold, window, selection.anytime())
     assert at.multiselect(key="distributor").value == [str(partner.id)]
     assert at.date_input(key="day_from").value == selection.days()[0]
+    assert "Distributor: Swift Lenders" in {button.label for button in at.button}
+    at = at.button(key="chip distributor").click().run()
+    assert set(address(at)) == {"from", "to"}, "a chip takes its filter away and leaves the days"
 
 
 def test_choosing_writes_the_address_and_reset_clears_it(sold: Store, screen: Screen, partner: Partner) -> None:

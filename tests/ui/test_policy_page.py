@@ -24,7 +24,7 @@ from tests.services.selling import sell
 from tests.ui.conftest import Screen, press, texts
 from tests.ui.policy_pages import PAGE, confirm, count, open_page
 
-ACTIONS = {"Activate", "Decline", "Cancel policy", "Renew"}
+ACTIONS = {"Activate", "Decline", "Cancel policy", "Renew", "Endorse"}
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_only_the_allowed_actions_are_offered(
     screen: Screen, store: Store, partner: Partner, pending: Sale, active: Sale
 ) -> None:
     assert actions(open_page(screen, pending.policy_id)) == {"Activate", "Decline", "Cancel policy"}
-    assert actions(open_page(screen, active.policy_id)) == {"Cancel policy", "Renew"}
+    assert actions(open_page(screen, active.policy_id)) == {"Cancel policy", "Renew", "Endorse"}
     elsewhere(store, partner, active, policy_changes.cancel, reason="sold it", by_insurer=False)
     assert actions(open_page(screen, active.policy_id)) == set()
 

@@ -14,7 +14,7 @@ from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import Finance
-from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, texts
+from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, sent, texts
 from tests.ui.finance_pages import open_page
 
 LIST, ONE = "finance/statements.py", "finance/statement.py"
@@ -43,6 +43,9 @@ def test_a_month_is_prepared_at_once_and_another_person_approves(finance: Financ
     confirm(press(at, f"Prepare {drafts} of August 2026"))
     assert f"{drafts} statements are prepared" in texts(at)
     assert set(lists(at)[0]["State"]) == {"Prepared"}
+    heads = next(payload["columns"] for payload in sent(at) if "rows" in payload)
+    narrow = {head["label"] for head in heads if "less" not in head["classes"]}
+    assert narrow == {"Party", "Account", "State", "Closing"}, "a narrow screen keeps what is owed"
     follow(at, row_links(at)[0])
     assert "Approve" not in labels(at), "who prepared it does not approve it"
     row = next(row for row in made(finance) if row.party.account == "distributor")

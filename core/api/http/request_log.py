@@ -7,7 +7,7 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
-from core import ids, metrics, trace
+from core import ids, metrics, spans, trace
 
 log = structlog.get_logger("coverdesk.api")
 # What no route took, which may be any path at all.
@@ -23,10 +23,27 @@ def redact_path(path: str) -> str:
     return "/".join(part if _OURS.fullmatch(part) else "*" for part in path.split("/"))
 
 
-def _trace_of(scope: Connection) -> str | None:
+def _caller_of(scope: Connection) -> trace.Caller | None:
     given = [value for name, value in scope["headers"] if name == b"traceparent"]
     # Two of them are none: nobody could say which one counts.
-    return trace.parse(given[0].decode("latin-1")) if len(given) == 1 else None
+    return trace.parse_caller(given[0].decode("latin-1")) if len(given) == 1 else None
+
+
+def _route_of(scope: Connection) -> str:
+    # Where no route took it, the mount of the API stands there, which has no methods.
+    return scope["route"].path if getattr(scope.get("route"), "methods", None) else _NO_ROUTE
+
+
+def _note(method: str, route: str, status: int, request_id: str) -> None:
+    """Name the request's span by its route; an address may hold what is somebody's."""
+    facts: dict[str, str | int] = {
+        "http.request.method": method,
+        "http.route": route,
+        "http.response.status_code": status,
+    }
+    spans.note({**facts, "coverdesk.request_id": request_id}, name=f"{method} {route}")
+    if status >= 500:
+        spans.fail(str(status))
 
 
 class RequestLog:
@@ -49,12 +66,13 @@ class RequestLog:
                 message["headers"] = [*message["headers"], (b"x-request-id", request_id.encode())]
             await send(message)
 
-        trace_id = _trace_of(scope)
-        with structlog.contextvars.bound_contextvars(request_id=request_id), trace.within(trace_id):
+        bound = structlog.contextvars.bound_contextvars(request_id=request_id)
+        with bound, spans.open_span(scope["method"], "server", _caller_of(scope)):
+            trace_id = trace.current()
             await self.app(scope, receive, noted)
+            route = _route_of(scope)
+            _note(scope["method"], route, status, request_id)
         seconds = time.perf_counter() - began
-        # Where no route took it, the mount of the API stands there, which has no methods.
-        route = scope["route"].path if getattr(scope.get("route"), "methods", None) else _NO_ROUTE
         metrics.count("requests", route, str(status))
         metrics.observe("request_seconds", seconds, route)
         caller = scope.get("state", {}).get("caller")

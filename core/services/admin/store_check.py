@@ -17,6 +17,7 @@ from core.services.claims.workflow import questions as claim_questions
 from core.services.exports import proofs as export_proofs
 from core.services.finance import month_proofs, proofs
 from core.services.finance.bordereaux import proofs as bordereau_proofs
+from core.services.finance.claim_payments import proofs as claim_payment_proofs
 from core.services.finance.credit_notes import proofs as credit_note_proofs
 from core.services.finance.payments import proofs as payment_proofs
 from core.services.finance.reconciling import proofs as reconciliation_proofs
@@ -225,6 +226,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The journal of every closed month is as it was, and balances": month_proofs.find_month_faults,
     "Every payment is what it settles, and the state of each statement follows": payment_proofs.find_payment_faults,
     "Every statement is its lines, its hash, and one of a chain": statement_proofs.find_statement_faults,
+    "Every file of claim payments is the payments made from it": claim_payment_proofs.find_file_faults,
     "Every claim came to where it stands by allowed moves": _find_history_faults,
     "The clock of every claim is the one of its history": _find_clock_faults,
     "What claims were paid is the same in every figure and export": export_proofs.find_claim_payment_faults,

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import seal
+from core.covers.endorsements import REGISTRATION
 from core.covers.request_parts import fold_text
 from core.services.audit import log as audit
 from core.services.claims.intake.submitted import META_COLUMNS
@@ -21,6 +22,7 @@ from core.services.compliance import redactions
 from core.services.compliance.own_records import IDENTITY, PersonRows, erase_rows
 from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, PersonalValues, list_texts, phone_spellings
 from core.services.files.links import parse_stored_code
+from core.services.policies import endorsements
 from core.store.access import ScopedSession
 from core.store.expressions import matches
 from core.store.schema.finance import VIEW
@@ -58,6 +60,10 @@ _BUSINESS: Final = frozenset(
         "mail_text",
     }
 )
+
+# Endorsed fields by which a person is known anywhere, and those that are words of their own records alone.
+_RECOGNISED: Final = frozenset({"email", "phone", "phone_number", *REGISTRATION.names})
+_NAMES: Final = frozenset({"first_name", "last_name", "address"})
 
 
 @dataclass(slots=True)
@@ -108,12 +114,14 @@ def _find_rows(session: ScopedSession, customer_ids: Sequence[UUID]) -> PersonRo
 
     kinds: tuple[Any, ...] = (Purchase, Renewal, Refund, Adjustment)
     ids = {entity: [row.id for row in load(entity)] for entity in kinds}
+    policies = load(Policy)
     return PersonRows(
         customers=load(Customer),
-        policies=load(Policy),
+        policies=policies,
         claims=load(Claim),
         purchases=ids[Purchase],
         movements=[each for entity in kinds for each in ids[entity]],
+        endorsements=[row for policy in policies for row in endorsements.find_rows(session, policy.id)],
     )
 
 
@@ -132,6 +140,9 @@ def _collect_values(people: PersonRows) -> PersonalValues:
         distinct += [policy.device_serial_number, policy.submitted.get("plate_number"), policy.plate_key]
         distinct += seal.unseal(policy.sealed).values()
         names += [text for text in list_texts(policy.submitted) if " " in text or text.startswith("http")]
+    for name, text in _list_endorsed(people):
+        distinct += [text, *phone_spellings(text if text[1:].isdigit() else None)] if name in _RECOGNISED else []
+        names += [text] if name in _NAMES else []
     for claim in people.claims:
         distinct += [claim.claim_owner_email, f"{claim.claim_owner_first_name} {claim.claim_owner_last_name}"]
         distinct += phone_spellings(claim.claim_owner_phone_number)
@@ -143,6 +154,12 @@ def _collect_values(people: PersonRows) -> PersonalValues:
         (value for value in distinct if value and not any(mark in value for mark in is_gone)),
         (name for name in names if name and name != "Erased"),
     )
+
+
+def _list_endorsed(people: PersonRows) -> Iterator[tuple[str, str]]:
+    """Yield field and value of whatever an endorsement of the person's policies changed, old and new."""
+    changes = (change for row in people.endorsements for change in row.changes)
+    yield from ((change["field"], change[side]) for change in changes for side in ("before", "after"))
 
 
 def _without_shared(session: ScopedSession, people: PersonRows, values: PersonalValues) -> PersonalValues:

@@ -30,7 +30,9 @@ from core.store.schema.tables import (
     Customer,
     CustomerNote,
     DataRequest,
+    EndorsementNotice,
     Policy,
+    PolicyEndorsement,
     Refund,
     RenewalCall,
     StatementLine,
@@ -52,7 +54,8 @@ OWN_TEXTS: Final[tuple[tuple[Any, str, tuple[str, ...]], ...]] = (
     (Refund, "policy_id", ("reason",)),
     (Adjustment, "policy_id", ("reason",)),
     (RenewalCall, "policy_id", ("note",)),
-    (CustomerNote, "customer_id", ("text",)),
+    (PolicyEndorsement, "policy_id", ("reason", "requested_by")),
+    (EndorsementNotice, "policy_id", ("note",)),
     (Submission, "policy_id", ("last_error", "insurer_certificate_url")),
     (CreditNote, "refund_id", ("payee", "note")),
     (AdjustmentProposal, "corrects_id", ("reason", "refusal")),
@@ -81,6 +84,7 @@ class PersonRows:
     claims: Sequence[Claim]
     purchases: Sequence[UUID]
     movements: Sequence[UUID]
+    endorsements: Sequence[PolicyEndorsement] = ()
 
     def ids(self, link: str) -> list[UUID]:
         """Return the ids that a column of this name may hold."""
@@ -110,6 +114,7 @@ def erase_rows(session: ScopedSession, people: PersonRows) -> Counter[str]:
         changed["claim"] += _update(session, Claim, claim.id, _erased_claim(claim))
     changed["claim"] += _erase_claimants(session, people)
     changed["claim_payee"] += _erase_payees(session, people)
+    _erase_endorsements(session, people)
     for entity, link, names in OWN_TEXTS:
         changed[entity.__tablename__] += _erase_texts(session, entity, getattr(entity, link), people.ids(link), names)
     changed["data_request"] += _erase_requests(session, people)
@@ -199,6 +204,13 @@ def _erase_payees(session: ScopedSession, people: PersonRows) -> int:
         _run(session, sa.update(ClaimPayee).where(col(ClaimPayee.claim_id) == claim.id).values(gone))
         for claim in people.claims
     )
+
+
+def _erase_endorsements(session: ScopedSession, people: PersonRows) -> None:
+    """Endorsements keep which fields they changed; their rows are counted with their texts."""
+    for row in people.endorsements:
+        gone = [{"field": change["field"], "before": ERASED, "after": ERASED} for change in row.changes]
+        _update(session, PolicyEndorsement, row.id, {"changes": gone})
 
 
 def _erase_texts(

@@ -11,9 +11,10 @@ from sqlmodel import col
 
 from core.covers import request_parts
 from core.services.filters import expressions
+from core.services.filters.catalogue import members_of
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
-from core.services.filters.fields import NAMED, Days, Flag, Members, Text
+from core.services.filters.fields import Days, Flag, Text
 from core.services.windows import Span
 from core.store.schema.tables import Customer, CustomerMerge, Policy, Purchase
 
@@ -80,16 +81,7 @@ class CustomerFilter(Filter, on=(Customer,)):
         )
     )
     created: Span = of(Days(column="created_at", address="from to", api="start_date end_date", screen="First met"))
-    distributor_ids: Ids = of(
-        Members(
-            label="Distributor",
-            names="distributor",
-            column="distributor_id",
-            address="distributor",
-            help=NAMED,
-            anything="All distributors",
-        )
-    )
+    distributor_ids: Ids = of(members_of("distributor"))
     active: bool | None = of(
         Flag(
             label="Active",

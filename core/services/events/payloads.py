@@ -57,6 +57,7 @@ class PolicyData(Data):
     refund: str | None = _naira("What goes back, in naira.")
     submitted_to_provider: bool | None = Field(default=None, description="True once its insurer knows of it.")
     days: int | None = Field(default=None, description="Days until cover ends.", examples=[30])
+    endorsement: int | None = Field(default=None, description="The number of the endorsement.", examples=[1])
     hours: int | None = Field(default=None, description="Hours that the insurer has not answered.", examples=[24])
 
 

@@ -8,9 +8,10 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.services.filters.catalogue import members_of
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
-from core.services.filters.fields import Flag, Member, Members, Word
+from core.services.filters.fields import Flag, Member, Word
 from core.settings import settings
 from core.states.submissions import AnswerStatus, SubmissionState
 from core.store.schema.tables import Provider, Submission, SubmissionOwner
@@ -58,9 +59,7 @@ def _is_connected(*, is_live: bool) -> Condition:
 class SubmissionFilter(Filter, on=(Submission,)):
     """Filter of the list of policies that wait for their insurer; `owner` is a person or `nobody`."""
 
-    provider_ids: Ids = of(
-        Members(label="Insurer", names="provider", column="provider_id", address="provider", anything="All insurers")
-    )
+    provider_ids: Ids = of(members_of("provider"))
     view: QueueView | None = of(
         Word(label="State", column=_is_in_view, address="state", options=VIEWS, anything="Any state")
     )

@@ -111,6 +111,7 @@ def _list_cover_lines(facts: CertificateFacts) -> list[tuple[str, str]]:
         *([("Sum insured", money.format_naira(insured))] if insured is not None else []),
         ("Premium", money.format_naira(facts.premium_minor)),
         ("Date of issue", _format_day(facts.issued_at)),
+        *([("Endorsement", f"No. {made[0]}, from {format_day(made[1])}")] if (made := facts.endorsement) else []),
         *([(PolicyStage.CANCELLED, _format_day(facts.cancelled_at))] if facts.cancelled_at else []),
     ]
 

@@ -1,8 +1,9 @@
 """Certificates: one per paid term of a policy, opened and verified by its code (contract S10)."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -10,11 +11,20 @@ from sqlmodel import col
 from core import clock, ids
 from core.covers import registry
 from core.errors import NotFound
-from core.services.policies import certificate_lines
+from core.services.policies import certificate_lines, endorsements
 from core.settings import settings
 from core.states.policies import PolicyStage
 from core.store.access import AnyRow, AnySelect, ScopedSession
-from core.store.schema.tables import Certificate, Distributor, Policy, Product, Provider, Purchase, Renewal
+from core.store.schema.tables import (
+    Certificate,
+    Distributor,
+    Policy,
+    PolicyEndorsement,
+    Product,
+    Provider,
+    Purchase,
+    Renewal,
+)
 
 TEST_MODE = "Test mode - not a certificate of insurance"
 _CODE = re.compile(r"[a-z2-7]{26}")
@@ -22,7 +32,10 @@ _CODE = re.compile(r"[a-z2-7]{26}")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CertificateFacts:
-    """The content of one certificate: its term, policy, insurer and distributor."""
+    """The content of one certificate: its term, policy, insurer and distributor.
+
+    It shows the policy as it was last endorsed within the term: `endorsement` is the number and day of that one.
+    """
 
     code: str
     policy_number: str
@@ -39,6 +52,7 @@ class CertificateFacts:
     issued_at: datetime
     cancelled_at: datetime | None
     is_live: bool
+    endorsement: tuple[int, date] | None = None
 
     @property
     def status(self) -> PolicyStage:
@@ -75,7 +89,9 @@ def get_by_code(session: ScopedSession, code: str) -> CertificateFacts:
     found = session.execute(_build_query(code)).one_or_none() if _CODE.fullmatch(code) else None
     if found is None:
         raise NotFound("Certificate not found")
-    return _build_facts(found)
+    end_on = clock.to_lagos_day(found.Certificate.expiration_at)
+    made = endorsements.find_rows(session, found.Policy.id)
+    return _build_facts(found, [row for row in made if row.effective_on < end_on])
 
 
 def _build_query(code: str) -> AnySelect:
@@ -95,7 +111,7 @@ def _build_query(code: str) -> AnySelect:
     )
 
 
-def _build_facts(row: AnyRow) -> CertificateFacts:
+def _build_facts(row: AnyRow, endorsed: Sequence[PolicyEndorsement]) -> CertificateFacts:
     certificate, policy = row.Certificate, row.Policy
     cancelled_at = policy.cancelled_at
     return CertificateFacts(
@@ -106,7 +122,7 @@ def _build_facts(row: AnyRow) -> CertificateFacts:
         product=row.Product.name,
         distributor=row.Distributor.business_name,
         holder=f"{policy.first_name} {policy.last_name}",
-        covered=tuple(certificate_lines.list_lines(policy.submitted)),
+        covered=tuple(certificate_lines.list_lines(endorsements.apply(policy.submitted, endorsed))),
         start_at=certificate.start_at,
         expiration_at=certificate.expiration_at,
         sum_insured_minor=policy.sum_insured_minor,
@@ -114,6 +130,7 @@ def _build_facts(row: AnyRow) -> CertificateFacts:
         issued_at=certificate.created_at,
         cancelled_at=cancelled_at if cancelled_at and cancelled_at < certificate.expiration_at else None,
         is_live=certificate.is_live,
+        endorsement=(endorsed[-1].number, endorsed[-1].effective_on) if endorsed else None,
     )
 
 

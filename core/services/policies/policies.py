@@ -1,27 +1,28 @@
 """Policies: reading, filtering, and their API records."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import money
+from core import clock, money
 from core.covers import registry
 from core.covers.cover import Cover
 from core.errors import NotFound
 from core.services import records
 from core.services.paging import Page, Paging, fetch_newest
+from core.services.policies import endorsements
 from core.services.policies import states as policy_states
 from core.services.policies.filter import PolicyFilter
 from core.services.products import catalogue_cache
 from core.services.sales import page_locator
 from core.services.sales.conditions import resolve_customer
 from core.services.sales.filter import SalesFilter
-from core.services.shapes import PolicyRecord, ProductRecord
+from core.services.shapes import ChangeRecord, EndorsementRecord, PolicyRecord, ProductRecord
 from core.store.access import AnyRow, AnySelect, ScopedSession
-from core.store.schema.tables import Customer, Distributor, Policy, Purchase
+from core.store.schema.tables import Customer, Distributor, Policy, PolicyEndorsement, Purchase
 
 UNFILTERED = PolicyFilter()
 _PRODUCT_FIELDS = ("name", "description", "id", "inspectable", "is_dynamic_pricing", "claimable")
@@ -56,7 +57,7 @@ def _build_id_query(criteria: SalesFilter) -> AnySelect:
 
 
 def get_policy(session: ScopedSession, policy_id: UUID) -> PolicyRecord:
-    """Return one policy with customer, provider, purchase and product in full; NotFound if unknown in this scope."""
+    """Return one policy with all that belongs to it, endorsements too; NotFound if unknown in this scope."""
     row = session.execute(_build_query(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))).one_or_none()
     if row is None:
         raise NotFound("Policy not found")
@@ -66,6 +67,17 @@ def get_policy(session: ScopedSession, policy_id: UUID) -> PolicyRecord:
         "provider": dict(product["provider"]),
         "purchase": dict(records.build_purchase(row.Purchase, row.Policy.id)),
         "product": dict(product),
+        "endorsements": [_build_endorsement(made) for made in endorsements.find_rows(session, policy_id)],
+    }
+
+
+def _build_endorsement(made: PolicyEndorsement) -> EndorsementRecord:
+    return {
+        "number": made.number,
+        "effective_date": made.effective_on.isoformat(),
+        "changes": cast(list[ChangeRecord], made.changes),
+        "premium": money.to_wire(made.premium_minor),
+        "created_at": clock.to_wire(made.created_at) or "",
     }
 
 

@@ -14,9 +14,10 @@ from sqlmodel import col
 from core import clock
 from core.covers.tariff import Tariff
 from core.services.filters import expressions
+from core.services.filters.catalogue import members_of
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
-from core.services.filters.fields import Flag, Members, Text
+from core.services.filters.fields import Flag, Text
 from core.services.paging import Page, Paging
 from core.services.products import detail as product_detail
 from core.services.products import products
@@ -56,8 +57,8 @@ class ProductFilter(Filter, on=(Product,)):
             searches=True,
         )
     )
-    provider: Ids = of(Members(label="Insurer", names="provider", column="provider_id", address="provider"))
-    category: Ids = of(Members(label="Category", names="category", column="product_category_id", address="category"))
+    provider: Ids = of(members_of("provider"))
+    category: Ids = of(members_of("category"))
     on: bool | None = of(Flag(label="Sold", column="active", address="on", options={"true": "On sale", "false": "Off"}))
 
 

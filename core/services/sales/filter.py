@@ -9,11 +9,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 from sqlmodel import col
 
-from core.services.dimensions import Dimension
 from core.services.filters import expressions
+from core.services.filters.catalogue import members_of
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
-from core.services.filters.fields import NAMED, Days, Member, Members, Naira, Text, Texts, Word, Words
+from core.services.filters.fields import Days, Member, Members, Naira, Text, Texts, Word, Words
 from core.services.sales import search_text
 from core.services.windows import Span
 from core.states.policies import PolicyStage
@@ -61,23 +61,14 @@ def _has_payment_state(_: Any, states: tuple[str, ...]) -> Condition:
     return sa.or_(*(conditions[state] for state in states))
 
 
-def _catalogue(names: Dimension, label: str, plural: str, column: str, **more: Any) -> Members:
-    anything = f"All {plural}"
-    return Members(label=label, names=names, column=column, address=names, help=NAMED, anything=anything, **more)
-
-
 class SalesFilter(Filter, on=(Purchase, Renewal, Policy)):
     """Filter of purchases, renewals or policies alike, as the dashboard has it."""
 
     created: Span = of(Days(column="created_at", address="from to", api="start_date end_date", place="none"))
-    provider_ids: Ids = of(
-        _catalogue("provider", "Insurer", "insurers", "provider_id", through=Product.provider_id, api="provider_id")
-    )
-    category_ids: Ids = of(
-        _catalogue("category", "Category", "categories", "product_category_id", through=Product.product_category_id)
-    )
-    product_ids: Ids = of(_catalogue("product", "Product", "products", "product_id"))
-    distributor_ids: Ids = of(_catalogue("distributor", "Distributor", "distributors", "distributor_id"))
+    provider_ids: Ids = of(members_of("provider", through=Product.provider_id, api="provider_id"))
+    category_ids: Ids = of(members_of("category", through=Product.product_category_id))
+    product_ids: Ids = of(members_of("product"))
+    distributor_ids: Ids = of(members_of("distributor"))
     customer_email: str | None = of(
         Text(
             label="E-mail",

@@ -1,5 +1,6 @@
 """The duplicate guard: the same risk is sold once, and possible duplicates are flagged (contract S12)."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -27,21 +28,34 @@ def lock_risk(
     risk_hash = seal.keyed_hash("risk", risk)
     _lock(session, product_id, risk_hash)
     own_policies = (col(Policy.distributor_id) == distributor_id, col(Policy.is_live) == is_live)
-    _require_uninsured(session, _build_insured_query(product_id, risk_hash, term).where(*own_policies))
+    insured = _build_insured_query(product_id, risk_hash, term.start_at, term.expiration_at)
+    _require_uninsured(session, insured.where(*own_policies))
     return risk_hash
 
 
 def lock_risk_again(session: ScopedSession, policy: Policy, term: Term) -> None:
     """Lock the risk of a policy for one more term; DuplicateRisk if another policy covers it by now."""
-    if policy.risk_hash is None:
-        return
-    _lock(session, policy.product_id, policy.risk_hash)
+    if policy.risk_hash is not None:
+        _lock_for(session, policy, policy.risk_hash, term.start_at, term.expiration_at)
+
+
+def lock_other_risk(session: ScopedSession, policy: Policy, risk: str, start_at: datetime) -> str:
+    """Lock another risk for what is left of a policy and return its keyed hash; DuplicateRisk if it is insured."""
+    risk_hash = seal.keyed_hash("risk", risk)
+    _lock_for(session, policy, risk_hash, start_at, policy.expiration_at)
+    return risk_hash
+
+
+def _lock_for(
+    session: ScopedSession, policy: Policy, risk_hash: str, start_at: datetime | None, end_at: datetime | None
+) -> None:
+    _lock(session, policy.product_id, risk_hash)
     others = (
         col(Policy.distributor_id) == policy.distributor_id,
         col(Policy.is_live) == policy.is_live,
         col(Policy.id) != policy.id,
     )
-    _require_uninsured(session, _build_insured_query(policy.product_id, policy.risk_hash, term).where(*others))
+    _require_uninsured(session, _build_insured_query(policy.product_id, risk_hash, start_at, end_at).where(*others))
 
 
 def _lock(session: ScopedSession, product_id: UUID, risk_hash: str) -> None:
@@ -62,8 +76,10 @@ def _require_uninsured(session: ScopedSession, query: AnySelect) -> None:
         )
 
 
-def _build_insured_query(product_id: UUID, risk_hash: str, term: Term) -> AnySelect:
-    """Build the query for the first policy of a risk that is pending or in force on a day of the term."""
+def _build_insured_query(
+    product_id: UUID, risk_hash: str, start_at: datetime | None, end_at: datetime | None
+) -> AnySelect:
+    """Build the query for the first policy of a risk that is pending or in force at some time of a term."""
     starts, ends = col(Policy.start_at), col(Policy.expiration_at)
     query = sa.select(col(Policy.id), col(Policy.policy_number)).where(
         col(Policy.product_id) == product_id,
@@ -72,8 +88,8 @@ def _build_insured_query(product_id: UUID, risk_hash: str, term: Term) -> AnySel
         col(Policy.declined_at).is_(None),
         sa.or_(ends.is_(None), ends > clock.now()),
     )
-    if term.start_at is not None and term.expiration_at is not None:
-        overlaps = sa.and_(ends > term.start_at, starts < term.expiration_at)
+    if start_at is not None and end_at is not None:
+        overlaps = sa.and_(ends > start_at, starts < end_at)
         query = query.where(sa.or_(ends.is_(None), overlaps))
     return query.order_by(col(Policy.created_at), col(Policy.id)).limit(1)
 

@@ -15,8 +15,9 @@ from core.services.insurers import submission_detail
 from core.services.insurers.submission_detail import SubmissionDetail
 from core.services.mail import mail
 from core.services.mail.mail import MailLine
-from core.services.policies import paid_terms, policies
+from core.services.policies import endorsements, paid_terms, policies
 from core.services.policies import states as policy_states
+from core.services.policies.endorsements import Endorsement
 from core.services.policies.states import PolicyState
 from core.services.products import products
 from core.services.renewals import next_terms
@@ -78,6 +79,7 @@ class PolicyDetail:
     renewal_window: RenewalWindow | None
     not_renewable: str | None
     letters: Sequence[MailLine]
+    endorsements: Sequence[Endorsement]
 
     @property
     def refunded_minor(self) -> int:
@@ -109,6 +111,7 @@ def get_policy(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
         renewal_window=_get_renewal_window(session, policy) if PolicyAction.RENEW in state.actions else None,
         not_renewable=next_terms.find_refusal(session, policy) if PolicyAction.RENEW in state.actions else None,
         letters=mail.list_about(session, audit.subject_of("policy", policy.id)),
+        endorsements=endorsements.list_endorsements(session, policy.id),
     )
 
 

@@ -88,6 +88,7 @@ CLASSIC_NAMES: Final[Mapping[str, str | Callable[[Event], str | None]]] = {
     "policy.certificate_ready": "policy.updated",
     "policy.updated": "policy.updated",
     "policy.cancelled": "policy.updated",
+    "policy.endorsed": "policy.updated",
     "policy.declined": "policy.updated",
     "policy.expired": "policy.expired",
     "claim.lodged": "claim.submitted",

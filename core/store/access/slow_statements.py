@@ -1,4 +1,4 @@
-"""A log line for each statement that takes longer than a quarter of a second: its text, never its values."""
+"""Log line of each statement that takes longer than a quarter of a second, and span of any: text, never values."""
 
 import time
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy import event
 
-from core import metrics
+from core import metrics, spans
 
 SLOW_SECONDS: Final = 0.25
 _MOST_CHARACTERS: Final = 2_000
@@ -32,13 +32,19 @@ def log_slow(statement: str, began: float) -> None:
 
 
 def note_all(statements: Sequence[str], began: float) -> None:
-    """Log statements that were sent in one trip; `rows` is their number."""
+    """Log statements that were sent in one trip; `rows` is their number. Where spans are exported, they are one."""
     seconds = time.perf_counter() - began
+    if spans.is_on():
+        spans.add_statements(_describe(statements), len(statements), seconds)
     if seconds >= SLOW_SECONDS:
         # Imported on first use: a command that asks the store one thing is done before the logger is loaded.
         import structlog  # noqa: PLC0415
 
         log = structlog.get_logger("coverdesk.store")
         metrics.count("slow_statements")
-        text = " ".join("; ".join(statements).split())[:_MOST_CHARACTERS]
+        text = _describe(statements)
         log.warning("slow statement", statement=text, milliseconds=round(seconds * 1000, 1), rows=len(statements))
+
+
+def _describe(statements: Sequence[str]) -> str:
+    return " ".join("; ".join(statements).split())[:_MOST_CHARACTERS]

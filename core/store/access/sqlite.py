@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.dialects.sqlite.base import SQLiteCompiler
 
-from core.store.access import slow_statements
+from core.store.access import slow_statements, write_queue
 from core.store.access.statements import driver_connection
 
 try:
@@ -62,7 +62,8 @@ def reading_engine(url: sa.URL, *, connections: int = 48, cache_kib: int = _READ
     slow_statements.watch(engine)
 
     event.listen(engine, "connect", partial(_prepare, cache_kib=cache_kib))
-    event.listen(engine, "begin", _begin)
+    queue = write_queue.file_of(url.database) if url.database else None
+    event.listen(engine, "begin", partial(_begin, queue=queue))
     event.listen(engine, "checkin", _roll_back)
     return engine
 
@@ -74,7 +75,7 @@ def _prepare(connection: Any, _record: Any, *, cache_kib: int) -> None:
         f"journal_mode={'WAL' if wal_is_safe() else 'DELETE'}",
         "synchronous=FULL",
         "foreign_keys=ON",
-        "busy_timeout=10000",
+        f"busy_timeout={int(write_queue.WAIT_SECONDS * 1000)}",
         f"cache_size=-{cache_kib}",
         "temp_store=MEMORY",
     ):
@@ -83,10 +84,10 @@ def _prepare(connection: Any, _record: Any, *, cache_kib: int) -> None:
     connection.create_function("lower", 1, _lower, deterministic=True)
 
 
-def _begin(connection: sa.Connection) -> None:
+def _begin(connection: sa.Connection, *, queue: Path | None) -> None:
     # A deferred BEGIN that writes later fails "locked" at once, whatever the busy timeout.
     if connection.get_execution_options().get("write"):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        write_queue.begin(connection, queue)
     else:
         # It takes no lock and cannot fail, and SQLAlchemy's way to say it costs more than a small question.
         driver_connection(connection).execute("BEGIN")

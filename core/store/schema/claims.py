@@ -9,7 +9,7 @@ from sqlmodel import Field
 
 from core import clock
 from core.states.claims import ClaimStatus
-from core.store.schema.columns import Owned, Record, json_field, minor_field, one_of
+from core.store.schema.columns import Owned, Record, Row, json_field, minor_field, one_of
 
 
 class Claim(Record, Owned, table=True):
@@ -97,6 +97,7 @@ class ClaimPayment(Owned, table=True):
 
     `reference_key` is the reference without case and blanks; an insurer's payments of one mode never share one. A row
     with a negative amount reverses an earlier one: the money came back. Rows from before there were payees have none.
+    `file_id` names the file that a payment was made from.
     """
 
     __tablename__ = "claim_payment"
@@ -118,7 +119,23 @@ class ClaimPayment(Owned, table=True):
     payee_id: UUID | None = None
     method: str | None = Field(default=None, max_length=20)
     value_on: date | None = None
+    file_id: UUID | None = None
     created_at: datetime
+
+
+class ClaimPaymentFile(Row, table=True):
+    """A file of payments that was paid as a whole, kept for ever; the same content is never paid again in a mode."""
+
+    __tablename__ = "claim_payment_file"
+    __table_args__ = (sa.UniqueConstraint("is_live", "sha256"), sa.Index(None, "is_live", "paid_at"))
+    id: UUID = Field(primary_key=True)
+    is_live: bool
+    file_name: str = Field(max_length=200)
+    sha256: str = Field(max_length=64)
+    payments: int
+    amount_minor: int = minor_field()
+    paid_by: UUID = Field(foreign_key="staff.id")
+    paid_at: datetime
 
 
 class ClaimPayee(Owned, table=True):

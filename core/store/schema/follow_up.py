@@ -1,16 +1,54 @@
-"""Follow-up of policies and customers: calls, reminders about the end of a term, notes, and owners of waiting work."""
+"""Follow-up of policies and customers: endorsements, calls, reminders, notes, and owners of waiting work."""
 
 from datetime import date, datetime
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import Field
 
 from core import clock, ids
-from core.store.schema.columns import Owned, Row, one_of
+from core.store.schema.columns import Owned, Row, json_field, minor_field, one_of
 
 NOTE_KINDS = ("note", "call", "message", "visit")
 CALL_OUTCOMES = ("will_renew", "thinking", "refused", "no_answer", "wrong_number")
+
+
+class PolicyEndorsement(Owned, table=True):
+    """One change of a sold policy, never changed itself; those of a policy count from 1 (contract S21).
+
+    `changes` are the changed fields by their names in the request of the sale: `field`, `before`, `after`. No
+    endorsement moves money: `premium_minor` is 0.
+    """
+
+    __tablename__ = "policy_endorsement"
+    __table_args__ = (
+        sa.UniqueConstraint("policy_id", "number"),
+        sa.CheckConstraint("number > 0", name="number"),
+        sa.CheckConstraint("premium_minor = 0", name="premium"),
+        sa.Index(None, "is_live", "created_at"),
+    )
+    id: UUID = Field(default_factory=ids.new, primary_key=True)
+    policy_id: UUID = Field(foreign_key="policy.id")
+    number: int
+    effective_on: date
+    changes: list[dict[str, Any]] = json_field(list)
+    reason: str = Field(max_length=500)
+    requested_by: str = Field(max_length=200)
+    premium_minor: int = minor_field()
+    made_by: UUID = Field(foreign_key="staff.id")
+    created_at: datetime = Field(default_factory=clock.now)
+
+
+class EndorsementNotice(Owned, table=True):
+    """The note that the insurer was told of an endorsement: by whom, when and how."""
+
+    __tablename__ = "endorsement_notice"
+    endorsement_id: UUID = Field(foreign_key="policy_endorsement.id", primary_key=True)
+    policy_id: UUID = Field(foreign_key="policy.id", index=True)
+    note: str = Field(max_length=200)
+    told_by: UUID = Field(foreign_key="staff.id")
+    created_at: datetime = Field(default_factory=clock.now)
 
 
 class RenewalCall(Owned, table=True):

@@ -64,14 +64,13 @@ def _decisions(of: ProductDetail, proposal: Proposal, headline: str, person: Per
         ways = [("Confirm", "fact_check", product_actions.confirming), ("Refuse", "block", product_actions.refusing)]
     with st.container(horizontal=True, gap="xsmall"):
         for label, icon, decision in ways:
-            st.button(
+            dialogs.button(
                 label,
+                decision(*told),
                 icon=f":material/{icon}:",
                 key=f"proposal {label}",
-                type="primary" if label == "Confirm" else "secondary",
+                is_primary=label == "Confirm",
                 disabled=label == "Confirm" and not person.may_approve,
-                on_click=dialogs.open_,
-                args=(decision(*told),),
             )
     if proposal.proposed_by != person.id and not person.may_approve:
         st.caption(
@@ -100,12 +99,11 @@ def _head(of: ProductDetail, version: RatesVersion, person: Person) -> None:
             width="content",
         )
         if version.state == "Planned" and person.has_role("admin"):
-            st.button(
+            dialogs.button(
                 "Withdraw",
+                product_actions.withdrawing(of, version, person),
                 icon=":material/event_busy:",
                 key=f"withdraw {version.id}",
-                on_click=dialogs.open_,
-                args=(product_actions.withdrawing(of, version, person),),
             )
     said = [f"Decided {words.moment(version.created_at)}"]
     said += [f"withdrawn {words.moment(version.withdrawn_at)}"] if version.withdrawn_at else []
@@ -137,12 +135,7 @@ def sellers(of: ProductDetail, person: Person) -> None:
             st.text(seller.name, width="content")
             if not person.has_role("admin"):
                 continue
-            st.button(
-                "Offer again",
-                key=f"offer {seller.id}",
-                on_click=dialogs.open_,
-                args=(product_actions.offering(of, seller, person),),
-            )
+            dialogs.button("Offer again", product_actions.offering(of, seller, person), key=f"offer {seller.id}")
     others = [seller for seller in of.sellers if not seller.blocked]
     if not others or not person.has_role("admin"):
         return
@@ -161,28 +154,26 @@ def sellers(of: ProductDetail, person: Person) -> None:
 
 def buttons(of: ProductDetail, person: Person) -> None:
     """Draw the actions on the product."""
-    with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
-        if st.button(
-            "Change rates",
-            icon=":material/price_change:",
-            type="primary",
-            disabled=of.proposal is not None,
-            help="A change waits for a second admin: it has to be decided first." if of.proposal else None,
-            on_click=product_page.open_form,
-        ):
-            page_links.go("admin/rates.py", id=str(of.id))
-        st.button(
-            "Switch off" if of.active else "Switch on",
-            icon=f":material/{'toggle_off' if of.active else 'toggle_on'}:",
-            on_click=dialogs.open_,
-            args=(product_actions.switching(of, person),),
-        )
-        st.page_link(
-            "admin/audit_log.py",
-            label="In the audit log",
-            icon=":material/history:",
-            query_params={"kind": "product", "id": str(of.id), **frame.mode_query()},
-        )
+    if st.button(
+        "Change rates",
+        icon=":material/price_change:",
+        type="primary",
+        disabled=of.proposal is not None,
+        help="A change waits for a second admin: it has to be decided first." if of.proposal else None,
+        on_click=product_page.open_form,
+    ):
+        page_links.go("admin/rates.py", id=str(of.id))
+    dialogs.button(
+        "Switch off" if of.active else "Switch on",
+        product_actions.switching(of, person),
+        icon=f":material/{'toggle_off' if of.active else 'toggle_on'}:",
+    )
+    st.page_link(
+        "admin/audit_log.py",
+        label="In the audit log",
+        icon=":material/history:",
+        query_params={"kind": "product", "id": str(of.id), **frame.mode_query()},
+    )
 
 
 def _yes(*, yes: bool) -> str:

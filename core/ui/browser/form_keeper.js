@@ -1,6 +1,6 @@
-// Two services for long forms: `typed` is triggered when what was typed has been left for a moment, so that the page
-// runs with it; and links to fields that are still missing. Payload documented in form_keeper.py.
-const PAUSE = 700;
+// Services for forms: `focus` puts the cursor into a field; `typed` is triggered when what was typed has been left for
+// a moment, so that the page runs with it; and links to fields that are still missing. Payload documented in form_keeper.py.
+const PAUSE = 700, DRAWN_WITHIN = 5000;
 const keepers = (window.coverdeskKeepers ??= { typed: null, listens: false });
 
 function inPage(event) {
@@ -27,11 +27,19 @@ if (!keepers.listens) {
   document.addEventListener("keydown", (event) => { if (event.key === "Enter") settle(); }, true);
 }
 
+// The field is drawn after this component.
+function focusWhenDrawn(field, until) {
+  if (!jump(field) && performance.now() < until) requestAnimationFrame(() => focusWhenDrawn(field, until));
+}
+
 function jump(field) {
   const place = document.querySelector(`.st-key-${CSS.escape(field)}`);
-  if (!place) return;
+  if (!place) return false;
   place.scrollIntoView({ block: "center", behavior: "instant" });
-  place.querySelector('input, textarea, button, [tabindex="0"]')?.focus({ preventScroll: true });
+  // A label may have a button of its own, for its help.
+  const input = place.querySelector("input, textarea") ?? place.querySelector('button, [tabindex="0"]');
+  input?.focus({ preventScroll: true });
+  return true;
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -39,6 +47,13 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (data.watches) {
     keepers.typed = () => setTriggerValue("typed", Date.now());
     return () => { keepers.typed = null; };
+  }
+  if (data.focus) {
+    if (keepers.focused !== data.token) {
+      keepers.focused = data.token;
+      focusWhenDrawn(data.focus, performance.now() + DRAWN_WITHIN);
+    }
+    return undefined;
   }
   const line = document.createElement("span");
   line.className = "said";

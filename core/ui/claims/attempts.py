@@ -13,7 +13,7 @@ import streamlit as st
 from core import ids
 from core.errors import StaleVersion
 from core.services.claims.review.review import ClaimReview
-from core.states.claims import CLAIMS_ROLES
+from core.states.claims import CLAIMS_ROLES, ClaimStatus
 from core.ui.claims import review_actions
 from core.ui.claims.review_actions import Hand
 from core.ui.frame import frame
@@ -35,15 +35,21 @@ LETTER_SENT: Final = "letter sent form"
 _VERSIONED: Final = frozenset(
     {DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, HAND_OVER, PAYEE, PART, AMOUNTS, CLAIMANT, LETTER}
 )
+# What usually comes next without waiting for anybody: its form opens by itself.
+_FOLLOWING: Final[Mapping[str, ClaimStatus]] = {ClaimStatus.APPROVED: ClaimStatus.OFFER_SENT}
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Open:
-    """The transition whose form is open, with the claim version that the officer has seen."""
+    """The transition whose form is open, with the claim version that the officer has seen.
+
+    One that is proposed opened by itself after the one before, and goes where it is not possible.
+    """
 
     to: str
     version: int
+    is_proposed: bool = False
 
 
 def key(claim_id: UUID, name: str) -> str:
@@ -59,7 +65,14 @@ def get_typed(claim_id: UUID, name: str) -> Any:  # noqa: ANN401 of the widget's
 def current(review: ClaimReview) -> Open | None:
     """Return the transition whose form is open."""
     found: Open | None = st.session_state.get(key(review.id, "open"))
+    if found and found.is_proposed and not _is_possible(review, found.to):
+        close(review.id)
+        return None
     return found
+
+
+def _is_possible(review: ClaimReview, to: str) -> bool:
+    return any(move.to == to and not move.missing for move in review.transitions_allowed)
 
 
 def begin(review: ClaimReview, to: str) -> None:
@@ -141,5 +154,7 @@ def _go_on(form: str, review: ClaimReview, hand: Hand) -> None:
     if form == MOVE:
         close(review.id)
         st.session_state[key(review.id, DECIDED)] = True
+        if attempt and (following := _FOLLOWING.get(attempt.to)):
+            st.session_state[key(review.id, "open")] = Open(to=following, version=hand.version + 1, is_proposed=True)
     elif form in _VERSIONED and attempt and attempt.version == hand.version:
         st.session_state[key(review.id, "open")] = replace(attempt, version=hand.version + 1)

@@ -11,15 +11,16 @@ from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import transitions
 from core.services.people.staff import Person
-from core.states.claims import APPROVED_AMOUNT, AUTHORITY, ESTIMATE, EVIDENCE, OFFER, Effect, Transition
+from core.states.claims import APPROVED_AMOUNT, AUTHORITY, ESTIMATE, EVIDENCE, OFFER, ClaimStatus, Effect, Transition
 from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import paying, referral, review_actions
 from core.ui.claims.attempts import MOVE, Open, key
 from core.ui.claims.review_actions import Hand
-from core.ui.kit import attempts, words
+from core.ui.kit import attempts, form_keeper, words
 
 _FIELDS: Final = ("amount", "reason", "note", "payment_reference")
+_AT_ONCE: Final = frozenset({ClaimStatus.SETTLED})
 _EMPTY: Final[Mapping[str, Any]] = {"reason": None, "note": "", "payment_reference": ""}
 
 
@@ -51,9 +52,16 @@ def _button(review: ClaimReview, move: Transition, attempt: Open | None) -> None
         type="primary" if is_open else "secondary",
         disabled=bool(move.missing),
         help=f"Needs {' and '.join(move.missing)}" if move.missing else None,
-        on_click=claim_attempts.begin,
-        args=(review, move.to),
+        on_click=_begin,
+        args=(review, move),
     )
+
+
+def _begin(review: ClaimReview, move: Transition) -> None:
+    """Open the form of a transition; one that asks for nothing and touches no money is made at once."""
+    claim_attempts.begin(review, move.to)
+    if move.to in _AT_ONCE:
+        claim_attempts.carry_out(MOVE, review, lambda hand: review_actions.move(hand, to=move.to))
 
 
 def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
@@ -63,6 +71,7 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
         return
     asked = {need.field for need in move.inputs_needed if need.field}
     st.markdown(f"**{words.plain(move.label)}**")
+    _focus(review, attempt, asked)
     if Effect.PAYS in move.effects:
         paying.draw_form(review)
     if "amount" in asked:
@@ -110,6 +119,13 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
             args=(review.id,),
             type="tertiary",
         )
+
+
+def _focus(review: ClaimReview, attempt: Open, asked: set[str]) -> None:
+    """Put the cursor where something has to be typed."""
+    field = next((name for name in ("payment_reference", "note") if name in asked), None)
+    if field:
+        form_keeper.focus(key(review.id, f"focus {attempt.to}"), key(review.id, field), token=attempt.version)
 
 
 def _describe_above(review: ClaimReview, move: Transition, person: Person) -> str | None:

@@ -21,7 +21,9 @@ _SHOWN: Final = "document"
 
 
 def draw(review: ClaimReview) -> None:
-    """Draw the checklist, the document chooser, and the chosen document."""
+    """Draw the document chooser and the chosen document, with the checklist and the upload below it."""
+    with st.container(gap="small"):
+        _show(review)
     if not review.documents:
         st.info("No document came with this claim, and none is required.", icon=":material/folder_off:")
     with st.container(gap="xxsmall"):
@@ -32,6 +34,9 @@ def draw(review: ClaimReview) -> None:
     with st.container():
         if not review.is_decided:
             _add(review)
+
+
+def _show(review: ClaimReview) -> None:
     there = [document for document in review.documents if document.code]
     chosen = _chosen(review, there)
     if chosen is None:

@@ -45,13 +45,13 @@ def draw(criteria: ClaimFilter, officers: Sequence[Officer], distributors: Mappi
         {"distributor": distributors},
         options={"assigned": people},
         leave_out=("assigned",) if criteria.view in ASSIGNED_VIEWS else (),
-        more=_say_how,
+        more=_matching_note,
         reset=lambda: _reset_button(criteria),
         beside=lambda: saved_views.draw("claims/queue.py", person),
     )
 
 
-def _say_how() -> None:
+def _matching_note() -> None:
     st.caption(
         "Names, phone, e-mail and amounts match exactly, as in the search of the API; the claim owner matches in part."
     )

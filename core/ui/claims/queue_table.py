@@ -41,6 +41,8 @@ CLAIMS: Table[QueueRow] = Table(
         "oldest": "Oldest first",
         "largest": "Largest claim first",
         "smallest": "Smallest claim first",
+        "highest-offer": "Highest offer first",
+        "lowest-offer": "Lowest offer first",
         "claimant": "Claimants from A to Z",
         "claimant-back": "Claimants from Z to A",
     },
@@ -73,7 +75,12 @@ CLAIMS: Table[QueueRow] = Table(
         "happened": columns.day("Incident on", _happened, usual=False),
         "email": columns.text("E-mail", lambda row: row.email, 190, usual=False),
         "phone": columns.text("Phone", lambda row: row.phone, 130, usual=False),
-        "offered": columns.naira("Offered", lambda row: row.offered_minor or None, usual=False),
+        "offered": columns.naira(
+            "Offered",
+            lambda row: row.offered_minor or None,
+            usual=False,
+            sorts=("lowest-offer", "highest-offer"),
+        ),
         "reserve": columns.naira(
             "Outstanding",
             lambda row: row.outstanding_minor or None,

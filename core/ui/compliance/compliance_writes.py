@@ -55,11 +55,4 @@ def history(subject: str) -> None:
 
 def button(label: str, decision: dialogs.Decision, *, icon: str, primary: bool = False, key: str | None = None) -> None:
     """Draw the button that opens a dialog."""
-    st.button(
-        label,
-        key=key,
-        type="primary" if primary else "secondary",
-        icon=f":material/{icon}:",
-        on_click=dialogs.open_,
-        args=(decision,),
-    )
+    dialogs.button(label, decision, key=key, is_primary=primary, icon=f":material/{icon}:")

@@ -81,6 +81,7 @@ BREACHES: Table[BreachRow] = Table(
     name="breaches",
     noun=("breach", "breaches"),
     opens="compliance/breach.py",
+    narrow=("number", "title", "state", "left"),
     columns={
         "number": columns.text("Number", lambda row: row.number, 120),
         "title": columns.text("What", lambda row: row.title, 320),
@@ -107,6 +108,7 @@ CALENDAR: Table[FilingRow] = Table(
     noun=("return", "returns"),
     opens="compliance/filing.py",
     key=lambda row: row.key,
+    narrow=("label", "due", "left", "state"),
     columns={
         "label": columns.text("Return", lambda row: row.label, 210),
         "period": columns.day("Period to", lambda row: row.period_ends_on),

@@ -67,10 +67,4 @@ def _buttons(proposal: Proposal, person: Person) -> None:
 
 
 def _button(label: str, key: str, decision: dialogs.Decision, *, primary: bool = False) -> None:
-    st.button(
-        label,
-        key=key,
-        type="primary" if primary else "secondary",
-        on_click=dialogs.open_,
-        args=(decision,),
-    )
+    dialogs.button(label, decision, key=key, is_primary=primary)

@@ -90,9 +90,4 @@ def _buttons(account: Account, person: Person) -> None:
     verbs = ("Take back",) if account.proposed_by == person.id else ("Confirm", "Refuse")
     with st.container(horizontal=True, gap="xsmall"):
         for verb in verbs:
-            st.button(
-                verb,
-                key=f"{verb}.{account.id}",
-                on_click=dialogs.open_,
-                args=(agreement_actions.deciding(account, verb),),
-            )
+            dialogs.button(verb, agreement_actions.deciding(account, verb), key=f"{verb}.{account.id}")

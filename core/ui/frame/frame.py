@@ -10,7 +10,8 @@ A page begins like this, and opens its own sessions with the scope of the frame:
 A fragment or a dialog runs without the rest of the page, so it calls `require` again at its top.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -107,6 +108,16 @@ def page_header(title: str, purpose: str, *, tab: str | None = None) -> None:
     with st.container(gap="xxsmall"):
         st.title(title + ("" if mode() else f" {words.badge(_TEST)}"), anchor=False)
         st.caption(purpose)
+
+
+@contextmanager
+def header_with_buttons(title: str, purpose: str, *, tab: str | None = None) -> Iterator[None]:
+    """Draw the header of a screen as `page_header` does; the buttons that the block draws stand to its right."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        with st.container(width="content"):
+            page_header(title, purpose, tab=tab)
+        with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
+            yield
 
 
 def name_tab(title: str) -> None:

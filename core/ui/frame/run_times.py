@@ -1,10 +1,10 @@
-"""Duration of screen runs, for the metrics."""
+"""Duration of screen runs, for the metrics and as spans."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from core import metrics
+from core import metrics, spans
 from core.ui.frame import menu
 
 _ADDRESSES = frozenset(screen.address for screen in menu.SCREENS)
@@ -14,8 +14,9 @@ _ADDRESSES = frozenset(screen.address for screen in menu.SCREENS)
 def measure_run(address: str) -> Iterator[None]:
     """Measure one run of a screen; an address that is no screen's may be anything and is not told."""
     began = time.perf_counter()
+    page = address if address in _ADDRESSES else "other" if address else "home"
     try:
-        yield
+        with spans.open_span(f"screen {page}", "internal"):
+            yield
     finally:
-        page = address if address in _ADDRESSES else "other" if address else "home"
         metrics.observe("screen_seconds", time.perf_counter() - began, page)

@@ -49,6 +49,27 @@ def open_(decision: Decision) -> None:
         st.session_state[FIELD + name] = value
 
 
+def button(
+    label: str,
+    decision: Decision,
+    *,
+    is_primary: bool = False,
+    icon: str | None = None,
+    key: str | None = None,
+    disabled: bool = False,
+) -> None:
+    """Draw a button that opens the dialog of a change."""
+    st.button(
+        label,
+        type="primary" if is_primary else "secondary",
+        icon=icon,
+        key=key,
+        disabled=disabled,
+        on_click=open_,
+        args=(decision,),
+    )
+
+
 def close() -> None:
     """Close the dialog and discard its input."""
     for key in [key for key in st.session_state if str(key).startswith(FIELD)]:

@@ -1,7 +1,8 @@
-"""Long forms: the page runs with what was typed once it is left for a moment, and missing fields are links.
+"""Forms: what was typed runs the page once it is left for a moment, missing fields are links, one gets the cursor.
 
 A custom component (`browser/form_keeper.js`) with a payload of plain values:
 
+    focus: container class of a field that gets the cursor, once for each `token`
     watches: True to run the page after typing
     says, fields: the words before the links, and label and container class of each field to jump to
 """
@@ -28,5 +29,14 @@ def watch(key: str) -> None:
 
 def link_fields(key: str, says: str, fields: Sequence[tuple[str, str]]) -> None:
     """Draw a line of links to fields, each given by its label and its widget key."""
-    links = [{"label": label, "key": re.sub(r"[^A-Za-z0-9_-]", "-", field)} for label, field in fields]
+    links = [{"label": label, "key": _container_class(field)} for label, field in fields]
     _mount(key=f"{key} links", data={"watches": False, "says": says, "fields": links})
+
+
+def focus(key: str, field: str, *, token: object) -> None:
+    """Put the cursor into the field with this widget key, once for each token: nobody who types elsewhere is moved."""
+    _mount(key=key, data={"watches": False, "focus": _container_class(field), "token": f"{key} {token}"}, height=1)
+
+
+def _container_class(field: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]", "-", field)

@@ -191,8 +191,9 @@ def _payload(
 ) -> dict[str, Any]:
     """Return the payload for the browser; `keys` is removed before sending."""
     shown = [table.columns[name] for name in names]
-    stay = [name for name in names if name in table.narrow] if table.narrow else list(names)
-    narrow = {names[0], *stay[:_NARROW]} if len(stay) >= _NARROW else {*names[:_NARROW]}
+    stay = [name for name in names if name in table.narrow]
+    # Where fewer are declared or shown, the columns that come first fill up.
+    narrow = list(dict.fromkeys([names[0], *stay, *names]))[:_NARROW]
     heads = []
     for place, (name, column) in enumerate(zip(names, shown, strict=True)):
         head = columns.head(name, column, is_first=place == 0, is_less=name not in narrow)

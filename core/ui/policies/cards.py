@@ -11,6 +11,7 @@ from core.states.policies import PolicyAction
 from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import documents, facts, words
+from core.ui.policies import endorsement_view
 from core.ui.sales import sale_split
 
 
@@ -62,6 +63,7 @@ def cover(policy: PolicyDetail) -> None:
             facts.line("Plate", policy.registration)
         if policy.sum_insured_minor is not None:
             facts.line("Sum insured", words.naira(policy.sum_insured_minor))
+        endorsement_view.draw_present(policy)
         facts.days_of_cover(policy.sale)
         if policy.renewal_window:
             window = policy.renewal_window

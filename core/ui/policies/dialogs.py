@@ -18,7 +18,7 @@ from core.store.access import reading
 from core.ui.buying import prices
 from core.ui.frame import frame
 from core.ui.kit import attempts, words
-from core.ui.policies import activation_form, page_actions
+from core.ui.policies import activation_form, endorsement_form, page_actions
 from core.ui.policies import attempts as policy_attempts
 from core.ui.policies.attempts import PLACE, Attempt, confirm
 from core.ui.policies.page_actions import Hand
@@ -187,5 +187,6 @@ _FACES: dict[PolicyAction, _Face] = {
     PolicyAction.ACTIVATE: _Face(label="Activate", icon="verified", ask=activation_form.draw_fields),
     PolicyAction.DECLINE: _Face(label="Decline", icon="thumb_down", ask=_ask_decline),
     PolicyAction.CANCEL: _Face(label="Cancel policy", icon="cancel", ask=_ask_cancel),
+    PolicyAction.ENDORSE: _Face(label="Endorse", icon="edit_document", ask=endorsement_form.draw_fields),
     PolicyAction.RENEW: _Face(label="Renew", icon="autorenew", ask=_ask_renew),
 }

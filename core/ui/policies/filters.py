@@ -28,7 +28,7 @@ class Search:
 def read(names: Choices) -> Search:
     """Read the search from the URL; unknown values of a choice are dropped, a wrong text is shown beside its field."""
     box = search_box.read()
-    given = {**box.given, **{name: _known(name) for name in ("force", "role")}}
+    given = {**box.address, **{name: _known(name) for name in ("force", "role")}}
     return Search(box, sales_filters.read(PolicyFilter, names, usual=periods.ALL, given=given))
 
 

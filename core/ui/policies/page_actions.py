@@ -1,14 +1,15 @@
 """The actions on a policy from its screen: calls to the services, once per opened dialog (contract S13)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from uuid import UUID
 
 from core import money
+from core.covers.endorsements import REGISTRATION
 from core.covers.refunds import Refund
-from core.errors import StateForbids
+from core.errors import DuplicateRisk, InvalidInput, StateForbids
 from core.services.people.staff import Person
 from core.services.policies import changes as policy_changes
 from core.services.policies import states as policy_states
@@ -16,6 +17,7 @@ from core.services.policies.changes import Activation, PolicyChange
 from core.services.policies.states import PolicyState
 from core.services.renewals import next_terms, renewals
 from core.services.renewals.next_terms import NextTerm
+from core.services.selling import endorsing
 from core.services.selling.buying import Seller
 from core.store.access import Scope, ScopedSession, reading
 from core.ui.kit import attempts
@@ -157,6 +159,40 @@ def renew(hand: Hand, *, expected: Decimal) -> str:
         return f"The policy is renewed for {_shown(expected)}."
 
     return _once(hand, work, "renew")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EndorsementForm:
+    """Input of the endorsement dialog: every value as it stands there, changed or not."""
+
+    values: Mapping[str, str]
+    effective_on: date | None
+    reason: str
+    requested_by: str
+
+
+def endorse(hand: Hand, form: EndorsementForm) -> str:
+    """Endorse the policy; a registration number that another policy has is the fault of that field."""
+
+    def work(session: ScopedSession) -> str:
+        number = endorsing.endorse(
+            session,
+            hand.policy_id,
+            form.values,
+            effective_on=form.effective_on,
+            reason=form.reason,
+            requested_by=form.requested_by,
+            expected_version=hand.version,
+            by=hand.person,
+        )
+        return f"The policy has endorsement {number}. Its insurer is still to be told."
+
+    try:
+        return _once(hand, work, "endorse", str(form))
+    except DuplicateRisk as error:
+        other = error.detail["policy_number"] or "a pending policy without a number"
+        name = next(name for name in REGISTRATION.names if name in form.values)
+        raise InvalidInput.for_field(name, f"is insured in these days by {other}") from None
 
 
 def _given_back(change: PolicyChange, expected: Decimal) -> str:

@@ -52,7 +52,7 @@ def bar(picked: Sequence[DueRow], person: Person) -> None:
         bulk_renewal.button(picked, person)
         if not picked:
             st.caption("Tick the customers whom you called, or want to remind or renew.", width="content")
-    renewal_reminders.say_automatic()
+    renewal_reminders.draw_automatic_note()
 
 
 def _about(picked: Sequence[DueRow]) -> str:

@@ -81,7 +81,7 @@ def summarise(found: Reminded) -> str:
     return f"{queued}; left out: {reasons}." if reasons else f"{queued}."
 
 
-def say_automatic() -> None:
+def draw_automatic_note() -> None:
     """Say that reminders go out by themselves, while an admin has switched that on."""
     with reading(Scope.system()) as session:
         state = automations.get_state(session, automations.RENEWAL_REMINDERS)

@@ -116,6 +116,4 @@ def _apart_button(record_id: UUID, name: str, person: Person) -> None:
         confirm="Take apart",
         act=act,
     )
-    st.button(
-        "Take apart", key=f"apart {record_id}", icon=":material/call_split:", on_click=dialogs.open_, args=(decision,)
-    )
+    dialogs.button("Take apart", decision, key=f"apart {record_id}", icon=":material/call_split:")

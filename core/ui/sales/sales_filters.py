@@ -132,8 +132,3 @@ def _period_changed(asked: Asked[SalesFilter]) -> None:
 def chips(asked: Asked[S], names: Choices, **more: Any) -> None:
     """Draw the filters in one line, without the period and its reset button; for `more`: `filter_chips.draw`."""
     filter_chips.draw(asked.criteria, names.names, reset=lambda: None, **more)
-
-
-def draw(asked: Asked[S], names: Choices) -> None:
-    """Draw the fields of the filter, to be placed in a grid."""
-    filter_bar.draw(asked.criteria, names.names)

@@ -22,7 +22,7 @@ class SearchText:
     fault: str | None
 
     @property
-    def given(self) -> dict[str, list[str]]:
+    def address(self) -> dict[str, list[str]]:
         """The parameter for the filter: none for a text with a fault, which is shown beside the box."""
         return {_FIND: [] if self.fault or not self.text else [self.text]}
 
@@ -43,9 +43,9 @@ def draw(field: Field, search: SearchText) -> None:
     if search.fault:
         st.markdown(forms.complaint(search.fault))
     elif search.text:
-        st.caption(f"Looked for as {_kinds(search.text)}.")
+        st.caption(f"Looked for as {_list_kinds(search.text)}.")
 
 
-def _kinds(text: str) -> str:
+def _list_kinds(text: str) -> str:
     kinds = [words.plain(kind) for kind in search_text.detect_kinds(search_text.normalise(text))]
     return " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)

@@ -13,9 +13,10 @@ from core.errors import InvalidInput
 from core.services.claims.intake.requirements import CLAIM_STATUSES, CREDIT_LIFE, DECLINE_REASONS
 from core.services.claims.lists import search as claim_search
 from core.services.claims.lists.search import Stage
+from core.services.filters.catalogue import members_of
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
-from core.services.filters.fields import NAMED, Days, Member, Members, Naira, Text, Texts, Word, Words
+from core.services.filters.fields import Days, Member, Naira, Text, Texts, Word, Words
 from core.services.filters.parsing import Address
 from core.services.windows import Span
 from core.store.schema.tables import Claim, Customer
@@ -163,17 +164,7 @@ class ClaimFilter(Filter, on=(Claim,)):
             place="more",
         )
     )
-    distributor_ids: Ids = of(
-        Members(
-            label="Distributor",
-            names="distributor",
-            column="distributor_id",
-            address="distributor",
-            help=NAMED,
-            anything="Any distributor",
-            place="more",
-        )
-    )
+    distributor_ids: Ids = of(members_of("distributor", anything="Any distributor", place="more"))
     first_name: str | None = of(_person("first_name", "First name", Claim.claim_owner_first_name, Customer.first_name))
     last_name: str | None = of(_person("last_name", "Last name", Claim.claim_owner_last_name, Customer.last_name))
     phone_number: str | None = of(

@@ -29,7 +29,7 @@ from core.store.schema.tables import Claim, ClaimPayment, ClaimReserve, Policy, 
 _status, _clock_from, _clock_stopped_at = col(Claim.claim_status), col(Claim.clock_from), col(Claim.clock_stopped_at)
 _is_decided = _status.in_(sorted(DECIDED))
 _urgency_group: Final = sa.case((_clock_stopped_at.is_(None), 0), (_is_decided, 2), else_=1)
-_claimed = col(Claim.claim_amount_minor)
+_claimed, _offered = col(Claim.claim_amount_minor), col(Claim.offer_amount_minor)
 _claimant = tuple(sa.func.lower(col(name)) for name in (Claim.claim_owner_first_name, Claim.claim_owner_last_name))
 _remaining = milliseconds_between(_clock_from, _clock_stopped_at)
 _INCIDENT: Final = "incident_type"
@@ -55,6 +55,8 @@ ORDERINGS: Final[Mapping[str, tuple[Any, ...]]] = {
     "oldest": (col(Claim.created_at), col(Claim.id)),
     "largest": (_claimed.desc(), col(Claim.id)),
     "smallest": (_claimed, col(Claim.id)),
+    "highest-offer": (_offered.desc(), col(Claim.id)),
+    "lowest-offer": (_offered, col(Claim.id)),
     "claimant": (*_claimant, col(Claim.id)),
     "claimant-back": (*(name.desc() for name in _claimant), col(Claim.id)),
 }

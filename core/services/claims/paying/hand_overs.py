@@ -1,8 +1,9 @@
 """Payments of claims that a supervisor hands to finance, which pays and never approves (contract C10, C15)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from sqlmodel import col
 
 from core import money
 from core.covers import request
-from core.errors import NotAllowed, StateForbids
+from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.claims.intake import requirements
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import guards as claim_guards
@@ -28,7 +29,7 @@ from core.services.claims.workflow.payees import Payee
 from core.services.people.staff import Person
 from core.states.claims import AskedRole, ClaimStatus, Transition
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, ClaimReferral, Provider, Staff
+from core.store.schema.tables import Claim, ClaimReferral, Policy, Provider, Staff
 
 PAYER_ROLE: Final = AskedRole.FINANCE
 _NOT_THERE: Final = "This payment was not handed to finance, or was taken back"
@@ -112,27 +113,86 @@ def pay(
     session: ScopedSession,
     claim_id: UUID,
     *,
-    payment_reference: str | None,
     person: Person,
     version: int,
+    payment_reference: str | None = None,
+    amount: Decimal | None = None,
     payment: Mapping[str, Any] | None = None,
+    file_id: UUID | None = None,
 ) -> ClaimChange:
     """Pay a claim that was handed to finance, with what is left of its offer; it is Paid by that.
 
     What stands against a payment by the desk stands against this one: the approver, who set the payee and who handed
-    it over do not pay. Authority was that of the supervisor.
+    it over do not pay. Authority was that of the supervisor. An `amount` in naira has to be what is left, and
+    `file_id` names the file that the payment came from.
     """
+    require_payer(person)
+    inputs, details = _read_inputs(payment_reference, amount, payment)
+    claim = claim_changes.get_seen_for_update(session, claim_id, version=version)
+    move = _judge(session, claim, person, inputs, details, for_update=True)
+    return moves.apply(session, claim, replace(move, file_id=file_id))
+
+
+def check_payment(
+    session: ScopedSession,
+    claim_id: UUID,
+    *,
+    person: Person,
+    payment_reference: str | None = None,
+    amount: Decimal | None = None,
+    payment: Mapping[str, Any] | None = None,
+) -> None:
+    """Raise what `pay` would raise for the claim as it is now; nothing is locked and nothing changes."""
+    require_payer(person)
+    inputs, details = _read_inputs(payment_reference, amount, payment)
+    claim: Claim | None = session.get(Claim, claim_id)
+    if claim is None:
+        raise NotFound("Claim not found")
+    _judge(session, claim, person, inputs, details, for_update=False)
+    reference = inputs.payment_reference or ""
+    claim_payments.check_free(session, claim, reference=reference, details=details, person=person)
+
+
+def require_payer(person: Person) -> None:
+    """Raise NotAllowed unless the person is of finance."""
     if not person.has_role(PAYER_ROLE):
         raise NotAllowed("Payments that were handed to finance are made by finance")
-    inputs: TransitionInput = request.validate(TransitionInput, {"payment_reference": payment_reference})
-    details: PaymentInput = request.validate(PaymentInput, dict(payment or {}))
-    claim = claim_changes.get_seen_for_update(session, claim_id, version=version)
+
+
+def lock_claims(session: ScopedSession, claim_ids: Iterable[UUID]) -> None:
+    """Lock several claims and their policies before they are paid together.
+
+    Claims first and then policies, each in the order of their ids, as each payment alone does.
+    """
+    claims = sa.select(col(Claim.policy_id)).where(col(Claim.id).in_(list(claim_ids))).order_by(col(Claim.id))
+    policy_ids = session.execute(claims.with_for_update()).scalars().all()
+    policies = sa.select(col(Policy.id)).where(col(Policy.id).in_(policy_ids)).order_by(col(Policy.id))
+    session.execute(policies.with_for_update()).all()
+
+
+def _read_inputs(
+    payment_reference: str | None, amount: Decimal | None, payment: Mapping[str, Any] | None
+) -> tuple[TransitionInput, PaymentInput]:
+    typed = {"payment_reference": payment_reference, "amount": None if amount is None else str(amount)}
+    return request.validate(TransitionInput, typed), request.validate(PaymentInput, dict(payment or {}))
+
+
+def _judge(
+    session: ScopedSession,
+    claim: Claim,
+    person: Person,
+    inputs: TransitionInput,
+    details: PaymentInput,
+    *,
+    for_update: bool,
+) -> Move:
+    """Return the move that pays a claim, once nothing stands against it."""
     _require_handed_over(session, claim, person)
     transition = claim_guards.require_transition(claim, ClaimStatus.PAID)
-    judgement = claim_judgement.judge(session, claim, for_update=True)
+    judgement = claim_judgement.judge(session, claim, for_update=for_update)
     payer = replace(person, claim_limit_minor=None)
     minor = claim_guards.check_amount(transition, claim, payer, inputs, judgement)
-    move = Move(
+    return Move(
         transition=transition,
         person=person,
         inputs=inputs,
@@ -140,7 +200,6 @@ def pay(
         judgement=judgement,
         details=details,
     )
-    return moves.apply(session, claim, move)
 
 
 def _require_handed_over(session: ScopedSession, claim: Claim, person: Person) -> None:

@@ -46,16 +46,24 @@ class CoverageCheck:
 
 
 def run_checks(
-    claim: Claim, policy: Policy, endpoint: Endpoint, found: Sequence[Duplicate], recent_count: int
+    claim: Claim,
+    policy: Policy,
+    endpoint: Endpoint,
+    found: Sequence[Duplicate],
+    recent_count: int,
+    insured: Mapping[str, Any],
 ) -> list[CoverageCheck]:
-    """Run the checks that apply to this type of claim, the most decisive first; `endpoint` sold the policy."""
+    """Run the checks that apply to this type of claim, the most decisive first.
+
+    `endpoint` sold the policy, `insured` is its data as endorsed before the loss.
+    """
     happened = date.fromisoformat(claim.incident_date[:10]) if claim.incident_date else None
     checks = [_check_in_force(policy, happened)]
     if claim.credit_life_claim_meta is not None:
         meta = claim.credit_life_claim_meta
         checks += [_check_benefit(policy, meta), _check_loan_dates(meta, happened), _check_loan_amount(policy, meta)]
     elif line := submitted.get_line(claim):
-        checks += _check_line(line, claim, policy, endpoint)
+        checks += _check_line(line, claim, policy, insured, endpoint)
     if submitted.get_meta(claim).get("incident_type") == DEATH:
         checks.append(_check_claimant(claim))
     return [
@@ -140,10 +148,12 @@ def _check_loan_amount(policy: Policy, meta: Mapping[str, Any]) -> CoverageCheck
     return CoverageCheck("insured_loan", "The insured loan", passed=passed, detail=detail)
 
 
-def _check_line(line: ClaimLine, claim: Claim, policy: Policy, endpoint: Endpoint) -> list[CoverageCheck]:
+def _check_line(
+    line: ClaimLine, claim: Claim, policy: Policy, insured: Mapping[str, Any], endpoint: Endpoint
+) -> list[CoverageCheck]:
     """Run the checks that a line of cover declares (contract C16)."""
     meta = submitted.get_meta(claim)
-    same = line.same_thing(meta, policy.submitted)
+    same = line.same_thing(meta, insured)
     checks = [
         _check_insured_incident(line, meta, endpoint),
         CoverageCheck("insured_thing", same.question, passed=same.passed, detail=same.detail),

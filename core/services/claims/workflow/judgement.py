@@ -15,6 +15,7 @@ from core.services.claims.review.duplicates import Duplicate
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
+from core.services.policies import endorsements
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimOverride, Policy, Product, Staff
 
@@ -69,7 +70,8 @@ def _run_checks(session: ScopedSession, claim: Claim, found: Sequence[Duplicate]
     product, policy = session.get_one(Product, claim.product_id), session.get_one(Policy, claim.policy_id)
     recent_count = duplicates.count_recent(session, claim)
     endpoint = (product.prefix, product.route_name)
-    in_force, *others = coverage_checks.run_checks(claim, policy, endpoint, found, recent_count)
+    insured = endorsements.get_insured_for_claim(session, policy, claim_payments.get_loss_day(claim))
+    in_force, *others = coverage_checks.run_checks(claim, policy, endpoint, found, recent_count, insured)
     return [in_force, *cover_terms.run_checks(claim, cover_terms.load(session, claim, policy)), *others]
 
 

@@ -25,7 +25,10 @@ from core.store.schema.tables import Claim, ClaimEvent
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Move:
-    """One transition with its inputs, judged before; `amount_minor` is what it is about, `details` how it is paid."""
+    """One transition with its inputs, judged before; `amount_minor` is what it is about, `details` how it is paid.
+
+    `file_id` is the file that a payment came from, if it did.
+    """
 
     transition: Transition
     person: Person
@@ -33,6 +36,7 @@ class Move:
     amount_minor: int = 0
     judgement: Judgement | None = None
     details: PaymentInput = field(default_factory=PaymentInput)
+    file_id: UUID | None = None
 
 
 def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
@@ -101,6 +105,7 @@ def _pay(session: ScopedSession, claim: Claim, move: Move, at: datetime) -> dict
         amount_minor=move.amount_minor,
         reference=move.inputs.payment_reference or "",
         details=move.details,
+        file_id=move.file_id,
         person=move.person,
         at=at,
     )

@@ -77,16 +77,22 @@ def get_for_payment(session: ScopedSession, claim: Claim, *, person: Person, at:
 
     NotAllowed where the payer has set the payee.
     """
-    query = sa.select(ClaimPayee).where(col(ClaimPayee.claim_id) == claim.id)
-    newest = query.order_by(col(ClaimPayee.created_at).desc(), col(ClaimPayee.id).desc()).limit(1)
-    row: ClaimPayee | None = session.execute(newest).scalar_one_or_none()
-    if row is not None and row.staff_id == person.id:
-        raise NotAllowed("Paying needs another than who has set the payee")
+    row = refuse_setter(session, claim, person)
     if row is not None:
         return row.id
     number = next((value for path, value in seal.unseal(claim.sealed).items() if path.endswith(NUMBER)), None)
     sealed = seal.seal({NUMBER: number}) if number else None
     return insert(session, claim, _as_submitted(session, claim), sealed=sealed, at=at)
+
+
+def refuse_setter(session: ScopedSession, claim: Claim, person: Person) -> ClaimPayee | None:
+    """Return the payee's row, if there is one; NotAllowed for who has set the payee."""
+    query = sa.select(ClaimPayee).where(col(ClaimPayee.claim_id) == claim.id)
+    newest = query.order_by(col(ClaimPayee.created_at).desc(), col(ClaimPayee.id).desc()).limit(1)
+    row: ClaimPayee | None = session.execute(newest).scalar_one_or_none()
+    if row is not None and row.staff_id == person.id:
+        raise NotAllowed("Paying needs another than who has set the payee")
+    return row
 
 
 def insert(session: ScopedSession, claim: Claim, payee: Payee, *, sealed: str | None, at: datetime) -> UUID:

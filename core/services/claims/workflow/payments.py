@@ -27,6 +27,7 @@ from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayee, ClaimPayment, Policy, Staff
 
 TAKEN: Final = "was used for another payment of this insurer already: give the reference of this one"
+_UNREADABLE: Final = "must have a letter or a digit"
 # Where a sale names what is insured, if its price does not: the loan, or the value of the device.
 _INSURED: Final = ("loan_amount", "device_value")
 AMOUNT: Final = col(ClaimPayment.amount_minor)
@@ -71,7 +72,7 @@ def record(
     """
     key = reference_key(reference)
     if not key:
-        raise InvalidInput.for_field("payment_reference", "must have a letter or a digit")
+        raise InvalidInput.for_field("payment_reference", _UNREADABLE)
     row = ClaimPayment(
         id=ids.new(),
         distributor_id=claim.distributor_id,
@@ -99,13 +100,33 @@ def pay(
     details: PaymentInput,
     person: Person,
     at: datetime,
+    file_id: UUID | None = None,
 ) -> None:
     """Pay an amount to the payee of the claim; NotAllowed where the payer has set the payee."""
-    lodged_on = clock.to_lagos_day(claim.created_at)
-    refuse_unless([(details.value_on >= lodged_on, "value_on", "must not be before the claim was lodged")])
+    _refuse_early(claim, details)
     payee_id = claim_payees.get_for_payment(session, claim, person=person, at=at)
     how: dict[str, Any] = {"payee_id": payee_id, "method": details.method, "value_on": details.value_on}
+    how["file_id"] = file_id
     record(session, claim, amount_minor=amount_minor, reference=reference, person=person, at=at, **how)
+
+
+def check_free(session: ScopedSession, claim: Claim, *, reference: str, details: PaymentInput, person: Person) -> None:
+    """Raise what `pay` would raise for this payee, day and reference; `pay` alone knows of whoever pays meanwhile."""
+    _refuse_early(claim, details)
+    claim_payees.refuse_setter(session, claim, person)
+    key = reference_key(reference)
+    query = sa.select(col(ClaimPayment.id)).where(
+        col(ClaimPayment.provider_id) == claim.provider_id,
+        col(ClaimPayment.is_live) == claim.is_live,
+        col(ClaimPayment.reference_key) == key,
+    )
+    is_free = session.execute(query.limit(1)).first() is None
+    refuse_unless([(bool(key), "payment_reference", _UNREADABLE), (is_free, "payment_reference", TAKEN)])
+
+
+def _refuse_early(claim: Claim, details: PaymentInput) -> None:
+    lodged_on = clock.to_lagos_day(claim.created_at)
+    refuse_unless([(details.value_on >= lodged_on, "value_on", "must not be before the claim was lodged")])
 
 
 def get_balance(claim: Claim, limits: Limits) -> int:
@@ -225,13 +246,13 @@ def _sum_elsewhere(session: ScopedSession, claim: Claim, policy: Policy) -> tupl
     if not rows:
         return 0, 0
     terms = paid_terms.list_paid_terms(session, policy)
-    term = _find_term(terms, _get_loss_day(claim))
-    same = [row for row in rows if _find_term(terms, _get_loss_day(row)) == term]
+    term = _find_term(terms, get_loss_day(claim))
+    same = [row for row in rows if _find_term(terms, get_loss_day(row)) == term]
     since = sum(row.amount_minor for row in same if row.paid_at >= claim.created_at)
     return sum(row.amount_minor for row in same), since
 
 
-def _get_loss_day(claim: Any) -> date:
+def get_loss_day(claim: Any) -> date:
     """Return the day of the loss, or of the lodging while that is unknown."""
     if claim.incident_date:
         return date.fromisoformat(claim.incident_date[:10])

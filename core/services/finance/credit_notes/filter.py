@@ -1,7 +1,8 @@
 """The filters of credit notes: when, of whom, and where they stand."""
 
+from core.services.filters.catalogue import members_of
 from core.services.filters.declaration import Filter, Ids, of
-from core.services.filters.fields import NAMED, Days, Members, Words
+from core.services.filters.fields import Days, Words
 from core.services.windows import Span
 from core.states.credit_notes import CreditNoteState
 from core.store.schema.tables import CreditNote
@@ -13,26 +14,8 @@ class CreditNoteFilter(Filter, on=(CreditNote,)):
     """Filter of the list of credit notes."""
 
     created: Span = of(Days(label="Made", column="created_at", address="from to", screen="Made"))
-    provider_ids: Ids = of(
-        Members(
-            label="Insurer",
-            names="provider",
-            column="provider_id",
-            address="provider",
-            help=NAMED,
-            anything="All insurers",
-        )
-    )
-    distributor_ids: Ids = of(
-        Members(
-            label="Distributor",
-            names="distributor",
-            column="distributor_id",
-            address="distributor",
-            help=NAMED,
-            anything="All distributors",
-        )
-    )
+    provider_ids: Ids = of(members_of("provider"))
+    distributor_ids: Ids = of(members_of("distributor"))
     states: tuple[str, ...] = of(
         Words(
             label="State",

@@ -1,7 +1,7 @@
 """The rows of another party's file as entries: mapped columns, parsed amounts, days and rates (contract F6)."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Final
@@ -36,29 +36,30 @@ _DAYS: Final = (
 
 def read_entries(file: TableFile, kind: str, columns: Mapping[str, str]) -> list[Entry]:
     """Return the entries of a file; InvalidInput names every column that is missing and every row that is wrong."""
-    places = _places(file, kind, columns)
+    if kind not in MEANINGS:
+        raise InvalidInput.for_field("kind", f"must be {' or '.join(MEANINGS)}")
+    places = find_columns(file, MEANINGS[kind], columns)
     entries: list[Entry] = []
     faults: list[FieldFault] = []
     for number, cells in file.rows:
         texts = {meaning: cells[place] for meaning, place in places.items()}
         try:
             entries.append(_entry(kind, texts, number))
-        except _RowFault as fault:
+        except RowFault as fault:
             faults.append(FieldFault(f"row {number}", str(fault)))
     table_files.refuse(faults)
     return entries
 
 
-class _RowFault(Exception):
+class RowFault(Exception):
     """A fault of a row, described without its value."""
 
 
-def _places(file: TableFile, kind: str, columns: Mapping[str, str]) -> dict[str, int]:
-    if kind not in MEANINGS:
-        raise InvalidInput.for_field("kind", f"must be {' or '.join(MEANINGS)}")
+def find_columns(file: TableFile, meanings: Mapping[str, bool], columns: Mapping[str, str]) -> dict[str, int]:
+    """Return the place of each meaning that is mapped to a column; InvalidInput names each that is wrong."""
     known = {name.casefold(): place for place, name in enumerate(file.heading)}
     faults, places = [], {}
-    for meaning, is_needed in MEANINGS[kind].items():
+    for meaning, is_needed in meanings.items():
         name = columns.get(meaning, "").strip()
         if not name and is_needed:
             faults.append(FieldFault(meaning, "must be mapped to a column"))
@@ -77,15 +78,15 @@ def _entry(kind: str, texts: Mapping[str, str], number: int) -> Entry:
     label = texts["policy_number" if kind == "insurer" else "reference"]
     key: Callable[[str], str] = numbering.key if kind == "insurer" else reference_key
     if not key(label):
-        raise _RowFault("has no policy number" if kind == "insurer" else "has no reference")
+        raise RowFault("has no policy number" if kind == "insurer" else "has no reference")
     if len(label) > 120:
-        raise _RowFault("has a number that is too long")
+        raise RowFault("has a number that is too long")
     return Entry(
         key=key(label),
         label=label,
         transaction=_transaction(texts["transaction"]) if "transaction" in texts else "",
-        amount_minor=_amount(texts["amount"]),
-        on=_day(texts["date"]) if texts.get("date") else None,
+        amount_minor=read_amount(texts["amount"]),
+        on=read_day(texts["date"]) if texts.get("date") else None,
         rate_bp=_rate(texts["rate"]) if texts.get("rate") else None,
         subject=str(number),
     )
@@ -94,11 +95,12 @@ def _entry(kind: str, texts: Mapping[str, str], number: int) -> Entry:
 def _transaction(text: str) -> str:
     found = _WORDS.get(" ".join(text.casefold().split()))
     if found is None:
-        raise _RowFault(f"has a transaction that is not one of {', '.join(TRANSACTIONS)}")
+        raise RowFault(f"has a transaction that is not one of {', '.join(TRANSACTIONS)}")
     return found
 
 
-def _amount(text: str) -> int:
+def read_amount(text: str) -> int:
+    """Return an amount in kobo; RowFault where the text is none."""
     bare = re.sub(r"[\s₦]|NGN", "", text, flags=re.IGNORECASE).replace("−", "-")
     if bare.startswith("(") and bare.endswith(")"):
         bare = f"-{bare[1:-1]}"
@@ -110,17 +112,18 @@ def _amount(text: str) -> int:
             raise InvalidOperation
         return money.to_minor(amount)
     except (InvalidOperation, ValueError):
-        raise _RowFault("has no amount with at most two decimals, such as -1,250.50") from None
+        raise RowFault("has no amount with at most two decimals, such as -1,250.50") from None
 
 
-def _day(text: str) -> date:
+def read_day(text: str) -> date:
+    """Return a day; RowFault where the text is none."""
     for pattern, places in _DAYS:
         if found := pattern.fullmatch(text):
             try:
                 return date(*(int(found[place]) for place in places))
             except ValueError:
                 break
-    raise _RowFault("has no date as YYYY-MM-DD or DD/MM/YYYY")
+    raise RowFault("has no date as YYYY-MM-DD or DD/MM/YYYY")
 
 
 def _rate(text: str) -> int:
@@ -129,13 +132,15 @@ def _rate(text: str) -> int:
         if basis_points != basis_points.to_integral_value() or not 0 <= basis_points <= 10_000:
             raise InvalidOperation
     except InvalidOperation:
-        raise _RowFault("has no rate in percent with at most two decimals") from None
+        raise RowFault("has no rate in percent with at most two decimals") from None
     return int(basis_points)
 
 
-def guess(heading: Sequence[str], kind: str) -> dict[str, str]:
+def guess(heading: Sequence[str], meanings: Iterable[str]) -> dict[str, str]:
     """Return the columns whose names say what they mean, for a party whose mapping is not known yet."""
     signs = {
+        "claim": ("claim",),
+        "account": ("account",),
         "policy_number": ("policy",),
         "reference": ("reference", "narration"),
         "amount": ("net", "amount", "premium"),
@@ -144,7 +149,7 @@ def guess(heading: Sequence[str], kind: str) -> dict[str, str]:
         "rate": ("rate", "commission %"),
     }
     found: dict[str, str] = {}
-    for meaning in MEANINGS[kind]:
+    for meaning in meanings:
         names = [name for name in heading if name not in found.values()]
         hit = next((name for sign in signs[meaning] for name in names if sign in name.casefold()), None)
         if hit:

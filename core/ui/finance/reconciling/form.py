@@ -57,7 +57,7 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
         return
     with reading(frame.scope()) as session:
         held = running.get_mapping(session, provider_id)
-    known: Mapping[str, str] = held.columns if held else file_rows.guess(file.heading, kind)
+    known: Mapping[str, str] = held.columns if held else file_rows.guess(file.heading, file_rows.MEANINGS[kind])
     st.caption(
         f"{words.count(len(file.rows))} rows. "
         + ("The columns are those that were used last for this party." if held else "Say which column means what.")

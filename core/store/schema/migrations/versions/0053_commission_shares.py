@@ -5,7 +5,7 @@ import sqlmodel
 from alembic import op
 
 revision = "0053"
-down_revision = "0050"
+down_revision = "0051"
 branch_labels = None
 depends_on = None
 

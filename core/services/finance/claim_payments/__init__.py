@@ -1,0 +1,1 @@
+"""Claims paid from a file of payments."""

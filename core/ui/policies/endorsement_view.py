@@ -1,0 +1,126 @@
+"""The endorsements of a policy as its versions, and those that an insurer has still to be told of."""
+
+from uuid import UUID
+
+import streamlit as st
+
+from core.covers.endorsements import REGISTRATION
+from core.services.people.staff import Person
+from core.services.policies import endorsements
+from core.services.policies.endorsements import Endorsement, UntoldEndorsement
+from core.services.selling import endorsing
+from core.services.views.policy import PolicyDetail
+from core.store.access import reading
+from core.ui.frame import frame
+from core.ui.kit import dialogs, facts, words
+from core.ui.kit.dialog_writes import DialogWrites
+from core.ui.kit.dialogs import Decision
+
+ROLES = endorsing.ROLES
+_MOST = 20
+# Their present values stand in the columns of the policy, and so on its cards.
+_SHOWN = {*REGISTRATION.names, "first_name", "last_name", "email", "phone_number", "phone"}
+_WRITES = DialogWrites(ROLES[0], frame.scope)
+
+
+def draw(policy: PolicyDetail, person: Person) -> None:
+    """Draw the versions of a policy, the newest first."""
+    if not policy.endorsements:
+        st.caption("Nothing was changed since the sale.")
+        return
+    for made in reversed(policy.endorsements):
+        with st.container(border=True):
+            _version(made)
+            _notice(made, person)
+    st.caption(f"As sold on {words.moment(policy.sale.created_at)}: see Submitted. No endorsement changes the premium.")
+
+
+def draw_present(policy: PolicyDetail) -> None:
+    """Draw the newest endorsement, and the present values that no other line of the cards shows."""
+    if not policy.endorsements:
+        return
+    newest = policy.endorsements[-1]
+    facts.line("Endorsed", f"No. {newest.number}, from {words.day(newest.effective_on)}")
+    present = {change["field"]: change["after"] for made in policy.endorsements for change in made.changes}
+    for name in sorted(present.keys() - _SHOWN):
+        facts.line(words.title(name), present[name])
+
+
+def _version(made: Endorsement) -> None:
+    st.markdown(f"**Endorsement {made.number}** · from {words.day(made.effective_on)}")
+    rows = [
+        {
+            "Field": words.title(change["field"]),
+            "Before": words.plain(change["before"] or "–"),
+            "After": words.plain(change["after"]),
+        }
+        for change in made.changes
+    ]
+    st.table(rows, border="horizontal")
+    if made.days_back:
+        days = f"{made.days_back} {'day' if made.days_back == 1 else 'days'}"
+        st.caption(f":material/history: Backdated by {days}: for a claim it counts from the day after it was made.")
+    facts.line("Asked by", made.requested_by)
+    facts.line("Reason", made.reason)
+    facts.line("Premium", words.naira(made.premium_minor))
+    facts.line("Made", f"{made.made_by}, {words.moment(made.made_at)}")
+
+
+def _notice(made: Endorsement, person: Person) -> None:
+    if made.told_at is not None:
+        facts.line("Insurer told", f"{made.told_by}, {words.moment(made.told_at)}: {made.told_how}")
+        return
+    st.markdown(":orange-badge[Insurer to be told] No connection takes endorsements: tell the insurer by hand.")
+    if person.has_role(*ROLES):
+        dialogs.button(
+            "Note that the insurer was told",
+            _telling(made.id, made.number),
+            key=f"endorsement.told.{made.number}",
+            icon=":material/task_alt:",
+        )
+
+
+def _telling(endorsement_id: UUID, number: int) -> Decision:
+    return Decision(
+        title="The insurer was told",
+        icon="task_alt",
+        says=f"Endorsement {number} is noted as told, with your name and the time. This cannot be taken back.",
+        asks=lambda: dialogs.field("note", "How it was told", longest=endorsing.LONGEST["note"]),
+        confirm="Note it",
+        act=_WRITES.run_with_fields(
+            ("note",),
+            lambda session, typed, by: endorsing.note_told(session, endorsement_id, note=typed["note"], by=by),
+            f"It is noted that the insurer was told of endorsement {number}.",
+        ),
+    )
+
+
+def draw_untold() -> None:
+    """Draw the endorsements that no insurer was told of, oldest first; nothing where there are none."""
+    with reading(frame.scope()) as session:
+        found, total = endorsements.list_untold(session, limit=_MOST)
+    if not total:
+        return
+    noun = "endorsement" if total == 1 else "endorsements"
+    with st.expander(f"{words.count(total)} {noun} to be reported by hand", icon=":material/edit_document:"):
+        lines = "\n".join(map(_line, found))
+        st.markdown(
+            "| Policy | Endorsement | Customer | Insurer | Changed | Holds from | Made |\n"
+            f"|:---|:---|:---|:---|:---|:---|:---|\n{lines}"
+        )
+        if total > len(found):
+            st.caption(f"The {len(found)} oldest are shown.")
+
+
+def _line(row: UntoldEndorsement) -> str:
+    href = frame.link("policies/policy.py", id=str(row.policy_id), tab="endorsements")
+    cells = (
+        f"[{words.plain(row.policy_number or 'Open')}]({href})",
+        f"No. {row.number}",
+        words.plain(row.holder),
+        words.plain(row.provider),
+        ", ".join(words.title(name).lower() for name in row.fields).capitalize(),
+        words.day(row.effective_on),
+        words.moment(row.made_at),
+    )
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,89 @@
+"""Endorsing a policy on its screen: the form with the present values, the versions, and telling the insurer."""
+
+import re
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.covers.insurers import insurer_a
+from core.services.people import staff
+from core.services.people.staff import Person
+from core.services.selling.buying import Sale
+from core.store.access import Scope, Store
+from core.store.schema.tables import Policy
+from tests.conftest import Partner
+from tests.services.selling import sell
+from tests.ui.conftest import Screen, press, texts
+from tests.ui.policy_pages import PAGE, confirm, open_page
+
+AWAITING = "policies/awaiting.py"
+PLATE = "policy.endorse.registration_number"
+
+
+@pytest.fixture
+def active(store: Store, partner: Partner) -> Sale:
+    return sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
+
+
+@pytest.fixture
+def ope(store: Store) -> Person:
+    with store.writing(Scope.system()) as session:
+        session.add(staff.Staff(email="ope@d.example", name="Ope Ade", roles=["operations"]))
+    with store.reading(Scope.system()) as session:
+        return staff.get_by_email(session, "ope@d.example")
+
+
+def opened(screen: Screen, person: Person, policy_id: Any) -> AppTest:
+    return screen(signed_in=person, path=PAGE, id=str(policy_id))
+
+
+def test_a_policy_is_endorsed_shows_its_versions_and_its_insurer_is_told(
+    screen: Screen, store: Store, partner: Partner, active: Sale, ope: Person
+) -> None:
+    other = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True, registration_number="XYZ-111AA")
+    at = press(opened(screen, ope, active.policy_id), "Endorse")
+    assert at.text_input(key=PLATE).value == active_plate(store, active)
+    at.text_input(key=PLATE).set_value("XYZ-111AA")
+    at.text_input(key="policy.endorse.email").set_value("x")
+    confirm(at)
+    assert all(fault in texts(at) for fault in ("Must be an e-mail address", "Must be said"))
+    at.text_input(key="policy.endorse.email").set_value("obi@people.example")
+    at.text_input(key="policy.reason").set_value("New plates")
+    at.text_input(key="policy.requested_by").set_value("The owner by phone")
+    confirm(at)
+    assert f"Is insured in these days by {other.policy['meta']['policy_number']}" in texts(at)
+    assert at.text_input(key="policy.reason").value == "New plates", "nothing that was typed is lost"
+    at.text_input(key=PLATE).set_value("NEW-222BB")
+    confirm(at)
+    done = ("The policy has endorsement 1. Its insurer is still to be told.", "Insurer to be told")
+    assert [sentence for sentence in done if sentence not in texts(at)] == []
+    assert {"NEW222BB", "₦0.00", "The owner by phone"} <= {text.value for text in at.text}
+    waiting = screen(signed_in=ope, path=AWAITING)
+    assert [found.label for found in waiting.expander if "reported by hand" in found.label] == [
+        "1 endorsement to be reported by hand"
+    ]
+    at = press(opened(screen, ope, active.policy_id), "Note that the insurer was told")
+    at.text_input(key="decision.field.note").set_value("E-mail to the underwriter")
+    at = at.button(key="decision.confirm").click().run()
+    assert any(re.fullmatch(r"Ope Ade, .*: E-mail to the underwriter", text.value) for text in at.text)
+    assert "Insurer to be told" not in texts(at)
+    assert not [found for found in screen(signed_in=ope, path=AWAITING).expander if "by hand" in found.label]
+
+
+def active_plate(store: Store, sale: Sale) -> str:
+    with store.reading(Scope.system()) as session:
+        return str(session.get_one(Policy, sale.policy_id).submitted["registration_number"])
+
+
+def test_a_claims_officer_reads_the_versions_and_changes_nothing(
+    screen: Screen, store: Store, active: Sale, ope: Person
+) -> None:
+    at = press(opened(screen, ope, active.policy_id), "Endorse")
+    at.text_input(key="policy.endorse.last_name").set_value("Obi")
+    at.text_input(key="policy.reason").set_value("Married")
+    at.text_input(key="policy.requested_by").set_value("The owner")
+    confirm(at)
+    officer = open_page(screen, active.policy_id, "claims")
+    assert "Endorsement 1" in texts(officer)
+    assert not {"Endorse", "Note that the insurer was told"} & {button.label for button in officer.button}
