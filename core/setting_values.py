@@ -2,6 +2,7 @@
 
 import ipaddress
 from decimal import Decimal
+from importlib.util import find_spec
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -66,3 +67,11 @@ DatabaseUrl = Annotated[str, AfterValidator(_check_database_url)]
 Port = Annotated[int, Field(ge=0, le=65_535)]
 # Ports with a comma between them.
 Ports = Annotated[str, Field(pattern=r"^([0-9]{1,5}(,[0-9]{1,5})*)?$")]
+
+
+def can_export_spans() -> bool:
+    """Return True if the packages of the extra `otel` are installed; imports none of them."""
+    try:
+        return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
+    except ModuleNotFoundError:
+        return False

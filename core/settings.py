@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
-from importlib.util import find_spec
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -44,20 +43,8 @@ LOOPBACK_HOSTS = setting_values.LOOPBACK_HOSTS
 _PLACEHOLDER_SECRET = re.compile("change.?me|placeholder|your.?secret|insecure", re.IGNORECASE)
 
 
-# What the extra `otel` brings.
-_EXPORTER = "opentelemetry.exporter.otlp.proto.http"
-
-
 class InvalidSetting(Exception):
     """A setting is invalid; the text names the variable and what it must be."""
-
-
-def _is_installed(module: str) -> bool:
-    """Return True for a module that can be imported; does not import it."""
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 def _is_weak(secret: str) -> bool:
@@ -206,7 +193,7 @@ class Settings(BaseSettings):
         self._check_spans_installed()
 
     def _check_spans_installed(self) -> None:
-        if self.otlp_url is not None and not _is_installed(_EXPORTER):
+        if self.otlp_url is not None and not setting_values.can_export_spans():
             raise InvalidSetting(
                 "COVERDESK_OTLP_URL: must be unset, or OpenTelemetry installed: pip install 'coverdesk[otel]'"
             )

@@ -1,4 +1,4 @@
-"""What was appended to the audit log and to the feed since it was last looked at, and where either breaks."""
+"""Rows appended to the audit log and to the feed since the last look, and breaks in either."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,7 +32,7 @@ class Ends:
         return list(session.execute(query))
 
     def broken(self, session: ScopedSession, events: list[Any]) -> list[str]:
-        """What does not follow upon these ends; they are moved to the newest."""
+        """List the rows that do not follow upon these ends; the ends are moved to the newest."""
         wanted = range(self.position + 1, self.position + 1 + len(events))
         found = [] if [row.position for row in events] == list(wanted) else ["the feed has a gap"]
         for chain, (position, head) in _heads(session).items():

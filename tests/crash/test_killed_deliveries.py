@@ -121,7 +121,7 @@ class Deliveries:
 
 
 def _foreign(session: ScopedSession, taken: Sequence[Received]) -> list[str]:
-    """What was delivered without its event, or otherwise than that is stored."""
+    """List deliveries without their event, or with other contents than are stored."""
     wrong = []
     for start in range(0, len(taken), _AT_ONCE):
         part = taken[start : start + _AT_ONCE]
