@@ -58,6 +58,7 @@ def test_a_policy_is_endorsed_shows_its_versions_and_its_insurer_is_told(
     confirm(at)
     done = ("The policy has endorsement 1. Its insurer is still to be told.", "Insurer to be told")
     assert [sentence for sentence in done if sentence not in texts(at)] == []
+    assert "Fields: Registration number" in texts(at), "the history names fields in words"
     assert {"NEW222BB", "₦0.00", "The owner by phone"} <= {text.value for text in at.text}
     waiting = screen(signed_in=ope, path=AWAITING)
     assert [found.label for found in waiting.expander if "reported by hand" in found.label] == [

@@ -218,7 +218,7 @@ def _save(
     # Fields by name alone: the values are personal, and the log is kept for ever.
     told = {
         "endorsement": row.number,
-        "effective_on": row.effective_on.isoformat(),
+        "effective_date": row.effective_on.isoformat(),
         "fields": list(after),
         "premium": "0.00",
     }

@@ -27,7 +27,7 @@ _TITLES: Final = {
 }
 _OPTIONS: Final = frozenset(
     {"premium_frequency", "stock_taking_interval", "benefit_coverage", "nature_of_stock"}
-    | {"method", "state", "answer", "field", "roles"}
+    | {"method", "state", "answer", "field", "fields", "roles"}
 )
 
 
