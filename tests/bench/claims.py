@@ -107,7 +107,7 @@ def _documents(*, is_sqlite: bool) -> str:
 
 
 def works(store: Any, person: Any) -> Iterator[tuple[str, Callable[[], object]]]:
-    """Yield the reads of the screens: every view of the queue, sorted by another column, found by text, and reviews."""
+    """Yield what the screens read: every view of the queue, sorted by another column, found by text, and reviews."""
     from core.services.claims.lists import queue as claim_queue
     from core.services.claims.lists.filter import NOBODY, VIEWS, ClaimFilter
     from core.services.claims.review import review as claim_review

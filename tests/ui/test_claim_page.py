@@ -212,6 +212,11 @@ def test_claim_is_approved_with_the_amount_that_the_records_suggest(opens: Opens
     assert (claim.claim_status, claim.approved_amount_minor, claim.version) == ("Approved", 7_000_000, 3)
     assert office.events(claim_id)[-1].note == "Complete"
     assert not [button for button in at.button if button.key == key(claim_id, "confirm")]
+    # The offer is prepared, and nothing is sent before it is confirmed.
+    assert at.text_input(key=key(claim_id, "amount Offer sent")).value == "70,000.00"
+    at.button(key=key(claim_id, "confirm Offer sent")).click().run()
+    assert "The claim is Offer sent now" in texts(at)
+    assert not [button for button in at.button if (button.label or "").startswith("Confirm")]
 
 
 def test_amount_beyond_the_limit_is_refused_beside_it_and_stays(opens: Opens, office: Office) -> None:

@@ -1,5 +1,6 @@
 """Row-level tenancy: a session carries a scope, and the store adds its conditions to every query."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
@@ -92,6 +93,13 @@ class ScopedSession(Session):
             self._admit(row)
             _insert_statement(type(row)).run(connection, _values(row))
         daily_rollup.add_rows(connection, *rows)
+
+    def insert_batch(self, rows: Sequence[SQLModel]) -> None:
+        """Like `insert`, but for many rows of one table that no roll-up counts, in one statement."""
+        for row in rows:
+            self._admit(row)
+        if rows:
+            _insert_statement(type(rows[0])).run(connection_of(self), [_values(row) for row in rows])
 
     def insert_if_absent(self, row: SQLModel) -> bool:
         """Insert a row unless its unique key exists; waits for an uncommitted rival.

@@ -64,10 +64,15 @@ def get_typed(claim_id: UUID, name: str) -> Any:  # noqa: ANN401 of the widget's
 
 def current(review: ClaimReview) -> Open | None:
     """Return the transition whose form is open."""
-    found: Open | None = st.session_state.get(key(review.id, "open"))
+    found = _read_open(review.id)
     if found and found.is_proposed and not _is_possible(review, found.to):
         close(review.id)
         return None
+    return found
+
+
+def _read_open(claim_id: UUID) -> Open | None:
+    found: Open | None = st.session_state.get(key(claim_id, "open"))
     return found
 
 
@@ -122,17 +127,23 @@ def fresh_token() -> str:
     return ids.new_token()
 
 
-def carry_out(form: str, review: ClaimReview, act: Callable[[Hand], str], clears: Mapping[str, Any] = _NOTHING) -> None:
+def carry_out(
+    form: str,
+    review: ClaimReview,
+    act: Callable[[Hand], str],
+    clears: Mapping[str, Any] = _NOTHING,
+    to: str | None = None,
+) -> None:
     """Carry out an action, as the callback of a button; a refusal is stored for the form and the input is kept.
 
-    `clears` maps the fields to reset on success to their new values.
+    `clears` maps the fields to reset on success to their new values; `to` is the transition of a decision.
     """
     person, claim_id = frame.require(*CLAIMS_ROLES), review.id
     hand = review_actions.hand(review, person)
-    open_ = current(review)
+    open_ = _read_open(claim_id)
     if form == MOVE:
-        if open_ is None:
-            # Second click of a double click: the first one has moved the claim and closed the form.
+        if open_ is None or (to is not None and open_.to != to):
+            # Second click of a double click: the first one has moved the claim, closed the form or opened the next.
             return
         hand = replace(hand, version=open_.version)
     try:

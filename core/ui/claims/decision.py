@@ -103,13 +103,15 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
         st.button(
             "Refer to a supervisor" if above else f"Confirm: {move.label.lower()}",
             type="primary",
-            key=key(review.id, "confirm"),
+            # A hasty second click on the form before does not reach one that has opened by itself.
+            key=key(review.id, f"confirm {attempt.to}" if attempt.is_proposed else "confirm"),
             on_click=claim_attempts.carry_out,
             args=(
                 MOVE,
                 review,
                 lambda hand: _refer(hand, move) if above else _carried(review, hand, move, asked),
                 _cleared(review, move),
+                move.to,
             ),
         )
         st.button(

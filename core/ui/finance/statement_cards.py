@@ -51,7 +51,7 @@ def lines(statement_id: UUID, paper: Paper) -> None:
         return
     with reading(frame.scope()) as session:
         found = next(iter(statement_reading.batches_of(session, statement_id)), ())[:_SHOWN]
-    names = paper.facts.get("names", {})
+    names = paper.names
     st.subheader(f"Lines: {words.count(paper.lines)}", anchor=False)
     st.table(
         [
@@ -61,7 +61,7 @@ def lines(statement_id: UUID, paper: Paper) -> None:
                 "Transaction": line.kind,
                 "Policy number": words.plain(line.policy_number or "–"),
                 "Customer": words.plain(line.customer),
-                "Product": words.plain(names.get(str(line.product_id), "")),
+                "Product": words.plain(names.get(line.product_id, "")),
                 "Premium": words.naira(line.premium_minor),
                 "Commission": words.naira(line.commission_minor),
                 "Net": words.naira(line.net_minor),

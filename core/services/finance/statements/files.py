@@ -68,6 +68,11 @@ class Paper:
         return "insurer" if self.account == "distributor" else "distributor"
 
     @property
+    def names(self) -> dict[UUID, str]:
+        """The names of products and parties as they were when it was prepared."""
+        return {UUID(key): name for key, name in self.facts.get("names", {}).items()}
+
+    @property
     def trailer(self) -> list[tuple[str, int]]:
         """The opening balance, everything that changed it, and the closing balance."""
         rows = [
@@ -95,7 +100,7 @@ def csv_chunks(paper: Paper, batches: Iterable[Iterable[Any]]) -> Iterator[bytes
     """Yield the CSV of a statement: heading, opening balance, lines, payments and closing balance."""
     heading = ",".join(paper.other_heading if column.name == "other" else column.name for column in COLUMNS)
     yield f"{heading}\r\n{_balance('opening balance', paper.opening_minor)}".encode()
-    names = paper.facts.get("names", {})
+    names = {key: csv_field(name) for key, name in paper.names.items()}
     position = 0
     for batch in batches:
         rows = []
@@ -124,9 +129,9 @@ def _payment(line: PaidLine) -> str:
     return ",".join(fields) + "\r\n"
 
 
-def _line(position: int, line: Any, names: Mapping[str, str]) -> str:
+def _line(position: int, line: Any, names: Mapping[UUID, str]) -> str:
     is_back = line.kind in {"cancellation", "decline"}
-    commission = money.to_wire(line.commission_minor)
+    commission, premium = money.to_wire(line.commission_minor), money.to_wire(line.premium_minor)
     fields = (
         str(position),
         clock.to_wire(line.occurred_at) or "",
@@ -134,12 +139,12 @@ def _line(position: int, line: Any, names: Mapping[str, str]) -> str:
         line.kind,
         csv_field(line.policy_number or ""),
         csv_field(line.customer),
-        csv_field(names.get(str(line.product_id), "")),
-        csv_field(names.get(str(line.other_id), "")),
+        names.get(line.product_id, ""),
+        names.get(line.other_id, ""),
         str(clock.to_lagos_day(line.effective_at)) if line.effective_at else "",
         str(clock.to_lagos_day(line.expires_at)) if line.expires_at else "",
-        money.to_wire(line.premium_minor),
-        money.to_wire(line.premium_minor),
+        premium,
+        premium,
         money.to_wire(line.rate_bp),
         "0.00" if is_back else commission,
         commission if is_back else "0.00",

@@ -87,7 +87,7 @@ def _said(page: "FPDF", paper: Paper) -> None:
 
 def _lines(page: "FPDF", paper: Paper, batches: Iterable[Iterable[Any]]) -> None:
     _new_page(page, paper)
-    names, widths = paper.facts.get("names", {}), _Widths(page)
+    names, widths = paper.names, _Widths(page)
     for position, line in enumerate(_flat(batches), 1):
         if page.get_y() > _FOOT - _ROW - 2:
             _new_page(page, paper)
@@ -124,7 +124,7 @@ def _cells(position: int, line: Any, names: Any) -> Sequence[str]:
         line.kind,
         line.policy_number or "",
         line.customer,
-        names.get(str(line.product_id), ""),
+        names.get(line.product_id, ""),
         cover,
         _amount(line.premium_minor),
         f"{line.rate_bp / 100:.2f}",

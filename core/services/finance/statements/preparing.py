@@ -36,6 +36,9 @@ _AMOUNTS: Final = (
 )
 
 
+_LINE_FIELDS: Final = tuple(Line.__dataclass_fields__)
+
+
 @dataclass(slots=True)
 class _Sums:
     """The running sums of a statement's lines."""
@@ -56,7 +59,8 @@ class _Sums:
         self.net_minor += line.net_minor
         self.vat_minor += line.vat_minor
         self.withheld_minor += line.withheld_minor
-        self.seen |= {line.product_id, line.other_id}
+        self.seen.add(line.product_id)
+        self.seen.add(line.other_id)
         if line.kind in {"cancellation", "decline"}:
             self.clawback_minor += line.commission_minor
         elif line.kind == "adjustment":
@@ -86,10 +90,11 @@ def prepare(session: ScopedSession, party: Party, month: date, *, by: Person) ->
     taxed = _assess(session, party, terms, month, unstated.commission_minor)
     collects = terms.collects if terms else "platform"
     for lines in statement_lines.stream(session, party, window, tax=taxed, collects=collects, rows=unstated.rows):
+        rows = [_row(statement_id, party, position + place, line) for place, line in enumerate(lines, 1)]
+        position += len(rows)
         for line in lines:
-            position += 1
             sums.add(line)
-            session.insert(_row(statement_id, party, position, line))
+        session.insert_batch(rows)
     paid = paid_lines.list_unstated(session, party, window.last)
     paid_lines.write(session, statement_id, paid)
     sums.paid_minor = sum(line.amount_minor for line in paid)
@@ -186,7 +191,7 @@ def _assess(
 
 
 def _row(statement_id: UUID, party: Party, position: int, line: Line) -> StatementLine:
-    values = {name: getattr(line, name) for name in Line.__dataclass_fields__}
+    values = {name: getattr(line, name) for name in _LINE_FIELDS}
     return StatementLine(statement_id=statement_id, account=party.account, position=position, **values)
 
 

@@ -21,8 +21,9 @@ from core.store.schema.tables import Staff, Statement, StatementLine
 _TITLES = {"distributor": "Commission statement", "provider": "Account current"}
 _SERIES = {"distributor": "CS", "provider": "AC"}
 _BATCH = 2_000
-# As columns and not as records, of which a session would keep each.
-_PRINTED = tuple(col(getattr(StatementLine, name)) for name in StatementLine.model_fields)
+# As columns and not as records, of which a session would keep each; without those that no file has.
+_UNPRINTED = {"statement_id", "account", "released_by"}
+_PRINTED = tuple(col(getattr(StatementLine, name)) for name in StatementLine.model_fields if name not in _UNPRINTED)
 _AMOUNTS = (
     *("opening_minor", "premium_minor", "earned_minor", "clawback_minor", "adjusted_minor", "vat_minor"),
     *("withheld_minor", "paid_minor", "closing_minor"),
