@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
@@ -152,8 +153,8 @@ def run() -> None:
     try:
         app()
     except InvalidSetting as error:
-        err.print(f"[bold red]Cannot start.[/] {error}")
+        err.print(f"[bold red]Cannot start.[/] {escape(str(error))}")
         sys.exit(2)
     except CoverdeskError as error:
-        err.print(f"[bold red]Refused.[/] {error}")
+        err.print(f"[bold red]Refused.[/] {escape(str(error))}")
         sys.exit(1)

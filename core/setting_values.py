@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
 
+# What the extra `otel` brings.
+EXPORTER = "opentelemetry.exporter.otlp.proto.http"
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -48,16 +50,26 @@ def _check_proxies(value: str) -> str:
         raise ValueError("must be addresses or networks with commas between them, as 10.0.0.7,fd00::/8") from None
 
 
-def _check_bare_address(value: str) -> str:
+def _check_collector_address(value: str) -> str:
     address = _check_web_address(value)
+    if not _is_installed(EXPORTER):
+        raise ValueError("must be unset, or OpenTelemetry installed: pip install 'coverdesk[otel]'")
     parts = urlsplit(address)
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("must be a bare address; a credential goes into OTEL_EXPORTER_OTLP_HEADERS")
     return address
 
 
+def _is_installed(module: str) -> bool:
+    """Return True for a module that can be imported; does not import it."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 WebAddress = Annotated[str, AfterValidator(_check_web_address)]
-BareAddress = Annotated[str, AfterValidator(_check_bare_address)]
+CollectorAddress = Annotated[str, AfterValidator(_check_collector_address)]
 SafeAddress = Annotated[str, AfterValidator(_check_safe_address)]
 InsurerKey = Annotated[SecretStr, AfterValidator(_check_insurer_key)]
 Count = Annotated[int, Field(ge=0)]
@@ -67,11 +79,3 @@ DatabaseUrl = Annotated[str, AfterValidator(_check_database_url)]
 Port = Annotated[int, Field(ge=0, le=65_535)]
 # Ports with a comma between them.
 Ports = Annotated[str, Field(pattern=r"^([0-9]{1,5}(,[0-9]{1,5})*)?$")]
-
-
-def can_export_spans() -> bool:
-    """Return True if the packages of the extra `otel` are installed; imports none of them."""
-    try:
-        return find_spec("opentelemetry.exporter.otlp.proto.http") is not None
-    except ModuleNotFoundError:
-        return False

@@ -23,7 +23,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from core import environment, paths, setting_values
 from core.environment import PREFIX
 from core.setting_values import (
-    BareAddress,
+    CollectorAddress,
     Count,
     DatabaseUrl,
     InsurerKey,
@@ -106,7 +106,7 @@ class Settings(BaseSettings):
     metrics: bool = False
     metrics_token: SecretStr = SecretStr("")
     metrics_port: Port = 0
-    otlp_url: BareAddress | None = None
+    otlp_url: CollectorAddress | None = None
     webhook_ports: Ports = ""
     smtp_url: SecretStr = SecretStr("")
     mail_from: str = "coverdesk@localhost"
@@ -190,13 +190,6 @@ class Settings(BaseSettings):
         self._check_provider_complete()
         self._check_metrics_private()
         self._check_debug_private()
-        self._check_spans_installed()
-
-    def _check_spans_installed(self) -> None:
-        if self.otlp_url is not None and not setting_values.can_export_spans():
-            raise InvalidSetting(
-                "COVERDESK_OTLP_URL: must be unset, or OpenTelemetry installed: pip install 'coverdesk[otel]'"
-            )
 
     def _check_debug_private(self) -> None:
         """Whole traces hold values of people: they are for a store that nobody else is served from."""

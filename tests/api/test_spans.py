@@ -9,9 +9,10 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
+from core import cli, spans
 from core import settings as settings_module
-from core import spans
 from core.covers.insurers import insurer_f
+from core.setting_values import EXPORTER
 from core.settings import ROOT, InvalidSetting, settings
 from core.store.access import Store
 from tests.api.conftest import Client
@@ -98,16 +99,30 @@ def test_a_server_exports_until_its_end_and_does_not_wait_for_a_collector_that_i
 def test_an_address_without_the_extra_is_refused_with_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COVERDESK_OTLP_URL", "http://collector:4318")
     settings_module.settings.cache_clear()
-    settings()._check_spans_installed()
-    monkeypatch.setitem(sys.modules, settings_module._EXPORTER, None)
-    with pytest.raises(InvalidSetting, match=r"COVERDESK_OTLP_URL: .*pip install 'coverdesk\[otel\]'"):
-        settings().check_safe_to_serve()
+    assert settings().otlp_url == "http://collector:4318"
+    settings_module.settings.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, EXPORTER, None)
+        with pytest.raises(InvalidSetting, match=r"COVERDESK_OTLP_URL: .*pip install 'coverdesk\[otel\]'"):
+            settings()
     monkeypatch.setenv("COVERDESK_OTLP_URL", "http://ada:secret@collector:4318")
     settings_module.settings.cache_clear()
     with pytest.raises(InvalidSetting, match="COVERDESK_OTLP_URL: must be a bare address") as refused:
         settings()
     assert "secret" not in str(refused.value)
     settings_module.settings.cache_clear()
+
+
+def test_a_refusal_of_a_command_keeps_its_brackets(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse() -> None:
+        raise InvalidSetting("pip install 'coverdesk[otel]'")
+
+    monkeypatch.setattr(cli, "app", refuse)
+    with pytest.raises(SystemExit):
+        cli.run()
+    assert "pip install 'coverdesk[otel]'" in capsys.readouterr().err
 
 
 def test_nothing_of_it_is_imported_where_nobody_asks_for_it() -> None:
