@@ -212,7 +212,7 @@ def test_preview_writes_nothing(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_a.THIRD_PARTY)
     assert preview(store, partner, sale, by_insurer=True).price.total == Decimal("15000.00")
     assert refunds_kept(store) == []
-    assert state(store, partner, sale) == PolicyState(stage="In force", version=1, actions=("cancel", "renew"))
+    assert state(store, partner, sale) == PolicyState(stage="In force", version=1, actions=("endorse", "cancel", "renew"))
 
 
 def test_renewed_policy_gives_back_the_term_that_has_not_begun(store: Store, partner: Partner) -> None:
