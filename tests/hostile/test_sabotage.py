@@ -355,9 +355,8 @@ def test_markdown_that_nobody_escapes_is_noticed(
     policy = client.post(BUY, key=partner.live_key, json=body).json()["data"]
 
     def shown_as_text() -> None:
-        at = screen("operations", page="policies/policy.py", id=policy["id"])
-        at.query_params["id"] = policy["id"]
-        raw = list(payloads.unescaped(at.run()))
+        at = screen("operations", path="policies/policy.py", id=policy["id"])
+        raw = list(payloads.unescaped(at))
         assert not raw, raw
 
     caught(shown_as_text, monkeypatch, (words, "plain", lambda text: text or ""))
