@@ -5,7 +5,9 @@ UV = $(shell command -v uv 2>/dev/null || echo $(V)/bin/uv)
 PURCHASES ?= 20000
 PORT ?= 8501
 T ?= tests
-PYTEST = $(V)/bin/python -m pytest -n auto --dist worksteal
+# A process more than there are processors: for a fifth of their time tests wait for browsers, disks and servers.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+PYTEST = $(V)/bin/python -m pytest -n $(WORKERS) --dist worksteal
 
 # Code that is compiled once starts in seconds; some machines forbid Python to keep it.
 unexport PYTHONDONTWRITEBYTECODE
