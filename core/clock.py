@@ -41,6 +41,14 @@ def midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
+def latest_start() -> datetime:
+    """Return the latest start of cover that has come: now, or midnight UTC of the present day in Lagos if it is later.
+
+    Days begin in Lagos an hour before midnight UTC, where terms start (contract S8).
+    """
+    return max(now(), midnight(today()))
+
+
 def lagos_midnight(day: date) -> datetime:
     """Return the UTC instant at which a day starts in Lagos: the bounds of all reporting periods."""
     return datetime.combine(day, time(), LAGOS).astimezone(UTC)

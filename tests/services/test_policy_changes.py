@@ -18,6 +18,7 @@ from core.covers.insurers import insurer_a, insurer_b_auto, insurer_f
 from core.covers.refunds import Refund as Preview
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
+from core.services.filters import expressions
 from core.services.policies import certificates, policies
 from core.services.policies import changes as policy_changes
 from core.services.policies import states as policy_states
@@ -212,7 +213,8 @@ def test_preview_writes_nothing(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_a.THIRD_PARTY)
     assert preview(store, partner, sale, by_insurer=True).price.total == Decimal("15000.00")
     assert refunds_kept(store) == []
-    assert state(store, partner, sale) == PolicyState(stage="In force", version=1, actions=("endorse", "cancel", "renew"))
+    actions = ("endorse", "cancel", "renew")
+    assert state(store, partner, sale) == PolicyState(stage="In force", version=1, actions=actions)
 
 
 def test_renewed_policy_gives_back_the_term_that_has_not_begun(store: Store, partner: Partner) -> None:
@@ -332,6 +334,19 @@ def test_stage_follows_the_clock(store: Store, partner: Partner, days: int, stag
     sale = sell(store, partner, insurer_a.THIRD_PARTY)
     with clock.freeze(clock.midnight(TODAY) + timedelta(days=days)):
         assert state(store, partner, sale).stage == stage
+
+
+def test_what_is_sold_after_midnight_in_lagos_is_in_force_at_once(store: Store, partner: Partner) -> None:
+    with clock.freeze(clock.lagos_midnight(TODAY) + timedelta(minutes=30)):
+        sale = sell(store, partner, insurer_a.THIRD_PARTY)
+        with store.reading(partner.scope()) as session:
+            in_sql = session.execute(sa.select(expressions.policy_stage()).where(col(Policy.id) == sale.policy_id))
+            assert in_sql.scalar_one() == "In force"
+            code = session.execute(sa.select(col(Certificate.code))).scalar_one()
+            assert certificates.get_by_code(session, code).status == "In force"
+        assert state(store, partner, sale).stage == "In force"
+    with clock.freeze(clock.lagos_midnight(TODAY) - timedelta(minutes=1)):
+        assert state(store, partner, sale).stage == "Not started"
 
 
 def test_pending_policy_offers_its_three_actions(store: Store, partner: Partner) -> None:

@@ -1,5 +1,7 @@
 """SQL expressions that several lists are filtered by."""
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -23,20 +25,21 @@ def in_force() -> sa.ColumnElement[bool]:
 
 def policy_stage() -> Any:
     """Return the expression of a policy's stage, as `policies.states.get_stage` tells that of one policy."""
-    started, ended = col(Policy.start_at) > _now_parameter(), col(Policy.expiration_at) <= _now_parameter()
+    ahead = col(Policy.start_at) > _time_parameter(clock.latest_start)
+    ended = col(Policy.expiration_at) <= _time_parameter(clock.now)
     return sa.case(
         (col(Policy.cancelled_at).is_not(None), _stage_literal(PolicyStage.CANCELLED)),
         (col(Policy.declined_at).is_not(None), _stage_literal(PolicyStage.DECLINED)),
         (col(Policy.activated).is_(False), _stage_literal(PolicyStage.PENDING)),
         (ended, _stage_literal(PolicyStage.EXPIRED)),
-        (started, _stage_literal(PolicyStage.NOT_STARTED)),
+        (ahead, _stage_literal(PolicyStage.NOT_STARTED)),
         else_=_stage_literal(PolicyStage.IN_FORCE),
     )
 
 
-def _now_parameter() -> Any:
+def _time_parameter(read: Callable[[], datetime]) -> Any:
     # Evaluated when the statement is executed, not when it is built.
-    return sa.bindparam(None, callable_=clock.now, type_=UTCDateTime())
+    return sa.bindparam(None, callable_=read, type_=UTCDateTime())
 
 
 def _stage_literal(stage: PolicyStage) -> Any:

@@ -57,12 +57,11 @@ class CertificateFacts:
     @property
     def status(self) -> PolicyStage:
         """The current status of its term; a cancellation after its end does not change it."""
-        now = clock.now()
         if self.cancelled_at is not None:
             return PolicyStage.CANCELLED
-        if self.expiration_at <= now:
+        if self.expiration_at <= clock.now():
             return PolicyStage.EXPIRED
-        return PolicyStage.NOT_STARTED if self.start_at > now else PolicyStage.IN_FORCE
+        return PolicyStage.NOT_STARTED if self.start_at > clock.latest_start() else PolicyStage.IN_FORCE
 
     @property
     def verification_url(self) -> str:

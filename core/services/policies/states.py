@@ -47,7 +47,8 @@ def get_stage(policy: Any) -> PolicyStage:
         return PolicyStage.PENDING
     if policy.expiration_at is not None and policy.expiration_at <= now:
         return PolicyStage.EXPIRED
-    return PolicyStage.NOT_STARTED if policy.start_at is not None and policy.start_at > now else PolicyStage.IN_FORCE
+    is_ahead = policy.start_at is not None and policy.start_at > clock.latest_start()
+    return PolicyStage.NOT_STARTED if is_ahead else PolicyStage.IN_FORCE
 
 
 def status_of(policy: object) -> PolicyStatus:
