@@ -145,6 +145,15 @@ def test_one_account_of_two_borrowers_calls_for_a_reason_and_no_supervisor(offic
     office.move(second, "Approved", by="bola", amount="75000", reasons={"duplicate": "Husband and wife"})
 
 
+def test_many_duplicates_are_named_by_the_first_and_counted(office: Office) -> None:
+    for _ in range(5):
+        latest = office.lodge_again()
+    check = next(check for check in review(office, latest).checks if check.key == "duplicate")
+    assert check.detail.count(" has ") == 3
+    assert check.detail.endswith("; and 1 more")
+    assert len(review(office, latest).duplicates) == 4
+
+
 def test_three_claims_of_one_phone_in_ninety_days_call_for_a_reason(office: Office) -> None:
     office.lodge()
     incidents = ("Death", "Temporary disability")

@@ -172,7 +172,7 @@ def draw_checks(review: ClaimReview, person: Person) -> None:
                     f"{_MARKS[check.passed]} {words.plain(check.question)} :small[– {words.plain(check.detail)}]"
                 )
             st.markdown(_complete(review))
-            for duplicate in review.duplicates:
+            for duplicate in (each for each in review.duplicates if each.is_same_loss):
                 st.markdown(f":red[:material/content_copy: {words.plain(duplicate.text)}]")
             for override in review.overrides:
                 st.caption(

@@ -16,6 +16,8 @@ from core.services.claims.review.fraud_flags import format_day
 from core.store.schema.tables import Claim, Policy
 
 DUPLICATE: Final = "duplicate"
+# So many duplicates are named by their check; the review lists every related claim.
+_NAMED: Final = 3
 CHECK_KEYS: Final = (
     *(
         "in_force",
@@ -88,8 +90,15 @@ def _check_duplicates(found: Sequence[Duplicate]) -> CoverageCheck:
         key=DUPLICATE,
         question="No other claim for this loss",
         passed=None if found and not is_same_loss else not is_same_loss,
-        detail="; ".join(each.text for each in found) or "None is open or was paid",
+        detail=_name_duplicates(found) or "None is open or was paid",
     )
+
+
+def _name_duplicates(found: Sequence[Duplicate]) -> str:
+    """Name the first few, claims for the same loss before those of the same people."""
+    first = sorted(found, key=lambda each: not each.is_same_loss)[:_NAMED]
+    rest = len(found) - len(first)
+    return "; ".join([*(each.text for each in first), *([f"and {rest} more"] if rest else [])])
 
 
 def _check_velocity(count: int) -> CoverageCheck:
