@@ -81,8 +81,13 @@ def _is_possible(review: ClaimReview, to: str) -> bool:
 
 
 def begin(review: ClaimReview, to: str) -> None:
-    """Open the form of a transition; earlier input is restored."""
-    st.session_state[key(review.id, "open")] = Open(to=to, version=review.version)
+    """Open the form of a transition; earlier input is restored.
+
+    A form that opened by itself stays the same one, with its buttons: a click on them that is under way is not lost.
+    """
+    found = _read_open(review.id)
+    is_proposed = found is not None and found.to == to and found.is_proposed
+    st.session_state[key(review.id, "open")] = Open(to=to, version=review.version, is_proposed=is_proposed)
     attempts.forget(key(review.id, MOVE))
 
 
