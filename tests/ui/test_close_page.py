@@ -1,24 +1,18 @@
 """Month close on the screen: one person begins, the list says what stands against it, another closes."""
 
-from collections.abc import Iterator
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import clock, demo
+from core import demo
 from core.services.finance import months
 from core.store.access import Store
 from tests.portfolio import NOW
 from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, labels, press, texts
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 PAGE = "finance/close.py"
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 def open_page(screen: Screen, finance: Finance, by: str, month: str = "2026-10") -> AppTest:

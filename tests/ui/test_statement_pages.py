@@ -1,11 +1,9 @@
 """The statements on the screens: prepared by one person, approved and sent by another, and reversed by two."""
 
-from collections.abc import Iterator
 from datetime import date
 
 import pytest
 
-from core import clock
 from core.services.finance.parties import Party
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
@@ -17,13 +15,9 @@ from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, sent, texts
 from tests.ui.finance_pages import open_page
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 LIST, ONE = "finance/statements.py", "finance/statement.py"
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture
