@@ -6,6 +6,7 @@ import streamlit as st
 
 from core import clock
 from core.services.finance.statements import overview as statement_overview
+from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.overview import DRAFT, StatementSummary
 from core.store.access import reading
 from core.ui.finance import statement_actions
@@ -41,7 +42,7 @@ def counted(rows: list[StatementSummary]) -> None:
     st.markdown(f"{STATEMENTS.count_text(len(rows))} · {said}" if rows else STATEMENTS.count_text(0))
 
 
-frame.require(ROLE)
+person = frame.require(ROLE)
 frame.page_header(
     "Statements", "What each distributor and insurer is owed for a month: prepared by one person, approved by another."
 )
@@ -52,6 +53,9 @@ with st.skeleton(height=300), reading(frame.scope()) as session:
     months = statement_overview.list_months(session)
     month = asked(months)
     rows = statement_overview.list_month(session, month)
+    movable = {
+        to: statement_states.list_movable(session, month, to, by=person) for to in statement_actions.MOVES_OF_MANY
+    }
 with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
     choice(months, month)
     is_over = clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now()
@@ -63,6 +67,15 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             is_primary=True,
             icon=":material/draw:",
         )
+    for to, label in statement_actions.MOVES_OF_MANY.items():
+        if movable[to]:
+            dialogs.button(
+                label.format(words.count(len(movable[to]))),
+                statement_actions.moving_all(month, to, movable[to]),
+                is_primary=not drafts,
+                icon=":material/task_alt:",
+                disabled=to == "Approved" and not person.may_approve,
+            )
 dialogs.run(ROLE)
 if not rows:
     st.info("No money moved in this month: there is nothing to state.", icon=":material/event_busy:")
