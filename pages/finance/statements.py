@@ -1,7 +1,5 @@
 """Statements: the accounts of a month, with what is drafted, prepared, approved and sent."""
 
-from datetime import date
-
 import streamlit as st
 
 from core import clock
@@ -11,29 +9,11 @@ from core.services.finance.statements.overview import DRAFT, StatementSummary
 from core.store.access import reading
 from core.ui.finance import statement_actions
 from core.ui.finance.finance_writes import ROLE
+from core.ui.finance.months import choose_month
 from core.ui.finance.statement_table import STATEMENTS
 from core.ui.frame import frame
-from core.ui.kit import dialogs, url_state, words
+from core.ui.kit import dialogs, words
 from core.ui.lists import tables
-
-
-def asked(months: list[date]) -> date:
-    """Return the month in the URL, or the newest that is over."""
-    usual = months[1] if len(months) > 1 else months[0]
-    return next((month for month in months if f"{month:%Y-%m}" == st.query_params.get("month")), usual)
-
-
-def choice(months: list[date], month: date) -> None:
-    names = {f"{each:%Y-%m}": f"{each:%B %Y}" for each in months}
-    st.session_state["month"] = f"{month:%Y-%m}"
-    st.selectbox(
-        "Month",
-        list(names),
-        key="month",
-        format_func=names.__getitem__,
-        width=220,
-        on_change=lambda: url_state.change({"month": [st.session_state["month"]]}),
-    )
 
 
 def counted(rows: list[StatementSummary]) -> None:
@@ -49,15 +29,17 @@ frame.page_header(
 if not frame.mode():
     st.info("Statements are made of live records: switch to Live in the menu.", icon=":material/science:")
     st.stop()
-with st.skeleton(height=300), reading(frame.scope()) as session:
+with reading(frame.scope()) as session:
     months = statement_overview.list_months(session)
-    month = asked(months)
+header = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+with header:
+    month = choose_month(months)
+with st.skeleton(height=300), reading(frame.scope()) as session:
     rows = statement_overview.list_month(session, month)
     movable = {
         to: statement_states.list_movable(session, month, to, by=person) for to in statement_actions.MOVES_OF_MANY
     }
-with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-    choice(months, month)
+with header:
     is_over = clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now()
     drafts = sum(row.state == DRAFT for row in rows)
     if is_over and drafts:

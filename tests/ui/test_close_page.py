@@ -1,9 +1,12 @@
 """Month close on the screen: one person begins, the list says what stands against it, another closes."""
 
+from datetime import date
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import demo
+from core.services.closing import closing
 from core.services.finance import months
 from core.store.access import Store
 from tests.portfolio import NOW
@@ -34,6 +37,12 @@ def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands
     links = [link.proto.url for link in at.get("link_button")]
     assert links == ["/closes/2026-10/journal.csv"]
     assert "runs still" in texts(open_page(screen, finance, "funmi", "2026-11"))
+    finance.do(closing.begin, date(2026, 8, 1), by="funmi")
+    at = open_page(screen, finance, "funmi", "2026-09")
+    assert "August 2026 comes first: months are closed one after the other" in [
+        link.proto.label for link in at.get("page_link")
+    ]
+    assert [button.disabled for button in at.button if button.label == "Begin to close it"] == [True]
     for role in ("operations", "claims", "supervisor"):
         with pytest.raises(ValueError, match="close"):
             screen(role, path=PAGE)
