@@ -12,7 +12,7 @@ from core.ui.admin import partner_actions
 from core.ui.admin.partner_pages import DISTRIBUTORS, INSURERS
 from core.ui.frame import frame
 from core.ui.kit import dialogs, url_state
-from core.ui.lists import filter_bar, filter_chips, saved_views, tables
+from core.ui.lists import filter_bar, filter_chips, saved_views, table_choices, tables
 
 VIEWS = {"distributors": "Distributors", "insurers": "Insurers"}
 
@@ -77,7 +77,7 @@ def insurers() -> None:
 def heading(table: tables.Table[Any], total: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(table.count_text(total), width="content")
-        tables.choices(table)
+        table_choices.draw(table)
 
 
 person = frame.require("admin")

@@ -85,7 +85,7 @@ def test_a_view_is_mailed_each_week_with_the_figures_of_its_list(sold: Store) ->
     links = [urlsplit(word) for word in letter.body.split() if word.startswith("http")]
     assert [link.path for link in links] == ["/purchases", "/exports/purchases.xlsx"]
     assert parse_qs(links[0].query) == DESK
-    assert parse_qs(links[1].query) == {"source": ["desk"]}
+    assert parse_qs(links[1].query) == {"source": ["desk"], "columns": ["created_at", "total"], "order": ["largest"]}
     assert tell(sold, days=10) == 1
 
 
