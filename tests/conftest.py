@@ -5,7 +5,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +20,8 @@ from pwdlib.hashers.argon2 import Argon2Hasher
 SECRET = "tests-0123456789-abcdefghijklmnopqrstuvwxyz"
 os.environ.update({"COVERDESK_SECRET_KEY": SECRET, "COVERDESK_BASE_URL": "http://127.0.0.1:8501"})
 
+from core import clock, spans  # noqa: E402
 from core import settings as settings_module  # noqa: E402
-from core import spans  # noqa: E402
 from core.services.distributors import keys  # noqa: E402
 from core.services.people import passwords  # noqa: E402
 from core.services.products import catalogue  # noqa: E402
@@ -34,6 +34,7 @@ from tests.process_state import unchanged_process  # noqa: E402, F401 a fixture 
 
 if TYPE_CHECKING:
     from tests.collector import Collector
+    from tests.services.claim_office import Office
 
 compiled_once.share()
 
@@ -50,6 +51,14 @@ passwords._hasher = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, paral
 
 def _required(what: str) -> bool:
     return what in os.environ.get("COVERDESK_TESTS_REQUIRE", "").split(",")
+
+
+@pytest.fixture(autouse=True)
+def frozen_clock(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Stop the clock for a test or module that is marked `frozen_at(instant)`."""
+    marker = request.node.get_closest_marker("frozen_at")
+    with clock.freeze(marker.args[0]) if marker else nullcontext():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -248,3 +257,11 @@ def partner(store: Store) -> Partner:
 def stranger(store: Store) -> Partner:
     """Another distributor, who must see nothing of the first."""
     return make_partner(store, "Other Motors")
+
+
+@pytest.fixture
+def office(store: Store, partner: Partner) -> "Office":
+    """A claims desk with people of each role, over policies of the partner."""
+    from tests.services.claim_office import Office
+
+    return Office(store, partner)

@@ -92,7 +92,7 @@ export_panel.offer(
     rows=total.count,
     sum_minor=total.claimed_minor,
     line=CLAIMS.count_text(total.count),
-    beside=lambda: tables.choices(CLAIMS),
+    table=CLAIMS,
 )
 if not total.count:
     nothing(asked)

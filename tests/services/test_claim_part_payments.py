@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -22,24 +21,14 @@ from core.services.exports import runs
 from core.services.exports.formats import CSV
 from core.services.exports.registry import get_kind
 from core.services.exports.runs import ExportOrder
-from core.store.access import Scope, Store
+from core.store.access import Scope
 from core.store.schema.tables import ClaimPayee, ClaimPayment
-from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
+pytestmark = pytest.mark.frozen_at(NOON)
+
 ACCOUNT = "0123456789"
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 def accepted(office: Office) -> UUID:

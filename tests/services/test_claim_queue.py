@@ -1,6 +1,5 @@
 """The queue of claims: views and their counts, the order of urgency, and two officers who reach for one claim."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
@@ -21,11 +20,12 @@ from core.services.claims.workflow import assignment
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.assignment import AssignmentResult, ChosenClaim
 from core.services.paging import Paging
-from core.store.access import Scope, Store
+from core.store.access import Scope
 from core.store.schema.tables import Claim
-from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
+
+pytestmark = pytest.mark.frozen_at(NOON)
 
 # When each claim was lodged, in days before now, and where it went.
 LIVES: dict[str, tuple[float, tuple[str, ...]]] = {
@@ -48,17 +48,6 @@ IN_VIEW: dict[View, set[str]] = {
     "open": {"over", "near", "fresh", "offered", "asked"},
     "all": set(LIVES),
 }
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Reserves: set when the work begins, changed with a reason, zero at the end, and in every figure (contract C11)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -22,23 +21,13 @@ from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.windows import Window
-from core.store.access import Scope, Store
+from core.store.access import Scope
 from core.store.schema import migrating, versions
 from core.store.schema.tables import ClaimPayment, ClaimReserve
-from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
+pytestmark = pytest.mark.frozen_at(NOON)
 
 
 def changes(office: Office, claim_id: UUID) -> list[int]:

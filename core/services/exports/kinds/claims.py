@@ -75,7 +75,6 @@ def _rows(columns: Sequence[Any], criteria: ClaimFilter, _: Choices) -> AnySelec
         .join(Policy, col(Policy.id) == col(Claim.policy_id))
         .outerjoin(Staff, col(Staff.id) == col(Claim.assigned_to))
         .where(*build_conditions(criteria))
-        .order_by(col(Claim.created_at).desc(), col(Claim.id).desc())
     )
 
 
@@ -142,4 +141,26 @@ CLAIMS = ExportKind(
     count=_count,
     summed=col(Claim.claim_amount_minor),
     sum_title="Amount claimed",
+    orders=claim_queue.ORDERINGS,
+    # The signals are worked out for the rows of a page: they are in no file.
+    listed={
+        "left": ("days_left",),
+        "status": ("status",),
+        "claimant": ("claimant_name",),
+        "incident": ("incident_type",),
+        "claimed": ("claim_amount",),
+        "signals": (),
+        "officer": ("assigned_to",),
+        "policy": ("policy_number",),
+        "type": ("claim_type",),
+        "lodged": ("created_on",),
+        "age": ("days",),
+        "reference": ("reference",),
+        "happened": ("incident_date",),
+        "email": ("claimant_email",),
+        "phone": ("claimant_phone",),
+        "offered": ("offer_amount",),
+        "reserve": ("outstanding_amount",),
+        "why": (),
+    },
 )
