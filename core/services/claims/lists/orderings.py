@@ -21,7 +21,7 @@ from core.store.schema.tables import Claim
 _created_at, _id = col(Claim.created_at), col(Claim.id)
 _claimed, _offered = col(Claim.claim_amount_minor), col(Claim.offer_amount_minor)
 _clock_from, _clock_stopped_at = col(Claim.clock_from), col(Claim.clock_stopped_at)
-_claimant = tuple(sa.func.lower(col(name)) for name in (Claim.claim_owner_first_name, Claim.claim_owner_last_name))
+_claimant = (col(Claim.claim_owner_name_key), col(Claim.claim_owner_email), _id)
 _remaining = milliseconds_between(_clock_from, _clock_stopped_at)
 _is_open = claim_search.build_stage_condition("open")
 
@@ -41,7 +41,7 @@ _DECIDED = Segment(
 _BY_CLOCK = (_clock_stopped_at, _clock_from, _id)
 # Urgent order: running clocks first, by clock start (the same order as days left); then stopped clocks, least time
 # left first; decided claims last, latest decision first.
-ORDERINGS: Final[Mapping[str, Sequence[Segment]]] = {
+SEGMENTS: Final[Mapping[str, Sequence[Segment]]] = {
     "urgent": (
         Segment(_RUNNING, _BY_CLOCK),
         Segment(_WAITING, (_remaining.desc(), _clock_stopped_at.desc(), _id)),
@@ -59,14 +59,36 @@ ORDERINGS: Final[Mapping[str, Sequence[Segment]]] = {
     "smallest": (Segment((), (_claimed, _id)),),
     "highest-offer": (Segment((), (_offered.desc(), _id.desc())),),
     "lowest-offer": (Segment((), (_offered, _id)),),
-    "claimant": (Segment((), (*_claimant, _id)),),
-    "claimant-back": (Segment((), (*(name.desc() for name in _claimant), _id)),),
+    "claimant": (Segment((), _claimant),),
+    "claimant-back": (Segment((), tuple(column.desc() for column in _claimant)),),
 }
-ORDER_NAMES: Final = tuple(ORDERINGS)
+
+
+def _combine(segments: Sequence[Segment]) -> tuple[Any, ...]:
+    if len(segments) == 1:
+        return segments[0].order
+    conditions = [sa.and_(*segment.conditions) for segment in segments]
+    place = sa.case(*((condition, sa.literal_column(str(at))) for at, condition in enumerate(conditions)))
+    order = (
+        _within(condition, column)
+        for condition, segment in zip(conditions, segments, strict=True)
+        for column in segment.order
+    )
+    return place, *order
+
+
+def _within(condition: Condition, column: Any) -> Any:
+    if isinstance(column, sa.UnaryExpression):
+        return sa.case((condition, column.element)).desc()
+    return sa.case((condition, column))
+
+
+# Each order in one piece, for what is read whole or is not found by its order.
+ORDERINGS: Final[Mapping[str, tuple[Any, ...]]] = {name: _combine(segments) for name, segments in SEGMENTS.items()}
 
 
 def fetch_page(session: ScopedSession, conditions: Sequence[Condition], order: str, paging: Paging) -> list[UUID]:
-    """Return the ids of a page of claims."""
+    """Return the ids of a page of claims, segment by segment: every claim is near the beginning of an index."""
     found: list[UUID] = []
     offset = paging.offset
     for segment, query in _build_queries(conditions, order):
@@ -81,6 +103,12 @@ def fetch_page(session: ScopedSession, conditions: Sequence[Condition], order: s
     return found
 
 
+def fetch_matches(session: ScopedSession, conditions: Sequence[Condition], order: str, paging: Paging) -> list[UUID]:
+    """Like `fetch_page`, for conditions that find few claims by themselves, or go through all of them."""
+    query = sa.select(_id).where(*conditions).order_by(*ORDERINGS[order])
+    return list(session.execute(query.limit(paging.limit).offset(paging.offset)).scalars())
+
+
 def build_first(conditions: Sequence[Condition], *columns: Any, order: str = "urgent") -> Iterator[AnySelect]:
     """Yield queries of the first claim, to be asked in turn until one answers."""
     for _, query in _build_queries(conditions, order, *columns):
@@ -88,7 +116,7 @@ def build_first(conditions: Sequence[Condition], *columns: Any, order: str = "ur
 
 
 def _build_queries(conditions: Sequence[Condition], order: str, *columns: Any) -> Iterator[tuple[Segment, AnySelect]]:
-    for segment in ORDERINGS[order]:
+    for segment in SEGMENTS[order]:
         query: AnySelect = sa.select(*(columns or (_id,))).where(*conditions, *segment.conditions)
         yield segment, query.order_by(*segment.order)
 
