@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,9 @@ from pwdlib.hashers.argon2 import Argon2Hasher
 
 SECRET = "tests-0123456789-abcdefghijklmnopqrstuvwxyz"
 os.environ.update({"COVERDESK_SECRET_KEY": SECRET, "COVERDESK_BASE_URL": "http://127.0.0.1:8501"})
+
+# No schema of ours has an address of other alphabets; building the grammars for them takes seconds of each process.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 from core import settings as settings_module  # noqa: E402
 from core import spans  # noqa: E402
