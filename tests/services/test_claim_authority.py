@@ -9,6 +9,7 @@ import pytest
 
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import referrals
@@ -45,7 +46,7 @@ def refer(office: Office, claim_id: UUID, *, by: str = "ada", **said: Any) -> No
 def referred(office: Office) -> list[UUID]:
     with office.store.reading(DESK) as session:
         rows = claim_queue.list_rows(session, ClaimFilter(stage="referred"))
-        counts = claim_queue.count_views(session, office.people["sade"])
+        counts = claim_totals.count_views(session, office.people["sade"])
     assert counts.views["referred"] == len(rows)
     return [row.id for row in rows]
 

@@ -14,7 +14,7 @@ from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.claims import batches
 from core.services.claims.diary import tasks
 from core.services.claims.letters import letters
-from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.paying import hand_overs
 from core.services.claims.paying.hand_overs import HandOver
 from core.services.claims.workflow import actions as claim_actions
@@ -199,7 +199,7 @@ def test_hand_over_is_no_referral_and_no_officer_replaces_it(office: Office) -> 
     claim_id = accepted(office)
     hand_over(office, claim_id)
     with office.store.reading(DESK) as session:
-        assert claim_queue.count_views(session, office.people["sade"]).views["referred"] == 0
+        assert claim_totals.count_views(session, office.people["sade"]).views["referred"] == 0
     version = office.claim(claim_id).version
     with pytest.raises(StateForbids, match="is with finance"):
         office.do(referrals.refer_claim, claim_id, by="ada", to="Paid", note="Please pay", version=version)

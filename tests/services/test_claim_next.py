@@ -7,6 +7,7 @@ import pytest
 from core.errors import InvalidInput, NotAllowed
 from core.services.claims import batches
 from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import assignment
@@ -56,7 +57,7 @@ def test_view_to_pay_has_the_accepted_offers(office: Office) -> None:
     office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
     with office.store.reading(DESK) as session:
         rows = claim_queue.list_rows(session, ClaimFilter(view="to_pay"))
-        counts = claim_queue.count_views(session, office.people["bola"])
+        counts = claim_totals.count_views(session, office.people["bola"])
     assert [row.id for row in rows] == [claim_id]
     assert counts.views["to_pay"] == 1
 

@@ -16,6 +16,7 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services import dimensions
 from core.services.admin import store_check
 from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
@@ -58,7 +59,7 @@ def paid_figures(office: Office, claim_id: UUID) -> dict[str, int]:
     window = Window(clock.today() - timedelta(days=3), clock.today() + timedelta(days=1))
     with office.store.reading(DESK) as session:
         return {
-            "queue": claim_queue.get_totals(session, ClaimFilter()).paid_minor,
+            "queue": claim_totals.get_totals(session, ClaimFilter()).paid_minor,
             "performance": claim_figures.build_summary(session, window).current.paid_minor,
             "dashboard": figures.build_summary(session, window).current.claims_paid_minor,
             "customer": customer_view.get_customer(

@@ -15,6 +15,7 @@ from core import clock
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.admin import store_check
 from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
@@ -107,7 +108,7 @@ def test_outstanding_and_incurred_are_sums_of_the_rows(office: Office) -> None:
     office.move(reviewing, "Reviewing")
     window = Window(clock.today() - timedelta(days=3), clock.today() + timedelta(days=1))
     with office.store.reading(DESK) as session:
-        total = claim_queue.get_totals(session, ClaimFilter())
+        total = claim_totals.get_totals(session, ClaimFilter())
         rows = claim_queue.list_rows(session, ClaimFilter())
         facts = claim_figures.build_summary(session, window).current
         held = session.execute(sa.select(sa.func.sum(col(ClaimReserve.change_minor)))).scalar_one()

@@ -19,6 +19,7 @@ from core.errors import InvalidInput, TooLarge
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements
 from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import customers
 from core.services.dimensions import load_choices
@@ -131,7 +132,7 @@ def customers_shown(session: ScopedSession, wanted: Any) -> Shown:
 
 
 def claims_shown(session: ScopedSession, wanted: Any) -> Shown:
-    total = claim_queue.get_totals(session, wanted)
+    total = claim_totals.get_totals(session, wanted)
     return total.count, total.claimed_minor
 
 

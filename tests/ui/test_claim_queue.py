@@ -10,7 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
+from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import questions as claim_questions
 from core.ui.kit import words
@@ -99,7 +100,7 @@ def test_each_view_shows_what_it_counts_and_the_footer_the_whole(
         assert address(at)["view"] == [view]
         assert shown(at) == references(office, *(lives[name] for name in names))
     with office.store.reading(DESK) as session:
-        total = claim_queue.get_totals(session, claim_queue.ClaimFilter())
+        total = claim_totals.get_totals(session, ClaimFilter())
     assert f"**{words.naira(total.claimed_minor)}**" in texts(at)
     assert "**5** claims" in texts(at)
 

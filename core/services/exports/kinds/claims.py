@@ -10,7 +10,7 @@ from sqlmodel import col
 from core import clock
 from core.services.claims.intake.requirements import NOT_DECLINED
 from core.services.claims.intake.submitted import META_COLUMNS
-from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import payments as claim_payments
@@ -79,7 +79,7 @@ def _rows(columns: Sequence[Any], criteria: ClaimFilter, _: Choices) -> AnySelec
 
 
 def _count(session: ScopedSession, criteria: ClaimFilter) -> int:
-    return claim_queue.get_totals(session, criteria).count
+    return claim_totals.get_totals(session, criteria).count
 
 
 def _amounts(*names: str) -> list[tuple[str, Any, Any]]:
