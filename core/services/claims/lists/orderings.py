@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
+from sqlalchemy.sql import operators
 from sqlmodel import col
 
 from core.services.claims.lists import search as claim_search
@@ -41,7 +42,7 @@ _DECIDED = Segment(
 _BY_CLOCK = (_clock_stopped_at, _clock_from, _id)
 # Urgent order: running clocks first, by clock start (the same order as days left); then stopped clocks, least time
 # left first; decided claims last, latest decision first.
-SEGMENTS: Final[Mapping[str, Sequence[Segment]]] = {
+ORDERINGS: Final[Mapping[str, Sequence[Segment]]] = {
     "urgent": (
         Segment(_RUNNING, _BY_CLOCK),
         Segment(_WAITING, (_remaining.desc(), _clock_stopped_at.desc(), _id)),
@@ -62,29 +63,23 @@ SEGMENTS: Final[Mapping[str, Sequence[Segment]]] = {
     "claimant": (Segment((), _claimant),),
     "claimant-back": (Segment((), tuple(column.desc() for column in _claimant)),),
 }
+ORDER_NAMES: Final = tuple(ORDERINGS)
 
 
-def _combine(segments: Sequence[Segment]) -> tuple[Any, ...]:
+def build_sort_keys(order: str) -> tuple[Any, ...]:
+    """Return an order as keys of one ORDER BY, for what is read whole; no index has it where there are several."""
+    segments = [(sa.and_(sa.true(), *segment.conditions), segment.order) for segment in ORDERINGS[order]]
     if len(segments) == 1:
-        return segments[0].order
-    conditions = [sa.and_(*segment.conditions) for segment in segments]
-    place = sa.case(*((condition, sa.literal_column(str(at))) for at, condition in enumerate(conditions)))
-    order = (
-        _within(condition, column)
-        for condition, segment in zip(conditions, segments, strict=True)
-        for column in segment.order
-    )
-    return place, *order
+        return segments[0][1]
+    place = sa.case(*((condition, number) for number, (condition, _) in enumerate(segments)))
+    return (place, *(_build_key_of_segment(condition, key) for condition, keys in segments for key in keys))
 
 
-def _within(condition: Condition, column: Any) -> Any:
-    if isinstance(column, sa.UnaryExpression):
-        return sa.case((condition, column.element)).desc()
-    return sa.case((condition, column))
-
-
-# Each order in one piece, for what is read whole or is not found by its order.
-ORDERINGS: Final[Mapping[str, tuple[Any, ...]]] = {name: _combine(segments) for name, segments in SEGMENTS.items()}
+def _build_key_of_segment(is_of_segment: Any, key: Any) -> Any:
+    """Return a sort key that is null outside its segment."""
+    if getattr(key, "modifier", None) is operators.desc_op:
+        return sa.case((is_of_segment, key.element)).desc()
+    return sa.case((is_of_segment, key))
 
 
 def fetch_page(session: ScopedSession, conditions: Sequence[Condition], order: str, paging: Paging) -> list[UUID]:
@@ -105,7 +100,7 @@ def fetch_page(session: ScopedSession, conditions: Sequence[Condition], order: s
 
 def fetch_matches(session: ScopedSession, conditions: Sequence[Condition], order: str, paging: Paging) -> list[UUID]:
     """Like `fetch_page`, for conditions that find few claims by themselves, or go through all of them."""
-    query = sa.select(_id).where(*conditions).order_by(*ORDERINGS[order])
+    query = sa.select(_id).where(*conditions).order_by(*build_sort_keys(order))
     return list(session.execute(query.limit(paging.limit).offset(paging.offset)).scalars())
 
 
@@ -116,7 +111,7 @@ def build_first(conditions: Sequence[Condition], *columns: Any, order: str = "ur
 
 
 def _build_queries(conditions: Sequence[Condition], order: str, *columns: Any) -> Iterator[tuple[Segment, AnySelect]]:
-    for segment in SEGMENTS[order]:
+    for segment in ORDERINGS[order]:
         query: AnySelect = sa.select(*(columns or (_id,))).where(*conditions, *segment.conditions)
         yield segment, query.order_by(*segment.order)
 

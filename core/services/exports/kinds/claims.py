@@ -142,7 +142,7 @@ CLAIMS = ExportKind(
     count=_count,
     summed=col(Claim.claim_amount_minor),
     sum_title="Amount claimed",
-    orders=orderings.ORDERINGS,
+    orders={order: orderings.build_sort_keys(order) for order in orderings.ORDER_NAMES},
     # The signals are worked out for the rows of a page: they are in no file.
     listed={
         "left": ("days_left",),
