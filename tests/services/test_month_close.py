@@ -26,8 +26,8 @@ from core.services.finance.statements import states as statement_states
 from core.states.months import MonthState
 from core.store.access import Scope, Store
 from core.store.schema.tables import MonthStep, Movement
-from tests import demonstrations
 from tests.portfolio import NOW
+from tests.prefilled import demonstration_copy
 from tests.services.finance_office import OUTSIDERS, Finance
 
 OCTOBER = date(2026, 10, 1)
@@ -43,7 +43,7 @@ def now() -> Iterator[None]:
 @pytest.fixture
 def finance(store: Store) -> Finance:
     """A sound store with the business of two years."""
-    demonstrations.write(store, purchases=60, seed=3, until=NOW)
+    demonstration_copy(store, purchases=60, seed=3, until=NOW)
     return Finance(store)
 
 
