@@ -6,7 +6,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,8 +24,8 @@ os.environ.update({"COVERDESK_SECRET_KEY": SECRET, "COVERDESK_BASE_URL": "http:/
 # No schema of ours has an address of other alphabets; building the grammars for them takes seconds of each process.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
+from core import clock, spans  # noqa: E402
 from core import settings as settings_module  # noqa: E402
-from core import spans  # noqa: E402
 from core.services.distributors import keys  # noqa: E402
 from core.services.people import passwords  # noqa: E402
 from core.services.products import catalogue  # noqa: E402
@@ -39,6 +39,7 @@ from tests.process_state import unchanged_process  # noqa: E402, F401 a fixture 
 
 if TYPE_CHECKING:
     from tests.collector import Collector
+    from tests.services.claim_office import Office
 
 compiled_once.share()
 
@@ -61,6 +62,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _required(what: str) -> bool:
     return what in os.environ.get("COVERDESK_TESTS_REQUIRE", "").split(",")
+
+
+@pytest.fixture(autouse=True)
+def frozen_clock(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Stop the clock for a test or module that is marked `frozen_at(instant)`."""
+    marker = request.node.get_closest_marker("frozen_at")
+    with clock.freeze(marker.args[0]) if marker else nullcontext():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -202,3 +211,11 @@ def partner(store: Store) -> Partner:
 def stranger(store: Store) -> Partner:
     """Another distributor, who must see nothing of the first."""
     return make_partner(store, "Other Motors")
+
+
+@pytest.fixture
+def office(store: Store, partner: Partner) -> "Office":
+    """A claims desk with people of each role, over policies of the partner."""
+    from tests.services.claim_office import Office
+
+    return Office(store, partner)

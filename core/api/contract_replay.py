@@ -89,6 +89,7 @@ class Replay:
             return Outcome(name, 0, f"no answer: {type(error).__name__}")
         if fault is None and answer.status_code < 400:
             self._learn(path, answer)
+            fault = self._check_search(address, operation, answer)
         if fault is None and "requestBody" in operation:
             fault = self._check_empty_body(method, address, operation)
         return Outcome(name, answer.status_code, fault)
@@ -168,6 +169,21 @@ class Replay:
             return f"without a key it answers {answer.status_code}"
         return None
 
+    def _check_search(self, address: str, operation: dict[str, Any], answer: httpx.Response) -> str | None:
+        """Check that a search finds the newest record by its e-mail or name, and nothing by a text that none has."""
+        if not any(parameter["name"] == "search" for parameter in operation.get("parameters", [])):
+            return None
+        rows = _get_rows(answer)
+        if not rows:
+            return None
+        text = rows[0].get("customer", rows[0]).get("email") or rows[0]["name"]
+        known, unknown = (
+            self.client.get(address, params={"search": each, "limit": 100}) for each in (text, secrets.token_hex(16))
+        )
+        if not known.is_success or rows[0]["id"] not in [row["id"] for row in _get_rows(known)]:
+            return f"a search answers {known.status_code} without the newest record"
+        return f"a search finds {len(_get_rows(unknown))} by a text that none has" if _get_rows(unknown) else None
+
     def _check_empty_body(self, method: str, address: str, operation: dict[str, Any]) -> str | None:
         """Check that an empty body is refused with the names of the missing fields, where there are required ones."""
         content = operation["requestBody"]["content"]
@@ -228,6 +244,11 @@ def _other_text(answer: httpx.Response, example: dict[str, Any]) -> str | None:
     if answer.is_success and answer.json()["responseText"] != example["responseText"]:
         return f"its responseText is not {example['responseText']!r}"
     return None
+
+
+def _get_rows(answer: httpx.Response) -> list[dict[str, Any]]:
+    """Return the records of a list's answer."""
+    return next((rows for rows in answer.json()["data"].values() if isinstance(rows, list)), [])
 
 
 @cache

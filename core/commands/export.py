@@ -15,7 +15,7 @@ from core import money
 from core.commands import ACTOR
 from core.errors import InvalidInput
 from core.services.dimensions import Choices, load_choices
-from core.services.exports import runs
+from core.services.exports import arrangement, runs
 from core.services.exports.exports import ExportKind, Tally
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import KINDS
@@ -28,6 +28,10 @@ from core.store.operations import unfinished_files
 app = typer.Typer(help="Exports, each with a receipt.", no_args_is_help=True)
 err = Console(stderr=True)
 _ID_PATTERN = "-".join("?" * length for length in (8, 4, 4, 4, 12))
+_ARRANGING_OPTIONS = {
+    arrangement.COLUMNS: "Columns of the file in their sequence, with commas between; every one without it.",
+    arrangement.ORDER: "Order of the rows: {orders}.",
+}
 _COMMON_OPTIONS = {
     "mode": ("live", "live or test."),
     "format": ("csv", "csv or xlsx."),
@@ -45,6 +49,10 @@ def _build_command(kind: ExportKind[Any]) -> Callable[..., None]:
         _run_export(kind, {name.removesuffix("_"): _to_list(value) for name, value in given.items()}, settings)
 
     options = [_build_option(parameter) for parameter in kind.parameters]
+    options += [
+        _build_text_option(name, "", _ARRANGING_OPTIONS[name].format(orders=", ".join(kind.orders)))
+        for name in arrangement.list_parameters(kind)
+    ]
     options += [_build_text_option(name, default, says) for name, (default, says) in _COMMON_OPTIONS.items()]
     # Typer derives a command's options from its signature.
     export.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
@@ -78,7 +86,8 @@ def _to_list(value: str | list[str]) -> list[str]:
 
 
 def _run_export(kind: ExportKind[Any], parameters: Mapping[str, list[str]], settings: Mapping[str, str]) -> None:
-    address = {**_build_query(kind, parameters), "mode": [settings["mode"]]}
+    arranged = {name: parameters[name] for name in arrangement.list_parameters(kind)}
+    address = {**_build_query(kind, parameters), **arranged, "mode": [settings["mode"]]}
     order = runs.create_order(kind.name, settings["format"], address, by=ACTOR)
     tally = _write(order, settings["out"])
     total_text = f", {money.format_naira(tally.sum_minor)}" if kind.sum_title else ""

@@ -45,7 +45,5 @@ if not found.total:
 number = tables.page_of(ENTRIES, found.total)
 if number is None:
     st.stop()
-export_panel.offer(
-    "audit", wanted.address(), rows=found.total, line=counted(found), beside=lambda: tables.choices(ENTRIES)
-)
+export_panel.offer("audit", wanted.address(), rows=found.total, line=counted(found), table=ENTRIES)
 tables.draw(ENTRIES, found.entries, number=number, total=found.total)

@@ -12,7 +12,7 @@ from core.ui.admin import partner_actions
 from core.ui.admin.partner_pages import DISTRIBUTORS, INSURERS
 from core.ui.frame import frame
 from core.ui.kit import dialogs, url_state
-from core.ui.lists import filter_bar, filter_chips, saved_views, tables
+from core.ui.lists import filter_bar, filter_chips, saved_views, table_choices, tables
 
 VIEWS = {"distributors": "Distributors", "insurers": "Insurers"}
 
@@ -53,12 +53,7 @@ def distributors() -> None:
 
 def add_button() -> None:
     saved_views.draw("admin/partners.py", person)
-    st.button(
-        "Add a distributor",
-        icon=":material/add_business:",
-        type="primary",
-        on_click=lambda: dialogs.open_(partner_actions.adding()),
-    )
+    dialogs.button("Add a distributor", partner_actions.adding, is_primary=True, icon=":material/add_business:")
 
 
 def nothing(*, narrowed: bool) -> None:
@@ -82,7 +77,7 @@ def insurers() -> None:
 def heading(table: tables.Table[Any], total: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(table.count_text(total), width="content")
-        tables.choices(table)
+        table_choices.draw(table)
 
 
 person = frame.require("admin")

@@ -8,7 +8,7 @@ from core.store.access import reading
 from core.ui.admin.product_table import PRODUCTS
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import filter_bar, filter_chips, saved_views, tables
+from core.ui.lists import filter_bar, filter_chips, saved_views, table_choices, tables
 
 person = frame.require("operations")
 is_admin = person.has_role("admin")
@@ -41,6 +41,6 @@ if number is None:
     st.stop()
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
     st.markdown(PRODUCTS.count_text(page.total_count), width="content")
-    tables.choices(PRODUCTS)
+    table_choices.draw(PRODUCTS)
 tables.draw(PRODUCTS, page.items, number=number, total=page.total_count)
 st.caption("Commissions are the platform's and the distributor's part of the premium; the rest is the insurer's.")

@@ -45,6 +45,6 @@ export_panel.offer(
     rows=total,
     sum_minor=minor,
     line=f"{CREDIT_NOTES.count_text(total)} · {words.naira(minor)}",
-    beside=lambda: tables.choices(CREDIT_NOTES),
+    table=CREDIT_NOTES,
 )
 tables.draw(CREDIT_NOTES, rows, number=number, total=total)

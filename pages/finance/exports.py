@@ -12,7 +12,7 @@ from core.ui.exports import receipt_view
 from core.ui.exports.receipt_view import RECEIPTS
 from core.ui.frame import frame
 from core.ui.kit import url_state
-from core.ui.lists import filter_bar, filter_chips, saved_views, tables
+from core.ui.lists import filter_bar, filter_chips, saved_views, table_choices, tables
 
 
 def nothing(wanted: ReceiptFilter) -> None:
@@ -52,7 +52,7 @@ if number is None:
     st.stop()
 with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
     st.markdown(RECEIPTS.count_text(found.total_count), width="content")
-    tables.choices(RECEIPTS)
+    table_choices.draw(RECEIPTS)
 with reading(Scope.system()) as session:
     rows = receipt_view.rows(session, found.items)
 tables.draw(RECEIPTS, rows, number=number, total=found.total_count)

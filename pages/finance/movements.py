@@ -24,7 +24,7 @@ def toolbar(found: Asked[MovementFilter], total: SalesTotals) -> None:
         found.criteria.address(),
         rows=movements.count(total),
         sum_minor=total.net.total_minor,
-        beside=lambda: tables.choices(MOVEMENTS),
+        table=MOVEMENTS,
     )
     days = periods.describe_period(found.window) if found.window else "All time"
     st.markdown(f"{MOVEMENTS.count_text(movements.count(total))} · {days}")

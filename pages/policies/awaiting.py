@@ -11,7 +11,7 @@ from core.services.paging import Page
 from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import tables
+from core.ui.lists import table_choices, tables
 from core.ui.policies import awaiting_view, endorsement_view, insurer_health, resends
 
 TABLE = awaiting_view.WAITING
@@ -46,7 +46,7 @@ def results(page: Page[OpenSubmission]) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown(f"{TABLE.count_text(page.total_count)} waiting")
         with st.container(horizontal=True, width="content", gap="xsmall"):
-            tables.choices(TABLE)
+            table_choices.draw(TABLE)
     above = st.container()
     picked = tables.draw(TABLE, page.items, number=number, total=page.total_count, chosen=())
     with above:

@@ -46,7 +46,7 @@ def results(search: Search, page: Page[PolicyRow]) -> None:
         search.asked.criteria.address(),
         rows=page.total_count,
         line=f"{POLICIES.count_text(page.total_count)} · sold {days[:1].lower() + days[1:]}",
-        beside=lambda: tables.choices(POLICIES),
+        table=POLICIES,
     )
     tables.draw(POLICIES, page.items, number=number, total=page.total_count)
 

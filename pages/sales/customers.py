@@ -42,7 +42,7 @@ def results(page: Page[CustomerRow]) -> None:
         criteria.address(),
         rows=page.total_count,
         line=CUSTOMERS.count_text(page.total_count),
-        beside=lambda: tables.choices(CUSTOMERS),
+        table=CUSTOMERS,
     )
     tables.draw(CUSTOMERS, page.items, number=number, total=page.total_count)
 

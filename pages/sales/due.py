@@ -13,7 +13,7 @@ from core.services.renewals.filter import DueFilter
 from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import dialogs, url_state, words
-from core.ui.lists import tables
+from core.ui.lists import table_choices, tables
 from core.ui.policies import dialogs as policy_dialogs
 from core.ui.renewals import due_filters, renewal_calls
 from core.ui.renewals.renewal_table import DUE
@@ -24,7 +24,7 @@ def toolbar(bucket: Bucket) -> None:
     at_risk = words.plain(words.naira(bucket.premium_minor))
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.markdown(f"{table.count_text(bucket.policies)} {when} · {at_risk} at risk")
-        tables.choices(table)
+        table_choices.draw(table)
 
 
 def nothing(criteria: DueFilter, everywhere: int) -> None:

@@ -26,7 +26,7 @@ def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals) -> None:
         rows=total.sold,
         sum_minor=total.sold_minor,
         line=f"{PURCHASES.count_text(total.sold)} · {premium} · {days}",
-        beside=lambda: tables.choices(PURCHASES),
+        table=PURCHASES,
     )
 
 

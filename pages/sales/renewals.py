@@ -28,7 +28,7 @@ def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal) -> None:
         rows=total.all_rows.renewals,
         sum_minor=total.all_rows.total_minor,
         line=f"{table.count_text(total.all_rows.renewals)} · {premium} · {days}",
-        beside=lambda: tables.choices(table),
+        table=table,
     )
 
 

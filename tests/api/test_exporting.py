@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import io
+from decimal import Decimal
 
 import pytest
 
@@ -82,6 +83,20 @@ def test_what_cannot_be_meant_is_refused_in_words(
     answer = client.get(f"{PATH}?{query}", headers=cookie["finance"])
     assert answer.status_code == 400
     assert "must" in answer.text
+
+
+def test_a_file_has_the_columns_and_the_order_of_its_address(client: Client, cookie: dict[str, dict[str, str]]) -> None:
+    answer = client.get(f"{PATH}?columns=total,created_on&order=smallest", headers=cookie["finance"])
+    assert answer.status_code == 200
+    heading, *rows = csv.reader(io.StringIO(answer.text, newline=""))
+    assert heading == ["total", "created_on"]
+    totals = [Decimal(row[0]) for row in rows]
+    assert len(totals) == 20
+    assert totals == sorted(totals)
+    refused = client.get(f"{PATH}?columns=totl&order=cheapest", headers=cookie["finance"])
+    assert refused.status_code == 400
+    assert "columns has no totl, did you mean total?" in refused.text
+    assert "order must be one of newest, oldest, largest, smallest" in refused.text
 
 
 def test_a_second_click_on_the_same_link_gets_a_receipt_of_its_own(

@@ -63,6 +63,7 @@ def paths_of(customer_id: str) -> list[str]:
         *(f"customers/{name}/{customer_id}?limit=100" for name in ("purchases", "policies", "renewals", "claims")),
         "customers/has-purchased?limit=100",
         "policies/search?limit=100&status=true",
+        *(f"{name}/search?limit=100&search={BUYER}" for name in lists[:2]),
     ]
 
 

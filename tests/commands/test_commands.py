@@ -123,6 +123,13 @@ def test_export_is_whole_and_sums_to_its_last_line(store: Store, tmp_path: Path)
     assert total == parts
     assert f"{len(rows):,} purchases, ₦{total:,.2f};" in answer.stderr
     assert [path.name for path in tmp_path.glob("*march*")] == ["march.csv"]
+    window = ("--from", "2026-03-01", "--to", "2026-10-31")
+    arranged = ("--columns", "total,created_at", "--order", "largest", "--out", str(target))
+    few = coverdesk("export", "purchases", *window, *arranged)
+    assert target.read_text().startswith("total,created_at")
+    amounts = [Decimal(row["total"]) for row in csv.DictReader(io.StringIO(target.read_text()))]
+    assert amounts == sorted((Decimal(row["total"]) for row in rows), reverse=True)
+    assert f"{len(rows):,} purchases, ₦{total:,.2f};" in few.stderr
 
 
 def test_every_kind_is_exported_by_its_own_filters_and_as_a_workbook(store: Store, tmp_path: Path) -> None:
@@ -140,6 +147,9 @@ def test_export_refuses_a_selection_that_cannot_be_meant(store: Store) -> None:
         answer = coverdesk("export", "purchases", *words)
         assert (answer.returncode, answer.stdout) == (1, "")
         assert "must be" in answer.stderr
+    answer = coverdesk("export", "purchases", "--columns", "total,premum_frequency")
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert "did you mean premium_frequency?" in " ".join(answer.stderr.split())
 
 
 def test_check_names_a_fault_and_fails(store: Store, partner: Partner) -> None:

@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import io
-from collections.abc import Iterator
 from dataclasses import replace
 from uuid import UUID
 
@@ -29,6 +28,8 @@ from core.store.schema.tables import Policy, Product, Purchase
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 # Scripts of other people read these by their names.
 COLUMNS = (
     *("id", "created_at", "created_on", "policy_number"),
@@ -37,14 +38,9 @@ COLUMNS = (
     *("distributor", "provider", "product", "category"),
     *("customer_name", "customer_email", "customer_phone"),
     *("mode", "request_source", "payment_option", "payment_channel", "premium_frequency"),
+    *("policy_state", "payment_state"),
 )
 WINDOW = Window.from_days(lagos(NOW).replace(month=9, day=1), lagos(NOW))
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture
@@ -122,6 +118,7 @@ def test_export_rows_equal_the_table_rows_in_order_and_in_every_column(sold: Sto
         assert row["customer_email"] == sale.email == emails[sale.id]
         assert (row["mode"], row["premium_frequency"]) == ("live", sale.premium_frequency)
         assert row["request_source"] == (sale.request_source or "")
+        assert (row["policy_state"], row["payment_state"]) == (sale.stage, sale.payment_state)
         parts = minor(row, "provider_share") + minor(row, "mca_profit") + minor(row, "distributor_profit")
         assert parts == minor(row, "total")
 

@@ -3,7 +3,6 @@
 import csv
 import io
 from collections import defaultdict
-from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -30,14 +29,10 @@ from tests.portfolio import NOW
 from tests.prefilled import demonstration_copy
 from tests.services.finance_office import OUTSIDERS, Finance
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 OCTOBER = date(2026, 10, 1)
 NOTE = "Looked at all of them, they are in order"
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -24,11 +23,7 @@ from tests.portfolio import NOW, Portfolio, sales_at
 from tests.prefilled import prefilled
 from tests.services.finance_office import Finance, select
 
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
+pytestmark = pytest.mark.frozen_at(NOW)
 
 
 def sell(store: Store) -> tuple[Partner, Partner]:

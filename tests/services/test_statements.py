@@ -3,7 +3,6 @@
 import hashlib
 import shutil
 import subprocess
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -29,14 +28,10 @@ from tests.prefilled import prefilled
 from tests.services.finance_office import OUTSIDERS, Finance
 from tests.spreadsheets import cells
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 AUGUST, SEPTEMBER, OCTOBER = (date(2026, month, 1) for month in (8, 9, 10))
 TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001"}
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 def sell(store: Store) -> tuple[Partner, Partner]:

@@ -1,7 +1,6 @@
 """The receipts of exports: the list, one of them, running it again, and the ways to a file from a screen."""
 
 import io
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
@@ -19,18 +18,15 @@ from core.services.policies.filter import PolicyFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from core.ui.exports import panel as export_panel
+from core.ui.exports.listed_tables import TABLES
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, address, lists, press, texts
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 LIST, ONE = "finance/exports.py", "finance/export.py"
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture
@@ -109,6 +105,36 @@ def test_run_again_says_that_it_is_the_same_and_later_what_changed(
     again = open_page(screen, "finance", ONE, id=str(changed.id))
     assert "Repeats an earlier export" in [heading.value for heading in again.subheader]
     assert "Changed since" in again.warning[0].value
+
+
+def test_a_file_as_shown_says_so_on_its_receipt_and_is_repeated_as_it_was(sold: Store, screen: Screen) -> None:
+    arranged = {"columns": ["total", "policy_number"], "order": ["largest"]}
+    order = runs.create_order("purchases", "csv", arranged, by="tests")
+    runs.write_file(order, io.BytesIO())
+    at = open_page(screen, "finance", LIST)
+    assert list(lists(at)[0]["Filters"]) == ["Columns total, policy_number · Order Largest premium first"]
+    at = open_page(screen, "finance", ONE, id=str(order.id))
+    assert {"total, policy_number", "Largest premium first"} <= {text.value for text in at.text}
+    query = parse_qs(urlsplit(at.get("link_button")[0].proto.url).query)
+    assert {name: query[name] for name in arranged} == arranged
+    again = runs.create_order("purchases", "csv", {**arranged, "again": query["again"]}, by="tests")
+    runs.write_file(again, io.BytesIO())
+    at.session_state["export_last"] = export_panel.Started(
+        again.id, f"purchases {order.id} columns=total&columns=policy_number&order=largest", 30, NOW, "CSV"
+    )
+    at.run()
+    assert "The same again" in at.success[0].value
+
+
+def test_every_column_and_order_of_a_list_is_one_of_its_file() -> None:
+    for name, table in TABLES.items():
+        kind = get_kind(name)
+        assert set(kind.listed) >= set(table.columns), name
+        assert set(table.orders) <= set(kind.orders), name
+        known = {column.name for column in kind.columns}
+        assert {each for names in kind.listed.values() for each in names} <= known, name
+    only_on_screen = [(name, each) for name in TABLES for each, names in get_kind(name).listed.items() if not names]
+    assert only_on_screen == [("claims", "signals"), ("claims", "why")]
 
 
 def watched(at: AppTest, export_id: UUID, again: UUID) -> None:

@@ -1,6 +1,5 @@
 """The purchases: pages, totals, columns and export of a selection, and the page of one of them."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from urllib.parse import parse_qs, urlsplit
@@ -8,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import clock, ids
+from core import ids
 from core.services.dimensions import load_choices
 from core.services.exports import runs
 from core.services.exports.exports import Tally
@@ -26,13 +25,9 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, address, follow, labels, lists, press, row_links, texts
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 LIST, ONE = "sales/purchases.py", "sales/purchase.py"
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture
@@ -130,6 +125,23 @@ def test_columns_and_order_are_chosen_and_hidden_ones_are_not_sent(sold: Store, 
     at.pills(key="show").set_value(["policy", "email"]).run()
     assert list(lists(at)[0]) == ["Policy number", "E-mail"]
     assert address(at)["show"] == ["policy", "email"]
+    at.pills(key="show").set_value(["email", "policy", "sold", "total"]).run()
+    assert list(lists(at)[0]) == ["Sold", "Policy number", "E-mail", "Premium"]
+    at.selectbox(key="moved_column").set_value("total").run()
+    for _ in range(2):
+        at.button(key="move left").click().run()
+    assert address(at)["show"] == ["sold", "total", "policy", "email"]
+    assert list(lists(at)[0]) == ["Sold", "Premium", "Policy number", "E-mail"]
+    at.button(key="move left").click().run()
+    assert at.button(key="move left").disabled
+    # A column that comes to a sequence of one's own is the last.
+    at.pills(key="show").set_value(["total", "sold", "policy", "provider"]).run()
+    assert address(at)["show"] == ["total", "sold", "policy", "provider"]
+    shown = [urlsplit(button.proto.url) for button in at.get("link_button") if button.proto.label == "CSV as shown"]
+    query = parse_qs(shown[0].query)
+    assert query["columns"] == ["total", "created_at", "policy_number", "provider"]
+    assert query["order"] == ["largest"]
+    assert "4 columns, largest premium first" in texts(at)
 
 
 def test_export_leads_to_exactly_the_selection_on_the_screen(sold: Store, screen: Screen, partner: Partner) -> None:

@@ -1,18 +1,18 @@
 """Query parameters of lists, validated field by field (contract P1-P6)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import cache
 from typing import Annotated, Any, ClassVar, Generic, cast
 from uuid import UUID
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, create_model
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, create_model
 
 from core import clock, ids
 from core.covers.faults import fault
 from core.covers.fields import Naira, one_of
-from core.covers.request import Request, refuse_unless
+from core.covers.request import Request, has_control_characters, refuse_unless
 from core.errors import InvalidInput
 from core.services.filters import fields
 from core.services.filters.declaration import F, Filter
@@ -148,12 +148,28 @@ def _build_query(declared: type[Filter]) -> "type[FilterQuery[Any]]":
 def _annotate(field: FilterField) -> Any:
     """Return the type of a field's parameter."""
     match field:
+        case fields.Text() if field.check:
+            return Annotated[str, Field(max_length=field.longest), AfterValidator(_refuse_unsearchable(field.check))]
         case fields.Text():
             return Annotated[Text, BeforeValidator(_restore_plus)] if field.may_begin_with_plus else Text
         case fields.Word() | fields.Words():
             unlimited = [field.unlimited] if isinstance(field, fields.Word) and field.unlimited else []
             return Annotated[str, one_of(*field.options, *unlimited)]
     return _TYPES[type(field)]
+
+
+def _refuse_unsearchable(check: Callable[[str], str]) -> Callable[[str], str]:
+    """Return the validator of a text that is searched; the fault is that of the parameter, not of the address."""
+
+    def validate(text: str) -> str:
+        if has_control_characters(text):
+            return text  # refused for them already
+        try:
+            return check(text)
+        except InvalidInput as error:
+            raise fault(error.faults[0].message) from None
+
+    return validate
 
 
 def _restore_plus(value: Any) -> Any:

@@ -38,7 +38,10 @@ def list_policies(caller: Signed, query: Annotated[PageQuery, Query()]) -> Respo
 
 @router.get("/search", responses=openapi.answers(Policies, _LISTED), summary="Search policies")
 def search_policies(caller: Signed, query: Annotated[FilterQuery[PolicyFilter], Query()]) -> Response:
-    """Policies that meet every condition given; `status` true means in force now."""
+    """Policies that meet every condition given; `status` true means in force now.
+
+    `search` finds numbers, plates, names, e-mails, phones and ids.
+    """
     with reading(caller.scope) as session:
         return _page(policies.list_policies(session, query.criteria(), query.paging()))
 

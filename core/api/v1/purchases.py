@@ -39,7 +39,7 @@ async def list_purchases(caller: Signed, query: Annotated[PageQuery, Query()]) -
 
 @router.get("/search", responses=openapi.answers(Purchases, _LISTED), summary="Search purchases")
 async def search_purchases(caller: Signed, query: Annotated[FilterQuery[PurchaseFilter], Query()]) -> Response:
-    """Purchases that meet every condition given."""
+    """Purchases that meet every condition given; `search` finds numbers, plates, names, e-mails, phones and ids."""
     return await _page(caller, query.criteria(), query.paging())
 
 
@@ -60,5 +60,5 @@ async def _page(caller: Caller, wanted: SalesFilter, paging: Paging) -> Response
             page = purchases.list_purchases(session, wanted, paging, ends=True)
         return list_response("purchases", page.items, page.total_count, _LISTED)
 
-    # What concerns the policies is counted row by row.
-    return await run_inline(read, is_short=not wanted.concerns_policy)
+    # What concerns the policies is counted row by row, and a name is looked for in every customer.
+    return await run_inline(read, is_short=not (wanted.concerns_policy or wanted.scans))

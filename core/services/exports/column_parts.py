@@ -1,7 +1,7 @@
 """Building blocks of export columns: printed by the database, free text, and cached texts."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 from uuid import UUID
@@ -21,6 +21,17 @@ from core.store.schema.tables import Policy, Refund
 _SEPARATOR = "\x1f"
 _EMPTY_TEXT = sa.literal_column("''", sa.String)
 SALE_NAME_COLUMNS = ("distributor", "provider", "product", "category")
+# The columns of a file for those that all tables of sales share.
+LISTED_SALE: Mapping[str, tuple[str, ...]] = {
+    "policy": ("policy_number",),
+    "customer": ("customer_name",),
+    "email": ("customer_email",),
+    **{name: (name,) for name in SALE_NAME_COLUMNS},
+    "total": ("total",),
+    "share": ("provider_share",),
+    "platform": ("mca_profit",),
+    "seller": ("distributor_profit",),
+}
 
 
 def printed_columns(*columns: tuple[str, ColumnType, Any]) -> ColumnPart:

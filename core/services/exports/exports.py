@@ -4,8 +4,10 @@ A kind consists of parts. A part is a group of neighbouring columns that the dat
 fewer values per row are faster. Lines are CSV (RFC 4180, UTF-8); other formats are made from them.
 """
 
+import csv
 import hashlib
-from collections.abc import Callable, Generator, Sequence
+import io
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple
@@ -21,6 +23,7 @@ from core.services.spreadsheets.columns import Column
 from core.store.access import AnySelect, ScopedSession, read_batches
 
 CHUNK = 2_000
+USUAL_ORDER = "newest"
 
 
 @dataclass(slots=True)
@@ -71,7 +74,11 @@ class ColumnPart:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExportKind(Generic[F]):
-    """One kind of export; `summed` is the column, in kobo, that the receipt adds up, and `sum_title` its label."""
+    """One kind of export; `summed` is the column, in kobo, that the receipt adds up, and `sum_title` its label.
+
+    `orders` are the orders of its list; without any, `rows` sorts by itself. `listed` names the columns of the file for
+    each column of the list's table. `chosen` and `order` are what one file has of both: see `arrangement`.
+    """
 
     name: str
     title: str
@@ -83,6 +90,10 @@ class ExportKind(Generic[F]):
     count: Callable[[ScopedSession, F], int]
     summed: Any = None
     sum_title: str | None = None
+    orders: Mapping[Any, Sequence[Any]] = field(default_factory=dict)
+    listed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    chosen: tuple[str, ...] = ()
+    order: str = USUAL_ORDER
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -95,8 +106,20 @@ class ExportKind(Generic[F]):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Every column, in order."""
-        return tuple(column for part in self.parts for column in part.columns)
+        """The columns of the file, in order: the chosen ones, or every one."""
+        every = {column.name: column for part in self.parts for column in part.columns}
+        return tuple(every[name] for name in self.chosen or every)
+
+    @property
+    def read_parts(self) -> tuple[ColumnPart, ...]:
+        """The parts that have to be read for the columns of the file."""
+        names = {column.name for column in self.columns}
+        return tuple(part for part in self.parts if any(column.name in names for column in part.columns))
+
+    def build_query(self, columns: Sequence[Any], selection: F, names: Choices) -> AnySelect:
+        """Build the query of a selection's rows, in the order of the file."""
+        query = self.rows(columns, selection, names)
+        return query.order_by(*self.orders[self.order]) if self.orders else query
 
     def format_count(self, rows: int) -> str:
         """Format a number of rows in words: "1,204 purchases"."""
@@ -115,18 +138,39 @@ def stream_lines(session: ScopedSession, kind: ExportKind[F], selection: F, tall
     columns in `_at` are UTC and those in `_on` days in Lagos.
     """
     context = ExportContext(load_choices(session), format_mode(bool(session.scope.is_live)))
-    writers = [part.make_writer(context) for part in kind.parts]
+    writers = [part.make_writer(context) for part in kind.read_parts]
+    pick = _build_picker(kind)
     yield tally.add(f"{','.join(column.name for column in kind.columns)}\r\n".encode())
-    query = kind.rows([*(part.value for part in kind.parts), *_summed(kind)], selection, context.names)
+    values = [*(part.value for part in kind.read_parts), *_summed(kind)]
+    query = kind.build_query(values, selection, context.names)
     with closing(read_batches(session, query, size=CHUNK)) as batches:
         for rows in batches:
             # Column by column, so that map() and zip() loop in C.
             columns = list(zip(*rows, strict=True))
             tally.rows += len(rows)
             if kind.summed is not None:
-                tally.sum_minor += sum(columns.pop())
+                # PostgreSQL adds up to a Decimal what is a sum already.
+                tally.sum_minor += int(sum(columns.pop()))
             parts = [map(write, column) if write else column for write, column in zip(writers, columns, strict=True)]
-            yield tally.add(("\r\n".join(map(",".join, zip(*parts, strict=True))) + "\r\n").encode())
+            yield tally.add(pick("\r\n".join(map(",".join, zip(*parts, strict=True))) + "\r\n").encode())
+
+
+def _build_picker(kind: ExportKind[Any]) -> Callable[[str], str]:
+    """Return what makes the lines of the file of the lines of the parts that are read."""
+    read = [column.name for part in kind.read_parts for column in part.columns]
+    columns = [column.name for column in kind.columns]
+    # An empty field that is alone in its line has to be quoted, or the line would be blank.
+    if read == columns and len(columns) > 1:
+        return str
+    places = [read.index(name) for name in columns]
+
+    def pick(lines: str) -> str:
+        out = io.StringIO(newline="")
+        rows = csv.reader(io.StringIO(lines, newline=""))
+        csv.writer(out, lineterminator="\r\n").writerows([(row or [""])[place] for place in places] for row in rows)
+        return out.getvalue()
+
+    return pick
 
 
 def _summed(kind: ExportKind[Any]) -> list[Any]:

@@ -12,6 +12,7 @@ from sqlmodel import col
 from core import clock, money
 from core.errors import InvalidInput
 from core.services.audit import log as audit
+from core.services.exports import arrangement
 from core.services.exports.exports import ExportKind, Tally
 from core.services.exports.formats import Format
 from core.services.exports.registry import KINDS
@@ -81,6 +82,11 @@ class ExportOrder:
         return audit.subject_of("export", self.id)
 
     @property
+    def address(self) -> dict[str, list[str]]:
+        """The parameters that make the same file again: its selection, columns and order."""
+        return {**self.selection.address(), **arrangement.write_address(self.kind)}
+
+    @property
     def file_name(self) -> str:
         """Name of the exported file."""
         return f"{self.kind.name}-{format_mode(self.is_live)}-{clock.today()}.{self.format.ending}"
@@ -96,6 +102,8 @@ class ExportOrder:
             ("Receipt", str(self.id)),
             ("Records", format_mode(self.is_live)),
             *([(f"Filter: {name}", values) for name, values in filters] or [("Filters", "none")]),
+            ("Columns", ", ".join(self.kind.chosen) or "all"),
+            ("Order", self.kind.order),
             ("Made by", self.actor),
             ("Made at (UTC)", clock.to_wire(clock.now()) or ""),
             ("Rows", tally.rows),
@@ -107,7 +115,7 @@ class ExportOrder:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Receipt:
-    """Receipt of a complete export; `who` is an e-mail address, or "command line"."""
+    """Receipt of a complete export; `who` is an e-mail address, or "command line", `filters` its whole address."""
 
     id: UUID
     who: str
@@ -159,6 +167,7 @@ def record_start(session: ScopedSession, order: ExportOrder) -> None:
             "format": order.format.name,
             "mode": format_mode(order.is_live),
             "filters": order.selection.address(),
+            **arrangement.describe(order.kind),
             **again,
         },
     )
@@ -169,7 +178,7 @@ def require_same_export(session: ScopedSession, order: ExportOrder) -> None:
     if order.again_of is None:
         return
     earlier = get_receipt(session, order.again_of)
-    requested = (order.kind.name, order.is_live, order.selection.address())
+    requested = (order.kind.name, order.is_live, order.address)
     if earlier is None or (earlier.kind, earlier.is_live, earlier.filters) != requested:
         raise InvalidInput.for_field("again", "must be the receipt of the same export")
 
@@ -183,7 +192,7 @@ def store_receipt(session: ScopedSession, order: ExportOrder, tally: Tally) -> N
             kind=order.kind.name,
             format=order.format.name,
             is_live=order.is_live,
-            filters=order.selection.address(),
+            filters=order.address,
             rows=tally.rows,
             sum_minor=tally.sum_minor,
             sha256=tally.file_sha256,

@@ -12,7 +12,7 @@ from uuid import UUID
 from core import ids, metrics
 from core.covers.request import suggestion
 from core.errors import FieldFault, InvalidInput
-from core.services.exports import exports, receipts
+from core.services.exports import arrangement, exports, receipts
 from core.services.exports.exports import ExportKind, Tally
 from core.services.exports.formats import get_format
 from core.services.exports.receipts import ExportOrder
@@ -29,8 +29,8 @@ _running: dict[UUID, Tally] = {}
 def create_order(kind_name: str, format_name: str, address: Address, *, by: Person | str) -> ExportOrder:
     """Make the order of a person whose role may export this kind, or of a command by the name of its actor.
 
-    The address holds the selection, `mode`, the id that a new `receipt` is to have, and that of the one to make
-    `again`. A filter that this kind does not have is refused.
+    The address holds the selection, `columns` and `order`, `mode`, the id that a new `receipt` is to have, and that of
+    the one to make `again`. A filter, column or order that this kind does not have is refused.
     """
     kind, format_ = get_kind(kind_name), get_format(format_name)
     if isinstance(by, Person):
@@ -39,7 +39,7 @@ def create_order(kind_name: str, format_name: str, address: Address, *, by: Pers
     given = {name: address[name][-1] for name in _OF_EVERY_KIND if address.get(name)}
     return ExportOrder(
         id=_choose_id(given.get("receipt")),
-        kind=kind,
+        kind=arrangement.arrange(kind, address),
         format=format_,
         selection=kind.read(address),
         is_live=given.get("mode") != "test",
@@ -116,7 +116,8 @@ def _choose_id(wanted: str | None) -> UUID:
 
 def _refuse_unknown(kind: ExportKind[Any], address: Address) -> None:
     """Refuse what does not narrow this export: a filter that is passed over makes a file of everybody."""
-    known = [*_OF_EVERY_KIND, *(parameter.name for parameter in kind.parameters)]
+    narrowing = (parameter.name for parameter in kind.parameters)
+    known = [*_OF_EVERY_KIND, *narrowing, *arrangement.list_parameters(kind)]
     faults = []
     for name in [name for name in address if name not in known][:_MOST_COMPARED]:
         meant = suggestion(name, known)

@@ -14,7 +14,7 @@ from core import clock, money
 from core.errors import CoverdeskError, NotFound
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.dimensions import load_choices
-from core.services.exports import view_watches
+from core.services.exports import arrangement, view_watches
 from core.services.exports.exports import ExportKind
 from core.services.filters.declaration import Filter
 from core.services.mail import mail
@@ -182,7 +182,9 @@ def _links(row: ViewWatch, subject: Subject) -> dict[str, str]:
     """Return the links to the list as the view has it, and to the file of the same selection."""
     base, mode = settings().base_url.rstrip("/"), {} if row.is_live else {"mode": [format_mode(row.is_live)]}
     page = subject.view.screen.rpartition("/")[2].removesuffix(".py")
-    selection = {**subject.selection.address(), **mode}
+    order = next(iter(subject.view.parameters.get("order", ())), None)
+    shown = arrangement.follow_list(subject.kind, subject.view.parameters.get("show", ()), order)
+    selection = {**subject.selection.address(), **shown, **mode}
     return {
         "link": f"{base}/{page}?{urlencode({**subject.view.parameters, **mode}, doseq=True)}",
         "file": f"{base}/exports/{subject.kind.name}.xlsx?{urlencode(selection, doseq=True)}",

@@ -99,6 +99,11 @@ class Filter:
         """Return True if a condition reads a table that the records' query has to join."""
         return any(field.join is table for _, field, _ in self.in_use())
 
+    @property
+    def scans(self) -> bool:
+        """True when a text is looked for that no index finds at once."""
+        return any(field.scans for _, field, _ in self.in_use())
+
     def is_answered_by(self, rollup: Any) -> bool:
         """Return True if nothing but time and what a roll-up holds narrows the list."""
         return all(name == _TIME or field.is_held_by(rollup) for name, field, _ in self.in_use())

@@ -74,6 +74,11 @@ class Field:
         return self.screen or self.label
 
     @property
+    def scans(self) -> bool:
+        """True when many rows may be looked at for one value, as no index has what is compared."""
+        return False
+
+    @property
     def join(self) -> Any:
         """The table that a query has to join for this field, None where it reads the record alone."""
         return self.joins or getattr(self.column, "class_", None)

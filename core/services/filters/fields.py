@@ -121,7 +121,8 @@ class Member(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Text(Field):
-    """One text; `normalise` makes of it what is compared, and `check` raises for what cannot be searched.
+    """One text; `normalise` makes of it what is compared. `check` returns it as it is searched, and raises for what
+    cannot be.
 
     Its widget is a search field where it `searches`; a phone number in a query string may have lost its plus.
     """
@@ -133,6 +134,11 @@ class Text(Field):
     searches: bool = False
     normalise: Callable[[str], str] = str
     check: Callable[[str], Any] | None = None
+
+    @property
+    def scans(self) -> bool:
+        """True for a search."""
+        return self.searches
 
     def parse(self, address: Address) -> str | None:
         """Return the text."""

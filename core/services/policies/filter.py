@@ -34,6 +34,7 @@ class PolicyFilter(SalesFilter, on=(Policy,)):
             label="Find",
             column=_find,
             address="find",
+            api="search",
             help="A policy number, plate, customer name, e-mail or phone.",
             check=search_text.normalise,
             placeholder="Policy number, plate, customer name, e-mail or phone",

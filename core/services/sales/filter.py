@@ -143,6 +143,7 @@ class PurchaseFilter(SalesFilter, on=(Purchase,)):
             label="Find",
             column=_find,
             address="find",
+            api="search",
             help="A policy number or part of one, plate, customer name, e-mail, phone or the id of a record.",
             check=search_text.normalise,
             placeholder="Policy number, plate, customer name, e-mail, phone or reference",

@@ -36,6 +36,8 @@ def list_purchases(
     """
     criteria = resolve_customer(session, criteria)
     revision = catalogue_cache.submit_revision(session)
+    if criteria.scans:
+        return _search(session, criteria, paging, revision)
     location = page_locator.locate_page(session, criteria, paging)
     within = replace(criteria, created=location.span)
     values = {**parameterise(within).values, "limit": paging.limit, "offset": location.offset}
@@ -43,6 +45,18 @@ def list_purchases(
     if ends:
         session.end_reading()
     return Page(_records(session, pending.rows, revision), location.total)
+
+
+def _search(
+    session: ScopedSession, criteria: SalesFilter, paging: Paging, revision: PendingRows
+) -> Page[PurchaseRecord]:
+    """Return a page of a search; its statement is not kept, as it has the form of what was typed."""
+    total = session.execute(apply_criteria(sa.select(sa.func.count()), criteria)).scalar_one()
+    if total <= paging.offset:
+        return Page([], total)
+    page_query = _build_page_query(criteria, _LABELLED_QUERY)
+    rows = session.execute(page_query, {"limit": paging.limit, "offset": paging.offset})
+    return Page(_records(session, [tuple(row) for row in rows], revision), total)
 
 
 def get_page_query(criteria: SalesFilter) -> Query:
@@ -60,13 +74,17 @@ def get_purchase(session: ScopedSession, purchase_id: UUID) -> PurchaseRecord:
     return _records(session, rows, revision)[0]
 
 
-def _build_page_query(criteria: SalesFilter) -> AnySelect:
+def _build_page_query(criteria: SalesFilter, record_query: AnySelect | None = None) -> AnySelect:
     # Ids first, from an index; the outer query repeats the order, or the planner would scan all purchases.
     times = (col(Purchase.created_at), col(Purchase.id))
     ids_query = apply_criteria(sa.select(*times), criteria).order_by(*(at.desc() for at in times))
     limits = (sa.bindparam(name, type_=sa.BigInteger()) for name in ("limit", "offset"))
     page = ids_query.limit(next(limits)).offset(next(limits)).subquery("page")
-    query = _RECORD_QUERY.select_from(page).join(Purchase, col(Purchase.id) == page.c.id)
+    query = (
+        (_RECORD_QUERY if record_query is None else record_query)
+        .select_from(page)
+        .join(Purchase, col(Purchase.id) == page.c.id)
+    )
     ordered = _join_customer(query).order_by(page.c.created_at.desc(), page.c.id.desc())
     return ordered.execution_options(**{JOINS_IN_ORDER: True})
 
@@ -76,7 +94,10 @@ def _join_customer(query: AnySelect) -> AnySelect:
     return policy.join(Customer, col(Customer.id) == col(Purchase.customer_id))
 
 
-_RECORD_QUERY: AnySelect = sa.select(*records.build_purchase_columns(), *records.build_customer_columns())
+_RECORD_COLUMNS = (*records.build_purchase_columns(), *records.build_customer_columns())
+_RECORD_QUERY: AnySelect = sa.select(*_RECORD_COLUMNS)
+# A session tells columns apart by their names.
+_LABELLED_QUERY: AnySelect = sa.select(*(column.label(f"field_{n}") for n, column in enumerate(_RECORD_COLUMNS)))
 _PAGE_QUERIES = QueryCache(_build_page_query)
 _BY_ID_QUERY = Query(
     _join_customer(_RECORD_QUERY.select_from(Purchase)).where(

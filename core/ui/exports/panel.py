@@ -2,11 +2,10 @@
 
 A screen with the rows of a selection offers their export like this, with the table's controls beside the buttons:
 
-    export_panel.offer("renewals", selection.address(), rows=total.rows, sum_minor=total.minor,
-                       beside=lambda: tables.choices(RENEWALS))
+    export_panel.offer("renewals", selection.address(), rows=total.rows, sum_minor=total.minor, table=RENEWALS)
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,7 +15,7 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock, ids
-from core.services.exports import receipts, runs
+from core.services.exports import arrangement, receipts, runs
 from core.services.exports import registry as export_registry
 from core.services.exports.exports import ExportKind
 from core.services.exports.formats import CSV, FORMATS, Format
@@ -24,6 +23,8 @@ from core.services.exports.receipts import Receipt
 from core.store.access import Scope, reading
 from core.ui.frame import frame
 from core.ui.kit import words
+from core.ui.lists import table_choices
+from core.ui.lists.tables import Table
 
 Address = Mapping[str, Sequence[str]]
 _NEXT, _LAST = "export_next", "export_last"
@@ -86,25 +87,32 @@ class Way:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Offer:
-    """The export that a screen offers: the query of all its rows, and the totals shown on the screen."""
+    """The export that a screen offers: the query of all its rows, and the totals shown on the screen.
+
+    `shown` are the parameters of the columns and the order that the table has now, none for a screen without a table.
+    """
 
     kind: ExportKind[Any]
     address: Address
     rows: int
     sum_minor: int | None = None
+    shown: Address | None = None
+
+    def way(self, format_: Format, *, as_shown: bool) -> Way:
+        """Return the way to a file of this selection and mode: with the columns shown, or all of them."""
+        arranged = (self.shown or {}) if as_shown else {}
+        query = urlencode({**self.address, **arranged, **frame.mode_query()}, doseq=True)
+        return Way(kind=self.kind, format=format_, query=query, rows=self.rows)
 
     @property
-    def link(self) -> str:
-        """Return the query of this selection and mode."""
-        return urlencode({**self.address, **frame.mode_query()}, doseq=True)
+    def last(self) -> Started | None:
+        """Return the browser's last export of this selection."""
+        ways = (self.way(CSV, as_shown=as_shown) for as_shown in (False, True))
+        return next((way.last for way in ways if way.last), None)
 
     def agrees(self, receipt: Receipt) -> bool:
         """Return True if the receipt's totals equal those on the screen."""
         return receipt.rows == self.rows and self.sum_minor in (None, receipt.sum_minor)
-
-
-def _nothing() -> None:
-    """Draw nothing beside the buttons."""
 
 
 def offer(
@@ -114,14 +122,17 @@ def offer(
     rows: int,
     sum_minor: int | None = None,
     line: str = "",
-    beside: Callable[[], None] = _nothing,
+    table: Table[Any] | None = None,
 ) -> None:
-    """Draw one row: `line`, the formats behind one button, `beside`; below it the last export's progress or receipt.
+    """Draw one row: `line`, the formats behind one button, the table's choices; below it the last export's progress or
+    receipt.
 
     `rows` and `sum_minor` (None where the screen shows no sum) are the screen's totals for the same selection. A person
-    without the role for this kind sees only `line` and `beside`.
+    without the role for this kind sees only `line` and the choices.
     """
-    wanted = Offer(kind=export_registry.get_kind(kind), address=address, rows=rows, sum_minor=sum_minor)
+    found = export_registry.get_kind(kind)
+    shown = None if table is None else arrangement.follow_list(found, table.shown_columns, table.order)
+    wanted = Offer(kind=found, address=address, rows=rows, sum_minor=sum_minor, shown=shown)
     person = frame.current()
     allowed = person is not None and person.has_role(*wanted.kind.roles)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
@@ -129,20 +140,51 @@ def offer(
             st.markdown(line)
         if allowed:
             with st.popover("Export", icon=":material/download:", key=f"export_formats_{kind}"):
-                for format_ in FORMATS.values():
-                    _button(wanted, format_)
-        beside()
+                _formats(wanted, table)
+        if table:
+            table_choices.draw(table)
     if allowed:
         _panel(wanted)
 
 
-def _button(wanted: Offer, format_: Format) -> None:
-    """Draw the download button for exactly this selection; each click gets a receipt of its own."""
-    way = Way(kind=wanted.kind, format=format_, query=wanted.link, rows=wanted.rows)
-    says = f"All {wanted.kind.format_count(wanted.rows)} of this selection as one {format_.title} file, with a receipt."
-    if way.holds_too_many:
-        says = f"A workbook holds {format_.max_rows:,} rows: take CSV, or choose fewer."
-    way.draw(f"Export {format_.title}", says=says, primary=format_.name == "csv")
+def _formats(wanted: Offer, table: Table[Any] | None) -> None:
+    """Draw the formats: with every column, and with those that the table shows."""
+    if table is None or not (wanted.shown or {}).get(arrangement.COLUMNS):
+        _buttons(wanted, "Export {}", as_shown=False)
+        return
+    every, few = st.columns(2, gap="medium")
+    with every:
+        _heading("All columns", f"{len(wanted.kind.columns)} columns, newest first")
+        _buttons(wanted, "Export {}", as_shown=False)
+    with few:
+        _heading("As shown", _describe_shown(wanted, table))
+        _buttons(wanted, "{} as shown", as_shown=True)
+
+
+def _heading(title: str, says: str) -> None:
+    with st.container(gap=None):
+        st.markdown(f"**{title}**")
+        st.caption(words.plain(says))
+
+
+def _describe_shown(wanted: Offer, table: Table[Any]) -> str:
+    """Return what a file as shown has: "5 columns, largest premium first"."""
+    number = len((wanted.shown or {})[arrangement.COLUMNS])
+    missing = [table.columns[name].label for name in table.shown_columns if not wanted.kind.listed.get(name)]
+    order = f", {table.orders[table.order].lower()}" if table.orders else ""
+    without = f"; not {' and '.join(missing)}, of this screen only" if missing else ""
+    return f"{number} {'column' if number == 1 else 'columns'}{order}{without}"
+
+
+def _buttons(wanted: Offer, label: str, *, as_shown: bool) -> None:
+    """Draw the download buttons for exactly this selection; each click gets a receipt of its own."""
+    rows = wanted.kind.format_count(wanted.rows)
+    for format_ in FORMATS.values():
+        way = wanted.way(format_, as_shown=as_shown)
+        says = f"All {rows} of this selection as one {format_.title} file, with a receipt."
+        if way.holds_too_many:
+            says = f"A workbook holds {format_.max_rows:,} rows: take CSV, or choose fewer."
+        way.draw(label.format(format_.title), says=says, primary=format_.name == "csv" and not as_shown)
 
 
 def _started(export: Started) -> None:
@@ -152,7 +194,7 @@ def _started(export: Started) -> None:
 
 def _panel(wanted: Offer) -> None:
     """Draw the progress and the receipt of the last export of this selection."""
-    export = Way(kind=wanted.kind, format=CSV, query=wanted.link, rows=wanted.rows).last
+    export = wanted.last
     if export is None:
         return
     if receipt := get_finished(export.id):

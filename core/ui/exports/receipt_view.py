@@ -20,6 +20,7 @@ from core.services.filters.field import Parameter
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.ui.exports import panel as export_panel
+from core.ui.exports.listed_tables import describe_arrangement
 from core.ui.exports.panel import Way
 from core.ui.frame import frame
 from core.ui.kit import facts, words
@@ -36,11 +37,13 @@ class ReceiptRow:
     receipt: Receipt
     kind: ExportKind[Any]
     filters: Mapping[str, str]
+    arrangement: Mapping[str, str]
 
     @property
     def in_one_line(self) -> str:
-        """Return the filters as one line: "Insurer Crownstone · From 1 Nov 2026"."""
-        return " · ".join(f"{title} {said}" for title, said in self.filters.items()) or "None: all of them"
+        """Return filters, columns and order as one line: "Insurer Crownstone · From 1 Nov 2026"."""
+        told = {**self.filters, **self.arrangement}
+        return " · ".join(f"{title} {said}" for title, said in told.items()) or "None: all of them"
 
     @property
     def sum_minor(self) -> int | None:
@@ -93,7 +96,8 @@ def _row(receipt: Receipt, names: Choices, officers: Mapping[UUID, str]) -> Rece
         for name, values in receipt.filters.items()
         if name in known
     }
-    return ReceiptRow(receipt=receipt, kind=kind, filters=said)
+    arranged = describe_arrangement(kind, receipt.filters)
+    return ReceiptRow(receipt=receipt, kind=kind, filters=said, arrangement=arranged)
 
 
 def _officers(receipt: Receipt) -> list[UUID]:
@@ -135,6 +139,8 @@ def draw_receipt(row: ReceiptRow) -> None:
                 facts.line(title, value)
             if not row.filters:
                 facts.line("Filters", "None: all of them")
+            for title, value in {"Columns": "All", "Order": "Newest first", **row.arrangement}.items():
+                facts.line(title, value)
         with st.container(border=True, height="stretch"):
             st.markdown("**What came out**")
             facts.line("Rows", words.count(receipt.rows))

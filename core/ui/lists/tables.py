@@ -25,7 +25,7 @@ from core.ui.lists.columns import Column
 Row = TypeVar("Row")
 Order = TypeVar("Order", bound=str)
 PAGE_SIZE = 50
-_ORDER, _SHOW, _PAGER = "order", "show", "pager"
+ORDER, SHOW, _PAGER = "order", "show", "pager"
 _ORIGINS, _MAX_ORIGINS = "opened_from", 2_000
 _NARROW = 4
 # `opens` of a table whose rows lead to the home page, at the root.
@@ -57,7 +57,7 @@ class Table(Generic[Row]):
     @property
     def order(self) -> str:
         """Return the sort order given in the URL, or the default."""
-        return next((key for key in self.orders if key == st.query_params.get(_ORDER)), next(iter(self.orders), ""))
+        return next((key for key in self.orders if key == st.query_params.get(ORDER)), next(iter(self.orders), ""))
 
     def order_among(self, orders: Iterable[Order]) -> Order:
         """Return the current order as one of `orders`, typed as the service expects it."""
@@ -66,7 +66,7 @@ class Table(Generic[Row]):
     @property
     def shown_columns(self) -> list[str]:
         """Return the names of the columns given in the URL, or the default ones when it names none that exist."""
-        asked = [name for name in st.query_params.get_all(_SHOW) if name in self.columns]
+        asked = [name for name in st.query_params.get_all(SHOW) if name in self.columns]
         return asked or self.usual
 
     @property
@@ -116,32 +116,6 @@ def page_of(table: Table[Any], total: int) -> int | None:
     st.warning(f"There is no page “{given}”: this selection has {words.count(pages)}.", icon=":material/find_in_page:")
     st.button("Go to the first page", type="primary", on_click=url_state.to_page, args=(1,))
     return None
-
-
-def choices(table: Table[Any]) -> None:
-    """Draw the choice of sort order and columns; to be placed in a row of controls."""
-    st.session_state[_SHOW] = table.shown_columns
-    with st.popover("Columns", icon=":material/view_column:"):
-        if table.orders:
-            # Headers sort too; on a narrow screen some of them are hidden.
-            st.session_state[_ORDER] = table.order
-            st.selectbox(
-                "Order",
-                list(table.orders),
-                key=_ORDER,
-                format_func=lambda name: table.orders[name],
-                on_change=lambda: url_state.change({_ORDER: [st.session_state[_ORDER]]}),
-            )
-        st.pills(
-            "Columns to show",
-            list(table.columns),
-            key=_SHOW,
-            selection_mode="multi",
-            format_func=lambda name: table.columns[name].label,
-            on_change=lambda: url_state.change(
-                {_SHOW: [name for name in table.columns if name in st.session_state[_SHOW]]}, keep_page=True
-            ),
-        )
 
 
 def draw(
@@ -222,11 +196,11 @@ def _sorting(table: Table[Any], column: Column[Any]) -> dict[str, Any]:
         return {}
     ascending, now = column.sorts[0], table.order
     following = known[0] if now not in known else known[(known.index(now) + 1) % len(known)]
-    kept = {name: given for name, given in url_state.all_parameters().items() if name not in (_ORDER, "page")}
+    kept = {name: given for name, given in url_state.all_parameters().items() if name not in (ORDER, "page")}
     usual = following == next(iter(table.orders))
     sorted_ = ("ascending" if now == ascending else "descending") if now in known else None
     return {
-        "href": "?" + urlencode(kept | ({} if usual else {_ORDER: following}), doseq=True),
+        "href": "?" + urlencode(kept | ({} if usual else {ORDER: following}), doseq=True),
         "sorted": sorted_,
         "says": " · ".join(filter(None, (column.says, f"Click: {table.orders[following].lower()}, of all pages"))),
     }

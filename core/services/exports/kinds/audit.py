@@ -61,4 +61,13 @@ AUDIT = ExportKind(
     ),
     rows=_rows,
     count=_count,
+    listed={
+        "at": ("created_at",),
+        "who": ("actor",),
+        "action": ("action",),
+        "kind": ("subject",),
+        "facts": ("before", "after"),
+        "about": ("subject",),
+        "position": ("chain", "position"),
+    },
 )

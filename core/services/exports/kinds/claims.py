@@ -10,7 +10,7 @@ from sqlmodel import col
 from core import clock
 from core.services.claims.intake.requirements import NOT_DECLINED
 from core.services.claims.intake.submitted import META_COLUMNS
-from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import payments as claim_payments
@@ -75,12 +75,11 @@ def _rows(columns: Sequence[Any], criteria: ClaimFilter, _: Choices) -> AnySelec
         .join(Policy, col(Policy.id) == col(Claim.policy_id))
         .outerjoin(Staff, col(Staff.id) == col(Claim.assigned_to))
         .where(*build_conditions(criteria))
-        .order_by(col(Claim.created_at).desc(), col(Claim.id).desc())
     )
 
 
 def _count(session: ScopedSession, criteria: ClaimFilter) -> int:
-    return claim_queue.get_totals(session, criteria).count
+    return claim_totals.get_totals(session, criteria).count
 
 
 def _amounts(*names: str) -> list[tuple[str, Any, Any]]:
@@ -142,4 +141,26 @@ CLAIMS = ExportKind(
     count=_count,
     summed=col(Claim.claim_amount_minor),
     sum_title="Amount claimed",
+    orders=claim_queue.ORDERINGS,
+    # The signals are worked out for the rows of a page: they are in no file.
+    listed={
+        "left": ("days_left",),
+        "status": ("status",),
+        "claimant": ("claimant_name",),
+        "incident": ("incident_type",),
+        "claimed": ("claim_amount",),
+        "signals": (),
+        "officer": ("assigned_to",),
+        "policy": ("policy_number",),
+        "type": ("claim_type",),
+        "lodged": ("created_on",),
+        "age": ("days",),
+        "reference": ("reference",),
+        "happened": ("incident_date",),
+        "email": ("claimant_email",),
+        "phone": ("claimant_phone",),
+        "offered": ("offer_amount",),
+        "reserve": ("outstanding_amount",),
+        "why": (),
+    },
 )

@@ -1,13 +1,17 @@
 """Export of credit notes: what goes back of a term, its three shares, and how far it came."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core import clock
 from core.services.dimensions import Choices
 from core.services.exports.column_parts import (
+    computed_columns,
+    concatenate,
     mode_columns,
     money_columns,
     printed_columns,
@@ -37,6 +41,10 @@ def _count(session: ScopedSession, criteria: CreditNoteFilter) -> int:
     return reading.count(session, criteria)[0]
 
 
+def _count_days(made_on: str) -> list[str]:
+    return [str((clock.today() - date.fromisoformat(made_on)).days)]
+
+
 CREDIT_NOTES = ExportKind(
     name="credit-notes",
     title="Credit notes",
@@ -52,10 +60,12 @@ CREDIT_NOTES = ExportKind(
             ("state", WORD, col(CreditNote.state)),
         ),
         text_column("policy_number", col(Policy.policy_number), width=26),
+        text_column("customer_name", concatenate(" ", col(Policy.first_name), col(Policy.last_name)), width=26),
         printed_columns(*money_columns(Refund), ("method", WORD, col(Refund.method))),
         text_column("payee", col(CreditNote.payee), width=26),
         text_column("reference", col(CreditNote.reference), width=26),
         text_column("value_date", sa.cast(col(CreditNote.value_on), sa.String), column_type=DATE),
+        computed_columns([("age_days", COUNT)], [(DAY, col(CreditNote.created_at))], _count_days),
         sale_name_columns(Refund),
         mode_columns(),
     ),
@@ -63,4 +73,19 @@ CREDIT_NOTES = ExportKind(
     count=_count,
     summed=col(CreditNote.total_minor),
     sum_title="Given back",
+    listed={
+        "number": ("number",),
+        "made": ("created_at",),
+        "provider": ("provider",),
+        "policy": ("policy_number",),
+        "customer": ("customer_name",),
+        "back": ("total",),
+        "insurer": ("provider_share",),
+        "platform": ("mca_profit",),
+        "seller": ("distributor_profit",),
+        "state": ("state",),
+        "age": ("age_days",),
+        "distributor": ("distributor",),
+        "reference": ("reference",),
+    },
 )

@@ -8,13 +8,15 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.customers import customers
+from core.services.customers import table as customers_table
 from core.services.customers.filter import CustomerFilter
 from core.services.dimensions import Choices
 from core.services.exports.column_parts import cached_columns, mode_columns, printed_columns, text_column
 from core.services.exports.exports import ExportContext, ExportKind
+from core.services.filters import expressions
 from core.services.spreadsheets.columns import COUNT, DATE, DAY, FLAG, ID, INSTANT, MONEY
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Customer, Purchase, Renewal
+from core.store.schema.tables import Customer, Policy, Purchase, Renewal
 
 
 def _aggregate_purchases(what: Any) -> Any:
@@ -27,6 +29,11 @@ def _aggregate_renewals(what: Any) -> Any:
     return sa.select(what).where(*mine).correlate(Customer).scalar_subquery()
 
 
+def _count_in_force() -> Any:
+    mine = (col(Policy.customer_id) == col(Customer.id), expressions.in_force(), col(Policy.deleted_at).is_(None))
+    return sa.select(sa.func.count()).select_from(Policy).where(*mine).correlate(Customer).scalar_subquery()
+
+
 def _sum(table: Any) -> Any:
     return sa.cast(sa.func.coalesce(sa.func.sum(col(table.total_minor)), 0), sa.BigInteger)
 
@@ -36,12 +43,7 @@ def _get_distributor_name(context: ExportContext, values: list[str]) -> list[str
 
 
 def _rows(columns: Sequence[Any], criteria: CustomerFilter, _: Choices) -> AnySelect:
-    return (
-        sa.select(*columns)
-        .select_from(Customer)
-        .where(*customers.build_conditions(criteria))
-        .order_by(col(Customer.created_at).desc(), col(Customer.id).desc())
-    )
+    return sa.select(*columns).select_from(Customer).where(*customers.build_conditions(criteria))
 
 
 def _count(session: ScopedSession, criteria: CustomerFilter) -> int:
@@ -78,10 +80,23 @@ CUSTOMERS = ExportKind(
             ("purchases", COUNT, _aggregate_purchases(sa.func.count())),
             ("premium", MONEY, _aggregate_purchases(_sum(Purchase)) + _aggregate_renewals(_sum(Renewal))),
             ("last_purchase_on", DAY, _aggregate_purchases(sa.func.max(col(Purchase.created_at)))),
+            ("policies_in_force", COUNT, _count_in_force()),
         ),
         cached_columns(["distributor"], [col(Customer.distributor_id)], _get_distributor_name),
         mode_columns(),
     ),
     rows=_rows,
     count=_count,
+    orders=customers_table.ORDERS,
+    listed={
+        "name": ("first_name", "last_name"),
+        "email": ("email",),
+        "phone": ("phone_number",),
+        "distributor": ("distributor",),
+        "policies": ("purchases",),
+        "force": ("policies_in_force",),
+        "premium": ("premium",),
+        "last": ("last_purchase_on",),
+        "met": ("created_on",),
+    },
 )

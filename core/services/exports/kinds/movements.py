@@ -8,6 +8,7 @@ from sqlmodel import col
 
 from core.services.dimensions import Choices
 from core.services.exports.column_parts import (
+    LISTED_SALE,
     customer_columns,
     mode_columns,
     money_columns,
@@ -29,7 +30,6 @@ def _rows(columns: Sequence[Any], criteria: MovementFilter, _: Choices) -> AnySe
         .select_from(Movement)
         .join(Policy, col(Policy.purchase_id) == col(Movement.purchase_id))
         .where(*movements.build_conditions(criteria))
-        .order_by(*movements.ORDERS["newest"])
     )
 
 
@@ -61,4 +61,6 @@ MOVEMENTS = ExportKind(
     count=_count,
     summed=col(Movement.total_minor),
     sum_title="Premium, net",
+    orders=movements.ORDERS,
+    listed={"when": ("created_at",), "kind": ("kind",), **LISTED_SALE},
 )

@@ -34,7 +34,6 @@ def _rows(columns: Sequence[Any], criteria: PolicyFilter, names: Choices) -> Any
         .select_from(Policy)
         .join(Purchase, col(Purchase.id) == col(Policy.purchase_id))
         .where(*policy_search.build_conditions(criteria, names))
-        .order_by(col(Policy.created_at).desc(), col(Policy.id).desc())
     )
 
 
@@ -85,4 +84,19 @@ POLICIES = ExportKind(
     count=_count,
     summed=col(Purchase.total_minor),
     sum_title="Premium at sale",
+    orders=policy_search.ORDERS,
+    listed={
+        "number": ("policy_number",),
+        "state": ("state",),
+        "customer": ("customer_name",),
+        "plate": ("plate",),
+        "product": ("product",),
+        "ends": ("expires_on",),
+        "sold": ("created_at",),
+        "starts": ("starts_on",),
+        "provider": ("provider",),
+        "role": ("customer_role",),
+        "distributor": ("distributor",),
+        "email": ("customer_email",),
+    },
 )

@@ -8,6 +8,7 @@ from sqlmodel import col
 
 from core.services.dimensions import Choices
 from core.services.exports.column_parts import (
+    LISTED_SALE,
     customer_columns,
     mode_columns,
     money_columns,
@@ -17,14 +18,22 @@ from core.services.exports.column_parts import (
     text_column,
 )
 from core.services.exports.exports import ExportKind
+from core.services.filters import expressions
 from core.services.sales import table as sales_table
 from core.services.sales.conditions import build_conditions
-from core.services.sales.filter import PurchaseFilter
+from core.services.sales.filter import PAYMENT_STATES, PurchaseFilter
 from core.services.sales.refunded import OF_PURCHASE
 from core.services.spreadsheets.columns import DAY, ID, INSTANT
 from core.store.access import AnySelect, ScopedSession
 from core.store.rollups.daily_rollup import ONCE
 from core.store.schema.tables import Policy, Purchase, Refund
+
+_GIVEN_BACK = sa.func.coalesce(col(Refund.total_minor), 0)
+_PAYMENT_STATE = sa.case(
+    (_GIVEN_BACK == 0, sa.literal_column(f"'{PAYMENT_STATES['paid']}'", sa.String)),
+    (col(Purchase.total_minor) > _GIVEN_BACK, sa.literal_column(f"'{PAYMENT_STATES['part']}'", sa.String)),
+    else_=sa.literal_column(f"'{PAYMENT_STATES['refunded']}'", sa.String),
+)
 
 
 def _rows(columns: Sequence[Any], criteria: PurchaseFilter, _: Choices) -> AnySelect:
@@ -34,7 +43,6 @@ def _rows(columns: Sequence[Any], criteria: PurchaseFilter, _: Choices) -> AnySe
         .join(Policy, col(Policy.purchase_id) == col(Purchase.id))
         .outerjoin(Refund, OF_PURCHASE)
         .where(*build_conditions(criteria))
-        .order_by(col(Purchase.created_at).desc(), col(Purchase.id).desc())
     )
 
 
@@ -66,10 +74,21 @@ PURCHASES = ExportKind(
             ("payment_option", col(Purchase.payment_option)),
             ("payment_channel", col(Purchase.payment_channel)),
             ("premium_frequency", sa.func.coalesce(col(Purchase.premium_frequency), ONCE)),
+            ("policy_state", expressions.policy_stage()),
+            ("payment_state", _PAYMENT_STATE),
         ),
     ),
     rows=_rows,
     count=_count,
     summed=col(Purchase.total_minor),
     sum_title="Premium",
+    orders=sales_table.ORDERS,
+    listed={
+        "sold": ("created_at",),
+        **LISTED_SALE,
+        "source": ("request_source",),
+        "state": ("policy_state",),
+        "payment": ("payment_state",),
+        "frequency": ("premium_frequency",),
+    },
 )

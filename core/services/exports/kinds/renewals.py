@@ -8,6 +8,7 @@ from sqlmodel import col
 
 from core.services.dimensions import Choices
 from core.services.exports.column_parts import (
+    LISTED_SALE,
     customer_columns,
     mode_columns,
     money_columns,
@@ -37,7 +38,6 @@ def _rows(columns: Sequence[Any], criteria: RenewalFilter, _: Choices) -> AnySel
         .join(Policy, col(Policy.id) == col(Renewal.policy_id))
         .outerjoin(Refund, OF_RENEWAL)
         .where(*renewal_records.build_conditions(criteria))
-        .order_by(col(Renewal.created_at).desc(), col(Renewal.id).desc())
     )
 
 
@@ -74,9 +74,21 @@ RENEWALS = ExportKind(
             ("payment_channel", col(Renewal.payment_channel)),
         ),
         printed_columns(("policy_id", ID, col(Renewal.policy_id)), ("purchase_id", ID, col(Renewal.purchase_id))),
+        printed_columns(("policy_expires_on", DAY, col(Policy.expiration_at))),
     ),
     rows=_rows,
     count=_count,
     summed=col(Renewal.total_minor),
     sum_title="Premium",
+    orders=renewals_table.ORDERS,
+    listed={
+        "renewed": ("created_on",),
+        **LISTED_SALE,
+        "source": ("request_source",),
+        "ends": ("expires_on",),
+        "status": ("status",),
+        "starts": ("starts_on",),
+        "before": ("previous_expires_on",),
+        "expires": ("policy_expires_on",),
+    },
 )
