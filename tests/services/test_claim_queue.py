@@ -1,5 +1,6 @@
 """The queue of claims: views and their counts, the order of urgency, and two officers who reach for one claim."""
 
+import io
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
@@ -12,6 +13,7 @@ import sqlalchemy as sa
 from core import clock
 from core.errors import InvalidInput, NotAllowed
 from core.services.admin import store_check
+from core.services.claims.lists import orderings
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import VIEWS, ClaimFilter, View
@@ -19,6 +21,7 @@ from core.services.claims.lists.queue import QueueRow
 from core.services.claims.workflow import assignment
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.assignment import AssignmentResult, ChosenClaim
+from core.services.exports import runs
 from core.services.paging import Paging
 from core.store.access import Scope
 from core.store.schema.tables import Claim
@@ -105,6 +108,15 @@ def test_most_urgent_come_first_then_what_waits_then_what_is_decided(office: Off
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_a_file_of_claims_has_the_order_of_the_queue(office: Office, lives: dict[str, UUID]) -> None:
+    for order in orderings.ORDER_NAMES:
+        out = io.BytesIO()
+        address = {"mode": ["test"], "view": ["all"], "columns": ["id"], "order": [order]}
+        runs.write_file(runs.create_order("claims", "csv", address, by="tests"), out)
+        ids = out.getvalue().decode("utf-8-sig").split()[1:]
+        assert ids == [str(row.id) for row in rows(office, view="all", order=order)], order
+
+
 def test_amounts_sort_as_numbers_over_all_pages(office: Office) -> None:
     # By their digits 9,000.00 would come after 10,000.00 and 100,000.00.
     naira = (900_000, 10_000_000, 1_000_000, 2_500_000, 0)

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
+from sqlalchemy.sql import operators
 from sqlmodel import col
 
 from core.services.claims.lists import search as claim_search
@@ -63,6 +64,23 @@ ORDERINGS: Final[Mapping[str, Sequence[Segment]]] = {
     "claimant-back": (Segment((), (*(name.desc() for name in _claimant), _id)),),
 }
 ORDER_NAMES: Final = tuple(ORDERINGS)
+
+
+def build_sort_keys(order: str) -> tuple[Any, ...]:
+    """Return an order as keys of one ORDER BY, for files; no index has it where there are several segments."""
+    segments = ORDERINGS[order]
+    if len(segments) == 1:
+        return segments[0].order
+    place = sa.case(*((sa.and_(*segment.conditions), number) for number, segment in enumerate(segments)))
+    keys = [(number, key) for number, segment in enumerate(segments) for key in segment.order]
+    return (place, *(_build_key_of_segment(place == number, key) for number, key in keys))
+
+
+def _build_key_of_segment(is_of_segment: Any, key: Any) -> Any:
+    """Return a sort key that is null outside its segment."""
+    if getattr(key, "modifier", None) is operators.desc_op:
+        return sa.case((is_of_segment, key.element)).desc()
+    return sa.case((is_of_segment, key))
 
 
 def fetch_page(session: ScopedSession, conditions: Sequence[Condition], order: str, paging: Paging) -> list[UUID]:
