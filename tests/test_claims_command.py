@@ -1,31 +1,20 @@
 """`coverdesk claims move`: the service of the screen as a command, which fails when it is refused (contract C5, C7)."""
 
 import sys
-from collections.abc import Iterator
 from uuid import UUID
 
 import pytest
 from typer.testing import CliRunner, Result
 
-from core import cli, clock
+from core import cli
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.claims.paying import hand_overs
 from core.services.people import staff
-from core.store.access import Scope, Store
-from tests.conftest import Partner
+from core.store.access import Scope
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import Office
 
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
+pytestmark = pytest.mark.frozen_at(NOON)
 
 
 def run(claim_id: UUID | str, to: str, *options: str, by: str = "bola@x.example", version: int = 1) -> Result:

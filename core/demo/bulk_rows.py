@@ -7,6 +7,7 @@ from datetime import date, datetime
 from functools import cache
 from operator import itemgetter
 from typing import Any
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import SQLModel
@@ -56,6 +57,11 @@ class Rows:
         """Add a row; columns that are not said stay empty."""
         shape = _shape(entity)
         self.of[entity].append(shape.in_order({**shape.blank, **values}))
+
+    def ids(self, entity: type[SQLModel]) -> list[UUID]:
+        """Return the ids of a table's rows."""
+        place = _shape(entity).names.index("id")
+        return [UUID(row[place]) for row in self.of[entity]]
 
 
 def pour(session: ScopedSession, rows: Rows) -> None:

@@ -24,6 +24,8 @@ from core.demo.rollups import Figures, pour_figures
 from core.demo.sales import rows as sale_rows
 from core.demo.sales.sales import Counting
 from core.store.access import ScopedSession
+from core.store.rollups import claim_totals
+from core.store.schema.claims import Claim
 from core.store.schema.sales import NumberCounter
 
 _SMALLEST, _LARGEST, _PIECES = 2_500, 20_000, 20
@@ -82,6 +84,7 @@ def write_chunk(session: ScopedSession, chunk: Chunk) -> None:
     chain(session, chunk.rows, chunk.entries)
     pour(session, chunk.rows)
     pour_figures(session, chunk.figures)
+    claim_totals.add_claims(session.connection(), chunk.rows.ids(Claim))
     for series, last in chunk.policy_numbers.items():
         session.insert_if_absent(NumberCounter(series=series, last=0))
         session.execute(sa.update(NumberCounter).where(col(NumberCounter.series) == series).values(last=last))

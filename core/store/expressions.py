@@ -36,6 +36,14 @@ class lagos_day(_Spelled):  # noqa: N801 - these read as functions in a query
     postgresql = "CAST(timezone('Africa/Lagos', {0}) AS DATE)"
 
 
+class utc_day(_Spelled):  # noqa: N801
+    """The UTC day of an instant."""
+
+    type = sa.Date()
+    sqlite = "date({0})"
+    postgresql = "CAST(timezone('UTC', {0}) AS DATE)"
+
+
 class first_of_week(_Spelled):  # noqa: N801
     """The Monday of a day's week."""
 
@@ -96,6 +104,14 @@ class print_id(_Spelled):  # noqa: N801
     type = sa.String()
     sqlite = " || '-' || ".join(f"substr({{0}}, {start}, {size})" for start, size in _GROUPS)
     postgresql = "CAST({0} AS TEXT)"
+
+
+class last_digits(_Spelled):  # noqa: N801
+    """The last eight digits of an id, by which people know a claim."""
+
+    type = sa.String()
+    sqlite = "substr({0}, -8)"
+    postgresql = "right(CAST({0} AS TEXT), 8)"
 
 
 class milliseconds_between(_Spelled):  # noqa: N801

@@ -51,18 +51,10 @@ with frame.header_with_buttons(
     "Terms hold from their first day on and are never changed; a bank account takes two admins and two days.",
     tab=f"{name} · Agreement",
 ):
-    st.button(
-        "New terms",
-        icon=":material/contract_edit:",
-        on_click=lambda: dialogs.open_(agreement_actions.changing(party)),
-    )
-    st.button(
-        "Another bank account",
-        icon=":material/account_balance:",
-        on_click=lambda: dialogs.open_(agreement_actions.paying(party)),
-    )
+    dialogs.button("New terms", lambda: agreement_actions.changing(party), icon=":material/contract_edit:")
+    dialogs.button("Another bank account", agreement_actions.paying(party), icon=":material/account_balance:")
     if party.account == "distributor":
-        st.button("Another commission share", icon=":material/percent:", on_click=lambda: dialogs.open_(proposing()))
+        dialogs.button("Another commission share", proposing, icon=":material/percent:")
 dialogs.run("admin")
 with reading(frame.scope()) as session:
     held = agreements.get_in_force(session, party, clock.today())

@@ -17,11 +17,11 @@ from core.ui.webhooks.endpoint_tables import ENDPOINTS, EndpointRow
 
 def buttons(of: DistributorDetail) -> None:
     row = of.row
-    st.button("Change", icon=":material/edit:", on_click=lambda: dialogs.open_(partner_actions.changing(row)))
-    st.button(
+    dialogs.button("Change", lambda: partner_actions.changing(row), icon=":material/edit:")
+    dialogs.button(
         "Switch off" if row.active else "Switch on",
+        lambda: partner_actions.switching(row),
         icon=f":material/{'toggle_off' if row.active else 'toggle_on'}:",
-        on_click=lambda: dialogs.open_(partner_actions.switching(row)),
     )
     partner_pages.agreement_link("distributor", row.id)
     partner_pages.log_link("distributor", row.id)

@@ -53,12 +53,7 @@ def distributors() -> None:
 
 def add_button() -> None:
     saved_views.draw("admin/partners.py", person)
-    st.button(
-        "Add a distributor",
-        icon=":material/add_business:",
-        type="primary",
-        on_click=lambda: dialogs.open_(partner_actions.adding()),
-    )
+    dialogs.button("Add a distributor", partner_actions.adding, is_primary=True, icon=":material/add_business:")
 
 
 def nothing(*, narrowed: bool) -> None:

@@ -3,8 +3,9 @@
 import streamlit as st
 
 from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter, View
-from core.services.claims.lists.queue import QueueTotal
+from core.services.claims.lists.totals import QueueTotal
 from core.services.claims.review import officers as claim_officers
 from core.services.dimensions import load_choices
 from core.states.claims import ClaimStatus
@@ -82,10 +83,9 @@ claim_assignment.notice()
 queue_views.draw(person, asked.view or claim_filters.USUAL, counts)
 claim_filters.draw(asked, officers, names, person)
 with st.skeleton(height=300), reading(frame.scope()) as session:
-    total = claim_queue.get_totals(session, asked)
+    total = claim_totals.get_totals(session, asked)
     paging = CLAIMS.paging(url_state.page())
     rows = claim_queue.list_rows(session, asked, order=CLAIMS.order, paging=paging)
-    payments = claim_queue.count_payments(session, asked)
 export_panel.offer(
     "claims",
     asked.address(),
@@ -108,6 +108,6 @@ claim_assignment.store_selection(rows, picked)
 with above:
     claim_assignment.bar(person, officers)
 footer(total)
-if payments:
+if total.payments:
     st.caption("What was paid on these claims, one line for each payment:")
-    export_panel.offer("claim-payments", asked.address(), rows=payments, sum_minor=total.paid_minor)
+    export_panel.offer("claim-payments", asked.address(), rows=total.payments, sum_minor=total.paid_minor)

@@ -20,8 +20,15 @@ from core.ui.kit import dialogs, facts, words
 SHOWN = 10
 
 
-def buttons(month: date, steps: list[months.Step]) -> None:
+def buttons(month: date, steps: list[months.Step], earlier: date | None) -> None:
     state = steps[-1].state if steps else MonthState.OPEN
+    if earlier and state != MonthState.CLOSED:
+        st.page_link(
+            "finance/close.py",
+            label=f"{earlier:%B %Y} comes first: months are closed one after the other",
+            icon=":material/event_busy:",
+            query_params={"month": f"{earlier:%Y-%m}"},
+        )
     with st.container(horizontal=True, gap="xsmall"):
         for to in closing.list_allowed(steps, person):
             dialogs.button(
@@ -29,6 +36,7 @@ def buttons(month: date, steps: list[months.Step]) -> None:
                 close_actions.stepping(month, state, to),
                 key=f"step.{to}",
                 is_primary=to in (MonthState.CLOSING, MonthState.CLOSED),
+                disabled=to == MonthState.CLOSING and earlier is not None,
             )
         st.link_button("Journal, CSV", f"/closes/{month:%Y-%m}/journal.csv", icon=":material/download:")
 
@@ -66,13 +74,14 @@ if not frame.mode():
 with reading(frame.scope()) as session:
     month = choose_month(statement_overview.list_months(session))
     steps = list(months.list_steps(session, month))
+    earlier = closing.get_earlier(session, month)
 state = steps[-1].state if steps else MonthState.OPEN
 st.markdown(f"**{month:%B %Y}** {words.badge(state)}")
 dialogs.run(ROLE)
 if clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
     st.info("The month runs still: it is closed when it is over.", icon=":material/event_upcoming:")
     st.stop()
-buttons(month, steps)
+buttons(month, steps, earlier)
 history(steps)
 st.subheader("Check list", anchor=False)
 if st.toggle("Run the check list now", value=state == MonthState.CLOSING, key=f"checks.{state}"):

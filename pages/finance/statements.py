@@ -1,38 +1,19 @@
 """Statements: the accounts of a month, with what is drafted, prepared, approved and sent."""
 
-from datetime import date
-
 import streamlit as st
 
 from core import clock
 from core.services.finance.statements import overview as statement_overview
+from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.overview import DRAFT, StatementSummary
 from core.store.access import reading
 from core.ui.finance import statement_actions
 from core.ui.finance.finance_writes import ROLE
+from core.ui.finance.months import choose_month
 from core.ui.finance.statement_table import STATEMENTS
 from core.ui.frame import frame
-from core.ui.kit import dialogs, url_state, words
+from core.ui.kit import dialogs, words
 from core.ui.lists import tables
-
-
-def asked(months: list[date]) -> date:
-    """Return the month in the URL, or the newest that is over."""
-    usual = months[1] if len(months) > 1 else months[0]
-    return next((month for month in months if f"{month:%Y-%m}" == st.query_params.get("month")), usual)
-
-
-def choice(months: list[date], month: date) -> None:
-    names = {f"{each:%Y-%m}": f"{each:%B %Y}" for each in months}
-    st.session_state["month"] = f"{month:%Y-%m}"
-    st.selectbox(
-        "Month",
-        list(names),
-        key="month",
-        format_func=names.__getitem__,
-        width=220,
-        on_change=lambda: url_state.change({"month": [st.session_state["month"]]}),
-    )
 
 
 def counted(rows: list[StatementSummary]) -> None:
@@ -41,19 +22,24 @@ def counted(rows: list[StatementSummary]) -> None:
     st.markdown(f"{STATEMENTS.count_text(len(rows))} · {said}" if rows else STATEMENTS.count_text(0))
 
 
-frame.require(ROLE)
+person = frame.require(ROLE)
 frame.page_header(
     "Statements", "What each distributor and insurer is owed for a month: prepared by one person, approved by another."
 )
 if not frame.mode():
     st.info("Statements are made of live records: switch to Live in the menu.", icon=":material/science:")
     st.stop()
-with st.skeleton(height=300), reading(frame.scope()) as session:
+with reading(frame.scope()) as session:
     months = statement_overview.list_months(session)
-    month = asked(months)
+header = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+with header:
+    month = choose_month(months)
+with st.skeleton(height=300), reading(frame.scope()) as session:
     rows = statement_overview.list_month(session, month)
-with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-    choice(months, month)
+    movable = {
+        to: statement_states.list_movable(session, month, to, by=person) for to in statement_actions.MOVES_OF_MANY
+    }
+with header:
     is_over = clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now()
     drafts = sum(row.state == DRAFT for row in rows)
     if is_over and drafts:
@@ -63,6 +49,15 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             is_primary=True,
             icon=":material/draw:",
         )
+    for to, label in statement_actions.MOVES_OF_MANY.items():
+        if movable[to]:
+            dialogs.button(
+                label.format(words.count(len(movable[to]))),
+                statement_actions.moving_all(month, to, movable[to]),
+                is_primary=not drafts,
+                icon=":material/task_alt:",
+                disabled=to == "Approved" and not person.may_approve,
+            )
 dialogs.run(ROLE)
 if not rows:
     st.info("No money moved in this month: there is nothing to state.", icon=":material/event_busy:")

@@ -1,7 +1,6 @@
 """Certificates beside the API: whoever has the code opens and verifies one, and nobody else (contract S10)."""
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -16,11 +15,7 @@ from tests.api.selling import buy
 from tests.conftest import Partner
 from tests.covers import shipped
 
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The files of finance: who gets them, what is noted, and what is refused."""
 
-from collections.abc import Iterator
 from datetime import date, timedelta
 
 import pytest
@@ -24,11 +23,7 @@ from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import OUTSIDERS, Finance
 from tests.services.selling import sell
 
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
+pytestmark = pytest.mark.frozen_at(NOW)
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from tests.api.selling import UNKNOWN, broken, buy, data_of, page_of
 from tests.conftest import Partner
 from tests.covers import shipped
 
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
 RENEW = "/v1/products/insurer-a/renew-third-party"
 FIELDS = {
     *("id", "policy_id", "purchase_id", "customer_id", "product_id", "product_category_id", "distributor_id"),
@@ -23,12 +25,6 @@ FIELDS = {
     *("start_date", "expiration_date", "payment_option", "payment_channel", "request_source", "is_live"),
     *("created_at", "updated_at", "deleted_at", "customer", "product", "productCategory", "provider", "policy"),
 }
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
 
 
 @contextmanager

@@ -1,13 +1,11 @@
 """A distributor reads the statements that were sent to it, and nobody else's (contract F3)."""
 
 import hashlib
-from collections.abc import Iterator
 from datetime import date
 from uuid import UUID
 
 import pytest
 
-from core import clock
 from core.services.finance.parties import Party
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
@@ -17,13 +15,9 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import Finance
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 AUGUST = date(2026, 8, 1)
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

@@ -109,6 +109,7 @@ def _documents(*, is_sqlite: bool) -> str:
 def works(store: Any, person: Any) -> Iterator[tuple[str, Callable[[], object]]]:
     """Yield what the screens read: every view of the queue, sorted by another column, found by text, and reviews."""
     from core.services.claims.lists import queue as claim_queue
+    from core.services.claims.lists import totals as claim_totals
     from core.services.claims.lists.filter import NOBODY, VIEWS, ClaimFilter
     from core.services.claims.review import review as claim_review
     from core.services.paging import Paging
@@ -119,10 +120,9 @@ def works(store: Any, person: Any) -> Iterator[tuple[str, Callable[[], object]]]
     def show(order: str = "urgent", **given: Any) -> None:
         criteria = ClaimFilter(**given)
         with store.reading(desk) as session:
-            claim_queue.count_views(session, person)
-            claim_queue.get_totals(session, criteria)
+            claim_totals.count_views(session, person)
+            claim_totals.get_totals(session, criteria)
             claim_queue.list_rows(session, criteria, order=order, paging=Paging(limit=50))
-            claim_queue.count_payments(session, criteria)
 
     assigned = {"mine": person.id, "unassigned": NOBODY}
     yield from ((f"queue, {view}", lambda view=view: show(view=view, assigned=assigned.get(view))) for view in VIEWS)
@@ -196,6 +196,7 @@ def main() -> None:
 def _run(url: str, wanted: int) -> None:
     from core.store.access import Store
     from core.store.operations import statistics as planner
+    from core.store.rollups import claim_totals
 
     os.environ["COVERDESK_DATABASE_URL"] = url
     build(url, PURCHASES)
@@ -206,6 +207,8 @@ def _run(url: str, wanted: int) -> None:
     sizes[held] = measure(store)
     began = time.perf_counter()
     made = multiply(store.writers, wanted)
+    with store.writers.begin() as connection:
+        claim_totals.rebuild(connection)
     planner.refresh(store)
     sys.stdout.write(f"{made:,} claims after {time.perf_counter() - began:.0f} s\n")
     sizes[made] = measure(store)

@@ -9,6 +9,8 @@ from core.services.distributors import keys
 from core.store.access import Scope, Store
 from tests.commands.command_line import coverdesk
 
+pytestmark = pytest.mark.usefixtures("unused_store")
+
 
 def test_what_came_after_the_backup_is_gone_and_kept_aside(store: Store, tmp_path: Path) -> None:
     store.close()

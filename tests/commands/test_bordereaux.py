@@ -1,22 +1,16 @@
 """`coverdesk bordereaux`: issues what is next, as a person of finance."""
 
-from collections.abc import Iterator
-
 import pytest
 from typer.testing import CliRunner, Result
 
-from core import cli, clock
+from core import cli
 from core.errors import InvalidInput, NotAllowed
 from core.store.access import Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import Finance
 
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
+pytestmark = pytest.mark.frozen_at(NOW)
 
 
 @pytest.fixture

@@ -1,21 +1,15 @@
 """`coverdesk close`: the check list, beginning to close, and the journal; closing stays on the screen."""
 
-from collections.abc import Iterator
-
 import pytest
 from typer.testing import CliRunner, Result
 
-from core import cli, clock, demo
+from core import cli, demo
 from core.errors import NotAllowed
 from core.store.access import Store
 from tests.portfolio import NOW
 from tests.services.finance_office import Finance
 
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
+pytestmark = pytest.mark.frozen_at(NOW)
 
 
 def run(*told: str) -> Result:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from uuid import UUID
 
+import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 
@@ -16,6 +17,8 @@ from core.store.schema.tables import Customer, Policy, Staff
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 from tests.services.selling import sell
+
+pytestmark = pytest.mark.usefixtures("unused_store")
 
 SYSTEM = Scope.system()
 EMAIL = "seyi.quist@people.example"

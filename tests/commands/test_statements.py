@@ -1,6 +1,5 @@
 """`coverdesk statements`: prepares what is due, as a person of finance; approving stays on the screen."""
 
-from collections.abc import Iterator
 from datetime import date, timedelta
 
 import pytest
@@ -19,11 +18,7 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import Finance
 
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
+pytestmark = pytest.mark.frozen_at(NOW)
 
 
 @pytest.fixture

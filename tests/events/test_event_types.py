@@ -37,16 +37,12 @@ from tests.services.claim_office import PAID, Office
 from tests.services.selling import sell
 from tests.ui.conftest import person_of
 
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
 ACTIVE, PENDING = insurer_a.THIRD_PARTY, insurer_b_auto.COMPREHENSIVE
 ADMIN = person_of("admin")
 SECOND = replace(ADMIN, id=UUID(int=ADMIN.id.int + 1), email="second@coverdesk.example")
 PERSONAL = ("first_name", "last_name", "email", "phone", "address", "registration_number", "chassis_number")
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
 
 
 def told(store: Store, partner: Partner, *, is_live: bool = False) -> list[dict[str, Any]]:

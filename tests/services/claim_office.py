@@ -78,7 +78,9 @@ class Office:
     def put(self, claim_id: UUID, **values: Any) -> None:
         """Change a claim past the services."""
         with self.store.writing(DESK) as session:
-            session.execute(sa.update(Claim).where(col(Claim.id) == claim_id).values(**values))
+            claim = session.execute(sa.select(Claim).where(col(Claim.id) == claim_id)).scalar_one()
+            for name, value in values.items():
+                setattr(claim, name, value)
 
     def move(
         self, claim_id: UUID, to: str, *, by: str = "bola", version: int | None = None, **said: Any

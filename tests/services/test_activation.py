@@ -1,6 +1,5 @@
 """Activating says before what it will do, and never that an insurer accepted what nobody heard of it (contract S20)."""
 
-from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
 
@@ -26,14 +25,10 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import kept, sell
 
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
 ADA = "staff ada@x.example"
 TODAY, LATER = date(2026, 11, 20), shipped.STILL + timedelta(days=40)
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
 
 
 def preview(store: Store, partner: Partner, sale: Sale, **given: Any) -> Activation:

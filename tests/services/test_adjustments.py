@@ -1,6 +1,5 @@
 """A movement is corrected by two people, and the correction is a movement like any other."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -16,18 +15,14 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import OUTSIDERS, Finance, select
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 TYPED = {
     "premium": "-1,250.50",
     "platform_commission": "-100",
     "distributor_commission": "25.25",
     "reason": "The insurer charged another rate than agreed",
 }
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Nobody too young is sold, or renewed, a cover of life or accident, by whichever door (contract S17)."""
 
-from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -22,14 +21,10 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell, sold
 
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
 LIVES = (credit_life.CREDIT_LIFE, insurer_f.PERSONAL_ACCIDENT, insurer_g.PERSONAL_ACCIDENT)
 every_life = pytest.mark.parametrize("cover", LIVES, ids=lambda cover: cover.key)
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
 
 
 def says(store: Store, cover: Cover[Any], years: int, *, from_days: int = 0) -> None:

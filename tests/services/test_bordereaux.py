@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import io
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from uuid import UUID
@@ -24,13 +23,9 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, sales_at
 from tests.services.finance_office import OUTSIDERS, Finance
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 AUGUST, SEPTEMBER, OCTOBER = (date(2026, month, 1) for month in (8, 9, 10))
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

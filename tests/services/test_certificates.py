@@ -6,7 +6,6 @@ import pickle
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -28,14 +27,10 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import every_cover, sell
 
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
 NAME = "Olúwatóyìn Ẹ̀bùn Ṣóyínká-Ọ̀ṣúnlàjà"
 needs_poppler = pytest.mark.skipif(shutil.which("pdftotext") is None, reason="SKIPPED LOUDLY: no pdftotext here")
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
 
 
 def code_of(policy: object) -> str:

@@ -1,6 +1,5 @@
 """Authority over claims: a new officer's limit, and decisions that are referred to a supervisor (contract C15)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -8,29 +7,19 @@ from uuid import UUID
 
 import pytest
 
-from core import clock
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import referrals
 from core.services.people import staff
-from core.store.access import Scope, Store
-from tests.conftest import Partner
+from core.store.access import Scope
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 from tests.services.races import run_at_once
 
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
+pytestmark = pytest.mark.frozen_at(NOON)
 
 
 def added(office: Office, email: str, roles: list[str], limit: str | None = None) -> int | None:
@@ -57,7 +46,7 @@ def refer(office: Office, claim_id: UUID, *, by: str = "ada", **said: Any) -> No
 def referred(office: Office) -> list[UUID]:
     with office.store.reading(DESK) as session:
         rows = claim_queue.list_rows(session, ClaimFilter(stage="referred"))
-        counts = claim_queue.count_views(session, office.people["sade"])
+        counts = claim_totals.count_views(session, office.people["sade"])
     assert counts.views["referred"] == len(rows)
     return [row.id for row in rows]
 

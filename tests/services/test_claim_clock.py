@@ -17,8 +17,6 @@ from core.services.claims.workflow.clock import (
     StatusReached,
 )
 from core.states.claims import DECIDED, WAITING, ClaimStatus
-from core.store.access import Store
-from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
@@ -132,11 +130,6 @@ def test_time_only_takes_days_away_and_pauses_only_give_them(
     first, later = (claim_clock.compute_from_history(known, instant, asked) for instant in (now, now + hours * HOUR))
     assert later.elapsed >= first.elapsed
     assert claim_clock.compute_from_history(known, now).elapsed >= first.elapsed
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 def test_question_stops_the_clock_until_it_is_answered(office: Office) -> None:

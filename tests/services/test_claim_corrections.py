@@ -7,8 +7,6 @@ import pytest
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import corrections
-from core.store.access import Store
-from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
 
 KIN = {
@@ -18,11 +16,6 @@ KIN = {
     "claimant_last_name": "Okafor",
     "claimant_phone_number": "08027654321",
 }
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 def correct(

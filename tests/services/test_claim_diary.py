@@ -1,6 +1,5 @@
 """The diary: tasks by hand and by rule, what becomes of questions, and earlier versions of documents (contract C18)."""
 
-from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
@@ -19,23 +18,13 @@ from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import questions
 from core.services.files import files
 from core.services.files.files import ReceivedFile
-from core.store.access import Scope, Store
+from core.store.access import Scope
 from core.store.schema.tables import ClaimQuestion
 from tests import papers
-from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
+pytestmark = pytest.mark.frozen_at(NOON)
 
 
 def review(office: Office, claim_id: UUID) -> ClaimReview:

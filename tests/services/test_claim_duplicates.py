@@ -1,7 +1,6 @@
 """One loss is paid once: duplicates on both claims, reasons for checks that are not met, and the limit of a policy."""
 
 import os
-from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -17,27 +16,16 @@ from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
 from core.services.windows import Window
-from core.store.access import Store
 from core.store.schema.tables import ClaimOverride, ClaimPayment
-from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 from tests.services.races import run_at_once
 
+pytestmark = pytest.mark.frozen_at(NOON)
+
 ROUNDS = int(os.environ.get("COVERDESK_RACES", "5"))
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
 KNOWN = {"incident_date": "2026-11-10"}
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 def review(office: Office, claim_id: UUID, by: str = "sade") -> ClaimReview:

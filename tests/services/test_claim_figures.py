@@ -1,7 +1,6 @@
 """The figures on claims against a plain recount of a small portfolio of claims and their histories."""
 
 from collections import Counter
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import pairwise
 from random import Random
@@ -27,6 +26,8 @@ from tests.portfolio import lagos
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
+pytestmark = pytest.mark.frozen_at(NOON)
+
 TODAY = lagos(NOON)
 WINDOW = Window(clock.add_days(TODAY, -29), clock.add_days(TODAY, 1))
 # The statuses of a claim and the days between them; the last ones wait, are decided, or were taken up again.
@@ -39,12 +40,6 @@ WAYS: tuple[tuple[tuple[str, float], ...], ...] = (
     (("Viewed", 1), ("Reviewing", 2)),
     (),
 )
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """A supervisor hands the payment of a claim to finance, which pays it and can do nothing else (contract C10, C15)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -10,12 +10,11 @@ from uuid import UUID
 
 import pytest
 
-from core import clock
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.claims import batches
 from core.services.claims.diary import tasks
 from core.services.claims.letters import letters
-from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.paying import hand_overs
 from core.services.claims.paying.hand_overs import HandOver
 from core.services.claims.workflow import actions as claim_actions
@@ -29,25 +28,15 @@ from core.services.claims.workflow import (
     reserves,
 )
 from core.services.claims.workflow.assignment import ChosenClaim
-from core.store.access import ScopedSession, Store
-from tests.conftest import Partner
+from core.store.access import ScopedSession
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 from tests.services.races import run_at_once
 
+pytestmark = pytest.mark.frozen_at(NOON)
+
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
 PAYEE = {"name": "Ada Eze", "bank_name": "First Bank", "account_number": "0123456789", "reason": "As she asked"}
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 def accepted(office: Office) -> UUID:
@@ -210,7 +199,7 @@ def test_hand_over_is_no_referral_and_no_officer_replaces_it(office: Office) -> 
     claim_id = accepted(office)
     hand_over(office, claim_id)
     with office.store.reading(DESK) as session:
-        assert claim_queue.count_views(session, office.people["sade"]).views["referred"] == 0
+        assert claim_totals.count_views(session, office.people["sade"]).views["referred"] == 0
     version = office.claim(claim_id).version
     with pytest.raises(StateForbids, match="is with finance"):
         office.do(referrals.refer_claim, claim_id, by="ada", to="Paid", note="Please pay", version=version)

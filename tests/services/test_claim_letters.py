@@ -1,13 +1,11 @@
 """Letters on a claim: what each needs, what it says, and where it is kept (contract C17)."""
 
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
 
-from core import clock
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.admin import mail_texts
 from core.services.claims.intake import attaching
@@ -17,26 +15,16 @@ from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.mail import mail
 from core.services.mail.claim_letters import CLAIM_LETTERS
-from core.store.access import Scope, Store
+from core.store.access import Scope
 from core.store.operations import blob_storage
 from core.store.schema.tables import Claim, Policy, UploadedFile
 from tests import papers
-from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
+pytestmark = pytest.mark.frozen_at(NOON)
+
 LIVE = Scope.staff(is_live=True)
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 def compose(office: Office, claim_id: UUID, kind: str, *, by: str = "bola") -> Composed:

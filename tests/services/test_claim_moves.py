@@ -13,17 +13,10 @@ from core.services.claims.workflow import transition_docs, transitions
 from core.settings import ROOT
 from core.states import claims as claim_states
 from core.states.claims import TRANSITIONS, ClaimStatus
-from core.store.access import Store
-from tests.conftest import Partner
 from tests.services.claim_office import SAID, Office
 
 STATUSES = list(ClaimStatus)
 RETURN = {"Offer accepted": {"payment_reference": "RET-1", "note": "The account was closed"}}
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 def promised() -> set[tuple[str, str]]:

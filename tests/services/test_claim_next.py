@@ -1,34 +1,22 @@
 """An officer's day: a decision takes the claim, and the next one follows (contract C19)."""
 
-from collections.abc import Iterator
 from uuid import UUID
 
 import pytest
 
-from core import clock
 from core.errors import InvalidInput, NotAllowed
 from core.services.claims import batches
 from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import assignment
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.assignment import ChosenClaim
-from core.store.access import Store
-from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
+pytestmark = pytest.mark.frozen_at(NOON)
 
 
 def find_next(office: Office, after: UUID, by: str = "bola") -> UUID | None:
@@ -69,7 +57,7 @@ def test_view_to_pay_has_the_accepted_offers(office: Office) -> None:
     office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
     with office.store.reading(DESK) as session:
         rows = claim_queue.list_rows(session, ClaimFilter(view="to_pay"))
-        counts = claim_queue.count_views(session, office.people["bola"])
+        counts = claim_totals.count_views(session, office.people["bola"])
     assert [row.id for row in rows] == [claim_id]
     assert counts.views["to_pay"] == 1
 

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -13,7 +12,7 @@ import sqlalchemy as sa
 from core import clock, ids, seal
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.admin import store_check
-from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
@@ -22,24 +21,14 @@ from core.services.exports import runs
 from core.services.exports.formats import CSV
 from core.services.exports.registry import get_kind
 from core.services.exports.runs import ExportOrder
-from core.store.access import Scope, Store
+from core.store.access import Scope
 from core.store.schema.tables import ClaimPayee, ClaimPayment
-from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
+pytestmark = pytest.mark.frozen_at(NOON)
+
 ACCOUNT = "0123456789"
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 def accepted(office: Office) -> UUID:
@@ -83,7 +72,7 @@ def test_an_offer_is_paid_in_parts_and_the_last_one_makes_it_paid(office: Office
     assert found.payments[0].value_on == NOON.date()
     assert (found.status, found.reserve_minor) == ("Paid", 0)
     with office.store.reading(DESK) as session:
-        assert claim_queue.get_totals(session, ClaimFilter()).paid_minor == 7_500_000
+        assert claim_totals.get_totals(session, ClaimFilter()).paid_minor == 7_500_000
     with office.store.reading(Scope.system()) as session:
         assert store_check.list_faults(session) == []
 
@@ -216,6 +205,6 @@ def test_the_export_of_payments_has_a_line_for_each_and_the_sum_of_every_figure(
     assert {(row["payee"], row["payee_account"]) for row in rows if row["method"]} == {("'=1+1", "****6789")}
     assert ACCOUNT not in out.getvalue().decode()
     with office.store.reading(DESK) as session:
-        assert claim_queue.count_payments(session, ClaimFilter()) == len(rows)
+        assert claim_totals.get_totals(session, ClaimFilter()).payments == len(rows)
         total = session.execute(sa.select(sa.func.sum(ClaimPayment.amount_minor))).scalar_one()
-        assert claim_queue.get_totals(session, ClaimFilter()).paid_minor == total == 7_500_000
+        assert claim_totals.get_totals(session, ClaimFilter()).paid_minor == total == 7_500_000

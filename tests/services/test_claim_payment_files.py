@@ -1,6 +1,5 @@
 """Claims paid from a file: judged row by row, paid whole or not at all, and never twice (contract C10)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -11,36 +10,25 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock
 from core.errors import InvalidInput, NotAllowed, StateForbids, TooLarge
 from core.services.admin import store_check
 from core.services.claims.paying import hand_overs
 from core.services.claims.workflow import payee_changes
 from core.services.finance.claim_payments import payment_files, proofs
 from core.services.finance.claim_payments.file_lines import MAX_LINES, PaymentLine
-from core.store.access import Scope, Store
+from core.store.access import Scope
 from core.store.schema.tables import AuditEntry, ClaimPayment, ClaimPaymentFile
-from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 from tests.services.races import run_at_once
+
+pytestmark = pytest.mark.frozen_at(NOON)
 
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
 PAYEE = {"name": "Ada Eze", "bank_name": "First Bank", "account_number": "0123456789", "reason": "As she asked"}
 COLUMNS = {"claim": "Claim", "amount": "Amount", "reference": "Reference"}
 FULL = {**COLUMNS, "date": "Day", "account": "Account"}
 OWED = "70,000.00"
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 def handed(office: Office, *, by: str = "sade", payee: bool = False) -> UUID:

@@ -1,7 +1,6 @@
 """Paying claims: never more than is owed, insured or left, one reference for one payment, and no figure forgets one."""
 
 import os
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
@@ -17,6 +16,7 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services import dimensions
 from core.services.admin import store_check
 from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
@@ -26,27 +26,17 @@ from core.services.events import catalogue
 from core.services.sales import figures
 from core.services.views import customer as customer_view
 from core.services.windows import Window
-from core.store.access import Scope, Store
+from core.store.access import Scope
 from core.store.schema import migrating, versions
 from core.store.schema.tables import ClaimEvent, ClaimPayment, Policy, Staff
-from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 from tests.services.races import run_at_once
 
+pytestmark = pytest.mark.frozen_at(NOON)
+
 ROUNDS = int(os.environ.get("COVERDESK_RACES", "10"))
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 def payments(office: Office) -> list[tuple[UUID, int, str]]:
@@ -69,7 +59,7 @@ def paid_figures(office: Office, claim_id: UUID) -> dict[str, int]:
     window = Window(clock.today() - timedelta(days=3), clock.today() + timedelta(days=1))
     with office.store.reading(DESK) as session:
         return {
-            "queue": claim_queue.get_totals(session, ClaimFilter()).paid_minor,
+            "queue": claim_totals.get_totals(session, ClaimFilter()).paid_minor,
             "performance": claim_figures.build_summary(session, window).current.paid_minor,
             "dashboard": figures.build_summary(session, window).current.claims_paid_minor,
             "customer": customer_view.get_customer(

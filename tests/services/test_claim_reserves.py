@@ -1,6 +1,5 @@
 """Reserves: set when the work begins, changed with a reason, zero at the end, and in every figure (contract C11)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -16,28 +15,19 @@ from core import clock
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.admin import store_check
 from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.windows import Window
-from core.store.access import Scope, Store
+from core.store.access import Scope
 from core.store.schema import migrating, versions
 from core.store.schema.tables import ClaimPayment, ClaimReserve
-from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
+pytestmark = pytest.mark.frozen_at(NOON)
 
 
 def changes(office: Office, claim_id: UUID) -> list[int]:
@@ -118,7 +108,7 @@ def test_outstanding_and_incurred_are_sums_of_the_rows(office: Office) -> None:
     office.move(reviewing, "Reviewing")
     window = Window(clock.today() - timedelta(days=3), clock.today() + timedelta(days=1))
     with office.store.reading(DESK) as session:
-        total = claim_queue.get_totals(session, ClaimFilter())
+        total = claim_totals.get_totals(session, ClaimFilter())
         rows = claim_queue.list_rows(session, ClaimFilter())
         facts = claim_figures.build_summary(session, window).current
         held = session.execute(sa.select(sa.func.sum(col(ClaimReserve.change_minor)))).scalar_one()

@@ -1,6 +1,5 @@
 """The review of a claim: coverage, missing documents, related claims (contract C3)."""
 
-from collections.abc import Iterator
 from datetime import date
 from typing import Any
 from uuid import UUID
@@ -20,7 +19,7 @@ from core.services.claims.workflow import questions as claim_questions
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.policies import certificates
-from core.store.access import Scope, Store
+from core.store.access import Scope
 from core.store.schema.tables import Policy
 from core.ui.kit import words
 from tests import papers
@@ -28,16 +27,7 @@ from tests.conftest import Partner
 from tests.services.claim_desk import NOON, Desk
 from tests.services.claim_office import DESK, Office
 
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
+pytestmark = pytest.mark.frozen_at(NOON)
 
 
 def review(office: Office, claim_id: UUID, *, by: str = "bola") -> ClaimReview:

@@ -29,7 +29,7 @@ from core.services.files.links import Owner
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product
 from tests import papers
-from tests.conftest import Partner, fresh_store
+from tests.conftest import fresh_store
 from tests.services.claim_office import DESK, Office
 from tests.services.selling import sell
 
@@ -41,11 +41,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     """On SQLite: each step of these stories is tested on both databases by itself."""
     with fresh_store(request, "sqlite", tmp_path, monkeypatch) as made:
         yield made
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 def get_line(name: str) -> ClaimLine | None:

@@ -1,6 +1,5 @@
 """A loss is held against the terms that were paid for: premium, waiting period and exclusions (contract C13)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
@@ -15,22 +14,11 @@ from core.money import Split
 from core.services.claims.review import cover_terms
 from core.services.claims.review import review as claim_review
 from core.services.policies.paid_terms import PaidTerm
-from core.store.access import Store
 from core.store.schema.tables import Claim, Policy, Purchase, Refund
-from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
+pytestmark = pytest.mark.frozen_at(NOON)
 
 
 def judged(office: Office, claim_id: UUID, key: str) -> tuple[bool | None, str]:

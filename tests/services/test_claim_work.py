@@ -1,7 +1,6 @@
 """Working a claim: every move with what it needs, by whom, and what stays of it (contract C5-C7)."""
 
 import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -19,24 +18,14 @@ from core.services.claims.lists import claims
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.changes import ClaimChange
-from core.store.access import Scope, Store
-from tests.conftest import Partner
+from core.store.access import Scope
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, SAID, Office
 
+pytestmark = pytest.mark.frozen_at(NOON)
+
 # The figure of docs/claims.md: COVERDESK_RACES=200.
 ROUNDS = int(os.environ.get("COVERDESK_RACES", "20"))
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 def refused(office: Office, kind: type[CoverdeskError], claim_id: UUID, to: str, **said: Any) -> CoverdeskError:

@@ -1,6 +1,5 @@
 """Parts of the dashboard: movers, year on year, cohorts, silent distributors and stuck work add up to its figures."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
 
@@ -18,15 +17,11 @@ from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos, sales_at
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 TODAY = lagos(NOW)
 MONTH = Window.from_days(TODAY - timedelta(days=29), TODAY)
 LIVE = Scope.staff(is_live=True)
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

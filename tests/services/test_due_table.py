@@ -1,7 +1,6 @@
 """Policies due for renewal, row by row: the edges of each bucket, the next premium, and the tile that says the same."""
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -25,16 +24,11 @@ from tests.covers import shipped
 from tests.services.selling import sell
 
 ANNIVERSARY = datetime(2027, 11, 20, 7, 8, tzinfo=UTC)
+pytestmark = pytest.mark.frozen_at(ANNIVERSARY)
 # In Lagos the same day has begun already.
 ONE_IN_THE_MORNING = datetime(2027, 11, 19, 23, 30, tzinfo=UTC)
 TEST, LIVE = Scope.staff(is_live=False), Scope.staff(is_live=True)
 EDGES = {"week": (0, 7), "month": (8, 30), "two-months": (31, 60), "quarter": (61, 90), "lapsed": (-30, -1)}
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(ANNIVERSARY):
-        yield
 
 
 def sold(store: Store, partner: Partner, days: int, cover: Any = insurer_a.THIRD_PARTY, **changed: Any) -> UUID:

@@ -1,6 +1,5 @@
 """One thing is insured once: the guard against duplicates, and the flag for what only looks alike (contract S12)."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -22,11 +21,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import every_auto_cover, kept, plate_field, refusal, sell, sold
 
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
 
 
 @every_auto_cover

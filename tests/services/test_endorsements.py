@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from sqlmodel import col
 
 from core import clock, ids
 from core.covers import endorsements as endorsable
@@ -237,7 +236,7 @@ def test_a_claim_is_judged_by_what_was_insured_before_the_loss(
         with store.writing(LIVE) as session:
             claim = session.get_one(Claim, claim_id)
             checks = {check.key: check.passed for check in judgement.judge(session, claim).checks}
-            session.execute(sa.update(Claim).where(col(Claim.id) == claim.id).values(claim_status="Declined"))
+            claim.claim_status = "Declined"
         return checks["insured_thing"]
 
     today, by = clock.today(), people["operations"]

@@ -6,7 +6,7 @@ import io
 import re
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from core import clock, ids
+from core import ids
 from core.errors import InvalidInput, TooLarge
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements
 from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import customers
 from core.services.dimensions import load_choices
@@ -52,6 +53,8 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.spreadsheets import cells, moment
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 # The audit log is no record of sales, and each export adds to it: it has a test of its own beside its search; what was
 # paid on claims has one beside its payments, what their losses cost beside the figures, credit notes beside
 # their steps.
@@ -75,12 +78,6 @@ PARAMETERS = {
 # The log of the office has tests of its own.
 OF_DESK = [kind for kind in KINDS if kind.name not in _ELSEWHERE]
 EVERY_CLAIM = ClaimFilter()
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture
@@ -135,7 +132,7 @@ def customers_shown(session: ScopedSession, wanted: Any) -> Shown:
 
 
 def claims_shown(session: ScopedSession, wanted: Any) -> Shown:
-    total = claim_queue.get_totals(session, wanted)
+    total = claim_totals.get_totals(session, wanted)
     return total.count, total.claimed_minor
 
 

@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import io
-from collections.abc import Iterator
 from dataclasses import replace
 from uuid import UUID
 
@@ -29,6 +28,8 @@ from core.store.schema.tables import Policy, Product, Purchase
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 # Scripts of other people read these by their names.
 COLUMNS = (
     *("id", "created_at", "created_on", "policy_number"),
@@ -40,12 +41,6 @@ COLUMNS = (
     *("policy_state", "payment_state"),
 )
 WINDOW = Window.from_days(lagos(NOW).replace(month=9, day=1), lagos(NOW))
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Figures equal a plain recount of the rows, whichever way the store computes them."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -10,7 +9,6 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from core import clock
 from core.services.comparisons import Comparison
 from core.services.dimensions import DIMENSIONS, load_choices
 from core.services.sales import breakdowns, figures, sales_totals
@@ -23,17 +21,13 @@ from core.store.schema.tables import Claim, ClaimPayment, Policy, Product, Purch
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos, sales_at
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 TODAY = lagos(NOW)
 WINDOWS = [Window.from_days(TODAY - timedelta(days=n), TODAY) for n in (0, 6, 29, 75)] + [
     Window(date(2026, 9, 1), date(2026, 10, 1)),
     Window(date(2026, 8, 20), date(2026, 11, 5)),
 ]
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

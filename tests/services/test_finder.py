@@ -1,11 +1,9 @@
 """The command palette's search: any text that a record is known by, and only what a person may open."""
 
-from collections.abc import Iterator
-
 import pytest
 import sqlalchemy as sa
 
-from core import clock, ids
+from core import ids
 from core.errors import InvalidInput
 from core.services.people.staff import Person
 from core.services.views import finder
@@ -15,13 +13,9 @@ from core.store.schema.tables import Policy, Purchase
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 LIVE = Scope.staff(is_live=True)
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """E-mail to policyholders: certificates, reminders each once, texts that an admin changes, and what is refused."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -25,13 +24,8 @@ from tests.covers import shipped
 from tests.services.selling import sell
 
 NOW = datetime(2027, 11, 20, 7, 8, tzinfo=UTC)
+pytestmark = pytest.mark.frozen_at(NOW)
 LIVE = Scope.staff(is_live=True)
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 def somebody(*roles: str) -> Person:

@@ -3,14 +3,13 @@
 import csv
 import io
 from collections import defaultdict
-from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
 import sqlalchemy as sa
 
-from core import clock, demo, money
+from core import clock, money
 from core.errors import NotAllowed, StateForbids
 from core.services.closing import closing
 from core.services.closing.checks import Check
@@ -26,23 +25,20 @@ from core.services.finance.statements import states as statement_states
 from core.states.months import MonthState
 from core.store.access import Scope, Store
 from core.store.schema.tables import MonthStep, Movement
+from tests import demonstrations
 from tests.portfolio import NOW
 from tests.services.finance_office import OUTSIDERS, Finance
+
+pytestmark = pytest.mark.frozen_at(NOW)
 
 OCTOBER = date(2026, 10, 1)
 NOTE = "Looked at all of them, they are in order"
 
 
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
-
-
 @pytest.fixture
 def finance(store: Store) -> Finance:
     """A sound store with the business of two years."""
-    demo.write(store, purchases=60, seed=3, until=NOW)
+    demonstrations.write(store, purchases=60, seed=3, until=NOW)
     return Finance(store)
 
 

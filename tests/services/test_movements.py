@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterator
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -23,11 +22,7 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, sales_at
 from tests.services.finance_office import Finance, select
 
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
+pytestmark = pytest.mark.frozen_at(NOW)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """A distributor's own commission share: agreed by two admins, and taken by each sale and renewal from its day on."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -28,17 +27,13 @@ from tests.services.finance import independent
 from tests.services.finance_office import Finance
 from tests.services.selling import sell
 
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
 CAR, GUARD = insurer_a.COVERS[1], insurer_f.COVERS[0]
 CAR_ID = str(shipped.body(CAR)["product_id"])
 DAY = timedelta(days=1)
 STARTS = str(clock.to_lagos_day(shipped.STILL + DAY))
 SHARE = {"commission": "7.25", "starts_on": STARTS}
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
 
 
 @pytest.fixture

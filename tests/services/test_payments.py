@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import io
-from collections.abc import Iterator
 from datetime import date, timedelta
 from uuid import UUID
 
@@ -33,16 +32,12 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import OUTSIDERS, Finance
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 AUGUST, SEPTEMBER, OCTOBER = (date(2026, month, 1) for month in (8, 9, 10))
 ACCOUNT = {"bank_name": "First Bank", "account_name": "Swift Lenders Ltd", "account_number": "0123456789"}
 PAID = {"bank_reference": "TRF/1", "value_on": "2026-11-20"}
 TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001", "charges_vat": True}
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Policies after birth: activated, declined or cancelled once, on the version that was seen (contract S8, S10)."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from decimal import Decimal
@@ -32,14 +31,10 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import kept, sell
 
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
 TODAY = date(2026, 11, 20)
 NUMBER = "ACC/CM/11/26/HQ/77"
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
 
 
 def change(store: Store, partner: Partner, verb: Any, policy_id: UUID, **options: Any) -> PolicyChange:

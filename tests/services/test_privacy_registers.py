@@ -37,6 +37,7 @@ from tests.services.selling import sell
 
 SYSTEM = Scope.system()
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)  # a Friday
+pytestmark = pytest.mark.frozen_at(NOON)
 WITH_BVN = next(cover for cover in COVERS if "bvn" in cover.request.model_fields)
 ASKED = {"kind": "access", "name": "Seyi Quist", "email": "seyi@people.example", "details": "What do you hold?"}
 HAPPENED = {"title": "A laptop was lost", "description": "With a list of renewals", "known_on": "2026-11-18"}
@@ -50,12 +51,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     """On SQLite alone: these rules are no matter of SQL."""
     with fresh_store(request, "sqlite", tmp_path, monkeypatch) as made:
         yield made
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
 
 
 class Registers:

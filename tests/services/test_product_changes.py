@@ -1,7 +1,6 @@
 """Products as an admin changes them: rates from an instant on, on and off, texts; each seen, checked and noted."""
 
 import os
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -38,6 +37,8 @@ from tests.covers import shipped
 from tests.services.selling import CAR, sell
 from tests.ui.conftest import person_of
 
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
 ADMIN = person_of("admin")
 SECOND = replace(person_of("admin"), email="second@coverdesk.example", name="Second")
 TOO_MUCH = "must leave the insurer at least 50 % of the premium, both commissions together"
@@ -48,12 +49,6 @@ TOMORROW = clock.lagos_midnight((shipped.STILL + timedelta(days=1)).date())
 # COVERDESK_RACES for more.
 ROUNDS = int(os.environ.get("COVERDESK_RACES", "5"))
 LATER = shipped.STILL + timedelta(days=10)
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
 
 
 def seen(store: Store, product_id: UUID) -> ProductDetail:

@@ -1,7 +1,6 @@
 """Reconciliation: every kind of difference, bad files refused by row, sums that explain both sides (contract F6)."""
 
 import io
-from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -23,16 +22,12 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import OUTSIDERS, Finance
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 SEPTEMBER = date(2026, 9, 1)
 WINDOW = Window(SEPTEMBER, date(2026, 10, 1))
 COLUMNS = {"policy_number": "Policy No", "amount": "Net", "date": "Date"}
 ASKED = {"kind": "insurer", "month": "2026-09-01", "file_name": "september.csv", "columns": COLUMNS}
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -38,14 +37,10 @@ from tests.covers import shipped
 from tests.services.claim_office import PAID, Office
 from tests.services.selling import sell
 
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
 YEAR, DESK = timedelta(days=365), Scope.staff(is_live=False)
 AMOUNTS = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
 
 
 def cancel(store: Store, partner: Partner, policy: Any, *, version: int = 1, by_insurer: bool = True) -> PolicyChange:

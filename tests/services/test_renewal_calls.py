@@ -1,6 +1,5 @@
 """Calls about renewals: recorded by operations, the latest shown for the term, and counted by caller."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from uuid import UUID
 
@@ -18,13 +17,9 @@ from core.store.schema.tables import Policy, Renewal
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 LIVE = Scope.staff(is_live=True)
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

@@ -31,13 +31,9 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import kept, sell
 
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
 YEAR = clock.midnight(date(2027, 11, 20))
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
 
 
 @contextmanager

@@ -1,12 +1,10 @@
 """The search of purchases by one text, and by the state of the policy and of the payment."""
 
-from collections.abc import Iterator
 from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
 
-from core import clock
 from core.covers.insurers import insurer_a, insurer_f
 from core.services.dimensions import load_choices
 from core.services.paging import Paging
@@ -21,15 +19,11 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
 
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
 DESK = Scope.staff(is_live=True)
 NGOZI = {"first_name": "Ngozi", "last_name": "Okafor-Bello", "email": "ngozi@example.com"}
 TUNDE = {"first_name": "Tunde", "last_name": "Ademola", "email": "Tunde@example.com", "phone_number": "08051112222"}
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
 
 
 @pytest.fixture

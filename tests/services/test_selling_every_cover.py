@@ -1,7 +1,6 @@
 """Selling: the example of every cover on both stores, to the letter of its golden file (contract S7-S10)."""
 
 import json
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -25,13 +24,9 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import every_cover, kept, plate_field, sell, sold
 
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
 PERSONAL = {"bvn": "*******5678", "passport_number": "*****5678"}
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
 
 
 @every_cover

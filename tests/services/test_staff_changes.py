@@ -290,7 +290,7 @@ def test_a_role_that_approves_holds_once_another_admin_has_confirmed_it(office: 
             session.get_one(Staff, office.eze.id).approves_from = None
         office.do(role_grants.confirm, grant.id, by=office.eze)
         assert set(office.row(bola).roles) == set(roles)
-        with pytest.raises(StateForbids, match="do not wait"):
+        with pytest.raises(StateForbids, match="not wait for a decision"):
             office.do(role_grants.confirm, grant.id, by=office.eze)
     officer = Person(id=ids.new(), email="o@x.example", name="O", roles=("finance",), claim_limit_minor=None)
     bola = office.add(email="other@x.example", roles=["finance"])

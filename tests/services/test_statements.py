@@ -3,7 +3,6 @@
 import hashlib
 import shutil
 import subprocess
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -28,14 +27,10 @@ from tests.portfolio import NOW, Portfolio, sales_at
 from tests.services.finance_office import OUTSIDERS, Finance
 from tests.spreadsheets import cells
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 AUGUST, SEPTEMBER, OCTOBER = (date(2026, month, 1) for month in (8, 9, 10))
 TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001"}
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Targets: set by operations for this month or a later one, audited, and measured by the premium of live records."""
 
-from collections.abc import Iterator
 from datetime import date
 
 import pytest
@@ -17,14 +16,10 @@ from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 MONTH = lagos(NOW).replace(day=1)
 LIVE = Scope.staff(is_live=True)
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 def somebody(*roles: str) -> Person:

@@ -1,6 +1,5 @@
 """Saved views by e-mail: figures every day, week or month, warnings once a crossing, only while the role is there."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -27,13 +26,8 @@ LIST = "sales/purchases.py"
 LIVE = Scope.staff(is_live=True)
 # A Friday, at noon in Lagos.
 NOON = datetime(2026, 11, 20, 11, 0, tzinfo=UTC)
+pytestmark = pytest.mark.frozen_at(NOON)
 DESK = {"source": ["desk"], "order": ["largest"], "show": ["sold", "total"]}
-
-
-@pytest.fixture(autouse=True)
-def noon() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
 
 
 @pytest.fixture

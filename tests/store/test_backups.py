@@ -18,6 +18,8 @@ from core.store.schema import versions
 from tests.conftest import Partner, make_partner
 from tests.services.uploads import upload
 
+pytestmark = pytest.mark.usefixtures("unused_store")
+
 SYSTEM = Scope.system()
 
 

@@ -18,7 +18,8 @@ from core.store.access import Query, Scope, ScopedSession, Store, postgres
 from core.store.access.scope import connection_of
 from core.store.access.statements import driver_connection, execute
 from core.store.schema.tables import InsuredRisk, NumberCounter, Provider
-from tests.conftest import Partner, administering
+from tests.conftest import Partner
+from tests.postgres_database import administering
 
 PROVIDERS = Query(sa.select(sa.func.count()).select_from(Provider))
 SYSTEM, PID = Scope.system(), "SELECT pg_backend_pid()"

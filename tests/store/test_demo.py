@@ -30,6 +30,7 @@ from core.services.selling.buying import Seller
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import Claim, Customer, Policy, Product, Purchase, Submission
+from tests import demonstrations
 from tests.conftest import Partner, make_partner
 from tests.services import selling
 
@@ -39,6 +40,11 @@ STAND_INS = re.compile(r"Q[a-z]+q|QENGINE|QCHASSIS|QSERIAL|QQQ|QX97|9753108642|%
 
 def write(store: Store, purchases: int = 300, seed: int = 1) -> demo.Summary:
     return demo.write(store, purchases=purchases, seed=seed, until=UNTIL)
+
+
+def written(store: Store) -> None:
+    """The same demonstration, for a test of what it is and not of how it gets there."""
+    demonstrations.write(store, purchases=300, seed=1, until=UNTIL)
 
 
 def read(store: Store, query: Any) -> list[Any]:
@@ -145,7 +151,7 @@ def test_every_request_is_worded_by_its_cover_and_nothing_of_a_stand_in_is_left(
 
 
 def test_policies_hold_no_stand_in_and_no_open_personal_number(store: Store) -> None:
-    write(store)
+    written(store)
     for submitted, payload, explained, sealed in read(
         store, sa.select(col(Policy.submitted), col(Policy.payload), col(Policy.explained), col(Policy.sealed))
     ):
@@ -155,7 +161,7 @@ def test_policies_hold_no_stand_in_and_no_open_personal_number(store: Store) -> 
 
 
 def test_people_are_invented(store: Store) -> None:
-    write(store)
+    written(store)
     people = read(store, sa.select(col(Customer.email), col(Customer.phone_number)))
     assert all(re.search(r"@(example\.(com|net|org)|post\.example)$", email) for email, _ in people)
     assert all(re.fullmatch(r"(0|\+234)[789]00\d{7}", phone) for _, phone in people)
@@ -202,7 +208,7 @@ def test_product_that_is_no_longer_sold_was_sold_in_the_first_year(store: Store)
 
 
 def test_next_sale_gets_the_next_number(store: Store) -> None:
-    write(store)
+    written(store)
     partner = make_partner(store, "Swift Lenders")
     for cover in registry.COVERS:
         selling.sell(store, partner, cover)
@@ -237,7 +243,7 @@ def _due() -> Any:
 
 
 def test_submitted_data_can_be_read_again_by_its_cover(store: Store) -> None:
-    write(store)
+    written(store)
     query = sa.select(Policy, Product).join(Product, col(Product.id) == col(Policy.product_id))
     with store.reading(Scope.system()) as session:
         for policy, product in session.execute(query):
@@ -253,7 +259,7 @@ def test_submitted_data_can_be_read_again_by_its_cover(store: Store) -> None:
 
 
 def test_certificates_of_the_demonstration_open(store: Store) -> None:
-    write(store)
+    written(store)
     codes = [row[0] for row in read(store, sa.select(col(Policy.certificate_code))) if row[0]]
     with store.reading(Scope.system()) as session:
         for code in codes[::20]:
@@ -261,7 +267,7 @@ def test_certificates_of_the_demonstration_open(store: Store) -> None:
 
 
 def test_accounts_can_sign_in_and_are_added_once(store: Store) -> None:
-    write(store)
+    written(store)
     password = settings().demo_password.get_secret_value()
     for _ in range(2):
         with store.writing(Scope.system()) as session:

@@ -1,5 +1,6 @@
 """The plans of the hottest questions: each is answered from an index, and no question walks a distributor's sales."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
@@ -9,6 +10,9 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from core import ids
+from core.services.claims.lists import queue
+from core.services.claims.lists import totals as claim_totals
+from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import customers
 from core.services.customers.filter import CustomerFilter
 from core.services.paging import Paging
@@ -59,6 +63,41 @@ def test_a_page_of_purchases_is_found_in_an_index(
         lines = "\n".join(plan(session, purchases.get_page_query(wanted)))
     assert all(part in lines for part in found), lines
     assert "SCAN purchase" not in lines
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *({"view": [view]} for view in ("mine", "unassigned", "to_pay", "near", "waiting", "open", "all")),
+        *({"view": ["all"], "q": [text]} for text in ("C-1744AB3E", "TRF-0", "0803 123 4567", "LAG-123-AB")),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_no_view_of_the_claims_queue_and_no_reference_walks_the_claims(
+    store: Store, partner: Partner, asked: dict[str, list[str]]
+) -> None:
+    statistics.refresh(store)
+    criteria, found = ClaimFilter.read(asked, me=ids.new()), []
+    sent: list[tuple[str, Any]] = []
+
+    @event.listens_for(store.engine, "before_cursor_execute")
+    def _(_connection: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
+        sent.append((statement, values))
+
+    with store.reading(Scope.staff(is_live=True)) as session:
+        claim_totals.get_totals(session, criteria)
+        if criteria.search:
+            queue.list_rows(session, criteria, paging=Paging(1, 50))
+    for statement, values in list(sent):
+        with store.engine.connect() as connection:
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)
+            found += [row.detail for row in plan]
+    assert found
+    # With nothing but the mode to go by, every claim would be looked at.
+    assert not [
+        line for line in found if re.match(r"SCAN claim(_\d+)?( |$)|SEARCH claim USING.*\(is_live=\?\)", line)
+    ], found
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)

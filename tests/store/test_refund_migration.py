@@ -1,6 +1,5 @@
 """The migration divides refunds that had no split yet, on the terms that they belong to."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -21,14 +20,10 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
 
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
 BEFORE = "0005"
 AMOUNTS = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
 
 
 @pytest.fixture

@@ -27,7 +27,8 @@ from core.services.windows import Window
 from core.settings import ROOT
 from core.store.access import Scope, Store
 from core.store.access.replica import AWAY, REPLICA_STATUS, Bounds, Replica
-from tests.conftest import Partner, PostgresDatabase, administering, fresh_store
+from tests.conftest import Partner, fresh_store
+from tests.postgres_database import PostgresDatabase, administering
 from tests.services import selling
 from tests.store.standby import Standby
 from tests.ui.conftest import person_of, sent, texts

@@ -1,10 +1,12 @@
 """A statement that takes long is logged with its text and without its values, however it was sent."""
 
+from collections.abc import Callable
+
 import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
-from core.store.access import Scope, Store, slow_statements
+from core.store.access import Scope, ScopedSession, Store, slow_statements
 from core.store.access.statements import execute
 
 PERSONAL = "22334455667"
@@ -29,6 +31,25 @@ def test_a_statement_sent_through_the_driver_is_logged_without_its_values(store:
         sent = execute(session.connection(), f"SELECT 7 AS seven, CAST({mark} AS text)", (PERSONAL,))
         assert sent.rows == [(7, PERSONAL)]
     assert any("SELECT 7 AS seven" in line["statement"] for line in told)
+    assert PERSONAL not in str(told)
+
+
+def run_by_sqlalchemy(session: ScopedSession) -> None:
+    session.execute(sa.text("SELECT :number FROM nowhere_at_all"), {"number": PERSONAL})
+
+
+def run_through_driver(session: ScopedSession) -> None:
+    mark = "?" if session.connection().dialect.name == "sqlite" else "%s"
+    assert execute(session.connection(), f"SELECT {mark} FROM nowhere_at_all", (PERSONAL,)).rows
+
+
+@pytest.mark.parametrize("run", [run_by_sqlalchemy, run_through_driver])
+def test_a_statement_that_fails_is_logged_as_well_without_its_values(
+    store: Store, run: Callable[[ScopedSession], None]
+) -> None:
+    with capture_logs() as told, store.reading(Scope.system()) as session, pytest.raises(sa.exc.DBAPIError):
+        run(session)
+    assert [line["event"] for line in told if "nowhere_at_all" in line["statement"]] == ["slow statement"]
     assert PERSONAL not in str(told)
 
 

@@ -1,6 +1,5 @@
 """The dialog that activates a policy, what the policy says of it afterwards, and other words that have to be true."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -22,13 +21,9 @@ from tests.covers import shipped
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, lists, press, texts
 
+pytestmark = pytest.mark.frozen_at(shipped.STILL + timedelta(days=40))
+
 PAGE, DUE = "policies/policy.py", "sales/due.py"
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(shipped.STILL + timedelta(days=40)):
-        yield
 
 
 @pytest.fixture

@@ -1,10 +1,7 @@
 """Bordereaux on the screens: issued, sent and answered; a policy names its own."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from core import clock
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.store.access import Store
 from tests.conftest import Partner
@@ -13,13 +10,9 @@ from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, follow, lists, press, row_links, texts
 from tests.ui.finance_pages import open_page
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 LIST, ONE = "finance/bordereaux.py", "finance/bordereau.py"
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

@@ -10,20 +10,14 @@ from streamlit.testing.v1 import AppTest
 from core import ids
 from core.services.claims.letters import letters
 from core.services.mail import mail
-from core.store.access import Scope, Store
+from core.store.access import Scope
 from core.store.schema.tables import ClaimPayee, ClaimTask
-from tests.conftest import Partner
 from tests.services.claim_desk import Desk
 from tests.services.claim_office import DESK, Office
 from tests.ui.conftest import Screen, press, texts
 
 Opens = Callable[..., AppTest]
 KNOWN = {"incident_date": "2026-11-10"}
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 @pytest.fixture

@@ -11,19 +11,12 @@ from streamlit.testing.v1 import AppTest
 from core.services.claims.paying import hand_overs
 from core.services.claims.review import review as claim_review
 from core.states.claims import ClaimStatus
-from core.store.access import Store
 from core.store.schema.tables import ClaimOverride, ClaimReserve
-from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
 from tests.ui.conftest import Screen, texts
 
 Opens = Callable[..., AppTest]
 KNOWN = {"incident_date": "2026-11-10"}
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 @pytest.fixture

@@ -15,10 +15,8 @@ from core.services.claims.workflow import actions as claim_actions
 from core.services.views import pii_reveal
 from core.settings import settings
 from core.states import claims as claim_states
-from core.store.access import Store
 from core.ui.claims import review_actions
 from tests import papers
-from tests.conftest import Partner
 from tests.services.claim_office import DESK, Office
 from tests.ui.conftest import Screen, labels, press, texts
 
@@ -27,11 +25,6 @@ Opens = Callable[..., AppTest]
 KNOWN = {"incident_date": "2026-11-10"}
 ODD = "The letter is *not* signed"
 NO_LETTER = {"employment_termination_letter": None}
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 @pytest.fixture

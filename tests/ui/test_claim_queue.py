@@ -1,7 +1,7 @@
 """The queue and the performance of claims on the screen: views, filters, who takes what, and where a click leads."""
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -10,30 +10,20 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
+from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import questions as claim_questions
-from core.store.access import Store
 from core.ui.kit import words
 from core.ui.lists import tables
-from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 from tests.ui.conftest import Screen, address, follow, labels, lists, press, row_links, sent, texts
 
+pytestmark = pytest.mark.frozen_at(NOON)
+
 QUEUE, PERFORMANCE = "claims/queue.py", "claims/performance.py"
 Opened = Callable[..., AppTest]
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(NOON):
-        yield
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 @pytest.fixture
@@ -110,7 +100,7 @@ def test_each_view_shows_what_it_counts_and_the_footer_the_whole(
         assert address(at)["view"] == [view]
         assert shown(at) == references(office, *(lives[name] for name in names))
     with office.store.reading(DESK) as session:
-        total = claim_queue.get_totals(session, claim_queue.ClaimFilter())
+        total = claim_totals.get_totals(session, ClaimFilter())
     assert f"**{words.naira(total.claimed_minor)}**" in texts(at)
     assert "**5** claims" in texts(at)
 

@@ -1,24 +1,21 @@
 """Month close on the screen: one person begins, the list says what stands against it, another closes."""
 
-from collections.abc import Iterator
+from datetime import date
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import clock, demo
+from core import demo
+from core.services.closing import closing
 from core.services.finance import months
 from core.store.access import Store
 from tests.portfolio import NOW
 from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, labels, press, texts
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 PAGE = "finance/close.py"
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 def open_page(screen: Screen, finance: Finance, by: str, month: str = "2026-10") -> AppTest:
@@ -40,6 +37,12 @@ def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands
     links = [link.proto.url for link in at.get("link_button")]
     assert links == ["/closes/2026-10/journal.csv"]
     assert "runs still" in texts(open_page(screen, finance, "funmi", "2026-11"))
+    finance.do(closing.begin, date(2026, 8, 1), by="funmi")
+    at = open_page(screen, finance, "funmi", "2026-09")
+    assert "August 2026 comes first: months are closed one after the other" in [
+        link.proto.label for link in at.get("page_link")
+    ]
+    assert [button.disabled for button in at.button if button.label == "Begin to close it"] == [True]
     for role in ("operations", "claims", "supervisor"):
         with pytest.raises(ValueError, match="close"):
             screen(role, path=PAGE)

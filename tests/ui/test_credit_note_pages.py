@@ -1,6 +1,5 @@
 """Credit notes on the screens: approved by one person, paid by another, returned, listed and aged."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -18,13 +17,9 @@ from tests.services.selling import sell
 from tests.ui.conftest import Screen, confirm, lists, press, texts
 from tests.ui.finance_pages import open_page
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 LIST, ONE, AGEING = (f"finance/{name}.py" for name in ("credit_notes", "credit_note", "ageing"))
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 def test_a_credit_note_goes_from_one_person_to_another_and_is_listed_and_aged(

@@ -1,6 +1,5 @@
 """The dashboard: the same figures as the services, narrowed by its address, clear when it is empty or misled."""
 
-from collections.abc import Iterator
 from datetime import date, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -26,11 +25,7 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos, sales_at
 from tests.ui.conftest import Screen, address, follow, lists, person_of, press, sent, texts
 
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
+pytestmark = pytest.mark.frozen_at(NOW)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The receipts of exports: the list, one of them, running it again, and the ways to a file from a screen."""
 
 import io
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
@@ -25,13 +24,9 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, address, lists, press, texts
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 LIST, ONE = "finance/exports.py", "finance/export.py"
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """E-mail on the screens: a certificate and its log, reminders, an opt-out, and the texts that an admin changes."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -17,12 +16,7 @@ from tests.services.selling import sell
 from tests.ui.conftest import Screen, lists, press, texts
 
 NOW = datetime(2027, 11, 20, 7, 8, tzinfo=UTC)
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
+pytestmark = pytest.mark.frozen_at(NOW)
 
 
 @pytest.fixture

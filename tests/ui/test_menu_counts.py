@@ -8,18 +8,11 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.services.claims.diary import tasks
 from core.services.claims.paying import hand_overs
-from core.store.access import Store
 from core.ui.frame import menu_counts
-from tests.conftest import Partner
 from tests.services.claim_office import Office
 from tests.ui.conftest import Screen
 
 Opens = Callable[[str], AppTest]
-
-
-@pytest.fixture
-def office(store: Store, partner: Partner) -> Office:
-    return Office(store, partner)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Refunds stand beside the premium on every screen with money, and add up there."""
 
 import re
-from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
@@ -21,12 +20,7 @@ from tests.services.selling import sell
 from tests.ui.conftest import Screen, sent, texts
 
 NOW = shipped.STILL + timedelta(days=365 - 73)
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
+pytestmark = pytest.mark.frozen_at(NOW)
 
 
 @pytest.fixture

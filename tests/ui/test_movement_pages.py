@@ -1,10 +1,7 @@
 """The movements on the screen: rows, totals, filters, export, and adjustments by two people of finance."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from core import clock
 from core.services.finance import movements
 from core.store.access import Store
 from core.ui.kit import words
@@ -14,13 +11,9 @@ from tests.services.finance_office import Finance, select
 from tests.ui.conftest import Screen, labels, lists, press, texts
 from tests.ui.finance_pages import open_page
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 LIST, ONE = "finance/movements.py", "finance/movement.py"
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """A filter that is declared while the tests run is on every door, with the right rows and the right totals."""
 
 import csv
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +15,7 @@ from sqlmodel import col
 from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
-from core import clock, ids
+from core import ids
 from core.api.http.auth import Signed
 from core.api.http.queries import FilterQuery
 from core.api.http.reads import ReadRoute
@@ -39,6 +38,8 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, address, texts
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 LIST = "sales/purchases.py"
 DESK = Scope.staff(is_live=True)
 
@@ -57,12 +58,6 @@ class PlantedFilter(PurchaseFilter, on=(Purchase,)):
             anything="Any instalment",
         )
     )
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

@@ -7,19 +7,14 @@ from itertools import count
 import pytest
 from sqlalchemy import event
 
-from core import clock
 from core.store.access import Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, lists, texts
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 PAGE = 50
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

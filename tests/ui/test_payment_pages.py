@@ -1,6 +1,5 @@
 """Payments on the screens: a payout that two people make, the bank's answer, and what a party pays in."""
 
-from collections.abc import Iterator
 from datetime import date, timedelta
 from uuid import UUID
 
@@ -23,15 +22,11 @@ from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, texts
 from tests.ui.finance_pages import open_page
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 LIST, BATCH, ONE, STATEMENT = (f"finance/{name}.py" for name in ("payments", "payout", "payment", "statement"))
 ACCOUNT = {"bank_name": "First Bank", "account_name": "Swift Ltd", "account_number": "0123456789"}
 TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001", "charges_vat": True}
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

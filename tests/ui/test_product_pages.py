@@ -1,6 +1,5 @@
 """The screens of products: the list and its filters, one product, and a change of rates that is compared first."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -23,15 +22,11 @@ from tests.covers import shipped
 from tests.services.selling import CAR, sell
 from tests.ui.conftest import Screen, follow, lists, person_of, press, texts
 
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
+
 LOAN = UUID("01900000-0000-7000-8000-000000080101")
 TRIP = UUID("01900000-0000-7000-8000-000000030101")
 LIST, ONE, RATES = "admin/products.py", "admin/product.py", "admin/rates.py"
-
-
-@pytest.fixture(autouse=True)
-def still() -> Iterator[None]:
-    with clock.freeze(shipped.STILL):
-        yield
 
 
 MAKER, CHECKER = person_of("admin"), person_of("admin")

@@ -1,6 +1,5 @@
 """The purchases: pages, totals, columns and export of a selection, and the page of one of them."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 from urllib.parse import parse_qs, urlsplit
@@ -8,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import clock, ids
+from core import ids
 from core.services.dimensions import load_choices
 from core.services.exports import runs
 from core.services.exports.exports import Tally
@@ -26,13 +25,9 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, address, follow, labels, lists, press, row_links, texts
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 LIST, ONE = "sales/purchases.py", "sales/purchase.py"
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

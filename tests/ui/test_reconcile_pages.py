@@ -1,10 +1,8 @@
 """Reconciling on the screens: a file is mapped, compared, and its differences are explained and written off."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from core import clock, money
+from core import money
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.store.access import Store
 from tests.conftest import Partner
@@ -13,13 +11,9 @@ from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, texts
 from tests.ui.finance_pages import open_page
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 FORM, ONE, DIFFERENCE = (f"finance/{name}.py" for name in ("reconcile", "reconciliation", "difference"))
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

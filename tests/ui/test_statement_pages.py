@@ -1,14 +1,13 @@
 """The statements on the screens: prepared by one person, approved and sent by another, and reversed by two."""
 
-from collections.abc import Iterator
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 
-from core import clock
 from core.services.finance.parties import Party
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import states as statement_states
 from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner
@@ -17,13 +16,9 @@ from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, sent, texts
 from tests.ui.finance_pages import open_page
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 LIST, ONE = "finance/statements.py", "finance/statement.py"
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture
@@ -58,6 +53,31 @@ def test_a_month_is_prepared_at_once_and_another_person_approves(finance: Financ
         assert words.naira(minor) in [str(text.value) for text in at.text]
     links = [link.proto.url for link in at.get("link_button")]
     assert [f"/statements/{row.id}.{name}" for name in ("pdf", "xlsx", "csv")] == links
+
+
+def test_somebody_else_approves_and_sends_a_whole_month_with_its_sums_before_the_eyes(
+    finance: Finance, screen: Screen
+) -> None:
+    at = open_page(screen, finance, LIST, month="2026-08")
+    drafts = len(lists(at)[0])
+    confirm(press(at, f"Prepare {drafts} of August 2026"))
+    assert not [label for label in labels(at) if label.startswith("Approve")], "who prepared them does not approve"
+    rested = finance.rest("femi", NOW + timedelta(hours=1))
+    at = screen(path=LIST, signed_in=rested, month="2026-08")
+    assert [button.disabled for button in at.button if button.label == f"Approve {drafts}"] == [True]
+    at = press(open_page(screen, finance, LIST, by="wale", month="2026-08"), f"Approve {drafts}")
+    for account in ("distributor", "provider"):
+        closing = [row.paper.closing_minor for row in made(finance) if row.paper.account == account]
+        assert f"**{len(closing)}** statements, closing at **{words.naira(sum(closing))}** together" in texts(at)
+    # One of them was approved by somebody else while the dialog was open.
+    first = made(finance)[0]
+    finance.do(statement_states.move, first.id, "Approved", by=finance.rest("femi", None))
+    confirm(at)
+    assert f"{drafts - 1} statements are approved. 1 was not: {first.paper.number} of {first.paper.party}" in texts(at)
+    confirm(press(at, f"Mark {drafts} as sent"))
+    assert {row.paper.state for row in made(finance)} == {"Sent"}
+    assert not [label for label in labels(at) if label.startswith(("Approve", "Mark", "Prepare"))]
+    assert finance.money_faults() == []
 
 
 def test_a_draft_leads_to_its_movements_and_is_prepared_alone(finance: Finance, screen: Screen) -> None:

@@ -70,6 +70,7 @@ class Loss:
     owed_minor: int
     is_worn: bool
     flags: list[str]
+    is_undocumented: bool = False
     event_ids: dict[ClaimStatus, str] = field(default_factory=dict)
 
     @property
@@ -91,7 +92,10 @@ class Loss:
     def papers(self) -> list[str]:
         """The documents that prove the incident; a first notice has none yet."""
         if self.line is not None:
-            return [] if self.status in _WITHOUT_PAPERS else list(self.line.list_required(self.incident))
+            required = list(self.line.list_required(self.incident))
+            return [] if self.status in _WITHOUT_PAPERS else required[: -1 if self.is_undocumented else None]
+        if self.is_undocumented:
+            return []
         proof = _PAPERS.get(self.incident)
         certificate = ["death_certificate"] if self.incident == "Death" and self.status not in _WITHOUT_PAPERS else []
         return [*([proof] if proof else []), *(["police_report"] if self.accidental else []), *certificate]
@@ -135,7 +139,7 @@ class Losses:
         if self.dice.random() > _RATES.get(kind, _USUAL_RATE) * self.boost:
             return None
         start, end = sale.life.stretches[0]
-        lodged_at = sale.at + timedelta(days=2) + min(end - start, timedelta(300)) * self.dice.uniform(0.02, 1.04)
+        lodged_at = start + timedelta(days=2) + min(end - start, timedelta(300)) * self.dice.uniform(0.02, 1.04)
         lodged_at = lodged_at.replace(microsecond=0)
         reached = date_statuses(self.dice, way(self.dice, _ways(kind)), lodged_at)
         # A claim that is open or paid holds the refund of a cancellation back: these policies had none.
@@ -152,7 +156,8 @@ class Losses:
         forgotten = self.dice.uniform(55, 75) if self.dice.random() < _LONG_FORGOTTEN else 0
         lodged_at = self.until - timedelta(days=len(steps) * 2.2 + self.dice.triangular(0.2, 25, 3) + forgotten)
         lodged_at = lodged_at.replace(microsecond=0)
-        ran_lately = sale.at + timedelta(days=3) < lodged_at < sale.life.stretches[0][1] + timedelta(days=12)
+        start, end = sale.life.stretches[0]
+        ran_lately = start + timedelta(days=3) < lodged_at < end + timedelta(days=12)
         reached = date_statuses(self.dice, steps, lodged_at)
         if not ran_lately or reached[-1].at > self.until or sale.life.ended:
             return None

@@ -45,21 +45,29 @@ _NOTES: Mapping[ClaimStatus, tuple[str, ...]] = {
 }
 _WHY: Mapping[str, str] = {
     "documents missing": "The documents asked for did not come within 30 days",
-    "waiting period": "The loss happened within the waiting period",
     "exclusion": "The cause is excluded by the policy wording",
     "misrepresentation": "The documents do not agree with what was declared",
     "claimant withdrew": "The claimant withdrew the claim",
     "not covered": "The policy does not hold the benefit for this incident",
     "outside period": "The incident lies outside the period of cover",
 }
-_FLAGGED = {"benefit_not_bought": "not covered", "outside_cover": "outside period", "policy_cancelled": "not covered"}
-_REFERRED, _OVERRIDDEN, _TWICE, _TASKED = 0.5, 0.15, 0.08, 0.4
+_DUPLICATE = "duplicate"
+_FLAGGED = {
+    _DUPLICATE: "claimant withdrew",
+    "benefit_not_bought": "not covered",
+    "outside_cover": "outside period",
+    "policy_cancelled": "not covered",
+}
+_FOUND = ("documents missing", "exclusion", "misrepresentation", "claimant withdrew")
+_REFERRED, _TWICE, _TASKED = 0.5, 0.1, 0.4
 _TASKS = ("Call the lender about the balance", "Ask the surveyor for the report", "Check the account with the bank")
 
 
 def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -> None:
     """Add everything that a claim writes."""
     reason = _reason(loss, dice)
+    if loss.status is ClaimStatus.DECLINED:
+        loss = replace(loss, is_undocumented=reason == "documents missing")
     claim = _claim(loss, reason, {**submitted.build_meta(loss, dice, specimens, rows)})
     for step, officer in zip(loss.reached, loss.officers, strict=True):
         note = _WHY[reason] if step.status == ClaimStatus.DECLINED else dice.choice(_NOTES.get(step.status, (None,)))
@@ -99,27 +107,43 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
         by = {"id": new_id(dice, step.at), "assigned_to": officer.id, "made_by": officer.id}
         undone = {"created_at": stamp(step.at), "done_at": None, "done_by": None}
         rows.add(ClaimTask, {**made, **todo, **by, **undone})
-    if approval and dice.random() < _OVERRIDDEN:
-        step, officer = approval
-        check = {
-            "check_key": "velocity",
-            "is_failed": False,
-            "detail": "Fewer than 3 claims in 90 days: 3 of this phone",
-        }
-        reason = {"reason": "Three loans of one household, each with its own lender", "duplicates": "[]"}
-        by = {"id": new_id(dice, step.at), "staff_id": officer.id, "created_at": stamp(step.at)}
-        rows.add(ClaimOverride, {**made, **check, **reason, **by, "event_id": loss.event_ids[step.status]})
-    if len(loss.reached) > 1 and not loss.sale.life.ended and dice.random() < _TWICE:
-        at = loss.reached[-1].at
-        twin = replace(
-            loss,
-            id=new_id(dice, at),
-            reached=[Reached(ClaimStatus.PENDING, at)],
-            officers=[None],
-            flags=["duplicate"],
-            event_ids={},
-        )
+    if handled and _DUPLICATE not in loss.flags and not loss.sale.life.ended and dice.random() < _TWICE:
+        step, officer = approval or handled[-1]
+        twin = _build_twin(loss, dice, step.at, officer)
+        if approval:
+            rows.add(ClaimOverride, {**made, **_override(loss, twin, dice, step, officer)})
         file(twin, dice, specimens, rows, log)
+
+
+def _build_twin(loss: Loss, dice: Random, judged_at: datetime, officer: Officer) -> Loss:
+    """Return the same loss lodged again: declined once the first is decided, and waiting until then."""
+    at, viewed_at = (
+        (loss.lodged_at + (judged_at - loss.lodged_at) * part).replace(microsecond=0) for part in (0.25, 0.5)
+    )
+    reached = [Reached(ClaimStatus.PENDING, at)]
+    if loss.status in DECIDED:
+        declined_at = min(judged_at + timedelta(minutes=20), loss.reached[-1].at)
+        reached += [Reached(ClaimStatus.VIEWED, viewed_at), Reached(ClaimStatus.DECLINED, declined_at)]
+    officers = [None, officer, officer][: len(reached)]
+    flags = [*loss.flags, _DUPLICATE]
+    return replace(loss, id=new_id(dice, at), reached=reached, officers=officers, flags=flags, event_ids={})
+
+
+def _override(loss: Loss, twin: Loss, dice: Random, approval: Reached, officer: Officer) -> Values:
+    """Return the reason for approving a claim while its twin was open."""
+    stood = ClaimStatus.VIEWED if twin.status is ClaimStatus.DECLINED else ClaimStatus.PENDING
+    other = f"C-{twin.id[-8:].upper()} ({stood})"
+    return {
+        "id": new_id(dice, approval.at),
+        "event_id": loss.event_ids[approval.status],
+        "check_key": _DUPLICATE,
+        "is_failed": True,
+        "detail": f"No other claim for this loss: {other} has the same incident on this policy",
+        "reason": "Lodged twice by the claimant: the second one will be declined",
+        "duplicates": json.dumps([dashed_id(twin.id)]),
+        "staff_id": officer.id,
+        "created_at": stamp(approval.at),
+    }
 
 
 def _hand_over(loss: Loss, at: datetime, giver: Officer) -> Values:
@@ -199,8 +223,8 @@ def _reference(loss: Loss) -> str:
 
 def _reason(loss: Loss, dice: Random) -> str:
     """Return the reason of a declined claim: that of its flags, or a finding in its documents."""
-    flagged = next((_FLAGGED[flag] for flag in loss.flags if flag in _FLAGGED), None)
-    return flagged or dice.choice(list(_WHY)[:5])
+    flagged = next((reason for flag, reason in _FLAGGED.items() if flag in loss.flags), None)
+    return flagged or dice.choice(_FOUND)
 
 
 def _claim(loss: Loss, reason: str, meta: Values) -> Values:

@@ -12,7 +12,6 @@ from core.demo.claims.specimens import Specimens
 
 _SHARED, _FEW, _FIRST = 9, 3, 3_077_192_040
 _KIN = ("Adaeze", "Bisi", "Chidi", "Halima", "Tunde")
-_SPECIMENS = ("police_report", "medical_report", "payment_receipt")
 _BANKS = (("Lagoon Bank", "901"), ("Savannah Trust Bank", "902"), ("Unity Hill Microfinance", "903"))
 
 
@@ -41,7 +40,7 @@ def _loan(loss: Loss, specimens: Specimens, rows: Rows) -> dict[str, Any]:
     body, owner = loss.sale.variant.body, loss.sale.owner
     sent = {"loan_offer_letter", *loss.papers}
     papers = ("loan_offer_letter", "police_report", "medical_report", "employment_termination_letter")
-    certificate = {name: specimens.link(rows, owner, "medical_report") for name in sent & {"death_certificate"}}
+    certificate = {name: specimens.link(rows, owner, name) for name in sent & {"death_certificate"}}
     return {
         **{name: specimens.link(rows, owner, name) if name in sent else None for name in papers},
         **certificate,
@@ -99,9 +98,7 @@ def _other(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[s
 
 def _specimen(paper: str) -> str:
     """Return the specimen that stands for a document."""
-    if paper.endswith("image"):
-        return "device_picture"
-    return paper if paper in _SPECIMENS else "police_report" if "report" in paper else "payment_receipt"
+    return "device_picture" if paper.endswith("image") else paper
 
 
 def _device(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[str, Any]:

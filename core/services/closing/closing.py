@@ -39,11 +39,18 @@ def begin(session: ScopedSession, month: date, *, by: Person) -> None:
     _require(session, by)
     if month.day != 1 or clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
         raise StateForbids(f"{month:%B %Y} is not over yet")
-    before = clock.add_months(month, -1)
-    known = months.list_steps(session)
-    if known and known[0].month < month and months.state_of(session, before) != MonthState.CLOSED:
-        raise StateForbids(f"{before:%B %Y} comes first: months are closed one after the other")
+    if earlier := get_earlier(session, month):
+        raise StateForbids(f"{earlier:%B %Y} comes first: months are closed one after the other")
     add_step(session, month, MonthState.CLOSING, by=by)
+
+
+def get_earlier(session: ScopedSession, month: date) -> date | None:
+    """Return the month that has to be closed before this one: the first that is not, since months are closed."""
+    states = {step.month: step.state for step in months.list_steps(session)}
+    each = min(states, default=month)
+    while each < month and states.get(each) == MonthState.CLOSED:
+        each = clock.add_months(each, 1)
+    return each if each < month else None
 
 
 def give_up(session: ScopedSession, month: date, *, by: Person) -> None:

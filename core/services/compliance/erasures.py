@@ -19,16 +19,18 @@ from sqlmodel import col
 from core import clock, ids
 from core.covers import request
 from core.covers.request import Request
-from core.errors import NotAllowed, NotFound, StateForbids
+from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import erasing, figures, retention
 from core.services.people import staff
+from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.operations import blob_storage
-from core.store.schema.tables import DataRequest, Erasure, Staff
+from core.store.schema.tables import DataRequest, Erasure
 
 PERSON: Final = "person"
+PROPOSALS: Final = Proposals(Erasure, "erasure", second="somebody else", verb="prepared")
 
 
 class ReasonInput(Request):
@@ -124,14 +126,15 @@ def carry_out(session: ScopedSession, erasure_id: UUID, *, by: Person) -> list[s
     NotAllowed for who prepared it and who has a password that somebody else has just reset; StateForbids when
     something stands against it by now. Needs the system's scope.
     """
-    row = _get_open(session, erasure_id, by)
-    _refuse_maker(row, by)
+    row = _open(session, erasure_id, by)
+    PROPOSALS.refuse_maker(row, by)
     staff.refuse_resting(by)
     customers = [UUID(each) for each in row.customers]
     if customers:
         _refuse_obstacles(session, customers, early=True)
     done = erase(session, row, actor=by.actor)
-    _decide(session, row, "erased", by, outcome=dict(done.rows), sha256=_certify(row, done.rows, by))
+    certified = {"outcome": dict(done.rows), "sha256": _certify(row, done.rows, by)}
+    PROPOSALS.decide(session, row.id, "erased", by=by, **certified)
     counts = {f"rows_{name}": count for name, count in done.rows.items()}
     _note(session, row, "erasure carried out", actor=by.actor, **counts, files=len(done.files))
     _answer_request(session, row, by)
@@ -147,19 +150,18 @@ def erase(session: ScopedSession, row: Erasure, *, actor: str) -> erasing.Erased
 
 def refuse(session: ScopedSession, erasure_id: UUID, *, reason: str, by: Person) -> None:
     """Refuse what somebody else prepared, with the reason."""
-    row = _get_open(session, erasure_id, by)
-    _refuse_maker(row, by)
+    row = _open(session, erasure_id, by)
+    PROPOSALS.refuse_maker(row, by)
     given: ReasonInput = request.validate(ReasonInput, {"reason": reason})
-    _decide(session, row, "refused", by, refusal=given.reason)
+    PROPOSALS.decide(session, row.id, "refused", by=by, refusal=given.reason)
     _note(session, row, "erasure refused", actor=by.actor, reason=given.reason)
 
 
 def take_back(session: ScopedSession, erasure_id: UUID, *, by: Person) -> None:
     """Withdraw one's own preparation; NotAllowed for anybody else, who refuses it instead."""
-    row = _get_open(session, erasure_id, by)
-    if row.prepared_by != by.id:
-        raise NotAllowed("Only who prepared an erasure takes it back: you can refuse it")
-    _decide(session, row, "withdrawn", by)
+    row = _open(session, erasure_id, by)
+    PROPOSALS.require_maker(row, by)
+    PROPOSALS.decide(session, row.id, "withdrawn", by=by)
     _note(session, row, "erasure taken back", actor=by.actor)
 
 
@@ -214,11 +216,8 @@ def _hash(facts: Mapping[str, Any]) -> str:
 
 
 def _list(session: ScopedSession, *conditions: Any) -> list[ErasureRow]:
-    preparer, decider = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
-    query: Any = (
-        sa.select(Erasure, col(preparer.name).label("preparer"), col(decider.name).label("decider"))
-        .outerjoin(preparer, col(preparer.id) == col(Erasure.prepared_by))
-        .outerjoin(decider, col(decider.id) == col(Erasure.decided_by))
+    query = (
+        PROPOSALS.select_with_names()
         .where(*conditions)
         .order_by(col(Erasure.prepared_at).desc(), col(Erasure.id).desc())
     )
@@ -229,29 +228,9 @@ def _list(session: ScopedSession, *conditions: Any) -> list[ErasureRow]:
     ]
 
 
-def _get_open(session: ScopedSession, erasure_id: UUID, by: Person) -> Erasure:
+def _open(session: ScopedSession, erasure_id: UUID, by: Person) -> Erasure:
     figures.require_role(by)
-    query = sa.select(Erasure).where(col(Erasure.id) == erasure_id).with_for_update()
-    row: Erasure | None = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such erasure")
-    if row.state != "open":
-        raise StateForbids("This erasure does not wait for a decision any more")
-    return row
-
-
-def _refuse_maker(row: Erasure, by: Person) -> None:
-    if row.prepared_by == by.id:
-        raise NotAllowed("You prepared this erasure: somebody else carries it out or refuses it")
-
-
-def _decide(session: ScopedSession, row: Erasure, state: str, by: Person, **more: Any) -> None:
-    session.execute(
-        sa.update(Erasure)
-        .where(col(Erasure.id) == row.id)
-        .values(state=state, decided_by=by.id, decided_at=clock.now(), **more)
-        .execution_options(synchronize_session=False)
-    )
+    return PROPOSALS.get_open(session, erasure_id)
 
 
 def _note(session: ScopedSession, row: Erasure, action: str, *, actor: str, **facts: Any) -> None:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
-from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.exports import exports
 from core.services.exports.exports import ExportKind, Tally
@@ -47,7 +47,7 @@ def _find_differences(session: ScopedSession, desk: ScopedSession, mode: str) ->
     shown = figures.sum_claims_paid_by_day(desk, Span(), SalesFilter())
     named = {day.isoformat(): minor for day, minor in shown.items() if minor}
     yield from _compare(mode, "day", by_day, named, "the figures on claims and the dashboard")
-    queued = {"all": claim_queue.get_totals(desk, ClaimFilter()).paid_minor}
+    queued = {"all": claim_totals.get_totals(desk, ClaimFilter()).paid_minor}
     yield from _compare(mode, "total", {"all": sum(by_claim.values())}, queued, "the queue")
 
 

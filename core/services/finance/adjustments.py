@@ -16,16 +16,18 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.covers import request
 from core.covers.request import Request
-from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound
 from core.money import Split
 from core.services.audit import log as audit
 from core.services.finance.amounts import SignedNaira
 from core.services.people import staff
+from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
-from core.store.schema.tables import Adjustment, AdjustmentProposal, Movement, Staff
+from core.store.schema.tables import Adjustment, AdjustmentProposal, Movement
 
 ROLES: Final = ("finance",)
+PROPOSALS: Final = Proposals(AdjustmentProposal, "adjustment", second="somebody else")
 _COPIED: Final = (
     *("distributor_id", "is_live", "policy_id", "purchase_id", "renewal_id", "customer_id", "product_id"),
     *("product_version_id", "product_category_id", "provider_id"),
@@ -95,11 +97,11 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
 
     NotAllowed for who proposed it and for who has a password that somebody else has just reset.
     """
-    proposal = _get_open(session, proposal_id, by)
-    _refuse_maker(proposal, by)
+    proposal = _open(session, proposal_id, by)
+    PROPOSALS.refuse_maker(proposal, by)
     staff.refuse_resting(by)
     corrected = _get_movement(session, proposal.corrects_id)
-    _decide(session, proposal, "confirmed", by=by)
+    PROPOSALS.decide(session, proposal.id, "confirmed", by=by)
     adjustment = Adjustment(
         id=ids.new(),
         proposal_id=proposal.id,
@@ -119,19 +121,18 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
 
 def refuse(session: ScopedSession, proposal_id: UUID, *, reason: str, by: Person) -> None:
     """Refuse what somebody else proposed, with the reason."""
-    proposal = _get_open(session, proposal_id, by)
-    _refuse_maker(proposal, by)
+    proposal = _open(session, proposal_id, by)
+    PROPOSALS.refuse_maker(proposal, by)
     given: RefusalInput = request.validate(RefusalInput, {"reason": reason})
-    _decide(session, proposal, "refused", by=by, refusal=given.reason)
+    PROPOSALS.decide(session, proposal.id, "refused", by=by, refusal=given.reason)
     _note(session, proposal, "adjustment refused", by=by, reason=given.reason)
 
 
 def take_back(session: ScopedSession, proposal_id: UUID, *, by: Person) -> None:
     """Withdraw one's own proposal; NotAllowed for anybody else, who refuses it instead."""
-    proposal = _get_open(session, proposal_id, by)
-    if proposal.proposed_by != by.id:
-        raise NotAllowed("Only who proposed an adjustment takes it back: you can refuse it")
-    _decide(session, proposal, "withdrawn", by=by)
+    proposal = _open(session, proposal_id, by)
+    PROPOSALS.require_maker(proposal, by)
+    PROPOSALS.decide(session, proposal.id, "withdrawn", by=by)
     _note(session, proposal, "adjustment taken back", by=by)
 
 
@@ -146,11 +147,8 @@ def list_open(session: ScopedSession) -> list[Proposal]:
 
 
 def _list(session: ScopedSession, *conditions: Any) -> list[Proposal]:
-    proposer, decider = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
     query = (
-        sa.select(AdjustmentProposal, col(proposer.name), col(decider.name))
-        .join(proposer, col(proposer.id) == col(AdjustmentProposal.proposed_by))
-        .outerjoin(decider, col(decider.id) == col(AdjustmentProposal.decided_by))
+        PROPOSALS.select_with_names()
         .where(*conditions)
         .order_by(col(AdjustmentProposal.proposed_at), col(AdjustmentProposal.id))
     )
@@ -187,11 +185,6 @@ def _require_finance(by: Person) -> None:
         raise NotAllowed("Only finance corrects movements")
 
 
-def _refuse_maker(proposal: AdjustmentProposal, by: Person) -> None:
-    if proposal.proposed_by == by.id:
-        raise NotAllowed("You proposed this adjustment: somebody else confirms or refuses it, and you can take it back")
-
-
 def _get_movement(session: ScopedSession, movement_id: UUID) -> Movement:
     found: Movement | None = session.execute(
         sa.select(Movement).where(col(Movement.id) == movement_id)
@@ -201,25 +194,9 @@ def _get_movement(session: ScopedSession, movement_id: UUID) -> Movement:
     return found
 
 
-def _get_open(session: ScopedSession, proposal_id: UUID, by: Person) -> AdjustmentProposal:
+def _open(session: ScopedSession, proposal_id: UUID, by: Person) -> AdjustmentProposal:
     _require_finance(by)
-    proposal: AdjustmentProposal | None = session.execute(
-        sa.select(AdjustmentProposal).where(col(AdjustmentProposal.id) == proposal_id).with_for_update()
-    ).scalar_one_or_none()
-    if proposal is None:
-        raise NotFound("There is no such adjustment")
-    if proposal.state != "open":
-        raise StateForbids("This adjustment does not wait for a decision any more")
-    return proposal
-
-
-def _decide(session: ScopedSession, proposal: AdjustmentProposal, state: str, *, by: Person, **more: Any) -> None:
-    session.execute(
-        sa.update(AdjustmentProposal)
-        .where(col(AdjustmentProposal.id) == proposal.id)
-        .values(state=state, decided_by=by.id, decided_at=clock.now(), **more)
-        .execution_options(synchronize_session=False)
-    )
+    return PROPOSALS.get_open(session, proposal_id)
 
 
 def _note(session: ScopedSession, proposal: AdjustmentProposal, action: str, *, by: Person, **more: str) -> None:

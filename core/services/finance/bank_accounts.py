@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 from uuid import UUID
 
-import sqlalchemy as sa
 from pydantic import AfterValidator, Field
 from sqlmodel import col
 
@@ -17,16 +16,18 @@ from core import clock, ids, seal
 from core.covers import request
 from core.covers.faults import fault
 from core.covers.request import Request
-from core.errors import NotAllowed, NotFound, StateForbids
+from core.errors import StateForbids
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.people import staff
 from core.services.people.account_changes import require_admin
+from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
-from core.store.schema.tables import BankAccount, Staff
+from core.store.schema.tables import BankAccount
 
+PROPOSALS: Final = Proposals(BankAccount, "account")
 RESTS: Final = timedelta(hours=48)
 
 
@@ -91,34 +92,30 @@ def propose(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, b
 
 def confirm(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
     """Confirm what another admin proposed; it is paid to after 48 hours."""
-    row = _get_open(session, account_id, by)
-    _refuse_maker(row, by)
+    row = _open(session, account_id, by)
+    PROPOSALS.refuse_maker(row, by)
     staff.refuse_resting(by)
     _decide(session, row, "confirmed", by, usable_from=clock.now() + RESTS)
 
 
 def refuse(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
     """Refuse what another admin proposed; what was confirmed before stays."""
-    row = _get_open(session, account_id, by)
-    _refuse_maker(row, by)
+    row = _open(session, account_id, by)
+    PROPOSALS.refuse_maker(row, by)
     _decide(session, row, "refused", by)
 
 
 def take_back(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
     """Withdraw one's own proposal."""
-    row = _get_open(session, account_id, by)
-    if row.proposed_by != by.id:
-        raise NotAllowed("Only who proposed an account takes it back: you can refuse it")
+    row = _open(session, account_id, by)
+    PROPOSALS.require_maker(row, by)
     _decide(session, row, "withdrawn", by)
 
 
 def list_accounts(session: ScopedSession, party: Party) -> list[Account]:
     """List the accounts of a party with who proposed and decided them, the newest first."""
-    proposer, decider = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
     query = (
-        sa.select(BankAccount, col(proposer.name), col(decider.name))
-        .join(proposer, col(proposer.id) == col(BankAccount.proposed_by))
-        .outerjoin(decider, col(decider.id) == col(BankAccount.decided_by))
+        PROPOSALS.select_with_names()
         .where(party.owns(BankAccount))
         .order_by(col(BankAccount.proposed_at).desc(), col(BankAccount.id).desc())
     )
@@ -135,23 +132,6 @@ def get_usable(session: ScopedSession, party: Party) -> Account | None:
     return max(usable, key=lambda each: each.usable_from or each.proposed_at, default=None)
 
 
-def _get_open(session: ScopedSession, account_id: UUID, by: Person) -> BankAccount:
-    require_admin(by)
-    row: BankAccount | None = session.execute(
-        sa.select(BankAccount).where(col(BankAccount.id) == account_id).with_for_update()
-    ).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such bank account")
-    if row.state != "open":
-        raise StateForbids("This account does not wait for a decision any more")
-    return row
-
-
-def _refuse_maker(row: BankAccount, by: Person) -> None:
-    if row.proposed_by == by.id:
-        raise NotAllowed("You proposed this account: another admin confirms or refuses it, and you can take it back")
-
-
 _DECIDED: Final[Mapping[str, str]] = {
     "confirmed": "bank account confirmed",
     "refused": "bank account refused",
@@ -159,13 +139,13 @@ _DECIDED: Final[Mapping[str, str]] = {
 }
 
 
+def _open(session: ScopedSession, account_id: UUID, by: Person) -> BankAccount:
+    require_admin(by)
+    return PROPOSALS.get_open(session, account_id)
+
+
 def _decide(session: ScopedSession, row: BankAccount, state: str, by: Person, **more: Any) -> None:
-    session.execute(
-        sa.update(BankAccount)
-        .where(col(BankAccount.id) == row.id)
-        .values(state=state, decided_by=by.id, decided_at=clock.now(), **more)
-        .execution_options(synchronize_session=False)
-    )
+    PROPOSALS.decide(session, row.id, state, by=by, **more)
     _note(session, row, _DECIDED[state], by)
 
 

@@ -10,15 +10,17 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
-from core.errors import NotAllowed, NotFound, StateForbids
+from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.people import staff
+from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import RoleGrant, Staff
 
 # Whoever has one of them approves what somebody else prepared.
 APPROVING: Final = frozenset({"finance", "supervisor", "compliance", "admin"})
+PROPOSALS: Final = Proposals(RoleGrant, "change of roles")
 _ADMIN: Final = "admin"
 
 
@@ -55,7 +57,7 @@ def propose(session: ScopedSession, row: Staff, roles: Collection[str], *, by: P
     if held is not None and held.roles == tuple(sorted(roles)):
         return
     if held is not None:
-        _decide(session, held.id, "withdrawn", by=by)
+        PROPOSALS.decide(session, held.id, "withdrawn", by=by)
     grant = RoleGrant(id=ids.new(), staff_id=row.id, roles=sorted(roles), proposed_by=by.id, proposed_at=clock.now())
     session.insert(grant)
     _note(session, row.id, "roles proposed", grant.roles, by=by)
@@ -66,9 +68,8 @@ def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> None:
 
     NotAllowed for who proposed them, for the person, and for who has a password that somebody else has just reset.
     """
-    grant = _get_for_update(session, grant_id, by)
-    if grant.proposed_by == by.id:
-        raise NotAllowed("You proposed these roles: another admin confirms or refuses them, and you can take them back")
+    grant = _open(session, grant_id, by)
+    PROPOSALS.refuse_maker(grant, by)
     if grant.staff_id == by.id:
         raise NotAllowed("These roles are yours: another admin confirms them")
     staff.refuse_resting(by)
@@ -78,15 +79,15 @@ def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> None:
     before = staff.get_audited_facts(row)
     row.roles, row.updated_at = sorted({*row.roles, *grant.roles}), clock.now()
     session.flush()
-    _decide(session, grant.id, "confirmed", by=by)
+    PROPOSALS.decide(session, grant.id, "confirmed", by=by)
     staff.record_change(session, row, "roles confirmed", actor=by.actor, before=before)
 
 
 def refuse(session: ScopedSession, grant_id: UUID, *, by: Person) -> None:
     """Refuse the roles that another admin proposed, or take one's own proposal back."""
-    grant = _get_for_update(session, grant_id, by)
+    grant = _open(session, grant_id, by)
     is_own = grant.proposed_by == by.id
-    _decide(session, grant.id, "withdrawn" if is_own else "refused", by=by)
+    PROPOSALS.decide(session, grant.id, "withdrawn" if is_own else "refused", by=by)
     _note(session, grant.staff_id, "roles taken back" if is_own else "roles refused", grant.roles, by=by)
 
 
@@ -118,22 +119,10 @@ def _list(session: ScopedSession, *conditions: Any) -> list[OpenGrant]:
     ]
 
 
-def _get_for_update(session: ScopedSession, grant_id: UUID, by: Person) -> RoleGrant:
+def _open(session: ScopedSession, grant_id: UUID, by: Person) -> RoleGrant:
     if not by.has_role(_ADMIN):
         raise NotAllowed("Only an admin can do this")
-    query = sa.select(RoleGrant).where(col(RoleGrant.id) == grant_id).with_for_update()
-    row: RoleGrant | None = session.execute(query).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such proposal")
-    if row.state != "open":
-        raise StateForbids("These roles do not wait for a decision any more")
-    return row
-
-
-def _decide(session: ScopedSession, grant_id: UUID, state: str, *, by: Person) -> None:
-    change = sa.update(RoleGrant).where(col(RoleGrant.id) == grant_id)
-    values = {"state": state, "decided_by": by.id, "decided_at": clock.now()}
-    session.execute(change.values(values).execution_options(synchronize_session=False))
+    return PROPOSALS.get_open(session, grant_id)
 
 
 def _note(session: ScopedSession, staff_id: UUID, action: str, roles: Collection[str], *, by: Person) -> None:

@@ -19,9 +19,10 @@ from core.covers.figures import HUNDRED
 from core.covers.request import Request
 from core.covers.tariff import DISTRIBUTOR, MCA, Tariff
 from core.covers.tariff_reading import parse_tariff
-from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import FieldFault, InvalidInput, NotFound, StateForbids
 from core.services.people import staff
 from core.services.people.account_changes import require_admin
+from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.services.products import changes as product_changes
 from core.services.products import detail as product_detail
@@ -31,6 +32,7 @@ from core.settings import settings
 from core.store.access import ScopedSession
 from core.store.schema.tables import ProductVersion, RateProposal
 
+PROPOSALS: Final = Proposals(RateProposal, "change")
 FARTHEST: Final = timedelta(days=5 * 365)
 _FIGURES: Final = ("price_minor", "mca_commission_bp", "distributor_commission_bp", "cover_months", "meta")
 
@@ -101,7 +103,7 @@ def confirm(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen
     proposal is asked again: time has passed, and the floor may be another one.
     """
     product, proposal = _open(session, product_id, proposal_id, seen, by)
-    _refuse_maker(proposal, by)
+    PROPOSALS.refuse_maker(proposal, by)
     staff.refuse_resting(by)
     if faults := _check_rates(session, product, proposal.tariff, proposal.effective_at):
         told = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
@@ -118,7 +120,7 @@ def confirm(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen
             **{name: getattr(figures, name) for name in _FIGURES},
         )
     )
-    _decide(session, proposal_id, "confirmed", by=by, version_id=version_id)
+    PROPOSALS.decide(session, proposal_id, "confirmed", by=by, version_id=version_id)
     _note(session, product, "rates confirmed", version_id, proposal.tariff, proposal.effective_at, by=by)
     return version_id
 
@@ -126,18 +128,17 @@ def confirm(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen
 def refuse(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, reason: str, seen: int, by: Person) -> None:
     """Refuse what another admin proposed, with the reason."""
     product, proposal = _open(session, product_id, proposal_id, seen, by)
-    _refuse_maker(proposal, by)
+    PROPOSALS.refuse_maker(proposal, by)
     told: Refusal = request.validate(Refusal, {"reason": reason})
-    _decide(session, proposal_id, "refused", by=by, reason=told.reason)
+    PROPOSALS.decide(session, proposal_id, "refused", by=by, reason=told.reason)
     _note_end(session, product, "rates refused", proposal, by=by, reason=told.reason)
 
 
 def take_back(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen: int, by: Person) -> None:
     """Take one's own proposal back; NotAllowed for anybody else, who refuses it instead."""
     product, proposal = _open(session, product_id, proposal_id, seen, by)
-    if proposal.proposed_by != by.id:
-        raise NotAllowed("Only who proposed a change takes it back: you can refuse it")
-    _decide(session, proposal_id, "withdrawn", by=by)
+    PROPOSALS.require_maker(proposal, by)
+    PROPOSALS.decide(session, proposal_id, "withdrawn", by=by)
     _note_end(session, product, "rates taken back", proposal, by=by)
 
 
@@ -193,11 +194,6 @@ def _open(
     return product, product.proposal
 
 
-def _refuse_maker(proposal: Proposal, by: Person) -> None:
-    if proposal.proposed_by == by.id:
-        raise NotAllowed("You proposed this change: another admin confirms or refuses it, and you can take it back")
-
-
 def _check_rates(session: ScopedSession, product: ProductDetail, tariff: Tariff, at: datetime) -> list[FieldFault]:
     """List the faults of rates that take effect at `at`; checked when proposed and again when confirmed."""
     return [
@@ -239,15 +235,6 @@ def _faults_of_time(product: ProductDetail, at: datetime) -> list[FieldFault]:
         ),
     }
     return [FieldFault("effective_at", message) for message, holds in wrong.items() if holds]
-
-
-def _decide(session: ScopedSession, proposal_id: UUID, state: str, *, by: Person, **more: Any) -> None:
-    session.execute(
-        sa.update(RateProposal)
-        .where(col(RateProposal.id) == proposal_id)
-        .values(state=state, decided_by=by.id, decided_at=clock.now(), **more)
-        .execution_options(synchronize_session=False)
-    )
 
 
 def _version(product: ProductDetail, version_id: UUID) -> RatesVersion:

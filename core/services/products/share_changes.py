@@ -17,16 +17,18 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateForbids
+from core.errors import FieldFault, InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.people import staff
 from core.services.people.account_changes import require_admin
+from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.services.products import own_shares, rate_changes
 from core.services.products.own_shares import Share
 from core.store.access import ScopedSession
-from core.store.schema.tables import CommissionShare, Distributor, Product, ProductVersion, Staff
+from core.store.schema.tables import CommissionShare, Distributor, Product, ProductVersion
 
+PROPOSALS: Final = Proposals(CommissionShare, "share")
 _MOST_NAMED: Final = 3
 
 
@@ -92,8 +94,8 @@ def propose(session: ScopedSession, distributor_id: UUID, typed: Mapping[str, An
 
 def confirm(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
     """Let a proposed share hold from its day on; its bounds are checked again, as rates may have changed since."""
-    row = _get_open(session, share_id, by)
-    _refuse_maker(row, by)
+    row = _open(session, share_id, by)
+    PROPOSALS.refuse_maker(row, by)
     staff.refuse_resting(by)
     if faults := _find_faults(session, row):
         told = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
@@ -103,32 +105,29 @@ def confirm(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
 
 def refuse(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
     """Refuse what another admin proposed."""
-    row = _get_open(session, share_id, by)
-    _refuse_maker(row, by)
+    row = _open(session, share_id, by)
+    PROPOSALS.refuse_maker(row, by)
     _decide(session, row, "refused", by)
 
 
 def take_back(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
     """Take one's own proposal back; NotAllowed for anybody else, who refuses it instead."""
-    row = _get_open(session, share_id, by)
-    if row.proposed_by != by.id:
-        raise NotAllowed("Only who proposed a share takes it back: you can refuse it")
+    row = _open(session, share_id, by)
+    PROPOSALS.require_maker(row, by)
     _decide(session, row, "withdrawn", by)
 
 
 def list_shares(session: ScopedSession, distributor_id: UUID) -> list[AgreedShare]:
     """List the own shares of a distributor with who proposed and decided them, the newest first."""
-    proposer, decider = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
     query = (
-        sa.select(CommissionShare, col(Product.name), col(proposer.name), col(decider.name))
+        PROPOSALS.select_with_names()
+        .add_columns(col(Product.name))
         .outerjoin(Product, col(Product.id) == col(CommissionShare.product_id))
-        .join(proposer, col(proposer.id) == col(CommissionShare.proposed_by))
-        .outerjoin(decider, col(decider.id) == col(CommissionShare.decided_by))
         .where(col(CommissionShare.distributor_id) == distributor_id)
         .order_by(col(CommissionShare.effective_at).desc(), col(CommissionShare.proposed_at).desc())
     )
     confirmed = own_shares.load_confirmed(session, distributor_id).get(distributor_id, [])
-    return [_build(row, product, made, decided, confirmed) for row, product, made, decided in session.execute(query)]
+    return [_build(row, product, made, decided, confirmed) for row, made, decided, product in session.execute(query)]
 
 
 def _build(
@@ -219,23 +218,6 @@ def _get_name(session: ScopedSession, distributor_id: UUID) -> str:
     return found
 
 
-def _get_open(session: ScopedSession, share_id: UUID, by: Person) -> CommissionShare:
-    require_admin(by)
-    row: CommissionShare | None = session.execute(
-        sa.select(CommissionShare).where(col(CommissionShare.id) == share_id).with_for_update()
-    ).scalar_one_or_none()
-    if row is None:
-        raise NotFound("There is no such commission share")
-    if row.state != "open":
-        raise StateForbids("This share does not wait for a decision any more")
-    return row
-
-
-def _refuse_maker(row: CommissionShare, by: Person) -> None:
-    if row.proposed_by == by.id:
-        raise NotAllowed("You proposed this share: another admin confirms or refuses it, and you can take it back")
-
-
 _DECIDED: Final[Mapping[str, str]] = {
     "confirmed": "commission share confirmed",
     "refused": "commission share refused",
@@ -243,13 +225,13 @@ _DECIDED: Final[Mapping[str, str]] = {
 }
 
 
+def _open(session: ScopedSession, share_id: UUID, by: Person) -> CommissionShare:
+    require_admin(by)
+    return PROPOSALS.get_open(session, share_id)
+
+
 def _decide(session: ScopedSession, row: CommissionShare, state: str, by: Person) -> None:
-    session.execute(
-        sa.update(CommissionShare)
-        .where(col(CommissionShare.id) == row.id)
-        .values(state=state, decided_by=by.id, decided_at=clock.now())
-        .execution_options(synchronize_session=False)
-    )
+    PROPOSALS.decide(session, row.id, state, by=by)
     _note(session, row, _DECIDED[state], by)
 
 

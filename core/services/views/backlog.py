@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from core.services.claims.lists import queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.dimensions import Choices
 from core.services.insurers import awaiting
@@ -37,7 +37,7 @@ def load_backlog(session: ScopedSession, choices: Choices, today: date) -> Backl
     """Count what is stuck, each as the list behind it counts it; empty kinds are left out."""
     health = awaiting.list_health(session)
     week = next(bucket for bucket in due.list_due(session, today) if bucket.key == "week")
-    overdue, near = (queue.get_totals(session, ClaimFilter(stage=stage)) for stage in ("overdue", "near"))
+    overdue, near = (claim_totals.get_totals(session, ClaimFilter(stage=stage)) for stage in ("overdue", "near"))
     items = (
         BacklogItem("set_aside", sum(insurer.dead for insurer in health)),
         BacklogItem("awaiting", sum(insurer.queued for insurer in health)),

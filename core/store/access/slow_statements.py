@@ -1,4 +1,7 @@
-"""Log line of each statement that takes longer than a quarter of a second, and span of any: text, never values."""
+"""Log line of each statement that takes longer than a quarter of a second, also of one that fails, and span of any.
+
+Both have its text, never its values.
+"""
 
 import time
 from collections.abc import Sequence
@@ -6,6 +9,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy import event
+from sqlalchemy.engine.interfaces import ExceptionContext
 
 from core import metrics, spans
 
@@ -24,6 +28,12 @@ def watch(engine: sa.Engine) -> None:
     @event.listens_for(engine, "after_cursor_execute")
     def _end(connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
         log_slow(statement, connection.info[_BEGAN])
+
+    @event.listens_for(engine, "handle_error")
+    def _fail(context: ExceptionContext) -> None:
+        # One that waited for a lock until it was refused is what an operator looks for.
+        if context.statement and context.connection and not context.connection.invalidated:
+            log_slow(context.statement, context.connection.info.get(_BEGAN, time.perf_counter()))
 
 
 def log_slow(statement: str, began: float) -> None:

@@ -67,10 +67,11 @@ def execute(connection: sa.Connection, sql: str, given: Any = ()) -> Pending:
         else:
             cursor.execute(sql, given)
         rows = list(cursor.fetchall()) if cursor.description else []
-        slow_statements.log_slow(sql, began)
         return Pending(connection, cursor, rows)
     except driver.Error as error:
         raise _translate(connection, cursor, sql, error) from error
+    finally:
+        slow_statements.log_slow(sql, began)
 
 
 def flush(connection: sa.Connection) -> None:
@@ -89,10 +90,11 @@ def flush(connection: sa.Connection) -> None:
             with held.pipeline():
                 for cursor, sql, given in unsent:
                     cursor.execute(sql, given)
-        slow_statements.note_all([sql for _, sql, _ in unsent], began)
     except driver.Error as error:
         cursor, sql, _ = next((one for one in unsent if not _succeeded(one[0])), unsent[-1])
         raise _translate(connection, cursor, sql, error) from error
+    finally:
+        slow_statements.note_all([sql for _, sql, _ in unsent], began)
 
 
 def install_transaction_events(engine: sa.Engine) -> None:

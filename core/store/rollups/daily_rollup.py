@@ -1,4 +1,7 @@
-"""The daily roll-up of purchases, renewals, refunds and adjustments: kept in step on every write, rebuilt on demand."""
+"""The daily roll-up of purchases, renewals, refunds and adjustments: kept in step on every write, rebuilt on demand.
+
+With it go the totals of days and of claims.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -9,7 +12,7 @@ from sqlmodel import SQLModel
 from core import clock
 from core.store.access.compiled_write import CompiledWrite
 from core.store.expressions import first_of_month, lagos_day
-from core.store.rollups import day_totals
+from core.store.rollups import claim_totals, day_totals
 from core.store.rollups.measures import MEASURED
 from core.store.schema.rollups import KEYS, MEASURES, DaybookLine
 from core.store.schema.sales import Purchase
@@ -38,6 +41,7 @@ def add_rows(connection: sa.Connection, *rows: Any, changed: Iterable[Any] = ())
             part = day_totals.part_of(connection, row)
             add(connection, [line, line | {"grain": "month", "day": line["day"].replace(day=1)}], part=part)
     day_totals.add_rows(connection, rows, changed)
+    claim_totals.add_rows(connection, rows, changed)
 
 
 def add(connection: sa.Connection, lines: Sequence[Mapping[str, Any]], *, part: int = 0) -> None:
@@ -85,6 +89,7 @@ def rebuild(connection: sa.Connection) -> None:
         lines_of_part = lines.add_columns(sa.literal(0, sa.Integer).label(PART))
         connection.execute(sa.insert(_BOOK).from_select([*KEYS, *MEASURES, PART], lines_of_part))
     day_totals.rebuild(connection)
+    claim_totals.rebuild(connection)
 
 
 def list_faults(connection: sa.Connection) -> list[str]:
@@ -97,7 +102,7 @@ def list_faults(connection: sa.Connection) -> list[str]:
             rows = connection.execute(sa.select(differing.c.day, differing.c.grain).distinct())
             differences |= {(day, written) for day, written in rows}
     messages = [f"the daybook of the {grain} {day} differs from its rows" for day, grain in sorted(differences)]
-    return messages + day_totals.list_faults(connection)
+    return [*messages, *day_totals.list_faults(connection), *claim_totals.list_faults(connection)]
 
 
 def _days() -> AnySelect:

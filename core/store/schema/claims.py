@@ -9,7 +9,12 @@ from sqlmodel import Field
 
 from core import clock
 from core.states.claims import ClaimStatus
+from core.store.expressions import last_digits
 from core.store.schema.columns import Owned, Record, Row, json_field, minor_field, one_of
+
+_CLOCK = ("is_live", "clock_stopped_at", "clock_from", "id", "claim_status", "assigned_to", "deleted_at")
+_AMOUNTS = ("claim_amount_minor", "offer_amount_minor")
+_UNSETTLED = sa.text("claim_status NOT IN ('Declined', 'Settled')")
 
 
 class Claim(Record, Owned, table=True):
@@ -28,11 +33,12 @@ class Claim(Record, Owned, table=True):
         sa.Index(None, "customer_id", "created_at"),
         sa.Index(None, "claim_owner_phone_number"),
         sa.Index(None, "claim_owner_email"),
-        sa.Index(
-            "ix_claim_queue",
-            *("is_live", "clock_stopped_at", "clock_from", "id", "claim_status", "assigned_to"),
-            *("deleted_at", "updated_at", "created_at", "claim_amount_minor", "offer_amount_minor"),
-        ),
+        sa.Index("ix_claim_queue", *_CLOCK, "updated_at", "created_at", *_AMOUNTS),
+        # What is left to do is bounded by the work of weeks, however many claims were settled before.
+        sa.Index("ix_claim_unsettled", *_CLOCK, *_AMOUNTS, sqlite_where=_UNSETTLED, postgresql_where=_UNSETTLED),
+        *(sa.Index(None, "is_live", column, "id") for column in ("created_at", *_AMOUNTS)),
+        sa.Index(None, "is_live", "updated_at"),
+        sa.Index("ix_claim_reference", last_digits(sa.column("id")), "is_live"),
         sa.CheckConstraint(
             "claim_amount_minor >= 0 AND estimate_amount_minor >= 0 AND repair_estimate_minor >= 0"
             " AND offer_amount_minor >= 0 AND betterment_deduction_amount_minor >= 0"

@@ -12,6 +12,9 @@ KEYS = ("is_live", "grain", "day", "product_id", "distributor_id", "premium_freq
 GRAINS = ("day", "month")
 # What a day did to cover: its change of policies in force, terms of renewable products that ran out, those renewed.
 COVER = ("in_force_change", "terms_ended", "terms_renewed")
+CLAIM_KEYS = ("is_live", "claim_status", "assigned_to", "clock_day")
+CLAIM_MEASURES = ("claims", "claimed_minor", "offered_minor", "paid_minor", "payments", "outstanding_minor")
+NOBODY, NOT_RUNNING = UUID(int=0), date.max
 
 
 class Measured(Row):
@@ -80,3 +83,27 @@ class DayTotal(Measured, table=True):
     in_force_change: int = minor_field()
     terms_ended: int = minor_field()
     terms_renewed: int = minor_field()
+
+
+class ClaimTotal(Row, table=True):
+    """Claims of one mode that no view of the queue tells apart: their number, and their money in kobo.
+
+    `assigned_to` is NOBODY for claims that nobody has. `clock_day` is the UTC day from which a running clock counts,
+    NOT_RUNNING while it stands still or once the claim is decided. A line without claims is deleted.
+    `store.rollups.claim_totals` keeps it in step. It belongs to no distributor: only the desk reads it. In parts, as
+    above.
+    """
+
+    __tablename__ = "claim_total"
+    __table_args__ = (sa.PrimaryKeyConstraint(*CLAIM_KEYS, "part"), {"sqlite_with_rowid": False})
+    is_live: bool
+    claim_status: str = Field(max_length=30)
+    assigned_to: UUID
+    clock_day: date
+    part: int = 0
+    claims: int = minor_field()
+    claimed_minor: int = minor_field()
+    offered_minor: int = minor_field()
+    paid_minor: int = minor_field()
+    payments: int = minor_field()
+    outstanding_minor: int = minor_field()

@@ -84,7 +84,7 @@ from core.store.schema.parties import (
 )
 from core.store.schema.payments import Payment, PaymentSettlement, PayoutBatch, StatementPayment
 from core.store.schema.reconciliations import Difference, FileMapping, Reconciliation
-from core.store.schema.rollups import DaybookLine, DayTotal
+from core.store.schema.rollups import ClaimTotal, DaybookLine, DayTotal
 from core.store.schema.sales import (
     Certificate,
     Inspection,
@@ -124,6 +124,7 @@ __all__ = [
     "ClaimReferral",
     "ClaimReserve",
     "ClaimTask",
+    "ClaimTotal",
     "CommissionShare",
     "Complaint",
     "ComplianceFigure",

@@ -38,11 +38,11 @@ def _job(state: AutomationState) -> None:
     if state.changed_by:
         by = words.plain(state.changed_by.removeprefix("staff "))
         st.caption(f"Switched {'on' if state.is_on else 'off'} by {by} on {words.moment(state.changed_at)}.")
-    st.button(
+    dialogs.button(
         "Switch off" if state.is_on else "Switch on",
+        lambda: _switching(state),
         key=f"automation {state.name}",
         icon=":material/toggle_off:" if state.is_on else ":material/toggle_on:",
-        on_click=lambda: dialogs.open_(_switching(state)),
     )
 
 

@@ -6,9 +6,9 @@ from typing import Final
 
 import streamlit as st
 
-from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import View
-from core.services.claims.lists.queue import QueueCounts
+from core.services.claims.lists.totals import QueueCounts
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.people.staff import Person
 from core.store.access import reading
@@ -43,7 +43,7 @@ _VIEW, _MOVED, _DRAWN = "claims_view", "claims_moved", "claims_drawn"
 def get_counts(person: Person) -> QueueCounts:
     """Return the current counts."""
     with reading(frame.scope()) as session:
-        return claim_queue.count_views(session, person)
+        return claim_totals.count_views(session, person)
 
 
 def draw(person: Person, view: View, counts: QueueCounts) -> None:

@@ -5,10 +5,9 @@ from typing import Any
 
 from core import clock
 from core.services.finance import agreements, bank_accounts
-from core.services.finance.bank_accounts import Account
 from core.services.finance.parties import Party
 from core.ui.admin import admin_writes
-from core.ui.kit import dialogs, words
+from core.ui.kit import dialogs
 from core.ui.kit.dialogs import Decision
 
 _TEXTS = {
@@ -114,23 +113,5 @@ def paying(party: Party) -> Decision:
         asks=ask,
         given=dict.fromkeys(_BANK, ""),
         confirm="Propose the account",
-        act=act,
-    )
-
-
-def deciding(account: Account, verb: str) -> Decision:
-    """Return the dialog that confirms, refuses or takes back a proposed account."""
-    work = {"Confirm": bank_accounts.confirm, "Refuse": bank_accounts.refuse, "Take back": bank_accounts.take_back}
-
-    def act() -> str:
-        admin_writes.write(lambda session, by: work[verb](session, account.id, by=by))
-        return f"{verb}: done."
-
-    return Decision(
-        title=f"{verb} the account",
-        icon="account_balance",
-        says=f"**{words.plain(account.bank_name)}**, {words.plain(account.account_name)}, ending in {account.hint};"
-        f" proposed by {words.plain(account.proposer)}.",
-        confirm=verb,
         act=act,
     )

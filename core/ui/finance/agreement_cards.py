@@ -6,12 +6,13 @@ from typing import Any
 
 import streamlit as st
 
-from core.services.finance import agreements
+from core.services.finance import agreements, bank_accounts
 from core.services.finance.bank_accounts import Account
 from core.services.people.staff import Person
-from core.ui.finance import agreement_actions
-from core.ui.kit import dialogs, facts, words
+from core.ui.finance import proposal_buttons
+from core.ui.kit import facts, words
 
+_WORK = {"Confirm": bank_accounts.confirm, "Refuse": bank_accounts.refuse, "Take back": bank_accounts.take_back}
 _HOLDERS = {"platform": "The platform's wallet", "distributor": "The distributor"}
 _ACCOUNT_STATES = {"open": "Proposed", "confirmed": "Approved", "refused": "Declined", "withdrawn": "Off"}
 
@@ -83,11 +84,8 @@ def accounts(found: Sequence[Account], person: Person) -> None:
                 f"Proposed by {words.plain(account.proposer)}, {words.moment(account.proposed_at)}{decided}{rests}"
             )
             if account.state == "open":
-                _buttons(account, person)
-
-
-def _buttons(account: Account, person: Person) -> None:
-    verbs = ("Take back",) if account.proposed_by == person.id else ("Confirm", "Refuse")
-    with st.container(horizontal=True, gap="xsmall"):
-        for verb in verbs:
-            dialogs.button(verb, agreement_actions.deciding(account, verb), key=f"{verb}.{account.id}")
+                says = (
+                    f"**{words.plain(account.bank_name)}**, {words.plain(account.account_name)}, ending in"
+                    f" {account.hint}; proposed by {words.plain(account.proposer)}."
+                )
+                proposal_buttons.show(account, person, noun="account", icon="account_balance", says=says, work=_WORK)

@@ -10,11 +10,13 @@ from core.services.people.staff import Person
 from core.services.products import share_changes
 from core.services.products.share_changes import AgreedShare
 from core.ui.admin import admin_writes
+from core.ui.finance import proposal_buttons
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
 _ALL = "all"
 _PRODUCTS = "The product's share"
+_WORK = {"Confirm": share_changes.confirm, "Refuse": share_changes.refuse, "Take back": share_changes.take_back}
 
 
 def draw(shares: Sequence[AgreedShare], person: Person) -> None:
@@ -62,22 +64,14 @@ def _headline(share: AgreedShare) -> str:
 
 
 def _proposal(share: AgreedShare, person: Person) -> None:
-    mine = share.proposed_by == person.id
     with st.container(border=True, gap="xsmall"):
         st.markdown(f"{words.badge('Proposed')} **{words.plain(_headline(share))}**")
         st.caption(
             f"Proposed by {words.plain(share.proposer)}, {words.moment(share.proposed_at)}. It holds only once"
-            " another admin has confirmed it."
+            " another admin has confirmed it, and what is sold before keeps its share."
         )
-        with st.container(horizontal=True, gap="xsmall"):
-            for verb in ("Take back",) if mine else ("Confirm", "Refuse"):
-                st.button(
-                    verb,
-                    key=f"share.{verb}",
-                    disabled=verb == "Confirm" and not person.may_approve,
-                    on_click=dialogs.open_,
-                    args=(_deciding(share, verb),),
-                )
+        says = f"**{words.plain(_headline(share))}**, proposed by {words.plain(share.proposer)}."
+        proposal_buttons.show(share, person, noun="share", icon="percent", says=says, work=_WORK)
 
 
 def proposing(distributor_id: UUID, products: Mapping[UUID, str]) -> Decision:
@@ -106,23 +100,5 @@ def proposing(distributor_id: UUID, products: Mapping[UUID, str]) -> Decision:
         asks=ask,
         given={"product_id": _ALL, "commission": "", "starts_on": clock.add_days(clock.today(), 1)},
         confirm="Propose the share",
-        act=act,
-    )
-
-
-def _deciding(share: AgreedShare, verb: str) -> Decision:
-    work = {"Confirm": share_changes.confirm, "Refuse": share_changes.refuse, "Take back": share_changes.take_back}
-    done = {"Confirm": "confirmed", "Refuse": "refused", "Take back": "taken back"}
-
-    def act() -> str:
-        admin_writes.write(lambda session, by: work[verb](session, share.id, by=by))
-        return f"The share is {done[verb]}."
-
-    return Decision(
-        title=f"{verb} the commission share",
-        icon="percent",
-        says=f"**{words.plain(_headline(share))}**, proposed by {words.plain(share.proposer)}."
-        + (" What is sold already keeps its share." if verb == "Confirm" else ""),
-        confirm=verb,
         act=act,
     )

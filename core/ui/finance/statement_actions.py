@@ -1,18 +1,21 @@
 """Preparing statements, moving one on, and reversing one: each confirmed in a dialog."""
 
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from functools import partial
+from typing import Final
 from uuid import UUID
 
-from core.errors import StateForbids
+from core.errors import NotAllowed, StateForbids
 from core.services.finance.parties import Party
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
+from core.services.finance.statements.reading import StatementRow
 from core.services.finance.statements.states import Transition
-from core.store.access import store, transact
+from core.store.access import ScopedSession, store, transact
 from core.ui.finance.finance_writes import ROLE, made, submitted
 from core.ui.frame import frame
-from core.ui.kit import dialogs
+from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
 
@@ -21,10 +24,7 @@ def preparing_all(month: date) -> Decision:
 
     def act() -> str:
         done, refusals = prepare_month(month)
-        if not done and refusals:
-            raise StateForbids(refusals[0])
-        rest = f" {len(refusals)} were not: {refusals[0]}." if refusals else ""
-        return f"{done} statements are prepared.{rest}"
+        return _tell(f"{words.count(done)} statements are prepared", done, refusals)
 
     return Decision(
         title=f"Prepare the statements of {month:%B %Y}",
@@ -38,16 +38,63 @@ def preparing_all(month: date) -> Decision:
 
 def prepare_month(month: date) -> tuple[int, list[str]]:
     """Prepare every statement of a month that is due, one transaction each; the number made, and the refusals."""
-    by, scope, done, refusals = frame.require(ROLE), frame.scope(), 0, []
-    with store().reading(scope) as session:
+    by = frame.require(ROLE)
+    with store().reading(frame.scope()) as session:
         due = statements.list_due(session, month)
-    for party, name in due:
+    return _run_each((name, partial(statements.prepare, party=party, month=month, by=by)) for party, name in due)
+
+
+MOVES_OF_MANY: Final = {"Approved": "Approve {}", "Sent": "Mark {} as sent"}
+
+
+def moving_all(month: date, to: str, rows: Sequence[StatementRow]) -> Decision:
+    """Return the dialog that moves statements of a month to a state, with the sum of their balances."""
+    label = MOVES_OF_MANY[to].format(words.count(len(rows)))
+
+    def act() -> str:
+        by = frame.require(ROLE)
+        done, refusals = _run_each(
+            (
+                f"{row.paper.number} of {row.paper.party}",
+                partial(statement_states.move, statement_id=row.id, to=to, by=by),
+            )
+            for row in rows
+        )
+        return _tell(f"{words.count(done)} statements are {to.lower()}", done, refusals)
+
+    return Decision(
+        title=f"{label} of {month:%B %Y}",
+        icon="task_alt",
+        says="  \n".join(_add_up(rows, account) for account in ("distributor", "provider"))
+        + f"\n\nEach becomes **{to}**.",
+        confirm=label,
+        act=act,
+    )
+
+
+def _add_up(rows: Sequence[StatementRow], account: str) -> str:
+    closing = [row.paper.closing_minor for row in rows if row.paper.account == account]
+    title = "Distributors" if account == "distributor" else "Insurers"
+    return f"{title}: **{words.count(len(closing))}** statements, closing at **{words.naira(sum(closing))}** together."
+
+
+def _run_each(works: Iterable[tuple[str, Callable[[ScopedSession], object]]]) -> tuple[int, list[str]]:
+    """Run named works, one transaction each; the number done, and the refusals with their names."""
+    done, refusals = 0, []
+    for name, work in works:
         try:
-            transact(scope, partial(statements.prepare, party=party, month=month, by=by))
+            transact(frame.scope(), work)
             done += 1
-        except StateForbids as refusal:
+        except (NotAllowed, StateForbids) as refusal:
             refusals.append(f"{name}: {refusal}")
     return done, refusals
+
+
+def _tell(sentence: str, done: int, refusals: Sequence[str]) -> str:
+    if not done and refusals:
+        raise StateForbids(refusals[0])
+    verb = "was" if len(refusals) == 1 else "were"
+    return f"{sentence}.{f' {len(refusals)} {verb} not: {refusals[0]}.' if refusals else ''}"
 
 
 def preparing(party: Party, month: date) -> Decision:

@@ -7,7 +7,8 @@ from typing import Final
 import streamlit as st
 
 from core.services.claims.diary import tasks as claim_tasks
-from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
+from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.paying import hand_overs
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES
@@ -33,7 +34,7 @@ def _count(at: StoreState, person: Person) -> Mapping[str, int]:
     found: dict[str, int] = {}
     with at.reading() as session:
         if person.has_role(*CLAIMS_ROLES):
-            found[QUEUE] = claim_queue.count_unassigned(session)
+            found[QUEUE] = claim_totals.get_totals(session, ClaimFilter(view="unassigned")).count
             found[TASKS] = len(claim_tasks.list_mine(session, person))
         if person.has_role(hand_overs.PAYER_ROLE):
             found[CLAIM_PAYMENTS] = hand_overs.count_open(session)

@@ -2,8 +2,8 @@
 
 A button opens a dialog, the page draws the open one, and its confirm button makes the change once:
 
-    st.button("Switch off", on_click=decisions.open_, args=(Decision(...),))
-    decisions.run("admin")
+    dialogs.button("Switch off", Decision(...))
+    dialogs.run("admin")
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -41,9 +41,10 @@ class Decision:
     given: Mapping[str, str | date | Sequence[str] | None] | None = None
 
 
-def open_(decision: Decision) -> None:
-    """Open the dialog of a change."""
+def open_(decision: Decision | Callable[[], Decision]) -> None:
+    """Open the dialog of a change; a function is called for it now, at the click."""
     close()
+    decision = decision() if callable(decision) else decision
     st.session_state[_OPEN] = decision
     for name, value in (decision.given or {}).items():
         st.session_state[FIELD + name] = value
@@ -51,7 +52,7 @@ def open_(decision: Decision) -> None:
 
 def button(
     label: str,
-    decision: Decision,
+    decision: Decision | Callable[[], Decision],
     *,
     is_primary: bool = False,
     icon: str | None = None,

@@ -33,11 +33,7 @@ def draw(at: StoreState, names: Choices, person: Person) -> None:
                 st.markdown(f"**Targets of {month:%B %Y}**")
                 st.caption(f"Premium written so far; {_share_of_month(at.today)} of the month has passed.")
             if may_change:
-                st.button(
-                    "Set a target",
-                    icon=":material/flag:",
-                    on_click=lambda: dialogs.open_(setting(names, month, person)),
-                )
+                dialogs.button("Set a target", lambda: setting(names, month, person), icon=":material/flag:")
         if not found:
             ask = "Set one to see how far it is." if may_change else "Operations set them."
             st.caption(f"No distributor and no insurer has a target for this month. {ask}")

@@ -4,7 +4,6 @@ import csv
 import io
 import shutil
 import subprocess
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -44,14 +43,10 @@ from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import LIVE, OUTSIDERS, Finance
 from tests.services.selling import sell
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 PAID = {"payee": "Ngozi Okafor", "bank_reference": "TRF 1/a", "value_on": "2026-11-20"}
 RETURNED = {"returned_on": "2026-11-20", "reason": "The account is closed"}
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.fixture

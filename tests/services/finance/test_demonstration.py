@@ -1,12 +1,11 @@
 """The demonstration of finance: closed months, one in dispute, one open, and a file that differs in every way."""
 
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 
 import pytest
 
-from core import clock, demo
+from core import demo
 from core.services.admin import store_check
 from core.services.closing import demonstration as month_close
 from core.services.finance import demonstration, months
@@ -20,14 +19,9 @@ from core.store.access import Scope, Store
 
 LIVE = Scope.staff(is_live=True)
 UNTIL = datetime(2026, 11, 22, 12, tzinfo=UTC)
+pytestmark = pytest.mark.frozen_at(UNTIL)
 SEPTEMBER = Window(date(2026, 9, 1), date(2026, 10, 1))
 ACCOUNTS = {"finance": ["finance"], "admin": ["admin"], "second.admin": ["admin"]}
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(UNTIL):
-        yield
 
 
 @pytest.mark.parametrize("store", ["sqlite"], indirect=True)

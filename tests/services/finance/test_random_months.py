@@ -7,7 +7,6 @@ months each database plays, 1 unless told; 50 are the full size.
 import csv
 import io
 import os
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
@@ -30,6 +29,8 @@ from tests.services.finance.independent import Sums
 from tests.services.finance.random_months import MONTHS, RandomMonths
 from tests.services.finance_office import Finance, select
 
+pytestmark = pytest.mark.frozen_at(NOW)
+
 RUNS = int(os.environ.get("COVERDESK_RANDOM_MONTHS", "1"))
 _NET = {
     "net_premium": "premium",
@@ -42,12 +43,6 @@ _AMOUNTS = ("total", "provider_share", "mca_profit", "distributor_profit")
 
 class _TakenBack(Exception):
     """Ends the transaction of a planted error."""
-
-
-@pytest.fixture(autouse=True)
-def now() -> Iterator[None]:
-    with clock.freeze(NOW):
-        yield
 
 
 @pytest.mark.parametrize("seed", range(RUNS))

@@ -1,7 +1,7 @@
 """SQL conditions of claims that more than comparing a column takes (contract P4, P6)."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final, Literal
 
@@ -9,18 +9,24 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
-from core.errors import InvalidInput
+from core.covers import request_parts
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
+from core.services.customers.filter import list_spellings
 from core.services.filters import expressions
 from core.services.filters.field import Condition
 from core.services.policies import numbering
+from core.services.sales import search_text
 from core.services.windows import Span
 from core.states.claims import DECIDED, AskedRole, ClaimStatus
+from core.store.access import AnySelect
+from core.store.expressions import last_digits
 from core.store.schema.tables import Claim, ClaimPayment, ClaimReferral, Customer, Policy
 
-# A claim's short reference, as formatted in `requirements`.
-_REFERENCE: Final = re.compile(r"[Cc]-[0-9a-fA-F]{8}")
+# A claim's short reference, as formatted in `requirements`, or the beginning of one.
+_REFERENCE: Final = re.compile(r"[Cc]-[0-9a-fA-F]{4,8}")
+_digits: Final = last_digits(col(Claim.id))
+Deadline = Literal["near", "overdue"]
 Stage = Literal["open", "unsettled", "near", "overdue", "waiting", "referred", "to_pay"]
 
 
@@ -34,20 +40,22 @@ def build_stage_condition(stage: Stage) -> Condition:
     if stage == "open":
         return _IS_OPEN
     if stage == "unsettled":
-        return col(Claim.claim_status).not_in((ClaimStatus.DECLINED, ClaimStatus.SETTLED))
+        return _IS_UNSETTLED
     if stage == "to_pay":
-        return col(Claim.claim_status) == ClaimStatus.OFFER_ACCEPTED
+        return sa.and_(_IS_UNSETTLED, col(Claim.claim_status) == ClaimStatus.OFFER_ACCEPTED)
     if stage == "referred":
         return _build_referral_condition(AskedRole.SUPERVISOR)
     if stage == "waiting":
         return sa.and_(col(Claim.clock_stopped_at).is_not(None), _IS_OPEN)
-    min_elapsed = STATUTORY_PERIOD - NEAR_DEADLINE if stage == "near" else STATUTORY_PERIOD
-    since = (
-        col(Claim.clock_from) <= clock.now() - min_elapsed
-        if stage == "near"
-        else col(Claim.clock_from) < clock.now() - min_elapsed
+    latest, clock_from = compute_latest_start(stage), col(Claim.clock_from)
+    return sa.and_(
+        col(Claim.clock_stopped_at).is_(None), clock_from <= latest if stage == "near" else clock_from < latest
     )
-    return sa.and_(col(Claim.clock_stopped_at).is_(None), since)
+
+
+def compute_latest_start(stage: Deadline) -> datetime:
+    """Return the instant until which a clock that is near its deadline now began, or before which an overdue one."""
+    return clock.now() - (STATUTORY_PERIOD - NEAR_DEADLINE if stage == "near" else STATUTORY_PERIOD)
 
 
 def _build_referral_condition(asks_role: AskedRole) -> Condition:
@@ -58,31 +66,48 @@ def _build_referral_condition(asks_role: AskedRole) -> Condition:
     return col(Claim.id).in_(query)
 
 
-_IS_OPEN: Final = col(Claim.claim_status).not_in(sorted(DECIDED))
+# As the partial index of unsettled claims has it: a bound value would not match, so the statuses are spelled out.
+_IS_UNSETTLED: Final = col(Claim.claim_status).not_in(
+    [sa.literal_column(f"'{status}'") for status in (ClaimStatus.DECLINED, ClaimStatus.SETTLED)]
+)
+_IS_OPEN: Final = sa.and_(_IS_UNSETTLED, col(Claim.claim_status).not_in(sorted(DECIDED)))
 
 
 def build_search_condition(_: Any, text: str) -> Condition:
-    """Return the condition of a text: an id or reference, a policy number, or a part of name, e-mail or phone."""
-    text = text.strip()
-    try:
-        return col(Claim.id) == ids.parse(text.lower())
-    except InvalidInput:
-        if _REFERENCE.fullmatch(text):
-            return sa.func.lower(sa.cast(col(Claim.id), sa.String)).like(f"%{text[2:].lower()}")
-    policies_by_number = sa.select(col(Policy.id)).where(col(Policy.number_key) == numbering.key(text))
-    # Concatenated so that lower() runs once; a typed text holds no newline, so no match spans two parts.
-    name = col(Claim.claim_owner_first_name) + " " + col(Claim.claim_owner_last_name)
-    searched_text = (
-        name + "\n" + col(Claim.claim_owner_email) + "\n" + sa.func.coalesce(Claim.claim_owner_phone_number, "")
+    """Return the condition of a text, whose form decides which indexed columns are searched.
+
+    An id or the beginning of a reference; else a policy number, plate or payment reference in full, a phone number in
+    full, or a part of a name or an e-mail.
+    """
+    bare = " ".join(text.split())
+    if _REFERENCE.fullmatch(bare):
+        digits = bare[2:].lower()
+        # No hexadecimal digit follows g.
+        return sa.and_(_digits >= digits, _digits < f"{digits}g")
+    kinds = search_text.detect_kinds(bare)
+    if kinds == ("id",):
+        return col(Claim.id) == ids.parse(bare.lower())
+    # One query per kind: with OR all claims are walked. Not correlated: it is claims that they narrow.
+    found = sa.union_all(*(query.correlate(None) for query in _build_searches(bare, kinds)))
+    return col(Claim.id).in_(found)
+
+
+def _build_searches(text: str, kinds: Sequence[search_text.Kind]) -> Iterator[AnySelect]:
+    has_key = sa.or_(
+        col(Policy.number_key) == numbering.key(text),
+        col(Policy.plate_key) == (request_parts.normalise_registration(text) or None),
     )
-    paid_by_reference = sa.select(col(ClaimPayment.claim_id)).where(
+    yield sa.select(col(Claim.id)).where(col(Claim.policy_id).in_(sa.select(col(Policy.id)).where(has_key)))
+    yield sa.select(col(ClaimPayment.claim_id)).where(
         col(ClaimPayment.reference_key) == claim_payments.reference_key(text)
     )
-    return sa.or_(
-        expressions.mentions(searched_text, text),
-        col(Claim.policy_id).in_(policies_by_number),
-        col(Claim.id).in_(paid_by_reference),
-    )
+    if "phone" in kinds:
+        yield sa.select(col(Claim.id)).where(col(Claim.claim_owner_phone_number).in_(list_spellings(text)))
+    if "e-mail" in kinds:
+        yield sa.select(col(Claim.id)).where(expressions.mentions(col(Claim.claim_owner_email), text))
+    if "name" in kinds:
+        name = col(Claim.claim_owner_first_name) + " " + col(Claim.claim_owner_last_name)
+        yield sa.select(col(Claim.id)).where(expressions.mentions(name, text))
 
 
 def build_incident_condition(_: Any, span: Span) -> Condition:

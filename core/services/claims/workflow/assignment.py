@@ -8,11 +8,12 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.errors import NotFound, StaleVersion
-from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import orderings
 from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.lists.queue import QueueRow
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import changes as claim_changes
+from core.services.paging import Paging
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, Staff
@@ -50,14 +51,14 @@ def assign_next(session: ScopedSession, *, person: Person) -> UUID | None:
     Rows locked by a concurrent caller are skipped, so two callers get two claims.
     """
     claim_changes.require_claims_role(person)
-    query = sa.select(col(Claim.id), col(Claim.version)).where(*build_conditions(ClaimFilter(view="unassigned")))
-    query_first = query.order_by(*claim_queue.ORDERINGS["urgent"]).limit(1).with_for_update(skip_locked=True)
-    row = session.execute(query_first).one_or_none()
-    if row is None:
-        return None
-    claim_actions.assign_claim(session, row.id, to=person.id, person=person, version=row.version)
-    found: UUID = row.id
-    return found
+    unassigned = build_conditions(ClaimFilter(view="unassigned"))
+    for query in orderings.build_first(unassigned, col(Claim.id), col(Claim.version)):
+        row = session.execute(query.with_for_update(skip_locked=True)).one_or_none()
+        if row is not None:
+            claim_actions.assign_claim(session, row.id, to=person.id, person=person, version=row.version)
+            found: UUID = row.id
+            return found
+    return None
 
 
 def find_next(session: ScopedSession, *, person: Person, after: UUID) -> UUID | None:
@@ -66,12 +67,10 @@ def find_next(session: ScopedSession, *, person: Person, after: UUID) -> UUID | 
     Returns None when nothing is left to do.
     """
     claim_changes.require_claims_role(person)
-    mine = ClaimFilter(view="open", assigned=person.id)
-    query = sa.select(col(Claim.id)).where(
-        *build_conditions(mine), col(Claim.id) != after, col(Claim.clock_stopped_at).is_(None)
-    )
-    found: UUID | None = session.execute(query.order_by(*claim_queue.ORDERINGS["urgent"]).limit(1)).scalar_one_or_none()
-    return found or assign_next(session, person=person)
+    mine = [*build_conditions(ClaimFilter(view="open", assigned=person.id)), col(Claim.id) != after]
+    running = [*mine, col(Claim.clock_stopped_at).is_(None)]
+    found = orderings.fetch_page(session, running, "urgent", Paging(limit=1))
+    return found[0] if found else assign_next(session, person=person)
 
 
 def assign_claims(

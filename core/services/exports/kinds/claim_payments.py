@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 from sqlmodel import col
 
-from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.dimensions import Choices
 from core.services.exports.column_parts import (
@@ -39,7 +39,7 @@ def _rows(columns: Sequence[Any], criteria: ClaimFilter, _: Choices) -> AnySelec
 
 
 def _count(session: ScopedSession, criteria: ClaimFilter) -> int:
-    return claim_queue.count_payments(session, criteria)
+    return claim_totals.get_totals(session, criteria).payments
 
 
 CLAIM_PAYMENTS = ExportKind(

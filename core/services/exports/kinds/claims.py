@@ -10,7 +10,8 @@ from sqlmodel import col
 from core import clock
 from core.services.claims.intake.requirements import NOT_DECLINED
 from core.services.claims.intake.submitted import META_COLUMNS
-from core.services.claims.lists import queue as claim_queue
+from core.services.claims.lists import orderings
+from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import payments as claim_payments
@@ -79,7 +80,7 @@ def _rows(columns: Sequence[Any], criteria: ClaimFilter, _: Choices) -> AnySelec
 
 
 def _count(session: ScopedSession, criteria: ClaimFilter) -> int:
-    return claim_queue.get_totals(session, criteria).count
+    return claim_totals.get_totals(session, criteria).count
 
 
 def _amounts(*names: str) -> list[tuple[str, Any, Any]]:
@@ -141,7 +142,7 @@ CLAIMS = ExportKind(
     count=_count,
     summed=col(Claim.claim_amount_minor),
     sum_title="Amount claimed",
-    orders=claim_queue.ORDERINGS,
+    orders={order: orderings.build_sort_keys(order) for order in orderings.ORDER_NAMES},
     # The signals are worked out for the rows of a page: they are in no file.
     listed={
         "left": ("days_left",),

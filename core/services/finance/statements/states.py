@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Final
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from core.services.finance.payments.balances import refuse_under_way
 from core.services.finance.statements import paid_lines
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.preparing import require_finance
+from core.services.finance.statements.reading import StatementRow
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
@@ -54,9 +56,18 @@ TRANSITIONS: Final = (
 
 def list_allowed(session: ScopedSession, statement_id: UUID, by: Person) -> list[Transition]:
     """List what this person may do with a statement now."""
+    return _list_allowed(statement_reading.get_statement(session, statement_id), by)
+
+
+def list_movable(session: ScopedSession, month: date, to: str, *, by: Person) -> list[StatementRow]:
+    """List the statements of a month that this person may move to a state without a note; reversals go one by one."""
+    rows = [row for row in statement_reading.list_statements(session, month=month) if row.reverses_id is None]
+    return [row for row in rows if any(step.to == to and not step.needs_note for step in _list_allowed(row, by))]
+
+
+def _list_allowed(row: StatementRow, by: Person) -> list[Transition]:
     if not by.has_role("finance"):
         return []
-    row = statement_reading.get_statement(session, statement_id)
     return [
         each
         for each in _of(row.paper.state, is_reversal=row.reverses_id is not None)

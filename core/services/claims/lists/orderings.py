@@ -1,0 +1,115 @@
+"""The orders of the claims queue, each read from an index (contract C9).
+
+An order is a row of segments, one after the other: claims that run, wait or are decided each stand in an order of
+their own, which no single index has.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.sql import operators
+from sqlmodel import col
+
+from core.services.claims.lists import search as claim_search
+from core.services.filters.field import Condition
+from core.services.paging import Paging
+from core.store.access import AnySelect, ScopedSession
+from core.store.expressions import milliseconds_between
+from core.store.schema.tables import Claim
+
+_created_at, _id = col(Claim.created_at), col(Claim.id)
+_claimed, _offered = col(Claim.claim_amount_minor), col(Claim.offer_amount_minor)
+_clock_from, _clock_stopped_at = col(Claim.clock_from), col(Claim.clock_stopped_at)
+_claimant = tuple(sa.func.lower(col(name)) for name in (Claim.claim_owner_first_name, Claim.claim_owner_last_name))
+_remaining = milliseconds_between(_clock_from, _clock_stopped_at)
+_is_open = claim_search.build_stage_condition("open")
+
+
+class Segment(NamedTuple):
+    """Claims of one condition, and their order."""
+
+    conditions: tuple[Condition, ...]
+    order: tuple[Any, ...]
+
+
+_RUNNING, _WAITING = (_clock_stopped_at.is_(None),), (_clock_stopped_at.is_not(None), _is_open)
+_DECIDED = Segment(
+    (_clock_stopped_at.is_not(None), sa.not_(_is_open)), (_clock_stopped_at.desc(), _clock_from.desc(), _id.desc())
+)
+# The first column is null in all of them: with it the order is the index's.
+_BY_CLOCK = (_clock_stopped_at, _clock_from, _id)
+# Urgent order: running clocks first, by clock start (the same order as days left); then stopped clocks, least time
+# left first; decided claims last, latest decision first.
+ORDERINGS: Final[Mapping[str, Sequence[Segment]]] = {
+    "urgent": (
+        Segment(_RUNNING, _BY_CLOCK),
+        Segment(_WAITING, (_remaining.desc(), _clock_stopped_at.desc(), _id)),
+        _DECIDED,
+    ),
+    # The same the other way round within those whose clock runs: what stands still or is decided stays behind.
+    "relaxed": (
+        Segment(_RUNNING, tuple(column.desc() for column in _BY_CLOCK)),
+        Segment(_WAITING, (_remaining, _clock_stopped_at.desc(), _id)),
+        _DECIDED,
+    ),
+    "newest": (Segment((), (_created_at.desc(), _id.desc())),),
+    "oldest": (Segment((), (_created_at, _id)),),
+    "largest": (Segment((), (_claimed.desc(), _id.desc())),),
+    "smallest": (Segment((), (_claimed, _id)),),
+    "highest-offer": (Segment((), (_offered.desc(), _id.desc())),),
+    "lowest-offer": (Segment((), (_offered, _id)),),
+    "claimant": (Segment((), (*_claimant, _id)),),
+    "claimant-back": (Segment((), (*(name.desc() for name in _claimant), _id)),),
+}
+ORDER_NAMES: Final = tuple(ORDERINGS)
+
+
+def build_sort_keys(order: str) -> tuple[Any, ...]:
+    """Return an order as keys of one ORDER BY, for files; no index has it where there are several segments."""
+    segments = ORDERINGS[order]
+    if len(segments) == 1:
+        return segments[0].order
+    place = sa.case(*((sa.and_(*segment.conditions), number) for number, segment in enumerate(segments)))
+    keys = [(number, key) for number, segment in enumerate(segments) for key in segment.order]
+    return (place, *(_build_key_of_segment(place == number, key) for number, key in keys))
+
+
+def _build_key_of_segment(is_of_segment: Any, key: Any) -> Any:
+    """Return a sort key that is null outside its segment."""
+    if getattr(key, "modifier", None) is operators.desc_op:
+        return sa.case((is_of_segment, key.element)).desc()
+    return sa.case((is_of_segment, key))
+
+
+def fetch_page(session: ScopedSession, conditions: Sequence[Condition], order: str, paging: Paging) -> list[UUID]:
+    """Return the ids of a page of claims."""
+    found: list[UUID] = []
+    offset = paging.offset
+    for segment, query in _build_queries(conditions, order):
+        ids = list(session.execute(query.limit(paging.limit - len(found)).offset(offset)).scalars())
+        found += ids
+        if len(found) == paging.limit:
+            break
+        if not ids and offset:
+            offset -= _count(session, (*conditions, *segment.conditions))
+        else:
+            offset = 0
+    return found
+
+
+def build_first(conditions: Sequence[Condition], *columns: Any, order: str = "urgent") -> Iterator[AnySelect]:
+    """Yield queries of the first claim, to be asked in turn until one answers."""
+    for _, query in _build_queries(conditions, order, *columns):
+        yield query.limit(1)
+
+
+def _build_queries(conditions: Sequence[Condition], order: str, *columns: Any) -> Iterator[tuple[Segment, AnySelect]]:
+    for segment in ORDERINGS[order]:
+        query: AnySelect = sa.select(*(columns or (_id,))).where(*conditions, *segment.conditions)
+        yield segment, query.order_by(*segment.order)
+
+
+def _count(session: ScopedSession, conditions: Sequence[Condition]) -> int:
+    return int(session.execute(sa.select(sa.func.count()).select_from(Claim).where(*conditions)).scalar_one())

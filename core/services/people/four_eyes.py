@@ -1,0 +1,77 @@
+"""Four eyes: what one person proposes stays open until another person decides it (contract A1, F9)."""
+
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import SQLModel, col
+
+from core import clock
+from core.errors import NotAllowed, NotFound, StateForbids
+from core.services.people.staff import Person
+from core.store.access import ScopedSession
+from core.store.schema.tables import Staff
+
+OPEN: Final = "open"
+Row = TypeVar("Row", bound=SQLModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals(Generic[Row]):
+    """Proposals of one table, each open until somebody else decides it.
+
+    The table has the columns `state`, `decided_by`, `decided_at` and one for each word of `verb`: `proposed_by` and
+    `proposed_at`, or `prepared_by` and `prepared_at`. `noun` and `second` stand in refusals.
+    """
+
+    table: type[Row]
+    noun: str
+    second: str = "another admin"
+    verb: str = "proposed"
+
+    def get_open(self, session: ScopedSession, row_id: UUID) -> Row:
+        """Return an open proposal, locked; NotFound for an unknown id, StateForbids once it is decided."""
+        query = sa.select(self.table).where(self._column("id") == row_id).with_for_update()
+        row: Row | None = session.execute(query).scalar_one_or_none()
+        if row is None:
+            raise NotFound(f"There is no such {self.noun}")
+        if row.state != OPEN:  # type: ignore[attr-defined]
+            raise StateForbids(f"This {self.noun} does not wait for a decision any more")
+        return row
+
+    def refuse_maker(self, row: Any, by: Person) -> None:
+        """NotAllowed if a person decides what the same person proposed."""
+        if self._is_maker(row, by):
+            raise NotAllowed(
+                f"You {self.verb} this {self.noun}: {self.second} confirms or refuses it, and you can take it back"
+            )
+
+    def require_maker(self, row: Any, by: Person) -> None:
+        """NotAllowed if a person takes back what somebody else proposed."""
+        if not self._is_maker(row, by):
+            raise NotAllowed(f"Only who {self.verb} this {self.noun} takes it back: you can refuse it")
+
+    def decide(self, session: ScopedSession, row_id: UUID, state: str, *, by: Person, **more: Any) -> None:
+        """Write a decision, with further columns of the table."""
+        session.execute(
+            sa.update(self.table)
+            .where(self._column("id") == row_id)
+            .values(state=state, decided_by=by.id, decided_at=clock.now(), **more)
+            .execution_options(synchronize_session=False)
+        )
+
+    def select_with_names(self) -> Any:
+        """Return a query of proposals with the names of who made and who decided them."""
+        maker, decider = sa.orm.aliased(Staff), sa.orm.aliased(Staff)
+        return (
+            sa.select(self.table, col(maker.name), col(decider.name))
+            .outerjoin(maker, col(maker.id) == self._column(f"{self.verb}_by"))
+            .outerjoin(decider, col(decider.id) == self._column("decided_by"))
+        )
+
+    def _is_maker(self, row: Any, by: Person) -> bool:
+        return bool(getattr(row, f"{self.verb}_by") == by.id)
+
+    def _column(self, name: str) -> Any:
+        return getattr(self.table, name)
