@@ -59,6 +59,7 @@ def pytest_runtest_makereport(
     if call.when == "call" and report.failed:
         if isinstance(page := shown.get("page"), Page):
             report.sections.append((f"the page at {page.url}", page.locator("body").inner_text()))
+            page.screenshot(path=shown["tmp_path"] / "last.png", full_page=True)
         if isinstance(desk := shown.get("desk"), Desk):
             report.sections.append(("the server's log", desk.log.read_text()[-3000:]))
     return report
@@ -198,7 +199,10 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser, desk: Desk, tmp_path: Path) -> Iterator[Page]:
-    """A new visitor; the test fails on an error of the page, and on a request that leaves our own address."""
+    """A new visitor; the test fails on an error of the page, and on a request that leaves our own address.
+
+    The folder of a test that fails keeps a picture of the page.
+    """
     visitor = browser.new_context(base_url=desk.url, locale="en-GB", viewport={"width": 1280, "height": 900})
     visitor.set_default_timeout(PATIENCE)
     page, troubles = visitor.new_page(), list[str]()
@@ -206,7 +210,7 @@ def page(browser: Browser, desk: Desk, tmp_path: Path) -> Iterator[Page]:
     page.on("console", lambda said: troubles.append(said.text) if said.type == "error" else None)
     page.on("request", lambda sent: troubles.append(sent.url) if _elsewhere(sent.url, desk.url) else None)
     yield page
-    page.screenshot(path=tmp_path / "last.png", full_page=True)
+    page.locator("html").wait_for(state="attached")  # the answer comes after every event of the page
     visitor.close()
     assert not troubles
 

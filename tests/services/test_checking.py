@@ -10,7 +10,7 @@ from core.services.admin import store_check
 from core.store.access import Scope, Store
 from core.store.operations import blob_storage
 from core.store.schema import versions
-from tests import demonstrations
+from tests.prefilled import demonstration_copy
 
 UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -23,7 +23,7 @@ def faults(store: Store) -> list[str]:
 @pytest.fixture
 def portfolio(store: Store) -> Store:
     """A store with some months of everything."""
-    demonstrations.write(store, purchases=250, seed=3, until=UNTIL)
+    demonstration_copy(store, purchases=250, seed=3, until=UNTIL)
     return store
 
 
@@ -37,7 +37,7 @@ def nothing(_: Store) -> list[str]:
 
 def test_empty_store_and_demonstration_hold(store: Store) -> None:
     assert faults(store) == []
-    demonstrations.write(store, purchases=250, seed=3, until=UNTIL)
+    demonstration_copy(store, purchases=250, seed=3, until=UNTIL)
     assert faults(store) == []
 
 

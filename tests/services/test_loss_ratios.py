@@ -18,8 +18,8 @@ from core.services.policies import paid_terms
 from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Refund
-from tests import demonstrations
 from tests.conftest import Partner
+from tests.prefilled import demonstration_copy
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
@@ -80,7 +80,7 @@ def earned_by_terms(store: Store, window: Window) -> int:
 
 
 def test_earned_premium_is_that_of_every_term_and_every_split_has_the_same_sum(store: Store) -> None:
-    demonstrations.write(store, purchases=250, seed=3, until=UNTIL)
+    demonstration_copy(store, purchases=250, seed=3, until=UNTIL)
     window = Window(date(2026, 5, 10), date(2026, 11, 21))
     found = table(store, window)
     assert found.total.earned_minor == earned_by_terms(store, window) > 0
@@ -98,7 +98,7 @@ def test_earned_premium_is_that_of_every_term_and_every_split_has_the_same_sum(s
 
 
 def test_export_has_the_sums_of_the_screen(store: Store) -> None:
-    demonstrations.write(store, purchases=250, seed=3, until=UNTIL)
+    demonstration_copy(store, purchases=250, seed=3, until=UNTIL)
     window, tally = Window(date(2026, 5, 10), date(2026, 11, 21)), Tally()
     selection = LOSS_RATIOS.read({"from": ["2026-05-10"], "to": ["2026-11-20"]})
     with store.reading(LIVE) as session:

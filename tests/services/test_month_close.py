@@ -25,8 +25,8 @@ from core.services.finance.statements import states as statement_states
 from core.states.months import MonthState
 from core.store.access import Scope, Store
 from core.store.schema.tables import MonthStep, Movement
-from tests import demonstrations
 from tests.portfolio import NOW
+from tests.prefilled import demonstration_copy
 from tests.services.finance_office import OUTSIDERS, Finance
 
 pytestmark = pytest.mark.frozen_at(NOW)
@@ -38,7 +38,7 @@ NOTE = "Looked at all of them, they are in order"
 @pytest.fixture
 def finance(store: Store) -> Finance:
     """A sound store with the business of two years."""
-    demonstrations.write(store, purchases=60, seed=3, until=NOW)
+    demonstration_copy(store, purchases=60, seed=3, until=NOW)
     return Finance(store)
 
 

@@ -18,17 +18,39 @@ from core.services.sales.metrics import METRICS_BY_KEY
 from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Purchase
-from tests.conftest import Partner
+from tests.conftest import Partner, make_partner
 from tests.portfolio import NOW, Portfolio, sales_at
+from tests.prefilled import prefilled
 from tests.services.finance_office import Finance, select
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
 
+def sell(store: Store) -> tuple[Partner, Partner]:
+    sellers = make_partner(store, "Swift Lenders"), make_partner(store, "Other Motors")
+    Portfolio(seed=21, size=160, sellers=(sellers[0].id, sellers[1].id)).write(store)
+    Portfolio(seed=22, size=20, sellers=(sellers[0].id,), is_live=False).write(store)
+    return sellers
+
+
 @pytest.fixture
-def finance(store: Store, partner: Partner, stranger: Partner) -> Finance:
-    Portfolio(seed=21, size=160, sellers=(partner.id, stranger.id)).write(store)
-    Portfolio(seed=22, size=20, sellers=(partner.id,), is_live=False).write(store)
+def sellers(store: Store) -> tuple[Partner, Partner]:
+    """Two distributors and what they sold."""
+    return prefilled(store, "movements", sell)
+
+
+@pytest.fixture
+def partner(sellers: tuple[Partner, Partner]) -> Partner:
+    return sellers[0]
+
+
+@pytest.fixture
+def stranger(sellers: tuple[Partner, Partner]) -> Partner:
+    return sellers[1]
+
+
+@pytest.fixture
+def finance(store: Store, sellers: tuple[Partner, Partner]) -> Finance:
     return Finance(store)
 
 
@@ -145,8 +167,8 @@ def test_the_export_has_the_rows_and_the_sum_of_the_list(finance: Finance, addre
         assert row["total"] == money.to_wire(one.total_minor)
 
 
-def test_unplaced_premium_is_aged_in_days_of_lagos(store: Store, partner: Partner) -> None:
-    finance = Finance(store)
+def test_unplaced_premium_is_aged_in_days_of_lagos(store: Store) -> None:
+    finance, partner = Finance(store), make_partner(store, "Swift Lenders")
     with store.writing(Scope.system()) as session:
         midnight = clock.lagos_midnight(clock.today())
         ages = [0, 7, 8, 14, 15, 40]

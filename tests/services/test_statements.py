@@ -22,8 +22,9 @@ from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
 from core.store.access import Scope, Store
 from core.store.schema.tables import Statement, StatementLine
-from tests.conftest import Partner
+from tests.conftest import Partner, make_partner
 from tests.portfolio import NOW, Portfolio, sales_at
+from tests.prefilled import prefilled
 from tests.services.finance_office import OUTSIDERS, Finance
 from tests.spreadsheets import cells
 
@@ -33,9 +34,30 @@ AUGUST, SEPTEMBER, OCTOBER = (date(2026, month, 1) for month in (8, 9, 10))
 TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001"}
 
 
+def sell(store: Store) -> tuple[Partner, Partner]:
+    sellers = make_partner(store, "Swift Lenders"), make_partner(store, "Other Motors")
+    Portfolio(seed=21, size=120, sellers=(sellers[0].id, sellers[1].id)).write(store)
+    return sellers
+
+
 @pytest.fixture
-def finance(store: Store, partner: Partner, stranger: Partner) -> Finance:
-    Portfolio(seed=21, size=120, sellers=(partner.id, stranger.id)).write(store)
+def sellers(store: Store) -> tuple[Partner, Partner]:
+    """Two distributors and what they sold."""
+    return prefilled(store, "statements", sell)
+
+
+@pytest.fixture
+def partner(sellers: tuple[Partner, Partner]) -> Partner:
+    return sellers[0]
+
+
+@pytest.fixture
+def stranger(sellers: tuple[Partner, Partner]) -> Partner:
+    return sellers[1]
+
+
+@pytest.fixture
+def finance(store: Store, sellers: tuple[Partner, Partner]) -> Finance:
     return Finance(store)
 
 

@@ -30,8 +30,8 @@ from core.services.selling.buying import Seller
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import Claim, Customer, Policy, Product, Purchase, Submission
-from tests import demonstrations
 from tests.conftest import Partner, make_partner
+from tests.prefilled import demonstration_copy
 from tests.services import selling
 
 UNTIL = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
@@ -43,8 +43,7 @@ def write(store: Store, purchases: int = 300, seed: int = 1) -> demo.Summary:
 
 
 def written(store: Store) -> None:
-    """The same demonstration, for a test of what it is and not of how it gets there."""
-    demonstrations.write(store, purchases=300, seed=1, until=UNTIL)
+    demonstration_copy(store, purchases=300, seed=1, until=UNTIL)
 
 
 def read(store: Store, query: Any) -> list[Any]:

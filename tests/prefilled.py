@@ -1,10 +1,12 @@
-"""The demonstration in the stores of many tests: written once in a process, copied afterwards."""
+"""Stores that begin with the same rows: filled once in a process of tests, copied for every later test."""
 
 import shutil
 import tempfile
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 
@@ -13,20 +15,30 @@ from core.settings import settings
 from core.store.access import Store
 from core.store.access.statements import driver_connection
 
-_COPIES = tempfile.TemporaryDirectory(prefix="coverdesk-demonstrations-")
-_written: dict[tuple[bool, int, int, datetime], tuple[demo.Summary, Path]] = {}
+_COPIES = tempfile.TemporaryDirectory(prefix="coverdesk-prefilled-")
+_filled: dict[tuple[bool, object], tuple[Any, Path]] = {}
+T = TypeVar("T")
 
 
-def write(store: Store, *, purchases: int, seed: int, until: datetime) -> demo.Summary:
-    """Like `demo.write` into a store that is as new, but a second one of the same arguments is a copy of the first."""
-    wanted = (store.is_sqlite, purchases, seed, until)
-    if wanted not in _written:
-        summary = demo.write(store, purchases=purchases, seed=seed, until=until)
-        _written[wanted] = (summary, _keep(store, Path(tempfile.mkdtemp(dir=_COPIES.name))))
-        return summary
-    summary, copy = _written[wanted]
+def prefilled(store: Store, key: object, fill: Callable[[Store], T]) -> T:
+    """Like `fill(store)` on a store that is as new, but a second one of the same key is a copy of the first.
+
+    The answer is shared by all of them, so that it may not change.
+    """
+    wanted = (store.is_sqlite, key)
+    if wanted not in _filled:
+        answer = fill(store)
+        _filled[wanted] = (answer, _keep(store, Path(tempfile.mkdtemp(dir=_COPIES.name))))
+        return answer
+    answer, copy = _filled[wanted]
     _load(store, copy)
-    return summary
+    return answer  # type: ignore[no-any-return]
+
+
+def demonstration_copy(store: Store, *, purchases: int, seed: int, until: datetime) -> demo.Summary:
+    """Like `demo.write`, for a test of what it is and not of how it gets there."""
+    fill = partial(demo.write, purchases=purchases, seed=seed, until=until)
+    return prefilled(store, ("demonstration", purchases, seed, until), fill)
 
 
 def _keep(store: Store, folder: Path) -> Path:
