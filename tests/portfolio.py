@@ -259,6 +259,7 @@ class _Writer:
             claim_owner="Owner",
             claim_owner_first_name=policy.first_name,
             claim_owner_last_name=policy.last_name,
+            claim_owner_name_key=request_parts.build_name_key(policy.first_name, policy.last_name),
             claim_owner_email=policy.email,
             clock_stopped_at=max(paid, default=None),
         )

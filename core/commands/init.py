@@ -17,6 +17,7 @@ from core.services.compliance import demonstration as privacy
 from core.services.finance import demonstration as finance
 from core.services.people import invitations
 from core.services.products import catalogue
+from core.services.selling import demonstration as endorsements
 from core.settings import settings
 from core.store.access import Scope, reading, store, transact, writing
 from core.store.operations import statistics
@@ -59,6 +60,7 @@ def demo(
         with writing(Scope.system()) as session:
             demonstration.add_accounts(session)
         _add_statements(purchases)
+        _add_endorsements()
         _add_privacy_cases()
     _print_first_steps()
 
@@ -79,6 +81,13 @@ def _add_statements(purchases: int) -> None:
         transact(live, month_close.reconcile)
         transact(live, month_close.give_back)
         out.print(f"{number:,} statements of the months that are over.", highlight=False)
+
+
+def _add_endorsements() -> None:
+    """Endorsements of policies in force, where the account of operations can still sign in."""
+    with suppress(NotFound):
+        number = transact(Scope.staff(is_live=True), endorsements.write_endorsements)
+        out.print(f"{number:,} endorsements of policies in force.", highlight=False)
 
 
 def _add_privacy_cases() -> None:

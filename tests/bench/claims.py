@@ -128,6 +128,7 @@ def works(store: Any, person: Any) -> Iterator[tuple[str, Callable[[], object]]]
     yield from ((f"queue, {view}", lambda view=view: show(view=view, assigned=assigned.get(view))) for view in VIEWS)
     yield "queue, all by amount", lambda: show(view="all", order="largest")
     yield "queue, a reference found", lambda: show(view="all", search="TRF-0")
+    yield "queue, a part of a name", lambda: show(view="all", search="okaf")
     chosen = iter(_choose(store, desk) * ROUNDS)
 
     def review() -> None:
@@ -154,7 +155,9 @@ def measure(store: Any) -> dict[str, float]:
     from core.store.access import Scope
 
     with store.reading(Scope.system()) as session:
-        email = session.execute(sa.text("SELECT email FROM staff WHERE roles LIKE '%supervisor%' LIMIT 1")).scalar_one()
+        email = session.execute(
+            sa.text("SELECT email FROM staff WHERE CAST(roles AS TEXT) LIKE '%supervisor%' LIMIT 1")
+        ).scalar_one()
         person = staff.get_by_email(session, email)
     return {name: _median(work) for name, work in works(store, person)}
 

@@ -21,6 +21,7 @@ from core.services.people import sign_in, staff, staff_sessions
 from core.settings import ROOT
 from core.store.access import Scope, Store
 from tests.e2e.deployment import deployed
+from tests.e2e.presses import COUNT, Presses
 from tests.portfolio import Portfolio
 from tests.ports import free_port
 
@@ -232,6 +233,12 @@ def twice(button: Locator) -> None:
     """
     expect(button).to_be_enabled()
     button.evaluate("button => { button.focus(); button.click(); button.click(); }")
+
+
+@pytest.fixture
+def presses(page: Page) -> Presses:
+    page.add_init_script(COUNT)
+    return Presses(page)
 
 
 Visit = Callable[..., Page]

@@ -15,24 +15,20 @@ from core.store.access import Scope
 from tests import papers
 from tests.covers import shipped
 from tests.e2e.conftest import Desk, Visit, settled
-
-# Every real press of the pointer counts, also one that only puts the cursor somewhere; pages keep the number.
-_COUNT = """addEventListener("pointerdown", (event) => {
-  if (event.isTrusted) sessionStorage.clicks = Number(sessionStorage.clicks ?? 0) + 1;
-}, true);"""
+from tests.e2e.presses import Presses
 
 
 class Clicks:
     """One person at the queue, who only clicks and types."""
 
-    def __init__(self, page: Page) -> None:
-        self.page = page
+    def __init__(self, page: Page, presses: Presses) -> None:
+        self.page, self.presses = page, presses
 
     def number(self) -> int:
-        return int(self.page.evaluate("Number(sessionStorage.clicks ?? 0)"))
+        return self.presses.clicks()
 
     def forget(self) -> None:
-        self.page.evaluate("delete sessionStorage.clicks")
+        self.presses.forget()
 
     def open(self, name: str) -> None:
         self.page.locator("tbody tr", has_text=name).locator("a.record").first.click()
@@ -98,9 +94,8 @@ def borrower(desk: Desk) -> str:
 
 
 @pytest.fixture
-def counted(page: Page) -> Clicks:
-    page.add_init_script(_COUNT)
-    return Clicks(page)
+def counted(page: Page, presses: Presses) -> Clicks:
+    return Clicks(page, presses)
 
 
 def test_a_new_claim_is_decided_in_3_clicks_and_settled_in_8_and_3_of_the_payer(

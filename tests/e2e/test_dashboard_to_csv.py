@@ -18,6 +18,7 @@ from core.services.sales.sales_totals import SalesTotals
 from core.services.windows import Window
 from core.store.access import Scope
 from tests.e2e.conftest import PATIENCE, Desk, Visit, settled
+from tests.e2e.presses import Presses
 
 
 def downloaded(page: Page, link: str) -> Download:
@@ -83,8 +84,11 @@ def check_file(content: bytes, taken: SalesTotals) -> None:
     assert sum(int(row["total"].replace(".", "")) for row in rows) == taken.sold_minor
 
 
-def test_a_month_of_an_insurer_is_one_number_in_chart_tile_table_and_file(visit: Visit, desk: Desk) -> None:
+def test_a_month_of_an_insurer_is_one_number_in_chart_tile_table_and_file(
+    visit: Visit, desk: Desk, presses: Presses
+) -> None:
     page = visit("finance", "/?period=1y&by=month")
+    presses.forget()
     narrow_to_a_month_of_an_insurer(page)
     tile = page.get_by_text(re.compile("^Gross written premium ₦.* = purchases ")).inner_text()
 
@@ -110,6 +114,10 @@ def test_a_month_of_an_insurer_is_one_number_in_chart_tile_table_and_file(visit:
     expect(page.get_by_text(hashlib.sha256(content).hexdigest())).to_be_visible()
     with desk.store.reading(Scope.system()) as session:
         assert receipts.list_latest(session, 1)[0].sum_minor == taken.sold_minor
+    page.get_by_role("navigation", name="App pages").get_by_role("link", name="Statements", exact=True).click()
+    expect(page.get_by_role("heading", name="Statements", exact=True)).to_be_visible()
+    # Insurer, month, their purchases, the file, and what is owed.
+    assert (presses.clicks(), presses.keys()) == (8, 0)
 
 
 def test_a_row_opens_and_the_way_back_keeps_the_selection(visit: Visit) -> None:

@@ -6,17 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Visit, settled
-
-
-def tab_to(page: Page, name: str, role: str = "button", *, key: str = "Tab") -> None:
-    """Press Tab, or another key, until the focus is on what a screen reader announces by this name."""
-    wanted = page.get_by_role(role, name=name).first  # type: ignore[arg-type]
-    wanted.wait_for()
-    for _ in range(80):
-        page.keyboard.press(key)
-        if wanted.evaluate("element => element === document.activeElement || element.contains(document.activeElement)"):
-            return
-    raise AssertionError(f"{name} is not reached by Tab")
+from tests.e2e.presses import tab_to
 
 
 def query(page: Page) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from core import money, seal
 from core.covers.claims.request import CLAIMANT_FIELDS, DEATH
+from core.covers.request_parts import build_name_key
 from core.demo.bulk_rows import Rows, Values
 from core.demo.claims.claims import DEVICE, Loss
 from core.demo.claims.specimens import Specimens
@@ -65,6 +66,7 @@ def build_claimant(loss: Loss) -> Values:
         "claim_owner": role,
         "claim_owner_first_name": first_name,
         "claim_owner_last_name": says["last_name"],
+        "claim_owner_name_key": build_name_key(first_name, says["last_name"]),
         "claim_owner_email": says["email"],
         "claim_owner_phone_number": says["phone"],
     }

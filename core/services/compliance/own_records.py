@@ -68,7 +68,10 @@ IDENTITY: Final[Mapping[str, frozenset[str]]] = {
     "customer": frozenset({"email", "email_key", "name_key", "first_name", "last_name", "phone_number", "address"}),
     "policy": frozenset({"email", "first_name", "last_name", "phone", "plate_key", "device_serial_number"}),
     "claim": frozenset(
-        {"claim_owner_first_name", "claim_owner_last_name", "claim_owner_email", "claim_owner_phone_number"}
+        {
+            *("claim_owner_first_name", "claim_owner_last_name", "claim_owner_name_key"),
+            *("claim_owner_email", "claim_owner_phone_number"),
+        }
     ),
     "data_request": frozenset({"name", "email", "phone"}),
     "complaint": frozenset({"name", "contact"}),
@@ -171,6 +174,7 @@ def _erased_claim(row: Claim) -> dict[str, Any]:
         **dict.fromkeys(gone),
         "claim_owner_first_name": first,
         "claim_owner_last_name": last,
+        "claim_owner_name_key": name.lower(),
         "claim_owner_email": email,
         "claim_description": ERASED,
         "decline_reason": ERASED if row.decline_reason != "None" else "None",
@@ -189,6 +193,7 @@ def _erase_claimants(session: ScopedSession, people: PersonRows) -> int:
         values = {
             "claim_owner_first_name": first,
             "claim_owner_last_name": last,
+            "claim_owner_name_key": name.lower(),
             "claim_owner_email": email,
             "claim_owner_phone_number": None,
         }

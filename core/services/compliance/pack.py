@@ -27,7 +27,9 @@ _KINDS: Final = ("access", "copy")
 # What links a row to a person's records.
 _LINKS: Final = ("customer_id", "buyer_id", "policy_id", "claim_id", "purchase_id")
 _LEFT_OUT: Final = frozenset({"customer", "redaction", "legal_hold", "statement_line", "data_request", "erasure"})
-_HIDDEN: Final = frozenset({"sealed", "account_key", "risk_hash", "name_key", "email_key", "number_key", "hash"})
+_HIDDEN: Final = frozenset(
+    {"sealed", "account_key", "risk_hash", "name_key", "claim_owner_name_key", "email_key", "number_key", "hash"}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,10 +79,10 @@ def add_rows(connection: sa.Connection, rows: Iterable[Any], changed: Iterable[A
 
 
 def add_claims(connection: sa.Connection, claim_ids: Iterable[UUID]) -> None:
-    """Enter new claims with their money that were written past the session."""
+    """Enter new claims with their money that were written past the session, in the first part as `rebuild` does."""
     sums: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
     for facts in _load_facts(connection, claim_ids):
-        sums[*facts.key, _part_of(connection, facts)].update(facts.measures)
+        sums[*facts.key, 0].update(facts.measures)
     _write(connection, sums)
 
 
@@ -194,4 +194,5 @@ def _sum_by_claim(table: sa.Table, **sums: Any) -> sa.Subquery:
 def _sum_lines(lines: Any) -> AnySelect:
     keys = [lines[name] for name in CLAIM_KEYS]
     sums = [sa.cast(sa.func.sum(lines[name]), sa.BigInteger).label(name) for name in CLAIM_MEASURES]
-    return sa.select(*keys, *sums).group_by(*keys)
+    # Claims that left a line in another part than the one they came to leave a sum of nothing.
+    return sa.select(*keys, *sums).group_by(*keys).having(sa.or_(*(total != 0 for total in sums)))

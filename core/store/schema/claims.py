@@ -21,7 +21,8 @@ class Claim(Record, Owned, table=True):
     """A claim on a policy; amounts in kobo, `version` guards against two officers (contract C1-C9).
 
     `claim_meta` is what was submitted, for the lines of cover that have no place of their own on the wire.
-    `account_key` is the keyed hash of the account to be paid, by which claims on the same one are found.
+    `account_key` is the keyed hash of the account to be paid, by which claims on the same one are found,
+    `claim_owner_name_key` the claimant's name as it is searched, written wherever the name is.
     `clock_from` is the lodging, moved on by every stretch in which the statutory clock stood still, and
     `clock_stopped_at` the instant since which it does: for the claimant, or for good by a decision (contract C9).
     """
@@ -29,7 +30,7 @@ class Claim(Record, Owned, table=True):
     __table_args__ = (
         one_of("claim_status", tuple(ClaimStatus), "status"),
         sa.Index(None, "distributor_id", "is_live", "created_at", "id"),
-        sa.Index(None, "is_live", "claim_status", "created_at"),
+        *(sa.Index(None, "is_live", *columns) for columns in (("claim_status", "created_at"), ("updated_at",))),
         sa.Index(None, "customer_id", "created_at"),
         sa.Index(None, "claim_owner_phone_number"),
         sa.Index(None, "claim_owner_email"),
@@ -37,8 +38,8 @@ class Claim(Record, Owned, table=True):
         # What is left to do is bounded by the work of weeks, however many claims were settled before.
         sa.Index("ix_claim_unsettled", *_CLOCK, *_AMOUNTS, sqlite_where=_UNSETTLED, postgresql_where=_UNSETTLED),
         *(sa.Index(None, "is_live", column, "id") for column in ("created_at", *_AMOUNTS)),
-        sa.Index(None, "is_live", "updated_at"),
-        sa.Index("ix_claim_reference", last_digits(sa.column("id")), "is_live"),
+        sa.Index("ix_claim_of_claimant", "is_live", "claim_owner_name_key", "claim_owner_email", "id", "deleted_at"),
+        sa.Index("ix_claim_reference", "is_live", last_digits(sa.column("id"))),
         sa.CheckConstraint(
             "claim_amount_minor >= 0 AND estimate_amount_minor >= 0 AND repair_estimate_minor >= 0"
             " AND offer_amount_minor >= 0 AND betterment_deduction_amount_minor >= 0"
@@ -57,6 +58,7 @@ class Claim(Record, Owned, table=True):
     claim_owner: str = Field(max_length=40)
     claim_owner_first_name: str
     claim_owner_last_name: str
+    claim_owner_name_key: str = Field(default="", sa_column_kwargs={"server_default": ""})
     claim_owner_email: str
     claim_owner_phone_number: str | None = None
     decline_reason: str = "None"

@@ -42,7 +42,10 @@ def draw_fields(hand: Hand) -> None:
     _text("Who asked, and how", _ASKED, "requested_by")
     _text("Why", _REASON, "reason")
     attempts.blame(PLACE, "changes")
-    st.caption("It costs nothing: the premium stays as it is. The certificate shows it at once; its insurer is told.")
+    st.caption(
+        "It costs nothing: the premium stays as it is. The certificate shows it at once;"
+        " the insurer is still to be told."
+    )
     confirm("Endorse the policy", lambda hand: page_actions.endorse(hand, _form(list(present))))
 
 

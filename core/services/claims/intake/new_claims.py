@@ -11,6 +11,7 @@ from core.covers.claims.line import ClaimLine, Endpoint
 from core.covers.claims.request import OWNER, Claimant, LossRequest
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.request import Request
+from core.covers.request_parts import build_name_key
 from core.services import personal
 from core.services.claims.intake import requirements
 from core.services.claims.intake.request import CreditLifeClaimRequest
@@ -67,12 +68,13 @@ class NewClaim:
 def build_claimant_columns(claimant: Claimant | None, customer: Customer) -> dict[str, Any]:
     """Return who claims as columns of a claim: the customer, unless somebody else is named."""
     if claimant is None or claimant.claimant == OWNER:
-        names = ("first_name", "last_name", "email", "phone_number")
+        names = ("first_name", "last_name", "name_key", "email", "phone_number")
         return {"claim_owner": OWNER, **{f"claim_owner_{name}": getattr(customer, name) for name in names}}
     return {
         "claim_owner": claimant.claimant,
         "claim_owner_first_name": claimant.claimant_first_name,
         "claim_owner_last_name": claimant.claimant_last_name,
+        "claim_owner_name_key": build_name_key(claimant.claimant_first_name or "", claimant.claimant_last_name or ""),
         "claim_owner_email": claimant.claimant_email or customer.email,
         "claim_owner_phone_number": claimant.claimant_phone_number,
     }

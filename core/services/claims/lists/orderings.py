@@ -22,7 +22,7 @@ from core.store.schema.tables import Claim
 _created_at, _id = col(Claim.created_at), col(Claim.id)
 _claimed, _offered = col(Claim.claim_amount_minor), col(Claim.offer_amount_minor)
 _clock_from, _clock_stopped_at = col(Claim.clock_from), col(Claim.clock_stopped_at)
-_claimant = tuple(sa.func.lower(col(name)) for name in (Claim.claim_owner_first_name, Claim.claim_owner_last_name))
+_claimant = (col(Claim.claim_owner_name_key), col(Claim.claim_owner_email), _id)
 _remaining = milliseconds_between(_clock_from, _clock_stopped_at)
 _is_open = claim_search.build_stage_condition("open")
 
@@ -60,20 +60,19 @@ ORDERINGS: Final[Mapping[str, Sequence[Segment]]] = {
     "smallest": (Segment((), (_claimed, _id)),),
     "highest-offer": (Segment((), (_offered.desc(), _id.desc())),),
     "lowest-offer": (Segment((), (_offered, _id)),),
-    "claimant": (Segment((), (*_claimant, _id)),),
-    "claimant-back": (Segment((), (*(name.desc() for name in _claimant), _id)),),
+    "claimant": (Segment((), _claimant),),
+    "claimant-back": (Segment((), tuple(column.desc() for column in _claimant)),),
 }
 ORDER_NAMES: Final = tuple(ORDERINGS)
 
 
 def build_sort_keys(order: str) -> tuple[Any, ...]:
-    """Return an order as keys of one ORDER BY, for files; no index has it where there are several segments."""
-    segments = ORDERINGS[order]
+    """Return an order as keys of one ORDER BY, for what is read whole; no index has it where there are several."""
+    segments = [(sa.and_(sa.true(), *segment.conditions), segment.order) for segment in ORDERINGS[order]]
     if len(segments) == 1:
-        return segments[0].order
-    place = sa.case(*((sa.and_(*segment.conditions), number) for number, segment in enumerate(segments)))
-    keys = [(number, key) for number, segment in enumerate(segments) for key in segment.order]
-    return (place, *(_build_key_of_segment(place == number, key) for number, key in keys))
+        return segments[0][1]
+    place = sa.case(*((condition, number) for number, (condition, _) in enumerate(segments)))
+    return (place, *(_build_key_of_segment(condition, key) for condition, keys in segments for key in keys))
 
 
 def _build_key_of_segment(is_of_segment: Any, key: Any) -> Any:
@@ -84,7 +83,7 @@ def _build_key_of_segment(is_of_segment: Any, key: Any) -> Any:
 
 
 def fetch_page(session: ScopedSession, conditions: Sequence[Condition], order: str, paging: Paging) -> list[UUID]:
-    """Return the ids of a page of claims."""
+    """Return the ids of a page of claims, segment by segment: every claim is near the beginning of an index."""
     found: list[UUID] = []
     offset = paging.offset
     for segment, query in _build_queries(conditions, order):
@@ -97,6 +96,12 @@ def fetch_page(session: ScopedSession, conditions: Sequence[Condition], order: s
         else:
             offset = 0
     return found
+
+
+def fetch_matches(session: ScopedSession, conditions: Sequence[Condition], order: str, paging: Paging) -> list[UUID]:
+    """Like `fetch_page`, for conditions that find few claims by themselves, or go through all of them."""
+    query = sa.select(_id).where(*conditions).order_by(*build_sort_keys(order))
+    return list(session.execute(query.limit(paging.limit).offset(paging.offset)).scalars())
 
 
 def build_first(conditions: Sequence[Condition], *columns: Any, order: str = "urgent") -> Iterator[AnySelect]:

@@ -53,7 +53,8 @@ def list_rows(
     session: ScopedSession, criteria: ClaimFilter, *, order: str = "urgent", paging: Paging = Paging()
 ) -> list[QueueRow]:
     """Return a page of claims in one of the named orders; the default order is by days left of the 60."""
-    page = orderings.fetch_page(session, build_conditions(criteria), order, paging)
+    fetch = orderings.fetch_matches if criteria.search else orderings.fetch_page
+    page = fetch(session, build_conditions(criteria), order, paging)
     now = clock.now()
     rows_by_id = {row.id: _row(row, now) for row in session.execute(_build_row_query().where(col(Claim.id).in_(page)))}
     return [rows_by_id[claim_id] for claim_id in page if claim_id in rows_by_id]

@@ -83,13 +83,13 @@ def build_search_condition(_: Any, text: str) -> Condition:
     if _REFERENCE.fullmatch(bare):
         digits = bare[2:].lower()
         # No hexadecimal digit follows g.
-        return sa.and_(_digits >= digits, _digits < f"{digits}g")
+        found = sa.select(col(Claim.id)).where(_digits >= digits, _digits < f"{digits}g")
+        return col(Claim.id).in_(found.correlate(None))
     kinds = search_text.detect_kinds(bare)
     if kinds == ("id",):
         return col(Claim.id) == ids.parse(bare.lower())
     # One query per kind: with OR all claims are walked. Not correlated: it is claims that they narrow.
-    found = sa.union_all(*(query.correlate(None) for query in _build_searches(bare, kinds)))
-    return col(Claim.id).in_(found)
+    return col(Claim.id).in_(sa.union_all(*(query.correlate(None) for query in _build_searches(bare, kinds))))
 
 
 def _build_searches(text: str, kinds: Sequence[search_text.Kind]) -> Iterator[AnySelect]:
@@ -104,10 +104,15 @@ def _build_searches(text: str, kinds: Sequence[search_text.Kind]) -> Iterator[An
     if "phone" in kinds:
         yield sa.select(col(Claim.id)).where(col(Claim.claim_owner_phone_number).in_(list_spellings(text)))
     if "e-mail" in kinds:
-        yield sa.select(col(Claim.id)).where(expressions.mentions(col(Claim.claim_owner_email), text))
+        is_mentioned = expressions.mentions(col(Claim.claim_owner_email), text)
+        yield sa.select(col(Claim.id)).where(is_mentioned, col(Claim.deleted_at).is_(None))
     if "name" in kinds:
-        name = col(Claim.claim_owner_first_name) + " " + col(Claim.claim_owner_last_name)
-        yield sa.select(col(Claim.id)).where(expressions.mentions(name, text))
+        # The doubled name contains both orders of first and last name.
+        name = col(Claim.claim_owner_name_key)
+        folded = request_parts.fold_text(text) or text
+        yield sa.select(col(Claim.id)).where(
+            expressions.mentions(name + " " + name if " " in text else name, folded), col(Claim.deleted_at).is_(None)
+        )
 
 
 def build_incident_condition(_: Any, span: Span) -> Condition:

@@ -43,7 +43,7 @@ def upgrade() -> None:
         op.create_index(op.f(name), "claim", list(columns))
     op.create_index("ix_claim_unsettled", "claim", list(_COVERED), sqlite_where=_UNSETTLED, postgresql_where=_UNSETTLED)
     digits = "substr(id, -8)" if op.get_bind().dialect.name == "sqlite" else "right(CAST(id AS TEXT), 8)"
-    op.create_index("ix_claim_reference", "claim", [sa.text(digits), "is_live"])
+    op.create_index("ix_claim_reference", "claim", ["is_live", sa.text(digits)])
     context.config.attributes[versions.STALE] = True
 
 
