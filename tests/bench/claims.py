@@ -150,7 +150,7 @@ def _choose(store: Any, desk: Any) -> list[UUID]:
 
 
 def measure(store: Any) -> dict[str, float]:
-    """Median milliseconds of each work."""
+    """Median milliseconds of each work: of processor time on SQLite, of the clock on PostgreSQL."""
     from core.services.people import staff
     from core.store.access import Scope
 
@@ -159,16 +159,18 @@ def measure(store: Any) -> dict[str, float]:
             sa.text("SELECT email FROM staff WHERE CAST(roles AS TEXT) LIKE '%supervisor%' LIMIT 1")
         ).scalar_one()
         person = staff.get_by_email(session, email)
-    return {name: _median(work) for name, work in works(store, person)}
+    # SQLite's work is ours: processor time, which other work on the machine changes less than the time on the clock.
+    now = time.process_time if store.is_sqlite else time.perf_counter
+    return {name: _median(work, now) for name, work in works(store, person)}
 
 
-def _median(work: Callable[[], object]) -> float:
+def _median(work: Callable[[], object], now: Callable[[], float]) -> float:
     work()
     times = []
     for _ in range(ROUNDS):
-        began = time.perf_counter()
+        began = now()
         work()
-        times.append((time.perf_counter() - began) * 1000)
+        times.append((now() - began) * 1000)
     return statistics.median(times)
 
 

@@ -316,7 +316,7 @@ def test_what_is_missing_is_named_in_the_bar(page: AppTest) -> None:
         return [field["label"] for payload in sent(at) for field in payload.get("fields", ())]
 
     cover = insurer_a.THIRD_PARTY
-    assert named(page)[0] == "Address"
+    assert named(page)[0] == "First name"
     fill(page, cover, registration_number="").run()
     assert named(page) == ["Registration number"]
     assert next(p["fields"][0]["key"] for p in sent(page) if p.get("fields")).endswith("-registration_number")

@@ -148,8 +148,12 @@ def forget(form: Form) -> None:
 
 
 def answers(form: Form, request: Request) -> dict[str, str]:
-    """Return the request as labels and values for review; personal numbers are masked to their last four digits."""
-    asked = questions.of(form.model, given=frozenset({"product_id"}))
+    """Return the request as labels and values for review, in the order of the form.
+
+    Personal numbers are masked to their last four digits.
+    """
+    grouped = sections.group(questions.of(form.model, given=frozenset({"product_id"})))
+    asked = [question for _, section in grouped for question in section]
     said = ((question, getattr(request, question.name)) for question in asked)
     return {question.label: _read_back(form, question, value, request) for question, value in said if value is not None}
 

@@ -5,34 +5,11 @@ from typing import Final
 
 from core.ui.forms.questions import Kind, Question
 
-_CUSTOMER: Final = frozenset(
-    [
-        "first_name",
-        "last_name",
-        "other_names",
-        "email",
-        "phone_number",
-        "phone",
-        "date_of_birth",
-        "dob",
-        "gender",
-        "title",
-        "title_id",
-        "owner_title",
-        "address",
-        "town",
-        "city",
-        "state",
-        "lga",
-        "nationality",
-        "occupation",
-        "marital_status",
-        "bvn",
-        "nok_full_name",
-        "nok_address",
-        "nok_relationship",
-        "nok_phone_number",
-    ]
+# In the order in which one says who somebody is, and how to reach them.
+_CUSTOMER: Final = (
+    *("title", "title_id", "owner_title", "first_name", "other_names", "last_name", "gender", "date_of_birth", "dob"),
+    *("email", "phone_number", "phone", "address", "town", "city", "lga", "state", "nationality", "occupation"),
+    *("marital_status", "bvn", "nok_full_name", "nok_relationship", "nok_phone_number", "nok_address"),
 )
 _VEHICLE: Final = ("vehicle_", "registration_number", "engine_", "chassis_number", "year_of_manufacture")
 _JOURNEY: Final = ("departure_", "arrival_", "destination", "num_of_passengers", "passport_")
@@ -61,10 +38,14 @@ _ORDER: Final = (
 
 
 def group(asked: Sequence[Question]) -> list[tuple[str, list[Question]]]:
-    """Return the sections with their questions, in the order of the form within each; empty ones are left out."""
+    """Return the sections with their questions; empty ones are left out.
+
+    Within each they keep the order of the request, but for the customer, whose name comes first.
+    """
     sections: dict[str, list[Question]] = {name: [] for name in _ORDER}
     for question in asked:
         sections[section_of(question)].append(question)
+    sections["Customer"].sort(key=lambda question: _CUSTOMER.index(question.name))
     return [(name, questions) for name, questions in sections.items() if questions]
 
 
