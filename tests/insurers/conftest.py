@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from core import clock
 from core import settings as settings_module
 from core.covers.cover import Cover
 from core.covers.insurers import insurer_b_auto
@@ -19,8 +20,6 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
 
-pytestmark = pytest.mark.frozen_at(shipped.STILL)
-
 # For who never answers; the others get their time, however busy the machine is.
 IMPATIENT = CallLimits(connect=2, read=0.2, total=0.4, max_bytes=100_000)
 PATIENT = CallLimits(connect=10, read=60, total=60, max_bytes=100_000)
@@ -33,6 +32,13 @@ def sandbox() -> Iterator[SandboxInsurer]:
     """The sandbox insurer of this run; every policy has a key of its own, so tests do not meet in it."""
     with SandboxInsurer() as server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def _still() -> Iterator[None]:
+    """Stops the clock for this folder: a mark in a conftest marks no test."""
+    with clock.freeze(shipped.STILL):
+        yield
 
 
 @pytest.fixture
