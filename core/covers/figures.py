@@ -21,6 +21,7 @@ class Kind(Enum):
     ONE = auto()
     SEVERAL = auto()
     TABLE = auto()
+    PHRASES = auto()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from core import money
 from core.covers import ages, credit_life, instalments, list_prices
+from core.covers.claims.registry import list_incidents
 from core.covers.cover import Cover, Rates
 from core.covers.fields import build_example
 from core.covers.figures import (
@@ -26,6 +27,8 @@ from core.covers.request import validate
 from core.errors import InvalidInput
 
 PRICE, MCA, DISTRIBUTOR, MONTHS = "price", "mca_commission", "distributor_commission", "cover_months"
+# What claims are checked against: days by incident, and words or phrases.
+WAITING_DAYS, EXCLUSIONS = "waiting_days", "exclusions"
 RATE_TABLE, AGE_TABLE = ("meta", "rates"), ("meta", "age_factors")
 # Defaults of the entries that a product's `meta` may omit.
 _META_DEFAULTS: Mapping[str, Any] = {
@@ -81,6 +84,7 @@ class EditableTariff:
             *_list_common_figures(self.tariff, is_priced_by_it=PRICE in used),
             *_list_meta_figures(self._meta_with_defaults(used)),
             *self._window_figures(),
+            *self._claim_figures(),
         ]
 
     @property
@@ -108,6 +112,23 @@ class EditableTariff:
             ("days_after", "Closes, days after the end"),
         ):
             yield count_figure(("meta", "renewal_window", name), label, window[name], "Renewal window", most=365)
+
+    def _claim_figures(self) -> Iterator[Figure]:
+        """Yield what claims are checked against: days from the start of the cover, and what is not insured."""
+        incidents = list_incidents((self.cover.prefix, self.cover.route)) if self.cover else ()
+        days = self.tariff.meta.get(WAITING_DAYS, {})
+        for incident in dict.fromkeys((*incidents, *days)):
+            yield count_figure(
+                ("meta", WAITING_DAYS, incident), incident, days.get(incident, 0), "Waiting period, days", most=365
+            )
+        if incidents or EXCLUSIONS in self.tariff.meta:
+            yield Figure(
+                path=("meta", EXCLUSIONS),
+                label="Words that a claim is searched for",
+                kind=Kind.PHRASES,
+                value=tuple(self.tariff.meta.get(EXCLUSIONS, ())),
+                group="Exclusions",
+            )
 
 
 def find_rates_read(cover: Cover[Any] | None, rates: Rates) -> frozenset[str]:

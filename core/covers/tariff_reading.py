@@ -12,6 +12,8 @@ from core.covers.figures import HUNDRED, Figure, Kind
 from core.covers.tariff import AGE_TABLE, DISTRIBUTOR, MCA, MONTHS, PRICE, RATE_TABLE, EditableTariff, Tariff
 from core.errors import FieldFault, InvalidInput
 
+# Bounds of exclusions: a claim's description is searched for each of them.
+_MOST_PHRASES, _SHORTEST, _LONGEST = 30, 3, 60
 Faults = list[FieldFault]
 SubmittedFigures = Mapping[str, Any]
 
@@ -127,6 +129,18 @@ def _parse_choices(figure: Figure, submitted: Any, field: str, faults: Faults) -
     return tuple(option for option in figure.options if option in chosen)
 
 
+def _parse_phrases(_: Figure, submitted: Any, field: str, faults: Faults) -> Any:
+    """Return words and phrases without blanks around them, each once."""
+    phrases = {phrase.casefold(): phrase for phrase in (" ".join(str(each).split()) for each in submitted or ())}
+    if len(phrases) > _MOST_PHRASES or any(not _SHORTEST <= len(each) <= _LONGEST for each in phrases):
+        faults.append(
+            FieldFault(
+                field, f"must be at most {_MOST_PHRASES} words or phrases of {_SHORTEST} to {_LONGEST} characters"
+            )
+        )
+    return tuple(phrases.values())
+
+
 def _parse_table(figure: Figure, submitted: Any, field: str, faults: Faults) -> Any:
     rows: Sequence[Mapping[str, Any]] = submitted or ()
     if not rows:
@@ -160,4 +174,5 @@ _PARSERS: Mapping[Kind, Callable[[Figure, Any, str, Faults], Any]] = {
     Kind.ONE: _parse_choice,
     Kind.SEVERAL: _parse_choices,
     Kind.TABLE: _parse_table,
+    Kind.PHRASES: _parse_phrases,
 }

@@ -1,7 +1,7 @@
 """A loss is held against the terms that were paid for: premium, waiting period and exclusions (contract C13)."""
 
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +14,10 @@ from core.money import Split
 from core.services.claims.review import cover_terms
 from core.services.claims.review import review as claim_review
 from core.services.policies.paid_terms import PaidTerm
-from core.store.schema.tables import Claim, Policy, Purchase, Refund
+from core.services.products import detail as product_detail
+from core.services.products import rate_changes
+from core.store.access import Scope
+from core.store.schema.tables import Claim, Policy, Purchase, Refund, Staff
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
@@ -90,6 +93,29 @@ def test_loss_within_the_waiting_period_takes_a_supervisor_and_a_reason(office: 
     office.put(claim_id, incident_date="2026-09-21")
     assert judged(office, claim_id, "waiting")[0] is True
     office.move(claim_id, "Approved", by="bola", amount="75000", reasons={})
+
+
+def test_a_waiting_period_that_two_admins_change_does_not_bind_a_sale_of_before(office: Office) -> None:
+    claim_id = office.lodge(incident_date="2026-11-18")
+    before = judged(office, claim_id, "waiting"), judged(office, claim_id, "exclusions")
+    with office.store.writing(Scope.system()) as session:
+        session.add(Staff(email="second@x.example", name="second", roles=["admin"]))
+    product_id = office.claim(claim_id).product_id
+    typed = {"meta.waiting_days.Loss of job": "360", "meta.exclusions": ["Loss of job"]}
+    with office.store.writing(Scope.system()) as session:
+        product = product_detail.get_product(session, product_id)
+        at = rate_changes.earliest()
+        given: dict[str, Any] = {"start": product.in_force.id, "effective_at": at, "by": office.people["root"]}
+        proposal = rate_changes.propose(session, product_id, typed, seen=product.version, **given)
+    with office.store.writing(Scope.system()) as session:
+        seen = product_detail.get_product(session, product_id).version
+        rate_changes.confirm(session, product_id, proposal, seen=seen, by=office.person("second"))
+    with clock.freeze(NOON + timedelta(days=2)):
+        assert (judged(office, claim_id, "waiting"), judged(office, claim_id, "exclusions")) == before
+        with office.store.reading(Scope.system()) as session:
+            rules = product_detail.get_product(session, product_id).in_force.tariff.meta
+    assert rules["waiting_days"] == {"Critical illness": 30, "Loss of job": 360}
+    assert rules["exclusions"] == ["Loss of job"]
 
 
 def test_incident_without_a_waiting_period_has_none(office: Office) -> None:

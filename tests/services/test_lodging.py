@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import ids
+from core.covers.claims.credit_life import INCIDENTS
 from core.errors import InvalidInput
 from core.services.claims.intake import requirements
 from core.services.claims.lists import claims
@@ -30,7 +31,7 @@ def desk(store: Store, partner: Partner) -> Desk:
 
 
 def test_every_incident_of_the_specification_has_its_benefit_and_papers() -> None:
-    assert {name: incident.benefit for name, incident in requirements.INCIDENTS.items()} == {
+    assert {name: incident.benefit for name, incident in INCIDENTS.items()} == {
         "Death": "death",
         "Permanent disability": "permanent_disability",
         "Temporary disability": "temporary_disability",

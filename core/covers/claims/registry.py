@@ -3,6 +3,7 @@
 from typing import Final
 
 from core.covers.claims.contents import CONTENTS
+from core.covers.claims.credit_life import INCIDENTS
 from core.covers.claims.gadget import GADGET
 from core.covers.claims.line import ClaimLine, Endpoint
 from core.covers.claims.marine import MARINE
@@ -10,6 +11,7 @@ from core.covers.claims.motor import MOTOR
 from core.covers.claims.personal_accident import PERSONAL_ACCIDENT
 from core.covers.claims.request import LossRequest
 from core.covers.claims.travel import TRAVEL
+from core.covers.credit_life import CREDIT_LIFE
 
 LINES: Final = (MOTOR, TRAVEL, CONTENTS, GADGET, PERSONAL_ACCIDENT, MARINE)
 _BY_TITLE: Final = {line.title: line for line in LINES}
@@ -24,6 +26,14 @@ def get_line(claim_type: str) -> ClaimLine | None:
 def get_line_of(endpoint: Endpoint) -> ClaimLine | None:
     """Return the line of the claims on a product, by its prefix and route name."""
     return _BY_ENDPOINT.get(endpoint)
+
+
+def list_incidents(endpoint: Endpoint) -> tuple[str, ...]:
+    """Return the incidents that a claim on a product can be about; none where nothing can be claimed."""
+    line = get_line_of(endpoint)
+    if line is not None:
+        return tuple(incident for incident in line.incidents if incident in line.covers[endpoint])
+    return tuple(INCIDENTS) if endpoint == (CREDIT_LIFE.prefix, CREDIT_LIFE.route) else ()
 
 
 def get_line_by_request(model: type[LossRequest]) -> ClaimLine:

@@ -89,6 +89,18 @@ def _several(key: str, figure: Figure) -> Any:  # noqa: ANN401 of the figure's t
     )
 
 
+def _phrases(key: str, figure: Figure) -> list[str]:
+    st.session_state.setdefault(key, list(figure.value))
+    return st.multiselect(
+        figure.label,
+        figure.value,
+        key=key,
+        accept_new_options=True,
+        placeholder="Type a word and press Enter",
+        persist_state="page",
+    )
+
+
 def _table(key: str, figure: Figure) -> list[dict[str, Any]]:
     st.markdown(f"**{figure.label}**")
     names = [column.field for column in figure.columns]
@@ -122,4 +134,4 @@ def _place(figure: Figure, inside: str) -> str:
     return f"Row {int(row) + 1}, {column.lower()}: "
 
 
-_WIDGETS = {Kind.ONE: _one, Kind.SEVERAL: _several, Kind.TABLE: _table}
+_WIDGETS = {Kind.ONE: _one, Kind.SEVERAL: _several, Kind.TABLE: _table, Kind.PHRASES: _phrases}

@@ -69,8 +69,8 @@ def format_figure(figure: Figure) -> str:
         return "; ".join(", ".join(map(str, row.values())) for row in value)
     if figure.kind is Kind.NAIRA:
         return words.naira_of(str(value))
-    if figure.kind is Kind.SEVERAL:
-        return ", ".join(value)
+    if figure.kind in {Kind.SEVERAL, Kind.PHRASES}:
+        return ", ".join(value) or "none"
     return f"{value} %" if figure.kind is Kind.PERCENT else words.title(str(value))
 
 

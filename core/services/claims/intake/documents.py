@@ -9,7 +9,8 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services.claims.intake import requirements, submitted
+from core.covers.claims.credit_life import MEDICAL_REPORT
+from core.services.claims.intake import submitted
 from core.services.files import links as file_links
 from core.store.access import ScopedSession
 from core.store.operations import blob_storage
@@ -46,7 +47,7 @@ class Document:
     @property
     def is_medical(self) -> bool:
         """True when opening it requires a reason (contract A3)."""
-        return self.name == requirements.MEDICAL_REPORT
+        return self.name == MEDICAL_REPORT
 
     @property
     def is_missing(self) -> bool:

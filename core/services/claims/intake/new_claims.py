@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from core import seal
 from core.covers.claims import registry
+from core.covers.claims.credit_life import INCIDENTS
 from core.covers.claims.line import ClaimLine, Endpoint
 from core.covers.claims.request import OWNER, Claimant, LossRequest
 from core.covers.credit_life import CREDIT_LIFE
@@ -54,7 +55,7 @@ class NewClaim:
         """Return True when the cover answers for the incident."""
         if self.line:
             return self.incident_type in self.line.covers.get(endpoint, ())
-        return requirements.INCIDENTS[self.incident_type].benefit in submitted.get("benefit_coverage", ())
+        return INCIDENTS[self.incident_type].benefit in submitted.get("benefit_coverage", ())
 
     def build_meta_column(self) -> dict[str, Any]:
         """Return the column of what was submitted."""

@@ -7,13 +7,14 @@ from typing import Annotated, Final
 from pydantic import Field, ValidationInfo, field_validator
 
 from core.covers import fields
+from core.covers.claims.credit_life import INCIDENTS
 from core.covers.claims.request import Claimant
 from core.covers.faults import fault
 from core.covers.request import Request
 from core.services.claims.intake import requirements
 
 _EXAMPLE_UPLOAD: Final = "https://coverdesk.example/v1/files/vucaqgdumbkyy253yr3a3ihswu"
-IncidentType = Annotated[str, fields.one_of(*requirements.INCIDENTS)]
+IncidentType = Annotated[str, fields.one_of(*INCIDENTS)]
 
 
 class CreditLifeClaimRequest(Request):

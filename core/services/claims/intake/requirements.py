@@ -1,10 +1,10 @@
-"""Required documents, insured incidents, decline reasons and fraud flags of claims (contract C2, C3)."""
+"""Required documents, decline reasons and fraud flags of claims (contract C2, C3)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
+from core.covers.claims.credit_life import INCIDENTS, MEDICAL_REPORT, Incident
 from core.services import records
 from core.states.claims import ClaimStatus
 
@@ -12,24 +12,6 @@ CLAIM_STATUSES: Final = tuple(ClaimStatus)
 CREDIT_LIFE: Final = "Credit life"
 EARLY_LOSS_DAYS: Final = 30
 
-
-@dataclass(frozen=True, slots=True)
-class Incident:
-    """A type of incident: the benefit that covers it, None when none does, and its required documents."""
-
-    benefit: str | None
-    documents: tuple[str, ...] = ()
-
-
-MEDICAL_REPORT: Final = "medical_report"
-INCIDENTS: Final[Mapping[str, Incident]] = {
-    "Death": Incident("death", (MEDICAL_REPORT,)),
-    "Permanent disability": Incident("permanent_disability", (MEDICAL_REPORT,)),
-    "Temporary disability": Incident("temporary_disability", (MEDICAL_REPORT,)),
-    "Critical illness": Incident(None, (MEDICAL_REPORT,)),
-    "Loss of job": Incident("loss_of_job", ("employment_termination_letter",)),
-    "Burglary": Incident(None),
-}
 ALWAYS_REQUIRED: Final = ("loan_offer_letter",)
 REQUIRED_AFTER_ACCIDENT: Final = ("police_report",)
 DOCUMENTS: Final = (*ALWAYS_REQUIRED, *REQUIRED_AFTER_ACCIDENT, MEDICAL_REPORT, "employment_termination_letter")

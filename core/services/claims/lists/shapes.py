@@ -5,11 +5,12 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import WithJsonSchema
 from typing_extensions import TypedDict
 
+from core.covers.claims.credit_life import INCIDENTS
 from core.services.claims.intake import requirements
 from core.services.shapes import Day, Id, Link, Mode, Moment, PolicyRecord, Times
 
 ClaimStatus = Annotated[str, WithJsonSchema({"type": "string", "enum": list(requirements.CLAIM_STATUSES)})]
-Incident = Annotated[str, WithJsonSchema({"type": "string", "enum": list(requirements.INCIDENTS)})]
+Incident = Annotated[str, WithJsonSchema({"type": "string", "enum": list(INCIDENTS)})]
 
 
 class StatusTime(TypedDict):

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
+from core.covers.tariff import EXCLUSIONS, WAITING_DAYS
 from core.services.claims.intake import submitted
 from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.review.fraud_flags import format_day
@@ -19,9 +20,6 @@ from core.services.policies.paid_terms import PaidTerm
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, Policy, ProductVersion, Purchase, Refund
 
-# Where the rates of a product name them: days by incident, and words or phrases.
-WAITING_DAYS: Final = "waiting_days"
-EXCLUSIONS: Final = "exclusions"
 _NO_DAY: Final = "The day of the incident is not known yet"
 
 

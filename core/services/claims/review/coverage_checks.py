@@ -7,9 +7,10 @@ from decimal import Decimal
 from typing import Any, Final
 
 from core import clock, money
+from core.covers.claims.credit_life import INCIDENTS
 from core.covers.claims.line import ClaimLine, Endpoint
 from core.covers.claims.request import DEATH, OWNER, POLICE_REPORT
-from core.services.claims.intake import requirements, submitted
+from core.services.claims.intake import submitted
 from core.services.claims.review import duplicates, fraud_flags
 from core.services.claims.review.duplicates import Duplicate
 from core.services.claims.review.fraud_flags import format_day
@@ -127,7 +128,7 @@ def _check_in_force(policy: Policy, happened: date | None) -> CoverageCheck:
 
 def _check_benefit(policy: Policy, meta: Mapping[str, Any]) -> CoverageCheck:
     incident = meta["incident_type"]
-    benefit = requirements.INCIDENTS[incident].benefit if incident in requirements.INCIDENTS else None
+    benefit = INCIDENTS[incident].benefit if incident in INCIDENTS else None
     if benefit is None:
         return CoverageCheck(
             key="benefit", question="Benefit bought", passed=False, detail=f"No benefit answers for {incident}"
