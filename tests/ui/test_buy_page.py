@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 import pytest
 import sqlalchemy as sa
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
@@ -17,7 +18,7 @@ from core.services.people.staff import Person
 from core.services.products import products
 from core.store.access import Scope, Store
 from core.store.schema.tables import Mail, Policy, ProductBlock, Purchase, SaleDraft, Staff
-from core.ui.buying import live_prices
+from core.ui.buying import live_prices, sale_drafts
 from core.ui.forms import forms, questions
 from core.ui.forms.questions import Kind
 from core.ui.kit import words
@@ -174,6 +175,22 @@ def test_a_sale_gives_a_receipt_and_a_live_policy(page: AppTest, store: Store) -
     assert "Sold to" in at.success[0].value
     assert {"Open the purchase", "Open the policy", "Sell another"} <= {button.label for button in at.button}
     assert sold(store) == [(True, 1_500_000, "desk")]
+
+
+def test_a_press_of_review_is_not_lost_when_what_was_typed_before_runs_the_page_again(
+    page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, keep, stopping = fill(page, insurer_a.THIRD_PARTY), sale_drafts.store_draft, [True]
+
+    def stop_once(*given: Any) -> None:
+        if stopping:
+            stopping.pop()
+            st.rerun()
+        keep(*given)
+
+    monkeypatch.setattr(sale_drafts, "store_draft", stop_once)
+    assert metrics(press(at, "Review"))["To pay"] == "₦15,000.00"
+    assert not stopping
 
 
 def test_the_receipt_leads_to_the_policy(page: AppTest, store: Store) -> None:

@@ -92,7 +92,17 @@ def show(form: Form, known: SoFar | None, typed: Mapping[str, Any]) -> bool:
             if known is not None:
                 _say_what_is_needed(form, known)
             _link_missing(form, typed)
-        return st.button("Review", type="primary", icon=":material/arrow_forward:", icon_position="right")
+        pressed = f"{form.key} review pressed"
+        st.button(
+            "Review",
+            type="primary",
+            icon=":material/arrow_forward:",
+            icon_position="right",
+            on_click=st.session_state.update,
+            args=({pressed: True},),
+        )
+    # Kept by the callback: the run of a press may be stopped by the one that typing asked for just before.
+    return bool(st.session_state.pop(pressed, False))
 
 
 def _link_missing(form: Form, typed: Mapping[str, Any]) -> None:
