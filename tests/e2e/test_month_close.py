@@ -1,7 +1,4 @@
-"""A month is closed in a browser from its first statement to its journal, by two accounts of finance.
-
-On SQLite in every run; `-m slow` closes it on PostgreSQL as well.
-"""
+"""A month is closed in a browser from its first statement to its journal, by two accounts of finance."""
 
 import csv
 import io
@@ -29,7 +26,7 @@ LIVE = Scope.staff(is_live=True)
 As = Callable[[str, str], Page]
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def books(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Store]]:
     """The address of a desk whose only sale is of last month, and its store."""
     serving = Serving(tmp_path)
