@@ -18,6 +18,9 @@ from core.ui.frame import frame
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
+# The states to which many statements are moved together, each with the label of its button.
+MOVES_OF_MANY: Final = {"Approved": "Approve {}", "Sent": "Mark {} as sent"}
+
 
 def preparing_all(month: date) -> Decision:
     """Return the dialog that prepares a month for every party that has something to state."""
@@ -42,9 +45,6 @@ def prepare_month(month: date) -> tuple[int, list[str]]:
     with store().reading(frame.scope()) as session:
         due = statements.list_due(session, month)
     return _run_each((name, partial(statements.prepare, party=party, month=month, by=by)) for party, name in due)
-
-
-MOVES_OF_MANY: Final = {"Approved": "Approve {}", "Sent": "Mark {} as sent"}
 
 
 def moving_all(month: date, to: str, rows: Sequence[StatementRow]) -> Decision:
