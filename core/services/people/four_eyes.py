@@ -21,8 +21,8 @@ Row = TypeVar("Row", bound=SQLModel)
 class Proposals(Generic[Row]):
     """Proposals of one table, each open until somebody else decides it.
 
-    The table has the columns `state`, `decided_by`, `decided_at` and one for each word of `verb`: `proposed_by` and
-    `proposed_at`, or `prepared_by` and `prepared_at`. `noun` and `second` stand in refusals.
+    The table has the columns `state`, `decided_by` and `decided_at`, and says who made a proposal in `proposed_by`, or
+    in `prepared_by` where `verb` is "prepared". Refusals call it by `noun`, and `second` who may decide it.
     """
 
     table: type[Row]
