@@ -18,7 +18,7 @@ class Sink:
 
     def write(self, text: str) -> None:
         self.open.wait()
-        self.lines.append(text)
+        self.lines.extend(text.splitlines(keepends=True))
 
 
 def test_who_logs_does_not_wait_for_the_log_and_a_close_writes_everything_in_order() -> None:
@@ -64,7 +64,7 @@ def test_many_threads_that_log_while_it_closes_lose_nothing() -> None:
     sink = Sink()
     sink.open.set()
     writer = BackgroundWriter(sink.write)
-    threads = [threading.Thread(target=lambda: [writer.write("x") for _ in range(200)]) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: [writer.write("x\n") for _ in range(200)]) for _ in range(8)]
     for thread in threads:
         thread.start()
     writer.close()
