@@ -94,7 +94,7 @@ def test_a_statement_holds_every_movement_of_its_month_once(finance: Finance, pa
     made = prepared(finance, party, AUGUST, SEPTEMBER, OCTOBER)
     for statement_id, month in zip(made, (AUGUST, SEPTEMBER, OCTOBER), strict=True):
         rows, printed = movements_of(finance, party, month), lines(finance, statement_id)
-        assert {row.id for row in rows} == {line.movement_id for line in printed}
+        assert {str(row.id) for row in rows} == {line.movement_id for line in printed}
         assert len(rows) == len(printed) == one(finance, statement_id).paper.lines > 0
         assert sum(row.distributor_profit_minor for row in rows) == sum(line.commission_minor for line in printed)
     assert finance.money_faults() == []

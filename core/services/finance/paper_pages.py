@@ -1,7 +1,7 @@
 """Look shared by the PDFs of finance: the page with its foot, the coloured head, and the stamp across it."""
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
@@ -96,6 +96,21 @@ def fit(measure: Callable[[str], float], text: str, width: float) -> str:
     while shown and measure(shown) > width:
         shown = shown[: max(1, int(len(shown) * 0.92) - 1)].rstrip() + "…" if len(shown) > 2 else ""
     return shown
+
+
+def encode(page: "FPDF", text: str) -> str:
+    """Return the operator that draws a text in the current font."""
+    return page.current_font.encode_text(text) if page.current_font else ""
+
+
+def draw_texts(page: "FPDF", texts: Iterable[tuple[float, str]], base: float) -> None:
+    """Draw encoded texts of one colour on one base line, each with its left edge; in millimetres.
+
+    `FPDF.text` for each takes twice the time of a long paper; the current colour to fill is that of the texts.
+    """
+    height = (page.h - base) * page.k
+    drawn = " ".join(f"BT {left * page.k:.2f} {height:.2f} Td {encoded} ET" for left, encoded in texts)
+    page._out(drawn)  # noqa: SLF001 fpdf2 has no public way to write content
 
 
 def stamp(page: "FPDF", text: str) -> None:

@@ -4,7 +4,7 @@ Building a statement, looking it up in a cache and preparing its execution cost 
 for the row itself; a sale writes a dozen.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from core.store.access.statements import Pending, execute
 
-Values = dict[str, Any]
+Values = Mapping[str, Any]
 
 
 class CompiledWrite:
@@ -31,7 +31,7 @@ class CompiledWrite:
         compiled = self._compiled.get(dialect.name)
         if compiled is None:
             compiled = self._compiled[dialect.name] = _Compiled(self._make, dialect)
-        given: Any = compiled.bind(values) if isinstance(values, dict) else [compiled.bind(v) for v in values]
+        given: Any = compiled.bind(values) if isinstance(values, Mapping) else [compiled.bind(v) for v in values]
         return execute(connection, compiled.text, given)
 
 

@@ -1,6 +1,6 @@
 """Row-level tenancy: a session carries a scope, and the store adds its conditions to every query."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
@@ -94,12 +94,12 @@ class ScopedSession(Session):
             _insert_statement(type(row)).run(connection, _values(row))
         daily_rollup.add_rows(connection, *rows)
 
-    def insert_batch(self, rows: Sequence[SQLModel]) -> None:
-        """Like `insert`, but for many rows of one table that no roll-up counts, in one statement."""
-        for row in rows:
-            self._admit(row)
+    def insert_batch(self, entity: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
+        """Insert many rows of a table that no distributor owns, in one statement; each has a value of every column."""
+        if issubclass(entity, Owned):
+            raise ScopeViolation(f"rows of {entity.__name__} are inserted one by one, each within the scope")
         if rows:
-            _insert_statement(type(rows[0])).run(connection_of(self), [_values(row) for row in rows])
+            _insert_statement(entity).run(connection_of(self), rows)
 
     def insert_if_absent(self, row: SQLModel) -> bool:
         """Insert a row unless its unique key exists; waits for an uncommitted rival.

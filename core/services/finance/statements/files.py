@@ -68,9 +68,9 @@ class Paper:
         return "insurer" if self.account == "distributor" else "distributor"
 
     @property
-    def names(self) -> dict[UUID, str]:
-        """The names of products and parties as they were when it was prepared."""
-        return {UUID(key): name for key, name in self.facts.get("names", {}).items()}
+    def names(self) -> dict[str, str]:
+        """The names of products and parties by id as they were when it was prepared."""
+        return dict(self.facts.get("names", {}))
 
     @property
     def trailer(self) -> list[tuple[str, int]]:
@@ -129,7 +129,7 @@ def _payment(line: PaidLine) -> str:
     return ",".join(fields) + "\r\n"
 
 
-def _line(position: int, line: Any, names: Mapping[UUID, str]) -> str:
+def _line(position: int, line: Any, names: Mapping[str, str]) -> str:
     is_back = line.kind in {"cancellation", "decline"}
     commission, premium = money.to_wire(line.commission_minor), money.to_wire(line.premium_minor)
     fields = (
@@ -151,7 +151,7 @@ def _line(position: int, line: Any, names: Mapping[UUID, str]) -> str:
         money.to_wire(line.vat_minor),
         money.to_wire(line.withheld_minor),
         money.to_wire(line.net_minor),
-        str(line.movement_id),
+        line.movement_id,
     )
     return ",".join(fields) + "\r\n"
 

@@ -1,7 +1,6 @@
 """The lines of a statement: every movement of a party that no statement holds yet, with its share of the taxes."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -26,8 +25,7 @@ def _with_late(window: Window) -> Window:
     return Window(clock.add_days(window.start, -_DAYS_BEFORE), window.end)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line: amounts in kobo as they change what we owe the party, negative where it owes us."""
 
     movement_id: UUID

@@ -1,6 +1,7 @@
 """Statements as PDF: the account on the first page, then every line; byte-identical for the same statement."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from core import clock, money
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _FOOT = 269.0, 198.0
 _ROW = 4.6
+_REMEMBERED = 4_096
 # Heading, width in millimetres, and whether it is a number.
 _COLUMNS: tuple[tuple[str, float, bool], ...] = (
     ("No.", 11, True),
@@ -87,11 +89,11 @@ def _said(page: "FPDF", paper: Paper) -> None:
 
 def _lines(page: "FPDF", paper: Paper, batches: Iterable[Iterable[Any]]) -> None:
     _new_page(page, paper)
-    names, widths = paper.names, _Widths(page)
+    names, typesetter = paper.names, _Typesetter(page)
     for position, line in enumerate(_flat(batches), 1):
         if page.get_y() > _FOOT - _ROW - 2:
             _new_page(page, paper)
-        _row(page, _cells(position, line, names), widths)
+        _row(page, _cells(position, line, names), typesetter)
 
 
 def _flat(batches: Iterable[Iterable[Any]]) -> Iterator[Any]:
@@ -111,7 +113,6 @@ def _new_page(page: "FPDF", paper: Paper) -> None:
     page.set_xy(LEFT, 17)
     page.set_font("Roboto", "", 7)
     page.set_text_color(INK)
-    # The same as that of the text: else each text is wrapped in a change of colours.
     page.set_fill_color(INK)
 
 
@@ -139,27 +140,32 @@ def _amount(minor: int) -> str:
     return f"{sign}{absolute // 100:,}.{absolute % 100:02d}"
 
 
-class _Widths(dict[str, float]):
-    """The width of each character in the font of the lines: asking the page for every text takes most of the time."""
+class _Typesetter:
+    """Cuts and encodes texts in the font of the lines.
+
+    A statement may have a million texts: most are dates, products and rates that were encoded before.
+    """
 
     def __init__(self, page: "FPDF") -> None:
-        super().__init__()
         self._page = page
+        self.set = lru_cache(_REMEMBERED)(self._set)
+        self._width = cache(page.get_string_width)
 
-    def __missing__(self, character: str) -> float:
-        width = self[character] = self._page.get_string_width(character)
-        return width
+    def _set(self, text: str, width: float) -> tuple[str, float]:
+        """Return a text as it stands in the page's content, cut to a width, and the width that it has; in mm."""
+        shown = paper_pages.fit(self._measure, text, width)
+        return paper_pages.encode(self._page, shown), self._measure(shown)
 
-    def of(self, text: str) -> float:
-        """Return the width of a text in millimetres."""
-        return sum(map(self.__getitem__, text))
+    def _measure(self, text: str) -> float:
+        return sum(map(self._width, text))
 
 
-def _row(page: "FPDF", cells: Sequence[str], widths: _Widths) -> None:
-    # `text` and not `cell`: a statement may have a hundred thousand lines.
-    left, base = LEFT, page.get_y() + 3.2
+def _row(page: "FPDF", cells: Sequence[str], typesetter: _Typesetter) -> None:
+    texts, left = [], LEFT
     for text, (_, width, is_number) in zip(cells, _COLUMNS, strict=True):
-        if shown := paper_pages.fit(widths.of, text, width - 1.2):
-            page.text(left + (width - widths.of(shown) - 0.6 if is_number else 0.6), base, shown)
+        if text:
+            encoded, taken = typesetter.set(text, width - 1.2)
+            texts.append((left + (width - taken - 0.6 if is_number else 0.6), encoded))
         left += width
+    paper_pages.draw_texts(page, texts, page.get_y() + 3.2)
     page.set_y(page.get_y() + _ROW)

@@ -36,9 +36,6 @@ _AMOUNTS: Final = (
 )
 
 
-_LINE_FIELDS: Final = tuple(Line.__dataclass_fields__)
-
-
 @dataclass(slots=True)
 class _Sums:
     """The running sums of a statement's lines."""
@@ -94,7 +91,7 @@ def prepare(session: ScopedSession, party: Party, month: date, *, by: Person) ->
         position += len(rows)
         for line in lines:
             sums.add(line)
-        session.insert_batch(rows)
+        session.insert_batch(StatementLine, rows)
     paid = paid_lines.list_unstated(session, party, window.last)
     paid_lines.write(session, statement_id, paid)
     sums.paid_minor = sum(line.amount_minor for line in paid)
@@ -190,9 +187,9 @@ def _assess(
     return tax.NO_TAX if party.account == "provider" else tax.assess(session, terms, month, commission_minor)
 
 
-def _row(statement_id: UUID, party: Party, position: int, line: Line) -> StatementLine:
-    values = {name: getattr(line, name) for name in _LINE_FIELDS}
-    return StatementLine(statement_id=statement_id, account=party.account, position=position, **values)
+def _row(statement_id: UUID, party: Party, position: int, line: Line) -> dict[str, Any]:
+    held = {"statement_id": statement_id, "account": party.account, "position": position, "released_by": None}
+    return {**held, **line._asdict()}
 
 
 def _build(

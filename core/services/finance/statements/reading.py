@@ -15,15 +15,23 @@ from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import paid_lines
 from core.services.finance.statements.files import Paper
 from core.services.finance.statements.paid_lines import PaidLine
-from core.store.access import AnySelect, ScopedSession
+from core.store.access import AnySelect, ScopedSession, WireId
 from core.store.schema.tables import Staff, Statement, StatementLine
 
 _TITLES = {"distributor": "Commission statement", "provider": "Account current"}
 _SERIES = {"distributor": "CS", "provider": "AC"}
 _BATCH = 2_000
-# As columns and not as records, of which a session would keep each; without those that no file has.
+# As columns and not as records, of which a session would keep each; without those that no file has, and ids as text.
 _UNPRINTED = {"statement_id", "account", "released_by"}
-_PRINTED = tuple(col(getattr(StatementLine, name)) for name in StatementLine.model_fields if name not in _UNPRINTED)
+_IDS = {"movement_id", "product_id", "other_id"}
+
+
+def _printed(name: str) -> Any:
+    column = col(getattr(StatementLine, name))
+    return sa.type_coerce(column, WireId()).label(name) if name in _IDS else column
+
+
+_PRINTED = tuple(_printed(name) for name in StatementLine.model_fields if name not in _UNPRINTED)
 _AMOUNTS = (
     *("opening_minor", "premium_minor", "earned_minor", "clawback_minor", "adjusted_minor", "vat_minor"),
     *("withheld_minor", "paid_minor", "closing_minor"),
@@ -79,7 +87,7 @@ def paper_of(row: Statement, *, reverses: str | None = None, payments: tuple[Pai
 
 
 def batches_of(session: ScopedSession, statement_id: UUID) -> Iterator[Sequence[Any]]:
-    """Yield the lines of a statement in their order, some thousand at a time."""
+    """Yield the lines of a statement in their order, some thousand at a time; ids are text."""
     after = 0
     while True:
         query = (
