@@ -96,6 +96,17 @@ def draw(
     return typed
 
 
+def list_faulty(form: Form) -> list[str]:
+    """Return the labels of the fields with an error, in the order of the form."""
+    wrong = {fault.field.partition(".")[0] for fault in _faults(form)}
+    return [
+        question.label
+        for _, section in sections.group(form.questions)
+        for question in section
+        if question.name in wrong
+    ]
+
+
 def find_missing(form: Form, typed: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return label and widget key of every required field that is empty, and of every field with an error."""
     wrong = {fault.field.partition(".")[0] for fault in (*_faults(form), *uploads.list_faults(typed))}
