@@ -6,7 +6,7 @@ from core.services.webhooks import desk, endpoints
 from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import dialogs, url_state
-from core.ui.lists import tables
+from core.ui.lists import held_rows, tables
 from core.ui.webhooks import endpoint_actions, endpoint_tables
 from core.ui.webhooks.endpoint_tables import ENDPOINTS, EndpointRow
 
@@ -36,8 +36,7 @@ if number is None:
     st.stop()
 st.markdown(ENDPOINTS.count_text(len(rows)))
 if rows:
-    page = ENDPOINTS.paging(number)
-    tables.draw(ENDPOINTS, rows[page.offset : page.offset + page.limit], number=number, total=len(rows))
+    tables.draw(ENDPOINTS, held_rows.page_of(ENDPOINTS, rows, number), number=number, total=len(rows))
     st.caption(f"States: {', '.join(endpoint_tables.STATES.values())}. A disabled endpoint's events are held.")
 elif chosen:
     st.info("It has no endpoint in this mode. Register one above.", icon=":material/webhook:")

@@ -91,7 +91,7 @@ export_panel.offer(
     asked.address(),
     rows=total.count,
     sum_minor=total.claimed_minor,
-    line=CLAIMS.count_text(total.count),
+    line=f"{CLAIMS.count_text(total.count)} · {words.plain(words.naira(total.claimed_minor))} claimed",
     table=CLAIMS,
 )
 if not total.count:

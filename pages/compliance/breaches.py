@@ -8,7 +8,7 @@ from core.ui.compliance.compliance_writes import ROLE, button, read
 from core.ui.compliance.tables import BREACHES
 from core.ui.frame import frame
 from core.ui.kit import dialogs
-from core.ui.lists import tables
+from core.ui.lists import held_rows, tables
 
 frame.require(ROLE)
 with frame.header_with_buttons(
@@ -22,5 +22,4 @@ if not rows:
     st.stop()
 number = tables.page_of(BREACHES, len(rows))
 if number is not None:
-    paging = BREACHES.paging(number)
-    tables.draw(BREACHES, rows[paging.offset : paging.offset + paging.limit], number=number, total=len(rows))
+    tables.draw(BREACHES, held_rows.page_of(BREACHES, rows, number), number=number, total=len(rows))

@@ -8,7 +8,7 @@ from core.ui.compliance.compliance_writes import ROLE, button, read
 from core.ui.compliance.tables import COMPLAINTS, INSURERS
 from core.ui.frame import frame
 from core.ui.kit import dialogs
-from core.ui.lists import tables
+from core.ui.lists import held_rows, tables
 
 frame.require(ROLE)
 with frame.header_with_buttons("Complaints", "What people complain of, counted for each insurer over twelve months."):
@@ -18,8 +18,7 @@ rows = read(complaints.list_complaints)
 if rows:
     number = tables.page_of(COMPLAINTS, len(rows))
     if number is not None:
-        paging = COMPLAINTS.paging(number)
-        tables.draw(COMPLAINTS, rows[paging.offset : paging.offset + paging.limit], number=number, total=len(rows))
+        tables.draw(COMPLAINTS, held_rows.page_of(COMPLAINTS, rows, number), number=number, total=len(rows))
 else:
     st.info("Nobody has complained yet. A complaint that arrives by any way is registered here.")
 st.subheader("Insurers", anchor=False)

@@ -8,7 +8,7 @@ from core.ui.compliance.compliance_writes import ROLE, button, read
 from core.ui.compliance.tables import REQUESTS
 from core.ui.frame import frame
 from core.ui.kit import dialogs, words
-from core.ui.lists import tables
+from core.ui.lists import held_rows, tables
 
 frame.require(ROLE)
 with frame.header_with_buttons(
@@ -25,5 +25,4 @@ open_ = sum(row.is_open for row in rows)
 st.markdown(f"{REQUESTS.count_text(len(rows))} · {words.count(open_)} open · {words.count(late)} late")
 number = tables.page_of(REQUESTS, len(rows))
 if number is not None:
-    paging = REQUESTS.paging(number)
-    tables.draw(REQUESTS, rows[paging.offset : paging.offset + paging.limit], number=number, total=len(rows))
+    tables.draw(REQUESTS, held_rows.page_of(REQUESTS, rows, number), number=number, total=len(rows))

@@ -8,7 +8,7 @@ from core.ui.compliance.compliance_writes import ROLE, button, read
 from core.ui.compliance.tables import ERASURES, PREVIEWS
 from core.ui.frame import frame
 from core.ui.kit import dialogs, words
-from core.ui.lists import tables
+from core.ui.lists import held_rows, tables
 
 person = frame.require(ROLE)
 frame.page_header("Retention", "What was kept for long enough is erased in two hands; sums stay as they were.")
@@ -30,8 +30,7 @@ rows = read(erasures.list_erasures)
 if rows:
     number = tables.page_of(ERASURES, len(rows))
     if number is not None:
-        paging = ERASURES.paging(number)
-        tables.draw(ERASURES, rows[paging.offset : paging.offset + paging.limit], number=number, total=len(rows))
+        tables.draw(ERASURES, held_rows.page_of(ERASURES, rows, number), number=number, total=len(rows))
 else:
     st.info("Nothing was erased yet. A class above is prepared when something of it is due.")
 st.subheader("Legal holds", anchor=False)

@@ -7,7 +7,7 @@ from core.ui.compliance.compliance_writes import ROLE, read
 from core.ui.compliance.tables import CALENDAR, LICENCES
 from core.ui.frame import frame
 from core.ui.kit import words
-from core.ui.lists import tables
+from core.ui.lists import held_rows, tables
 
 frame.require(ROLE)
 frame.page_header("Returns and licences", "What is due to authorities: prepared, checked by somebody else, and sent.")
@@ -17,8 +17,7 @@ late = sum((row.days_left or 0) < 0 for row in rows)
 st.markdown(f"{CALENDAR.count_text(len(rows))} of periods that ended in the last year · {words.count(late)} late")
 number = tables.page_of(CALENDAR, len(rows))
 if number is not None:
-    paging = CALENDAR.paging(number)
-    tables.draw(CALENDAR, rows[paging.offset : paging.offset + paging.limit], number=number, total=len(rows))
+    tables.draw(CALENDAR, held_rows.page_of(CALENDAR, rows, number), number=number, total=len(rows))
 st.subheader("Licences", anchor=False)
 if licences:
     st.caption("From the agreement of each distributor that is active; an admin keeps it.")

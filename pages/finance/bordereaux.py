@@ -15,7 +15,7 @@ from core.ui.finance.finance_writes import ROLE
 from core.ui.finance.months import choose_month
 from core.ui.frame import frame
 from core.ui.kit import dialogs, words
-from core.ui.lists import tables
+from core.ui.lists import held_rows, tables
 
 
 def issue_button(month: date) -> None:
@@ -54,5 +54,4 @@ if any(row.state == DRAFT for row in rows):
     st.caption("The rows of a draft change until it is issued; months are reported one after the other.")
 number = tables.page_of(BORDEREAUX, len(rows))
 if number is not None:
-    paging = BORDEREAUX.paging(number)
-    tables.draw(BORDEREAUX, rows[paging.offset : paging.offset + paging.limit], number=number, total=len(rows))
+    tables.draw(BORDEREAUX, held_rows.page_of(BORDEREAUX, rows, number), number=number, total=len(rows))

@@ -32,7 +32,8 @@ criteria = filter_bar.read(CreditNoteFilter, names.names)
 filter_chips.draw(criteria, names.names)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     total, minor = credit_note_reading.count(session, criteria)
-    rows = credit_note_reading.list_notes(session, criteria, CREDIT_NOTES.paging(url_state.page()))
+    paging, order = CREDIT_NOTES.paging(url_state.page()), CREDIT_NOTES.order_among(credit_note_reading.ORDERS)
+    rows = credit_note_reading.list_notes(session, criteria, paging, order=order)
 if not total:
     nothing(criteria)
     st.stop()

@@ -19,15 +19,16 @@ from core.ui.sales.sales_filters import Asked
 
 
 def toolbar(found: Asked[MovementFilter], total: SalesTotals) -> None:
+    days = periods.describe_period(found.window) if found.window else "All time"
+    premium = words.plain(words.naira(total.net.total_minor))
     export_panel.offer(
         "movements",
         found.criteria.address(),
         rows=movements.count(total),
         sum_minor=total.net.total_minor,
+        line=f"{MOVEMENTS.count_text(movements.count(total))} · {premium} net · {days}",
         table=MOVEMENTS,
     )
-    days = periods.describe_period(found.window) if found.window else "All time"
-    st.markdown(f"{MOVEMENTS.count_text(movements.count(total))} · {days}")
 
 
 def footer(total: SalesTotals) -> None:

@@ -15,7 +15,7 @@ from core.ui.finance.months import choose_month
 from core.ui.finance.payment_tables import DUE, PAYMENTS, PAYOUTS
 from core.ui.frame import frame
 from core.ui.kit import dialogs, url_state, words
-from core.ui.lists import tables
+from core.ui.lists import held_rows, tables
 
 VIEWS = {"due": "Due", "payments": "Payments", "payouts": "Payouts", "taxes": "Taxes"}
 
@@ -37,9 +37,7 @@ def due() -> None:
     totals([balance for balance, _ in rows])
     number = tables.page_of(DUE, len(rows))
     if number is not None:
-        paging = DUE.paging(number)
-        shown = rows[paging.offset : paging.offset + paging.limit]
-        tables.draw(DUE, shown, number=number, total=len(rows))
+        tables.draw(DUE, held_rows.page_of(DUE, rows, number), number=number, total=len(rows))
 
 
 def totals(found: list[Balance]) -> None:
@@ -62,7 +60,8 @@ def payments() -> None:
     )
     with st.skeleton(height=300), reading(frame.scope()) as session:
         total, minor = payment_reading.count_payments(session, state=state)
-        rows = payment_reading.list_payments(session, PAYMENTS.paging(url_state.page()), state=state)
+        order = PAYMENTS.order_among(payment_reading.ORDERS)
+        rows = payment_reading.list_payments(session, PAYMENTS.paging(url_state.page()), state=state, order=order)
     st.markdown(f"{PAYMENTS.count_text(total)} · paid out less received {words.naira(minor)}")
     number = tables.page_of(PAYMENTS, total) if total else None
     if number is not None:
@@ -75,9 +74,7 @@ def payouts() -> None:
     st.markdown(PAYOUTS.count_text(len(rows)))
     number = tables.page_of(PAYOUTS, len(rows)) if rows else None
     if number is not None:
-        paging = PAYOUTS.paging(number)
-        shown = rows[paging.offset : paging.offset + paging.limit]
-        tables.draw(PAYOUTS, shown, number=number, total=len(rows))
+        tables.draw(PAYOUTS, held_rows.page_of(PAYOUTS, rows, number), number=number, total=len(rows))
 
 
 def taxes() -> None:

@@ -12,7 +12,7 @@ from core.ui.finance.finance_writes import ROLE
 from core.ui.finance.payment_tables import OF_BATCH
 from core.ui.frame import frame
 from core.ui.kit import dialogs, facts, words
-from core.ui.lists import tables
+from core.ui.lists import held_rows, tables
 
 
 def found() -> BatchRow | None:
@@ -67,5 +67,4 @@ with reading(frame.scope()) as session:
     rows = payment_reading.list_of_batch(session, row.id)
 number = tables.page_of(OF_BATCH, len(rows))
 if number is not None:
-    paging = OF_BATCH.paging(number)
-    tables.draw(OF_BATCH, rows[paging.offset : paging.offset + paging.limit], number=number, total=len(rows))
+    tables.draw(OF_BATCH, held_rows.page_of(OF_BATCH, rows, number), number=number, total=len(rows))

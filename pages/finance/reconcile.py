@@ -9,7 +9,7 @@ from core.ui.finance.finance_writes import ROLE
 from core.ui.finance.reconciling import form
 from core.ui.finance.reconciling.tables import RECONCILIATIONS
 from core.ui.frame import frame
-from core.ui.lists import tables
+from core.ui.lists import held_rows, tables
 
 frame.require(ROLE)
 frame.page_header(
@@ -38,6 +38,4 @@ if not rows:
 st.markdown(RECONCILIATIONS.count_text(len(rows)))
 number = tables.page_of(RECONCILIATIONS, len(rows))
 if number is not None:
-    paging = RECONCILIATIONS.paging(number)
-    shown = rows[paging.offset : paging.offset + paging.limit]
-    tables.draw(RECONCILIATIONS, shown, number=number, total=len(rows))
+    tables.draw(RECONCILIATIONS, held_rows.page_of(RECONCILIATIONS, rows, number), number=number, total=len(rows))

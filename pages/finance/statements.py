@@ -13,7 +13,7 @@ from core.ui.finance.months import choose_month
 from core.ui.finance.statement_table import STATEMENTS
 from core.ui.frame import frame
 from core.ui.kit import dialogs, words
-from core.ui.lists import tables
+from core.ui.lists import held_rows, tables
 
 
 def counted(rows: list[StatementSummary]) -> None:
@@ -67,6 +67,4 @@ if not is_over:
 counted(rows)
 number = tables.page_of(STATEMENTS, len(rows))
 if number is not None:
-    paging = STATEMENTS.paging(number)
-    shown = rows[paging.offset : paging.offset + paging.limit]
-    tables.draw(STATEMENTS, shown, number=number, total=len(rows))
+    tables.draw(STATEMENTS, held_rows.page_of(STATEMENTS, rows, number), number=number, total=len(rows))

@@ -17,15 +17,12 @@ from core.ui.policies import awaiting_view, endorsement_view, insurer_health, re
 TABLE = awaiting_view.WAITING
 
 
-def found(asked: SubmissionFilter) -> Page[OpenSubmission]:
+def found(asked: SubmissionFilter) -> tuple[Page[OpenSubmission], int]:
+    """Return the page of policies that wait, and the premium of all of them in kobo."""
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        return awaiting.list_open(
-            session,
-            names,
-            asked,
-            order=TABLE.order_among(awaiting_view.ORDERS),
-            paging=TABLE.paging(url_state.page()),
-        )
+        order, paging = TABLE.order_among(awaiting_view.ORDERS), TABLE.paging(url_state.page())
+        page = awaiting.list_open(session, names, asked, order=order, paging=paging)
+        return page, awaiting.sum_premium(session, asked)
 
 
 def nothing(asked: SubmissionFilter) -> None:
@@ -39,14 +36,14 @@ def nothing(asked: SubmissionFilter) -> None:
         )
 
 
-def results(page: Page[OpenSubmission]) -> None:
+def results(page: Page[OpenSubmission], premium_minor: int) -> None:
     number = tables.page_of(TABLE, page.total_count)
     if number is None:
         return
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.markdown(f"{TABLE.count_text(page.total_count)} waiting")
-        with st.container(horizontal=True, width="content", gap="xsmall"):
-            table_choices.draw(TABLE)
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        premium = words.plain(words.naira(premium_minor))
+        st.markdown(f"{TABLE.count_text(page.total_count)} waiting · {premium} of premium", width="content")
+        table_choices.draw(TABLE)
     above = st.container()
     picked = tables.draw(TABLE, page.items, number=number, total=page.total_count, chosen=())
     with above:
@@ -64,9 +61,9 @@ insurer_health.confirmation()
 endorsement_view.draw_untold()
 asked = awaiting_view.read(insurers)
 awaiting_view.filters(asked, insurers, people, person)
-page = found(asked)
+page, premium_minor = found(asked)
 if page.total_count:
-    results(page)
+    results(page, premium_minor)
 else:
     nothing(asked)
 with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):

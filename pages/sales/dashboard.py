@@ -1,10 +1,14 @@
 """Dashboard: sales figures compared with the previous period, and their breakdown."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from core import clock
+from core.services.comparisons import Comparison
 from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
+from core.services.windows import Window
 from core.ui.frame import frame
 from core.ui.kit import dialogs, figure_cache, url_state, words
 from core.ui.kit.figure_cache import StoreState
@@ -27,18 +31,24 @@ PERIODS = [name for name in periods.NAMES if name != periods.ALL]
 AGAINST = "against"
 
 
-def header(summary: Summary, at: StoreState, against: str) -> None:
+def header(window: Window, compared: Comparison, at: StoreState, against: str) -> None:
     as_of = f" Figures as of **{clock.format_lagos(at.as_of, '%H:%M:%S')}**, later sales follow." if at.as_of else ""
-    compared = "" if against == periods.NOTHING else f", compared with {periods.describe_comparison(summary.compared)}"
+    before = "" if against == periods.NOTHING else f", compared with {periods.describe_comparison(compared)}"
     st.caption(
-        f":material/calendar_month: **{periods.describe_period(summary.window)}**{compared}."
-        f" Days are those of Lagos.{as_of}"
+        f":material/calendar_month: **{periods.describe_period(window)}**{before}. Days are those of Lagos.{as_of}",
+        width="content",
     )
 
 
-def filters(asked: Asked[SalesFilter], against: str) -> None:
+def filters(asked: Asked[SalesFilter], against: str, about: Callable[[], None]) -> None:
+    """Draw the filters, and `about` the period in the same row: the figures begin higher."""
+
+    def beside() -> None:
+        comparison(against)
+        about()
+
     sales_filters.draw_period(asked, offer=PERIODS, also_changed=against != periods.PREVIOUS)
-    sales_filters.chips(asked, names, beside=lambda: comparison(against))
+    sales_filters.chips(asked, names, beside=beside)
 
 
 def comparison(against: str) -> None:
@@ -112,13 +122,12 @@ names = figure_cache.names(at)
 asked = sales_filters.read(SalesFilter, names, usual=DEFAULT, offer=PERIODS)
 against = url_state.one_of(AGAINST, periods.AGAINST) or periods.PREVIOUS
 window = asked.window or periods.window_of(DEFAULT, clock.today())
-filters(asked, against)
-cut = dashboard_cards.read_cut(window)
 compared = periods.comparison_of(asked.period, window, against)
+filters(asked, against, lambda: header(window, compared, at, against))
+cut = dashboard_cards.read_cut(window)
 wanted = asked.criteria
 with st.skeleton(height=240):
     summary = figure_cache.summary(at, window, compared, wanted)
-header(summary, at, against)
 tiles.draw(summary, is_compared=against != periods.NOTHING)
 stuck_strip.draw(figure_cache.stuck(at, int(clock.now().timestamp()) // 60), person)
 page = Page(asked, window, cut, at, names)

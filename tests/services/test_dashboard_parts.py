@@ -5,7 +5,8 @@ from datetime import date, timedelta
 
 import pytest
 
-from core import clock
+from core import clock, money
+from core.covers.insurers import insurer_b_auto
 from core.services.comparisons import Comparison
 from core.services.dimensions import load_choices
 from core.services.renewals import due
@@ -14,8 +15,10 @@ from core.services.sales.filter import SalesFilter
 from core.services.views import backlog
 from core.services.windows import Window
 from core.store.access import Scope, Store
+from core.store.schema.tables import WebhookEndpoint
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, lagos, sales_at
+from tests.services.selling import sell
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
@@ -115,6 +118,22 @@ def test_stuck_work_is_counted_as_its_lists_count_it(sold: Store) -> None:
     counts = {item.key: (item.count, item.amount_minor) for item in found.items}
     assert counts["due"] == (week.policies, week.premium_minor)
     assert all(item.count for item in found.items)
+
+
+def test_premium_that_is_not_placed_and_endpoints_that_fail_are_stuck(store: Store, partner: Partner) -> None:
+    sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE, is_live=True)
+    with store.writing(LIVE) as session:
+        for state in ("active", "failing", "disabled"):
+            session.insert(
+                WebhookEndpoint(
+                    distributor_id=partner.id, is_live=True, url="https://shop.example", state=state, secret="sealed"
+                )
+            )
+    with store.reading(LIVE) as session:
+        found = backlog.load_backlog(session, load_choices(session), TODAY)
+    counts = {item.key: (item.count, item.amount_minor) for item in found.items}
+    assert counts["unplaced"] == (1, money.to_minor(sale.price.total))
+    assert counts["endpoints"] == (2, None)
 
 
 def test_an_empty_store_has_nothing_stuck(store: Store) -> None:

@@ -124,6 +124,12 @@ def test_parts_of_a_statement_are_paid_until_nothing_remains_and_their_taxes_mak
     number, minor = finance.read(payment_reading.count_payments)
     assert (number, minor) == (3, whole.closing_minor)
     assert finance.read(payment_reading.list_payments, Paging(1, 2))[0].value_on == date(2026, 11, 20)
+    newest, oldest, largest, smallest = (
+        finance.read(payment_reading.list_payments, Paging(1, 9), order=order) for order in payment_reading.ORDERS
+    )
+    assert oldest == newest[::-1]
+    assert [row.net_minor for row in largest] == sorted((row.net_minor for row in newest), reverse=True)
+    assert [row.net_minor for row in smallest] == sorted(row.net_minor for row in newest)
     assert finance.money_faults() == []
 
 

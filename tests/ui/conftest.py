@@ -92,7 +92,7 @@ def texts(at: AppTest) -> str:
     """Everything that the page says, for looking a sentence up; what Markdown needs escaped is not."""
     kinds = ("title", "subheader", "markdown", "caption", "info", "warning", "error", "success")
     said = "\n".join(str(element.value) for kind in kinds for element in getattr(at, kind))
-    return said.replace("\\", "")
+    return said.replace("\\", "").replace(":color[@]", "@")
 
 
 def address(at: AppTest) -> dict[str, list[str]]:

@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import clock
+from core import clock, money
 from core import settings as settings_module
-from core.covers.insurers import insurer_b_auto, insurer_d
+from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d
 from core.services.audit import log as audit
 from core.services.people import staff
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Submission
+from core.ui.kit import words
 from tests.conftest import Partner
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, follow, lists, press, row_links, sent, texts
@@ -62,9 +63,13 @@ def test_nothing_waiting_says_so(screen: Screen, store: Store) -> None:
 
 
 def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, partner: Partner, aside: Sale) -> None:
-    sell(store, partner, insurer_d.COVERS[0], is_live=True)
+    other = sell(store, partner, insurer_d.COVERS[0], is_live=True)
     at = open_page(screen)
     shown = rows(at)
+    premium = money.to_minor(other.price.total + aside.price.total)
+    assert f"waiting · {words.naira(premium)} of premium" in texts(at)
+    narrowed = texts(open_page(screen, state="dead"))
+    assert f"waiting · {words.naira_of(aside.price.total)} of premium" in narrowed
     assert sorted(shown["State"]) == ["Not connected", "Set aside"]
     assert REFUSAL in list(shown["Last word"])
     assert all(each.endswith(" left") for each in shown["Target"])
@@ -96,6 +101,19 @@ def test_ticked_policies_are_sent_again_together(screen: Screen, store: Store, p
     at.button(key="awaiting.resend").click().run()
     assert "1 policy first in the queue. Left out 1: This insurer has no connection" in texts(at)
     assert state(store, aside) == "queued"
+
+
+def test_what_changes_nothing_for_any_ticked_policy_is_no_success(
+    screen: Screen, store: Store, partner: Partner
+) -> None:
+    pending = sell(store, partner, insurer_a.COMPREHENSIVE, is_live=True)
+    at = open_page(screen)
+    mark = next(payload["mark"] for payload in sent(at) if "rows" in payload)
+    at.session_state["awaiting_picked"] = (mark, [str(pending.policy_id)])
+    at.run()
+    at.button(key="awaiting.reported").click().run()
+    assert "Nothing was changed. Left out 1: This policy is pending" in at.error[0].value.replace("\\", "")
+    assert not at.success
 
 
 def test_retrying_all_asks_first_and_then_queues_them(screen: Screen, store: Store, aside: Sale) -> None:

@@ -381,7 +381,7 @@ def test_day_of_the_incident_is_filled_in(opens: Opens, office: Office) -> None:
     at = opens(claim_id)
     assert "is not known yet" in texts(at)
     press(at, "Keep the day")
-    assert "Is required" in texts(at)
+    assert "Fill this in" in texts(at)
     at.date_input(key=key(claim_id, "incident_date")).set_value(clock.today())
     press(at, "Keep the day")
     assert office.claim(claim_id).incident_date == clock.today().isoformat()

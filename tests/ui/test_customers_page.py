@@ -151,7 +151,7 @@ def test_a_hidden_value_is_shown_once_for_a_reason_and_leaves_no_trace(
     at.button(key=f"reveal.policy.{sale.policy_id}.submitted.bvn").click().run()
     at.button(key="reveal.confirm").click().run()
     assert BVN not in everything(at)
-    assert "Is required" in texts(at)
+    assert "Fill this in" in texts(at)
     at.selectbox(key="reveal.reason").set_value(pii_reveal.REASONS[0])
     at.text_input(key="reveal.details").set_value("she calls about her refund")
     at.button(key="reveal.confirm").click().run()

@@ -321,6 +321,14 @@ def test_a_day_under_way_is_framed_and_no_line_leads_to_it() -> None:
     assert line.x[0] == "Wed 18 Nov 2026 · ₦100.00 in all"
 
 
+def test_no_tick_hides_the_day_and_the_total_under_the_pointer() -> None:
+    when = [lagos(NOW) - timedelta(days=days) for days in (2, 1, 0)]
+    axis = charts.over_time(when, [Series(None, "A", [1_00, 2_00, 3_00])], "day", what="Premium").figure.layout.xaxis
+    assert list(axis.ticktext) == ["18 Nov", "19 Nov", "20 Nov"]
+    assert [round(mark) for mark in axis.tickvals] == [0, 1, 2], "beside its own bucket"
+    assert not any(mark == round(mark) for mark in axis.tickvals)
+
+
 @pytest.mark.parametrize("most", [0, 1, 99_99, 3_000_00, 1_234_567_89, 10**12])
 def test_the_axis_has_few_marks_in_the_units_of_the_page(most: int) -> None:
     when = [lagos(NOW)]

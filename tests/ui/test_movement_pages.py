@@ -31,6 +31,8 @@ def test_the_list_shows_signed_rows_and_the_net_of_the_whole(finance: Finance, s
     for minor in (total.premium_minor, -total.refunded_minor, total.net.total_minor):
         assert f"**{words.naira(minor)}**" in texts(at)
     assert f"| Net | {words.naira(total.net.total_minor)} |" in texts(at)
+    premium = words.naira(total.net.total_minor)
+    assert f"**{movements.count(total)}** movements · {premium} net · All time" in texts(at)
 
 
 def test_the_kind_narrows_rows_total_and_export(finance: Finance, screen: Screen) -> None:

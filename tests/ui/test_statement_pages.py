@@ -5,6 +5,7 @@ from datetime import date, timedelta
 import pytest
 
 from core.services.finance.parties import Party
+from core.services.finance.statements import overview as statement_overview
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
@@ -53,6 +54,17 @@ def test_a_month_is_prepared_at_once_and_another_person_approves(finance: Financ
         assert words.naira(minor) in [str(text.value) for text in at.text]
     links = [link.proto.url for link in at.get("link_button")]
     assert [f"/statements/{row.id}.{name}" for name in ("pdf", "xlsx", "csv")] == links
+
+
+def test_a_header_sorts_every_account_of_the_month(finance: Finance, screen: Screen) -> None:
+    at = open_page(screen, finance, LIST, month="2026-08", order="month-back")
+    rows = finance.read(statement_overview.list_month, date(2026, 8, 1))
+    assert len(rows) > 2
+    amounts = sorted((row.change_minor for row in rows), reverse=True)
+    assert list(lists(at)[0]["Of the month"]) == [words.naira(minor) for minor in amounts]
+    heads = {head["label"]: head for payload in sent(at) if "rows" in payload for head in payload["columns"]}
+    assert heads["Of the month"]["sorted"] == "descending"
+    assert "order=party" in heads["Party"]["href"]
 
 
 def test_somebody_else_approves_and_sends_a_whole_month_with_its_sums_before_the_eyes(

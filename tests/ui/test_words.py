@@ -61,6 +61,7 @@ def test_texts_of_others_are_never_formatted() -> None:
     assert words.plain("*b* [x](http://e) :red[y] $1 <i>") == (
         r"\*b\* \[x\]\(http" + "\u2060" + r"\://e\) \:red\[y\] \$1 \<i\>"
     )
+    assert words.plain("an@b.ng") == r"an:color[@]b\.ng", "no link to a mail program, and nothing hidden to copy"
     assert words.plain(None) == ""
 
 

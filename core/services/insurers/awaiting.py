@@ -107,6 +107,16 @@ def list_open(
     return Page([replace(row, owner=owners_by_policy.get(row.id)) for row in rows], total)
 
 
+def sum_premium(session: ScopedSession, criteria: SubmissionFilter = EVERYTHING) -> int:
+    """Return the premium of the policies of all open submissions of a selection, in kobo."""
+    query = (
+        sa.select(sa.func.coalesce(sa.func.sum(col(Policy.genius_price_minor)), 0))
+        .join(Submission, col(Submission.policy_id) == col(Policy.id))
+        .where(col(Submission.state).in_(OPEN), *criteria.conditions(Submission))
+    )
+    return int(session.execute(query).scalar_one())
+
+
 _POLICY_COLUMNS = (
     "id",
     "policy_number",

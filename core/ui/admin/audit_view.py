@@ -62,7 +62,7 @@ def _text(name: str, value: object) -> str:
     text = "; ".join(map(str, value)) if isinstance(value, list) else str(value)
     if _INSTANT.fullmatch(text):
         return words.moment(text)
-    return seal.mask(text) or "" if name in _PERSONAL else text
+    return seal.mask(text) or "" if name in _PERSONAL else words.format_dates(text)
 
 
 def screen_of(entry: Entry) -> menu.Screen | None:

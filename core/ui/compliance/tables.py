@@ -9,7 +9,7 @@ from core.services.compliance.request_forms import KINDS
 from core.services.compliance.requests import RequestRow
 from core.services.compliance.retention import CLASSES, Preview
 from core.ui.kit import words
-from core.ui.lists import columns
+from core.ui.lists import columns, held_rows
 from core.ui.lists.tables import Table
 
 STATES = {
@@ -35,21 +35,28 @@ def days_left(days: int | None) -> str | None:
     return f"{-days} day{plural} late" if days < 0 else f"{days} day{plural}"
 
 
-REQUESTS: Table[RequestRow] = Table(
-    name="data_requests",
-    noun=("request", "requests"),
-    opens="compliance/request.py",
-    narrow=("number", "kind", "state", "left"),
-    columns={
-        "number": columns.text("Number", lambda row: row.number, 120),
-        "kind": columns.text("Asks for", lambda row: KINDS[row.kind], 130),
-        "name": columns.text("Name", lambda row: row.name, 200),
-        "state": columns.state("State", lambda row: STATES[row.state]),
-        "received": columns.day("Received", lambda row: row.received_at),
-        "due": columns.day("Answer by", lambda row: row.last_day),
-        "left": columns.text("Left", lambda row: days_left(row.days_left), 110, right=True),
-        "identity": columns.text("Identity", lambda row: "Checked" if row.identity_at else "Not yet", 90),
-    },
+def _days_left(row: RequestRow | FilingRow | ComplaintRow) -> int | None:
+    return row.days_left
+
+
+REQUESTS: Table[RequestRow] = held_rows.sortable(
+    Table(
+        name="data_requests",
+        noun=("request", "requests"),
+        opens="compliance/request.py",
+        narrow=("number", "kind", "state", "left"),
+        columns={
+            "number": columns.text("Number", lambda row: row.number, 120),
+            "kind": columns.text("Asks for", lambda row: KINDS[row.kind], 130),
+            "name": columns.text("Name", lambda row: row.name, 200),
+            "state": columns.state("State", lambda row: STATES[row.state]),
+            "received": columns.day("Received", lambda row: row.received_at),
+            "due": columns.day("Answer by", lambda row: row.last_day),
+            "left": columns.text("Left", lambda row: days_left(row.days_left), 110, right=True, sort_key=_days_left),
+            "identity": columns.text("Identity", lambda row: "Checked" if row.identity_at else "Not yet", 90),
+        },
+    ),
+    usual="Next due first",
 )
 PREVIEWS: Table[Preview] = Table(
     name="retention",
@@ -63,35 +70,45 @@ PREVIEWS: Table[Preview] = Table(
         "oldest": columns.day("Oldest", lambda row: row.oldest_at),
     },
 )
-ERASURES: Table[ErasureRow] = Table(
-    name="erasures",
-    noun=("erasure", "erasures"),
-    opens="compliance/erasure.py",
-    columns={
-        "number": columns.text("Number", lambda row: row.number, 120),
-        "class": columns.text("Of", lambda row: CLASSES[row.record_class][0], 240),
-        "people": columns.number("Records of people", lambda row: len(row.customers)),
-        "state": columns.state("State", lambda row: STATES[row.state]),
-        "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
-        "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
-        "decider": columns.text("Decided by", lambda row: row.decider, 150),
-    },
+ERASURES: Table[ErasureRow] = held_rows.sortable(
+    Table(
+        name="erasures",
+        noun=("erasure", "erasures"),
+        opens="compliance/erasure.py",
+        columns={
+            "number": columns.text("Number", lambda row: row.number, 120),
+            "class": columns.text("Of", lambda row: CLASSES[row.record_class][0], 240),
+            "people": columns.number("Records of people", lambda row: len(row.customers)),
+            "state": columns.state("State", lambda row: STATES[row.state]),
+            "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
+            "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
+            "decider": columns.text("Decided by", lambda row: row.decider, 150),
+        },
+    ),
+    usual="Newest first",
 )
-BREACHES: Table[BreachRow] = Table(
-    name="breaches",
-    noun=("breach", "breaches"),
-    opens="compliance/breach.py",
-    narrow=("number", "title", "state", "left"),
-    columns={
-        "number": columns.text("Number", lambda row: row.number, 120),
-        "title": columns.text("What", lambda row: row.title, 320),
-        "state": columns.state("State", lambda row: row.state),
-        "known": columns.moment("Known since", lambda row: row.known_at),
-        "left": columns.text(
-            "Notify within", lambda row: None if row.hours_left is None else f"{row.hours_left} h", 110, right=True
-        ),
-        "people": columns.number("People", lambda row: row.people),
-    },
+BREACHES: Table[BreachRow] = held_rows.sortable(
+    Table(
+        name="breaches",
+        noun=("breach", "breaches"),
+        opens="compliance/breach.py",
+        narrow=("number", "title", "state", "left"),
+        columns={
+            "number": columns.text("Number", lambda row: row.number, 120),
+            "title": columns.text("What", lambda row: row.title, 320),
+            "state": columns.state("State", lambda row: row.state),
+            "known": columns.moment("Known since", lambda row: row.known_at),
+            "left": columns.text(
+                "Notify within",
+                lambda row: None if row.hours_left is None else f"{row.hours_left} h",
+                110,
+                right=True,
+                sort_key=lambda row: row.hours_left,
+            ),
+            "people": columns.number("People", lambda row: row.people),
+        },
+    ),
+    usual="Newest first",
 )
 EXPOSURES: Table[Exposure] = Table(
     name="exposures",
@@ -103,22 +120,25 @@ EXPOSURES: Table[Exposure] = Table(
         "subject": columns.text("Record", lambda row: row.subject, 360),
     },
 )
-CALENDAR: Table[FilingRow] = Table(
-    name="filings",
-    noun=("return", "returns"),
-    opens="compliance/filing.py",
-    key=lambda row: row.key,
-    narrow=("label", "due", "left", "state"),
-    columns={
-        "label": columns.text("Return", lambda row: row.label, 210),
-        "period": columns.day("Period to", lambda row: row.period_ends_on),
-        "due": columns.day("Due", lambda row: row.due_on),
-        "left": columns.text("Left", lambda row: days_left(row.days_left), 110, right=True),
-        "state": columns.state("State", lambda row: STATES[row.state]),
-        "preparer": columns.text("Prepared by", lambda row: row.preparer, 140),
-        "checker": columns.text("Checked by", lambda row: row.checker, 140),
-        "reference": columns.text("Reference", lambda row: row.reference, 140),
-    },
+CALENDAR: Table[FilingRow] = held_rows.sortable(
+    Table(
+        name="filings",
+        noun=("return", "returns"),
+        opens="compliance/filing.py",
+        key=lambda row: row.key,
+        narrow=("label", "due", "left", "state"),
+        columns={
+            "label": columns.text("Return", lambda row: row.label, 210),
+            "period": columns.day("Period to", lambda row: row.period_ends_on),
+            "due": columns.day("Due", lambda row: row.due_on),
+            "left": columns.text("Left", lambda row: days_left(row.days_left), 110, right=True, sort_key=_days_left),
+            "state": columns.state("State", lambda row: STATES[row.state]),
+            "preparer": columns.text("Prepared by", lambda row: row.preparer, 140),
+            "checker": columns.text("Checked by", lambda row: row.checker, 140),
+            "reference": columns.text("Reference", lambda row: row.reference, 140),
+        },
+    ),
+    usual="Next due first",
 )
 LICENCES: Table[Licence] = Table(
     name="licences",
@@ -131,19 +151,24 @@ LICENCES: Table[Licence] = Table(
         "state": columns.state("State", lambda row: row.state),
     },
 )
-COMPLAINTS: Table[ComplaintRow] = Table(
-    name="complaints",
-    noun=("complaint", "complaints"),
-    opens="compliance/complaint.py",
-    columns={
-        "number": columns.text("Number", lambda row: row.number, 120),
-        "category": columns.text("About", lambda row: CATEGORIES[row.category], 100),
-        "insurer": columns.text("Insurer", lambda row: row.insurer, 190),
-        "policy": columns.text("Policy", lambda row: row.policy_number, 170),
-        "name": columns.text("Name", lambda row: row.name, 170),
-        "received": columns.day("Received", lambda row: row.received_at),
-        "left": columns.text("Left", lambda row: days_left(row.days_left) or "Answered", 110, right=True),
-    },
+COMPLAINTS: Table[ComplaintRow] = held_rows.sortable(
+    Table(
+        name="complaints",
+        noun=("complaint", "complaints"),
+        opens="compliance/complaint.py",
+        columns={
+            "number": columns.text("Number", lambda row: row.number, 120),
+            "category": columns.text("About", lambda row: CATEGORIES[row.category], 100),
+            "insurer": columns.text("Insurer", lambda row: row.insurer, 190),
+            "policy": columns.text("Policy", lambda row: row.policy_number, 170),
+            "name": columns.text("Name", lambda row: row.name, 170),
+            "received": columns.day("Received", lambda row: row.received_at),
+            "left": columns.text(
+                "Left", lambda row: days_left(row.days_left) or "Answered", 110, right=True, sort_key=_days_left
+            ),
+        },
+    ),
+    usual="Next due first",
 )
 INSURERS: Table[InsurerLine] = Table(
     name="complaints_of_insurers",

@@ -152,13 +152,14 @@ def _formats(wanted: Offer, table: Table[Any] | None) -> None:
     if table is None or not (wanted.shown or {}).get(arrangement.COLUMNS):
         _buttons(wanted, "Export {}", as_shown=False)
         return
-    every, few = st.columns(2, gap="medium")
-    with every:
-        _heading("All columns", f"{len(wanted.kind.columns)} columns, newest first")
-        _buttons(wanted, "Export {}", as_shown=False)
-    with few:
-        _heading("As shown", _describe_shown(wanted, table))
-        _buttons(wanted, "{} as shown", as_shown=True)
+    with st.container(key=f"export_ways_{wanted.kind.name}"):
+        every, few = st.columns(2, gap="medium")
+        with every:
+            _heading("All columns", f"{len(wanted.kind.columns)} columns, newest first")
+            _buttons(wanted, "Export {}", as_shown=False)
+        with few:
+            _heading("As shown", _describe_shown(wanted, table))
+            _buttons(wanted, "{} as shown", as_shown=True)
 
 
 def _heading(title: str, says: str) -> None:

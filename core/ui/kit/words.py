@@ -20,6 +20,7 @@ _ABBREVIATIONS = {
     "dob": "date of birth",
     "nok": "next of kin",
     "num": "number",
+    "color": "colour",
 }
 # The meaning of a state decides its colour; screens do not choose colours themselves.
 _COLOURS: dict[str, str] = {
@@ -165,7 +166,8 @@ def moment(value: datetime | str | None) -> str:
 def plain(text: str | None) -> str:
     """Escape untrusted text for Markdown: shown literally, never formatted or linked."""
     unlinked = re.sub(r"(?i)(://|www\.)", "\u2060\\1", text or "")
-    return _MARKDOWN.sub(r"\\\1", unlinked)
+    # A span of its own: Markdown would link an e-mail address, and a hidden character would be copied with it.
+    return _MARKDOWN.sub(r"\\\1", unlinked).replace("@", ":color[@]")
 
 
 def title(name: str) -> str:

@@ -15,7 +15,8 @@ class Column(Generic[Row]):
     """A table column: its heading and a function for the cell text; `usual` columns are shown by default.
 
     `width` is the maximum cell width in pixels. `sorts` names the table orders that belong to this column, ascending
-    first. The text of `is_state` columns is coloured by state, that of others by `colour`, if given.
+    first; rows in memory sort by `sort_key`, or by the cell text. The text of `is_state` columns is coloured by state,
+    that of others by `colour`, if given.
     """
 
     label: str
@@ -27,6 +28,7 @@ class Column(Generic[Row]):
     says: str | None = None
     sorts: tuple[str, ...] = ()
     colour: Callable[[Row], str] | None = None
+    sort_key: Callable[[Row], Any] | None = None
 
     def cell(self, row: Row) -> str | tuple[str, str]:
         """Return the cell value sent to the browser: a text, or a text with its colour."""
@@ -59,9 +61,10 @@ def text(
     says: str | None = None,
     sorts: tuple[str, ...] = (),
     right: bool = False,
+    sort_key: Callable[[Any], Any] | None = None,
 ) -> Column[Any]:
     """Return a text column; `right` aligns it to the right, for texts that begin with a figure."""
-    return Column(label, of, width, usual, is_right=right, says=says, sorts=sorts)
+    return Column(label, of, width, usual, is_right=right, says=says, sorts=sorts, sort_key=sort_key)
 
 
 def state(
@@ -85,7 +88,7 @@ def number(
         found = of(row)
         return None if found is None else words.count(found)
 
-    return Column(label, shown, None, usual, is_right=True, says=says, sorts=sorts)
+    return Column(label, shown, None, usual, is_right=True, says=says, sorts=sorts, sort_key=of)
 
 
 def naira(
@@ -97,14 +100,23 @@ def naira(
     sorts: tuple[str, ...] = (),
 ) -> Column[Any]:
     """Return a column of money; `minor` returns kobo."""
-    return Column(label, lambda row: words.naira(minor(row)), None, usual, is_right=True, says=says, sorts=sorts)
+    return Column(
+        label,
+        lambda row: words.naira(minor(row)),
+        None,
+        usual,
+        is_right=True,
+        says=says,
+        sorts=sorts,
+        sort_key=minor,
+    )
 
 
 def moment(label: str, of: Callable[[Any], Any], *, usual: bool = True, sorts: tuple[str, ...] = ()) -> Column[Any]:
     """Return a column of instants, shown in Lagos time."""
-    return Column(label, lambda row: words.moment(of(row)), None, usual, is_right=True, sorts=sorts)
+    return Column(label, lambda row: words.moment(of(row)), None, usual, is_right=True, sorts=sorts, sort_key=of)
 
 
 def day(label: str, of: Callable[[Any], Any], *, usual: bool = True, sorts: tuple[str, ...] = ()) -> Column[Any]:
     """Return a column of dates; an instant is shown as its date in Lagos."""
-    return Column(label, lambda row: words.day(of(row)), None, usual, is_right=True, sorts=sorts)
+    return Column(label, lambda row: words.day(of(row)), None, usual, is_right=True, sorts=sorts, sort_key=of)

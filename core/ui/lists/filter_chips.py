@@ -42,7 +42,7 @@ def draw(
     filter_bar.draw(criteria, names, place="search", options=options, leave_out=leave_out)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="filter_chips"):
         with st.popover("Filter", icon=":material/filter_list:", key="filter_drawer"):
-            with st.grid(3, min_column_width=_FIELD_WIDTH, gap="xsmall"):
+            with st.container(key="filter_fields"), st.grid(3, min_column_width=_FIELD_WIDTH, gap="xsmall"):
                 filter_bar.draw(criteria, names, options=options, leave_out=leave_out)
                 filter_bar.draw(criteria, names, place="more", options=options, leave_out=leave_out)
             more()

@@ -11,7 +11,6 @@ from core.services.insurers import owners, resending
 from core.services.insurers.awaiting import InsurerHealth, OpenSubmission, Order
 from core.services.insurers.filter import NOBODY, SubmissionFilter
 from core.services.people.staff import Person
-from core.ui.kit import words
 from core.ui.lists import columns, filter_bar, filter_chips, saved_views, tables
 from core.ui.lists.columns import Column
 from core.ui.lists.filter_bar import Names
@@ -88,9 +87,7 @@ def _owner_button(ids_: Sequence[UUID], people: People, person: Person) -> None:
     others: dict[UUID | None, str] = {key: name for key, name in people.items() if key != person.id}
     choices: dict[UUID | None, str] = {person.id: "Me", **others, None: "Nobody"}
     with st.popover("Owner", icon=":material/person_add:", disabled=not ids_, key="awaiting_owner"):
-        to: UUID | None = st.selectbox(
-            "Who goes on", list(choices), key=_OWNER, format_func=lambda key: words.plain(choices[key])
-        )
+        to: UUID | None = st.selectbox("Who goes on", list(choices), key=_OWNER, format_func=choices.__getitem__)
         st.button(
             "Set the owner",
             key="awaiting.owner",

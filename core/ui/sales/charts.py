@@ -15,6 +15,7 @@ from core.ui.kit import colours, words
 MOST_SERIES = len(colours.SERIES) - 1
 _PATTERNS = ("", "/", "x", ".", "-", "|", "+", "\\")
 _BAR = 34
+_BESIDE = 0.05  # of a bucket
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
@@ -141,7 +142,11 @@ def across_time(when: Sequence[date], grain: Grain, ticks: int, *, names: Sequen
     labels = [f"{day:%b %Y}" if grain == "month" else f"{day.day} {day:%b}" for day in when]
     step = max(1, -(-len(when) // ticks))
     figure.update_xaxes(type="category", tickangle=0, showgrid=False)
-    figure.update_xaxes(tickvals=list(values[::step]), ticktext=labels[::step])
+    # Beside the middle of its bucket: over a bucket that a tick names, the pointer would show the tick's text.
+    marks = [place + _BESIDE for place in range(0, len(values), step)]
+    figure.update_xaxes(tickvals=marks, ticktext=labels[::step])
+    # A category that no bar has is unknown to the axis, and a mark would stand elsewhere.
+    figure.update_xaxes(categoryorder="array", categoryarray=list(values))
     figure.update_yaxes(rangemode="tozero", nticks=6)
     figure.update_layout(hovermode="x unified", height=320)
     if is_under_way(when, grain) and len(when) > 1:
@@ -212,6 +217,7 @@ def base() -> go.Figure:
                 "traceorder": "normal",
                 "font": {"color": colours.TEXT},
             },
+            "hoverlabel": {"font": {"color": colours.TEXT}},
             "dragmode": False,
             "xaxis": axis,
             "yaxis": axis,
@@ -241,7 +247,7 @@ def _percent(part: Slice, whole: int) -> str:
     return words.percent(share, 0 if share >= 0.1 else 1)
 
 
-def _short(name: str, most: int = 26) -> str:
+def _short(name: str, most: int = 32) -> str:
     return plain(name if len(name) <= most else f"{name[: most - 1].rstrip()}…")
 
 

@@ -38,7 +38,7 @@ def contact(customer: CustomerDetail) -> None:
         facts.line("Phone", customer.phone or "–")
         facts.line("Address", ", ".join(customer.place) or "–")
         facts.line("Distributor", customer.distributor)
-        facts.line("First met", words.moment(customer.created_at))
+        facts.line("Customer since", words.moment(customer.created_at))
         for other in customer.same_email_customers:
             st.page_link(
                 "sales/customer.py",

@@ -15,7 +15,7 @@ from core.ui.kit import words
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Kind:
-    """Name of one kind of stuck work, and the list behind it."""
+    """Name of one kind of stuck work, and the list behind it; `amount` says what its amount is."""
 
     label: tuple[str, str]
     icon: str
@@ -37,6 +37,13 @@ _KINDS: Final[Mapping[Item, _Kind]] = {
         path="policies/awaiting.py",
         query={},
     ),
+    "unplaced": _Kind(
+        label=("policy unplaced", "policies unplaced"),
+        icon="money_off",
+        path="finance/movements.py",
+        query={},
+        amount="premium",
+    ),
     "due": _Kind(
         label=("renewal due within 7 days", "renewals due within 7 days"),
         icon="event_upcoming",
@@ -57,6 +64,12 @@ _KINDS: Final[Mapping[Item, _Kind]] = {
         path="claims/queue.py",
         query={"view": "near"},
         amount="claimed",
+    ),
+    "endpoints": _Kind(
+        label=("webhook endpoint fails", "webhook endpoints fail"),
+        icon="webhook",
+        path="admin/webhooks.py",
+        query={},
     ),
 }
 
@@ -88,7 +101,10 @@ def _item(item: BacklogItem, person: Person) -> None:
             query_params={**kind.query, **frame.mode_query()},
         )
     else:
-        st.markdown(f":material/{kind.icon}: {label}", width="content", help=f"{screen.title}: {menu.open_to(screen)}.")
+        # As small as the links beside it.
+        st.markdown(
+            f":small[:material/{kind.icon}: {label}]", width="content", help=f"{screen.title}: {menu.open_to(screen)}."
+        )
 
 
 def _silent(distributor: SilentDistributor) -> None:

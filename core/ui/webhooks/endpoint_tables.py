@@ -7,7 +7,7 @@ from uuid import UUID
 
 from core.services.webhooks.endpoints import Endpoint
 from core.services.webhooks.log import Delivery
-from core.ui.lists import columns
+from core.ui.lists import columns, held_rows
 from core.ui.lists.tables import Table
 
 STATES: Mapping[str, str] = {
@@ -44,20 +44,23 @@ class EndpointRow:
         return self.endpoint.description or self.endpoint.url
 
 
-ENDPOINTS: Table[EndpointRow] = Table(
-    name="endpoints",
-    noun=("endpoint", "endpoints"),
-    opens="admin/webhook.py",
-    narrow=("name", "distributor", "state", "held"),
-    columns={
-        "name": columns.text("Endpoint", lambda row: row.name, 240),
-        "distributor": columns.text("Distributor", lambda row: row.distributor, 160),
-        "state": columns.state("State", lambda row: row.state),
-        "events": columns.text("Events", lambda row: ", ".join(row.endpoint.events), 200),
-        "held": columns.number("Held", lambda row: row.endpoint.held),
-        "success": columns.moment("Last success", lambda row: row.endpoint.last_success_at),
-        "failure": columns.moment("Last failure", lambda row: row.endpoint.last_failure_at),
-    },
+ENDPOINTS: Table[EndpointRow] = held_rows.sortable(
+    Table(
+        name="endpoints",
+        noun=("endpoint", "endpoints"),
+        opens="admin/webhook.py",
+        narrow=("name", "distributor", "state", "held"),
+        columns={
+            "name": columns.text("Endpoint", lambda row: row.name, 240),
+            "distributor": columns.text("Distributor", lambda row: row.distributor, 160),
+            "state": columns.state("State", lambda row: row.state),
+            "events": columns.text("Events", lambda row: ", ".join(row.endpoint.events), 200),
+            "held": columns.number("Held", lambda row: row.endpoint.held),
+            "success": columns.moment("Last success", lambda row: row.endpoint.last_success_at),
+            "failure": columns.moment("Last failure", lambda row: row.endpoint.last_failure_at),
+        },
+    ),
+    usual="As registered",
 )
 
 

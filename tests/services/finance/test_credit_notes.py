@@ -74,6 +74,19 @@ def one(finance: Finance, note_id: UUID) -> CreditNoteRow:
     return found
 
 
+def test_credit_notes_are_sorted_by_time_and_by_amount(finance: Finance, partner: Partner) -> None:
+    cancelled(finance, partner, "AAA-111AA")
+    cancelled(finance, partner, "BBB-222BB", days=30)
+    newest, oldest, largest, smallest = (
+        finance.read(credit_note_reading.list_notes, CreditNoteFilter(), Paging(1, 9), order=order)
+        for order in credit_note_reading.ORDERS
+    )
+    assert len(newest) > 2
+    assert oldest == newest[::-1]
+    assert [row.total_minor for row in largest] == sorted((row.total_minor for row in newest), reverse=True)
+    assert [row.total_minor for row in smallest] == sorted(row.total_minor for row in newest)
+
+
 def test_each_term_that_goes_back_has_a_numbered_note_with_its_arithmetic_and_shares(
     finance: Finance, partner: Partner
 ) -> None:

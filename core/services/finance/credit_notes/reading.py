@@ -1,9 +1,9 @@
 """Credit notes as screens show them: the refund, its term and arithmetic, and the people."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -21,6 +21,13 @@ from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import CreditNote, Distributor, Policy, Product, Provider, Refund, Renewal, Staff
 
 UNFILTERED = CreditNoteFilter()
+Order = Literal["newest", "oldest", "largest", "smallest"]
+ORDERS: Mapping[Order, tuple[Any, ...]] = {
+    "newest": (col(CreditNote.created_at).desc(), col(CreditNote.id).desc()),
+    "oldest": (col(CreditNote.created_at), col(CreditNote.id)),
+    "largest": (col(CreditNote.total_minor).desc(), col(CreditNote.id).desc()),
+    "smallest": (col(CreditNote.total_minor), col(CreditNote.id)),
+}
 _COPIED = (
     *(
         "id",
@@ -90,9 +97,11 @@ def count(session: ScopedSession, criteria: CreditNoteFilter) -> tuple[int, int]
     return int(number), int(minor)
 
 
-def list_notes(session: ScopedSession, criteria: CreditNoteFilter, paging: Paging) -> list[CreditNoteRow]:
-    """Return a page of credit notes, the newest first."""
-    query = _query().where(*criteria.conditions(CreditNote)).limit(paging.limit).offset(paging.offset)
+def list_notes(
+    session: ScopedSession, criteria: CreditNoteFilter, paging: Paging, *, order: Order = "newest"
+) -> list[CreditNoteRow]:
+    """Return a page of credit notes."""
+    query = _query(order).where(*criteria.conditions(CreditNote)).limit(paging.limit).offset(paging.offset)
     return [_build(row) for row in session.execute(query)]
 
 
@@ -110,7 +119,7 @@ def list_unpaid(session: ScopedSession, before: datetime) -> list[CreditNoteRow]
     return [_build(row) for row in session.execute(query)]
 
 
-def _query() -> AnySelect:
+def _query(order: Order = "newest") -> AnySelect:
     start = sa.case((col(Refund.renewal_id).is_not(None), col(Renewal.start_at)), else_=col(Policy.start_at))
     end = sa.case((col(Refund.renewal_id).is_not(None), col(Renewal.expiration_at)), else_=col(Policy.expiration_at))
     query: AnySelect = (
@@ -130,7 +139,7 @@ def _query() -> AnySelect:
         .outerjoin(_FIRST, col(_FIRST.id) == col(CreditNote.first_by))
         .outerjoin(_APPROVER, col(_APPROVER.id) == col(CreditNote.approved_by))
         .outerjoin(_PAYER, col(_PAYER.id) == col(CreditNote.paid_by))
-        .order_by(col(CreditNote.created_at).desc(), col(CreditNote.id).desc())
+        .order_by(*ORDERS[order])
     )
     return query
 

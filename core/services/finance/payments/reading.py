@@ -1,9 +1,9 @@
 """Payments and batches as screens show them, and as statements print them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -21,6 +21,13 @@ from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import BankAccount, Payment, PaymentSettlement, PayoutBatch, Staff, Statement
 
 DIRECTIONS = {"out": "Paid out", "in": "Received"}
+Order = Literal["newest", "oldest", "largest", "smallest"]
+ORDERS: Mapping[Order, tuple[Any, ...]] = {
+    "newest": (col(Payment.prepared_at).desc(), col(Payment.id).desc()),
+    "oldest": (col(Payment.prepared_at), col(Payment.id)),
+    "largest": (col(Payment.net_minor).desc(), col(Payment.id).desc()),
+    "smallest": (col(Payment.net_minor), col(Payment.id)),
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,9 +102,11 @@ class BatchRow:
         return "Paid" if self.answered == self.payments else "Approved"
 
 
-def list_payments(session: ScopedSession, paging: Paging, *, state: str | None = None) -> list[PaymentRow]:
-    """List payments, the newest first, of one state if it is given."""
-    query = _query().order_by(col(Payment.prepared_at).desc(), col(Payment.id).desc())
+def list_payments(
+    session: ScopedSession, paging: Paging, *, state: str | None = None, order: Order = "newest"
+) -> list[PaymentRow]:
+    """List payments, of one state if it is given."""
+    query = _query().order_by(*ORDERS[order])
     query = query.where(*_of_state(state)).limit(paging.limit).offset(paging.offset)
     return _build(session, session.execute(query).all())
 

@@ -1,24 +1,27 @@
 """The tables of reconciliations and of the differences of one."""
 
 from core.services.finance.reconciling.reading import DifferenceRow, ReconciliationRow
-from core.ui.lists import columns
+from core.ui.lists import columns, held_rows
 from core.ui.lists.tables import Table
 
-RECONCILIATIONS: Table[ReconciliationRow] = Table(
-    name="reconciliations",
-    noun=("reconciliation", "reconciliations"),
-    opens="finance/reconciliation.py",
-    narrow=("party", "month", "verdict"),
-    columns={
-        "party": columns.text("Party", lambda row: row.party, 190),
-        "month": columns.text("Month", lambda row: f"{row.month:%b %Y}", 90),
-        "file": columns.text("File", lambda row: row.file_name, 180),
-        "rows": columns.number("Their rows", lambda row: row.theirs_rows),
-        "matched": columns.number("Matched", lambda row: row.matched_rows),
-        "verdict": columns.text("Differences", lambda row: row.verdict, 150),
-        "difference": columns.naira("Ours less theirs", lambda row: row.ours_minor - row.theirs_minor),
-        "made": columns.moment("Made", lambda row: row.made_at),
-    },
+RECONCILIATIONS: Table[ReconciliationRow] = held_rows.sortable(
+    Table(
+        name="reconciliations",
+        noun=("reconciliation", "reconciliations"),
+        opens="finance/reconciliation.py",
+        narrow=("party", "month", "verdict"),
+        columns={
+            "party": columns.text("Party", lambda row: row.party, 190),
+            "month": columns.text("Month", lambda row: f"{row.month:%b %Y}", 90, sort_key=lambda row: row.month),
+            "file": columns.text("File", lambda row: row.file_name, 180),
+            "rows": columns.number("Their rows", lambda row: row.theirs_rows),
+            "matched": columns.number("Matched", lambda row: row.matched_rows),
+            "verdict": columns.text("Differences", lambda row: row.verdict, 150),
+            "difference": columns.naira("Ours less theirs", lambda row: row.ours_minor - row.theirs_minor),
+            "made": columns.moment("Made", lambda row: row.made_at),
+        },
+    ),
+    usual="Newest first",
 )
 DIFFERENCES: Table[DifferenceRow] = Table(
     name="differences",
