@@ -3,29 +3,21 @@
 import streamlit as st
 
 from core.services.finance import ageing
-from core.services.finance.ageing import BUCKETS, Aged
+from core.services.finance.ageing import Aged
 from core.store.access import reading
+from core.ui.finance.ageing_table import PAYABLE, RECEIVABLE
 from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame
-from core.ui.kit import words
+from core.ui.lists import tables
+from core.ui.lists.tables import Table
 
 
-def cells(name: str, kind: str, minors: tuple[int, ...]) -> dict[str, str]:
-    amounts = zip((*BUCKETS, "Total"), (*minors, sum(minors)), strict=True)
-    return {
-        "Party": words.plain(name),
-        "Kind": kind.title(),
-        **{label: words.naira(minor) if minor else "–" for label, minor in amounts},
-    }
-
-
-def table(title: str, rows: list[Aged]) -> None:
+def draw(title: str, table: Table[Aged], rows: list[Aged]) -> None:
     st.subheader(title, anchor=False)
-    if not rows:
+    if rows:
+        tables.draw_short(table, [*rows, Aged(party="Total", kind="", minors=ageing.total(rows))])
+    else:
         st.caption("Nothing is due.")
-        return
-    shown = [cells(row.party, row.kind, row.minors) for row in rows]
-    st.table([*shown, cells("Total", "", ageing.total(rows))], border="horizontal")
 
 
 frame.require(ROLE)
@@ -35,8 +27,8 @@ if not frame.mode():
     st.stop()
 with st.skeleton(height=300), reading(frame.scope()) as session:
     found = ageing.list_aged(session)
-table("Payable by the platform", [row for row in found if row.total_minor > 0])
-table("Receivable, or carried", [row for row in found if row.total_minor <= 0])
+draw("Payable by the platform", PAYABLE, [row for row in found if row.total_minor > 0])
+draw("Receivable, or carried", RECEIVABLE, [row for row in found if row.total_minor <= 0])
 with st.container(horizontal=True, gap="xsmall"):
     for format_ in ("xlsx", "csv"):
         st.link_button(f"Ageing {format_.upper()}", f"/ageing.{format_}", icon=":material/download:")
