@@ -143,7 +143,9 @@ def _check_phone(value: str) -> str:
     # The parser accepts letters, extensions and addresses too; an E.164 number has digits only.
     if re.fullmatch(r"\+(?!234)[1-9]\d{6,14}", digits) and _is_possible(digits):
         return value
-    raise fault("must be a Nigerian mobile number or one in E.164 form")
+    raise fault(
+        "must be a Nigerian mobile number, or one in E.164 form: +, country code and number, such as +447700900123"
+    )
 
 
 def _is_possible(number: str) -> bool:

@@ -45,6 +45,7 @@ class Effect(Enum):
 
     SETS_CLAIMED = "fills the claimed amount from what is owed, if it is still zero"
     SETS_RESERVE = "sets a reserve from the claimed amount, if there is none"
+    RAISES_RESERVE = "raises a reserve that is below what is approved or offered and not paid yet"
     SETS_APPROVER = "records who approved"
     CLEARS_APPROVAL = "clears the approved amount and its approver"
     PAYS = "adds a payment of the accepted offer"
@@ -143,7 +144,7 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
     _S.APPROVED: StatusRule(
         leads_to=(_S.OFFER_SENT, _S.ESTIMATE_SUBMITTED, _S.REVIEWING),
         needs=(DOCUMENTS, APPROVED_AMOUNT, CHECKS, CHECK_AUTHORITY, AUTHORITY, OWN_PASSWORD),
-        effects=frozenset({Effect.SETS_CLAIMED, Effect.SETS_RESERVE, Effect.SETS_APPROVER}),
+        effects=frozenset({Effect.SETS_CLAIMED, Effect.SETS_RESERVE, Effect.RAISES_RESERVE, Effect.SETS_APPROVER}),
         column="approved_amount_minor",
         amount_label="Approved amount (₦)",
         label="Approve",
@@ -153,6 +154,7 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
     _S.OFFER_SENT: StatusRule(
         leads_to=(_S.OFFER_ACCEPTED, _S.OFFER_REJECTED, _S.REVIEWING),
         needs=(APPROVAL, OFFER, AUTHORITY),
+        effects=frozenset({Effect.RAISES_RESERVE}),
         clock=ClockEffect.WAITS,
         column="offer_amount_minor",
         amount_label="Offer (₦)",

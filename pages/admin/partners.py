@@ -17,21 +17,6 @@ from core.ui.lists import filter_bar, filter_chips, saved_views, table_choices, 
 VIEWS = {"distributors": "Distributors", "insurers": "Insurers"}
 
 
-def choose() -> str:
-    asked: str = url_state.one_of("view", VIEWS) or "distributors"
-    st.session_state["view"] = asked
-    st.segmented_control(
-        "Show",
-        list(VIEWS),
-        key="view",
-        required=True,
-        format_func=VIEWS.__getitem__,
-        label_visibility="collapsed",
-        on_change=lambda: st.query_params.from_dict({"view": st.session_state["view"], **frame.mode_query()}),
-    )
-    return asked
-
-
 def distributors() -> None:
     wanted = filter_bar.read(DistributorFilter)
     filter_chips.draw(wanted, beside=add_button)
@@ -83,4 +68,4 @@ def heading(table: tables.Table[Any], total: int) -> None:
 person = frame.require("admin")
 frame.page_header("Distributors and insurers", "Who sells, who insures, and how each of them does.")
 dialogs.run("admin")
-{"distributors": distributors, "insurers": insurers}[choose()]()
+{"distributors": distributors, "insurers": insurers}[url_state.choose_view(VIEWS)]()

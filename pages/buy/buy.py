@@ -1,7 +1,7 @@
 """Buy: every cover except credit life, sold for a distributor with the form that its endpoint declares."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -20,13 +20,12 @@ from core.ui.frame import frame
 from core.ui.kit import words
 
 Offer = tuple[Cover[Any], ProductForSale]
-Option = TypeVar("Option")
 
 
 def choose(sellers: Sequence[DistributorName]) -> Checkout | None:
     """Return the sale defined by the three choices; None while one is missing, which is said."""
-    with st.grid(3, min_column_width=220, gap="small"):
-        distributor = choice("On behalf of", sellers, "on_behalf_of", lambda seller: seller.name)
+    with choices:
+        distributor = selling.choice("On behalf of", sellers, "on_behalf_of", lambda seller: seller.name)
         if distributor is None:
             draw_drafts(sellers)
             return None
@@ -36,26 +35,18 @@ def choose(sellers: Sequence[DistributorName]) -> Checkout | None:
             st.warning("This distributor has nothing to sell here. An administrator can switch products on.")
             return None
         named = {title(offer): offer for offer in offers}
-        covered = choice("Cover and insurer", list(named), "cover", str)
+        covered = selling.choice("Cover and insurer", list(named), "cover", str)
         if covered is None:
             draw_drafts(sellers)
+            with whom:
+                known_customer.draw_first(counter)
             return None
         cover = named[covered][0]
         ours = [product for other, product in offers if other is cover]
-        product = choice("Product", ours, "sold", lambda product: product.name)
+        product = selling.choice("Product", ours, "sold", lambda product: product.name)
     if product is None:
         return None
     return Checkout(key=f"buy {cover.key}", cover=cover, product=product, counter=counter)
-
-
-def choice(label: str, options: Sequence[Option], key: str, name: Callable[[Option], str]) -> Option | None:
-    """Draw a pick list with nothing chosen, unless there is one option only."""
-    if len(options) == 1:
-        st.session_state[key] = options[0]
-    chosen: Option | None = st.selectbox(
-        label, options, format_func=name, key=key, index=None, placeholder="Choose", bind="query-params"
-    )
-    return chosen
 
 
 def draw_drafts(sellers: Sequence[DistributorName]) -> None:
@@ -106,13 +97,14 @@ if not sellers:
     selling.show(person)
     st.stop()
 place = st.container(gap="xsmall")
+choices = st.grid(3, min_column_width=220, gap="small")
+whom = st.container(gap="xsmall")
 sale = choose(sellers)
 if sale is None:
     st.caption("Choose for whom you sell, then the cover and the product.")
 elif receipt := checkout.receipt_of(sale.key):
     receipts.show(sale.key, receipt, sale.counter)
 else:
-    if customer := receipts.get_same_customer(sale.counter):
-        del st.session_state[receipts.SAME_CUSTOMER]
+    if customer := known_customer.take_chosen(sale.counter):
         known_customer.fill(sale.form, customer)
     checkout.run(sale)

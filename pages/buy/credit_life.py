@@ -19,7 +19,8 @@ from core.ui.buying.selling import Counter
 from core.ui.frame import frame
 
 KEY = "credit_life"
-BUYING = f"{KEY}.buying"
+# In the address, so that Back leads from the details to the figures.
+STEP, DETAILS = "step", "details"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +38,10 @@ def explore(sellers: Sequence[DistributorName]) -> None:
         st.subheader("The loan", anchor=False)
         loan = ask_loan(sellers, locked=False)
     if loan is None:
-        grid.info("Enter the loan to see what its cover costs, and why.", icon=":material/calculate:")
+        grid.info(
+            "Choose for whom you sell and the product, and enter the loan, to see what its cover costs, and why.",
+            icon=":material/calculate:",
+        )
         return
     with grid.container():
         show_price(loan.product, loan.figures)
@@ -66,11 +70,11 @@ def buy(sellers: Sequence[DistributorName]) -> None:
 
 
 def begin() -> None:
-    st.session_state[BUYING] = True
+    st.query_params[STEP] = DETAILS
 
 
 def leave() -> NoReturn:
-    del st.session_state[BUYING]
+    st.query_params.pop(STEP, None)
     st.rerun()
 
 
@@ -80,21 +84,16 @@ def counter_of(distributor: DistributorName) -> Counter:
 
 def ask_loan(sellers: Sequence[DistributorName], *, locked: bool) -> Loan | None:
     """Return the loan as entered; None without an amount or when a value is invalid."""
-    distributor = st.selectbox(
-        "On behalf of",
-        sellers,
-        format_func=lambda seller: seller.name,
-        key="on_behalf_of",
-        bind="query-params",
-        disabled=locked,
-    )
+    distributor = selling.choice("On behalf of", sellers, "on_behalf_of", lambda seller: seller.name, locked=locked)
+    if distributor is None:
+        return None
     offered = sorted(selling.list_products(counter_of(distributor), CREDIT_LIFE), key=by_basis)
     if not offered:
         st.warning("This distributor has no credit life product. An administrator can switch one on.")
         return None
-    product = st.selectbox(
-        "Product", offered, format_func=lambda sold: sold.name, key="plan", bind="query-params", disabled=locked
-    )
+    product = selling.choice("Product", offered, "plan", lambda sold: sold.name, locked=locked)
+    if product is None:
+        return None
     figures = ask_figures(product, locked=locked)
     return Loan(distributor=distributor, product=product, figures=figures) if figures else None
 
@@ -108,10 +107,11 @@ frame.page_header("Credit life", "See what the cover of a loan costs and why, th
 with reading(frame.scope()) as session:
     sellers = distributors.list_active(session)
 if receipt := checkout.receipt_of(KEY):
+    st.query_params.pop(STEP, None)
     receipts.show(KEY, receipt)
 elif not sellers:
     selling.show(person)
-elif BUYING in st.session_state:
+elif st.query_params.get(STEP) == DETAILS:
     buy(sellers)
 else:
     explore(sellers)

@@ -20,21 +20,6 @@ from core.ui.lists import held_rows, tables
 VIEWS = {"due": "Due", "payments": "Payments", "payouts": "Payouts", "taxes": "Taxes"}
 
 
-def choose() -> str:
-    asked: str = url_state.one_of("view", VIEWS) or "due"
-    st.session_state["view"] = asked
-    st.segmented_control(
-        "Show",
-        list(VIEWS),
-        key="view",
-        required=True,
-        format_func=VIEWS.__getitem__,
-        label_visibility="collapsed",
-        on_change=lambda: st.query_params.from_dict({"view": st.session_state["view"], **frame.mode_query()}),
-    )
-    return asked
-
-
 def due() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = [(each, batches.hindrance_of(session, each)) for each in balances.list_balances(session)]
@@ -132,6 +117,6 @@ frame.page_header(
 if not frame.mode():
     st.info("Payments are made of live records: switch to Live in the menu.", icon=":material/science:")
     st.stop()
-view = choose()
+view = url_state.choose_view(VIEWS)
 dialogs.run(ROLE)
 {"due": due, "payments": payments, "payouts": payouts, "taxes": taxes}[view]()

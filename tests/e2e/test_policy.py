@@ -47,7 +47,10 @@ def test_a_policy_is_found_by_its_plate_and_cancelled_with_its_refund(visit: Vis
     page = visit("operations", "/search?mode=test")
     found(page, "kja 417 qx")
     number = str(sale.policy["meta"]["policy_number"])
-    expect(page.get_by_role("heading", name=number)).to_contain_text("In force")
+    heading = page.get_by_role("heading", name=number)
+    expect(heading).to_contain_text("In force")
+    page.get_by_text("Policy " + str(sale.policy_id)).scroll_into_view_if_needed()
+    expect(heading).to_be_in_viewport()
     certificate = page.frame_locator('iframe[title="Certificate"]').owner
     expect(certificate).to_have_attribute("src", re.compile(r"^/certificates/[a-z2-7]{26}\.pdf"))
     page.get_by_role("button", name="Cancel policy").click()

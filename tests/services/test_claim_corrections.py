@@ -7,6 +7,7 @@ import pytest
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import corrections
+from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
 KIN = {
@@ -96,3 +97,42 @@ def test_a_death_that_came_over_the_api_gets_its_claimant_before_an_officer_appr
     assert (claim.claim_owner, claim.claim_owner_first_name) == ("Next of kin", "Bisi")
     assert "Bisi" not in str(office.log(claim_id)[-1].after)
     office.move(claim_id, "Approved", by="bola", amount="75000")
+
+
+def date_incident(office: Office, claim_id: Any, on: str, *, by: str = "bola", reason: str | None = "A slip") -> None:
+    version = office.claim(claim_id).version
+    office.do(corrections.set_incident_date, claim_id, by=by, on=on, reason=reason, version=version)
+
+
+@pytest.mark.frozen_at(NOON)
+def test_no_officer_moves_a_loss_into_the_cover_and_a_known_day_changes_with_a_reason_only(office: Office) -> None:
+    claim_id = office.lodge(incident_date="2026-08-01")
+    with pytest.raises(NotAllowed, match="In force on the day of the incident"):
+        office.move(claim_id, "Approved", amount="75000")
+    with pytest.raises(InvalidInput, match="correction_reason must be given"):
+        date_incident(office, claim_id, "2026-11-01", reason=None)
+    with pytest.raises(NotAllowed, match=r"met needs a supervisor: In force on the day of the incident"):
+        date_incident(office, claim_id, "2026-11-01")
+    assert office.claim(claim_id).incident_date == "2026-08-01"
+    date_incident(office, claim_id, "2026-11-01", by="sade", reason="The letter says so")
+    assert (office.claim(claim_id).incident_date, office.log(claim_id)[-1].after["reason"]) == (
+        "2026-11-01",
+        "The letter says so",
+    )
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+    with pytest.raises(StateForbids, match="Offer accepted keeps what was submitted"):
+        date_incident(office, claim_id, "2026-11-02", by="sade")
+
+
+@pytest.mark.frozen_at(NOON)
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_the_day_of_a_line_changes_where_the_line_keeps_it(office: Office) -> None:
+    marine, gadget = office.lodge(), office.lodge()
+    told = {"incident_type": "Theft"}
+    bare = {"credit_life_claim_meta": None, "incident_date": None}
+    office.put(marine, claim_type="Marine", claim_meta={**told, "incident_date": "2026-11-01"}, **bare)
+    office.put(gadget, claim_type="Gadget", gadget_claim_meta={**told, "date": "2026-11-01"}, **bare)
+    for claim_id in (marine, gadget):
+        date_incident(office, claim_id, "2026-11-02")
+    assert (office.claim(marine).claim_meta or {})["incident_date"] == "2026-11-02"
+    assert (office.claim(gadget).gadget_claim_meta or {})["date"] == "2026-11-02"

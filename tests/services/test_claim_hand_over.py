@@ -116,7 +116,7 @@ def test_no_other_door_of_a_claim_opens_to_finance_while_it_waits(office: Office
         "assign several": lambda s: assignment.assign_claims(s, chosen, to=funmi.id, person=funmi),
         "take next": lambda s: assignment.assign_next(s, person=funmi),
         "comment": lambda s: claim_actions.add_comment(s, text="Pay", **on),
-        "incident": lambda s: claim_actions.set_incident_date(s, on=date(2026, 11, 1), **seen),
+        "incident": lambda s: corrections.set_incident_date(s, on=date(2026, 11, 1), **seen),
         "deductions": lambda s: claim_actions.set_deductions(s, excess=Decimal(0), betterment=Decimal(0), **seen),
         "reserve": lambda s: reserves.set_reserve(s, amount="1", reason="Why not", **seen),
         "amounts": lambda s: corrections.correct_amounts(s, amounts={"loan_amount": "1"}, reason="Why", **seen),

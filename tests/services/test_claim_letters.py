@@ -75,6 +75,15 @@ def test_letters_wait_for_what_they_tell_of(office: Office) -> None:
         keep(office, claim_id, "acknowledgement", version=7)
 
 
+def test_no_papers_are_asked_for_once_a_claim_is_decided(office: Office) -> None:
+    claim_id = office.lodge()
+    office.put(claim_id, credit_life_claim_meta={"incident_type": "Loss of job"})
+    assert "employment termination letter" in compose(office, claim_id, "documents").body
+    office.walk(claim_id, "Declined")
+    with pytest.raises(StateForbids, match="papers that are owed"):
+        compose(office, claim_id, "documents")
+
+
 def test_the_offer_fills_the_offer_form_and_a_payment_names_what_was_paid(office: Office) -> None:
     claim_id = office.lodge()
     office.walk(claim_id, "Approved", "Offer sent")

@@ -102,6 +102,27 @@ def test_a_reserve_is_refused_with_the_field_and_changes_nothing(office: Office)
         put(office, claim_id, "1")
 
 
+def test_an_approval_above_the_reserve_raises_it_and_nobody_goes_below_what_is_approved_or_offered(
+    office: Office,
+) -> None:
+    claim_id = office.lodge()
+    office.move(claim_id, "Reviewing")
+    put(office, claim_id, "15000")
+    office.move(claim_id, "Approved", amount="60000")
+    assert changes(office, claim_id) == [7_500_000, -6_000_000, 4_500_000]
+    with pytest.raises(InvalidInput, match=r"reserve must not be below ₦60,000.00, what is approved and not paid yet"):
+        put(office, claim_id, "59999.99")
+    office.move(claim_id, "Offer sent", amount="50000", note="As agreed")
+    put(office, claim_id, "50000")
+    office.move(claim_id, "Offer accepted")
+    with pytest.raises(InvalidInput, match=r"below ₦50,000.00"):
+        put(office, claim_id, "0")
+    office.move(claim_id, "Reviewing", by="sade")
+    put(office, claim_id, "20000")
+    office.move(claim_id, "Approved", amount="60000", by="sade")
+    assert sum(changes(office, claim_id)) == 6_000_000
+
+
 def test_outstanding_and_incurred_are_sums_of_the_rows(office: Office) -> None:
     paid, reviewing = office.lodge(), office.lodge()
     office.walk(paid, *PAID)

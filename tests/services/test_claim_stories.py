@@ -17,6 +17,7 @@ from core.covers.claims.registry import LINES
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
 from core.covers.registry import COVERS
+from core.errors import InvalidInput
 from core.services.claims.intake import attaching, lodging
 from core.services.claims.paying import hand_overs
 from core.services.claims.review import review as claim_review
@@ -143,3 +144,14 @@ def test_declined_claim_is_appealed_and_declined_again(office: Office) -> None:
     assert [step.note for step in found.status_steps] == [
         *(None, "No papers came", "An appeal with new papers", "The papers are of another car")
     ]
+
+
+def test_what_no_sum_insured_bounds_is_approved_with_a_reason_for_the_amount(office: Office) -> None:
+    claim_id = give_notice(office, "personal-accident")
+    send_papers(office, claim_id)
+    (check,) = [check for check in look(office, claim_id).unmet_checks if check.key == "sum_insured"]
+    assert (check.passed, check.detail) == (None, "Claimed ₦35,000.00, the policy names no sum")
+    reasons = {each.key: "Seen" for each in look(office, claim_id).unmet_checks if each.key != "sum_insured"}
+    with pytest.raises(InvalidInput, match=r"reasons\.sum_insured must be given"):
+        office.move(claim_id, "Approved", by="sade", amount="35000", reasons=reasons)
+    office.move(claim_id, "Approved", by="sade", amount="35000", reasons={**reasons, "sum_insured": "Silver pays it"})

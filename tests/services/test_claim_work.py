@@ -16,6 +16,7 @@ from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, Stal
 from core.services.claims.intake import requirements
 from core.services.claims.lists import claims
 from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import corrections
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.changes import ClaimChange
 from core.store.access import Scope
@@ -288,7 +289,7 @@ def test_claims_are_worked_by_their_officers_only(office: Office) -> None:
         (claim_actions.open_claim, {}),
         (claim_actions.add_comment, {"text": "Hello"}),
         (claim_actions.assign_claim, {"to": None, "version": 1}),
-        (claim_actions.set_incident_date, {"on": "2026-11-01", "version": 1}),
+        (corrections.set_incident_date, {"on": "2026-11-01", "version": 1}),
         (claim_actions.set_deductions, {"excess": "1", "betterment": "1", "version": 1}),
     ):
         with pytest.raises(NotAllowed):
@@ -417,14 +418,14 @@ def test_day_of_the_incident_is_filled_in_and_flagged(office: Office) -> None:
     claim_id = office.lodge(loan_amount="99000")
     assert office.claim(claim_id).flags == ["loan_differs"]
     with clock.freeze(NOON):
-        office.do(claim_actions.set_incident_date, claim_id, on="2026-08-30", version=1)
+        office.do(corrections.set_incident_date, claim_id, on="2026-08-30", version=1)
         assert office.claim(claim_id).flags == ["early_loss", "loan_differs"]
-        office.do(claim_actions.set_incident_date, claim_id, on="2026-11-01", version=2)
+        office.do(corrections.set_incident_date, claim_id, by="sade", on="2026-11-01", version=2, reason="A slip")
         assert office.claim(claim_id).flags == ["loan_differs"]
         assert office.claim(claim_id).incident_date == "2026-11-01"
         for day in ("2026-11-21", "soon"):
             with pytest.raises(InvalidInput, match="incident_date"):
-                office.do(claim_actions.set_incident_date, claim_id, on=day, version=3)
+                office.do(corrections.set_incident_date, claim_id, on=day, version=3, reason="A slip")
     entry = office.log(claim_id)[-1]
     assert entry.before == {"incident_date": "2026-08-30", "flags": ["early_loss", "loan_differs"], "version": 2}
 
@@ -432,16 +433,16 @@ def test_day_of_the_incident_is_filled_in_and_flagged(office: Office) -> None:
 def test_same_incident_that_turns_out_is_flagged(office: Office) -> None:
     first, second = office.lodge(), office.lodge_again(incident_date="2026-11-02")
     with clock.freeze(NOON + timedelta(hours=1)):
-        office.do(claim_actions.set_incident_date, second, on="2026-11-01", version=1)
+        office.do(corrections.set_incident_date, second, on="2026-11-01", version=1, reason="A slip")
         assert "duplicate" not in office.claim(second).flags
-        office.do(claim_actions.set_incident_date, first, on="2026-11-01", version=1)
+        office.do(corrections.set_incident_date, first, on="2026-11-01", version=1)
     assert "duplicate" in office.claim(first).flags
 
 
 def test_decided_claim_keeps_its_facts(office: Office) -> None:
     claim_id = office.lodge()
     office.walk(claim_id, *PAID)
-    with pytest.raises(StateForbids, match="keeps its facts"):
-        office.do(claim_actions.set_incident_date, claim_id, on="2026-11-01", version=5)
+    with pytest.raises(StateForbids, match="keeps what was submitted"):
+        office.do(corrections.set_incident_date, claim_id, on="2026-11-01", version=5)
     with pytest.raises(StateForbids, match="keeps its facts"):
         office.do(claim_actions.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=5)

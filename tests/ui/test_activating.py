@@ -52,6 +52,16 @@ def test_the_dialog_says_before_what_its_blanks_will_do(screen: Screen, pending:
     assert at.button(key="policy.confirm").label == "Issue by hand, 40 days back"
 
 
+@pytest.mark.frozen_at(shipped.STILL + timedelta(days=400))
+def test_cover_that_would_be_over_is_refused_in_the_words_of_the_form(screen: Screen, pending: Sale) -> None:
+    at = press(open_page(screen, pending), "Activate")
+    over = words.day(clock.add_months(clock.to_lagos_day(shipped.STILL), 12))
+    assert f"“Cover starts” must be later: cover would be over on {over}." in texts(at).replace("\\", "")
+    said = texts(at.button(key="policy.confirm").click().run()).replace("\\", "")
+    assert f"Must be later: cover would be over on {over}" in said
+    assert "start_on" not in said
+
+
 def test_an_empty_dialog_claims_nothing_that_the_insurer_did_not_say(
     screen: Screen, store: Store, pending: Sale
 ) -> None:

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock, money
 from core import settings as settings_module
-from core.covers.insurers import insurer_b_auto, insurer_d
+from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d
 from core.services.audit import log as audit
 from core.services.people import staff
 from core.services.selling.buying import Sale
@@ -101,6 +101,19 @@ def test_ticked_policies_are_sent_again_together(screen: Screen, store: Store, p
     at.button(key="awaiting.resend").click().run()
     assert "1 policy first in the queue. Left out 1: This insurer has no connection" in texts(at)
     assert state(store, aside) == "queued"
+
+
+def test_what_changes_nothing_for_any_ticked_policy_is_no_success(
+    screen: Screen, store: Store, partner: Partner
+) -> None:
+    pending = sell(store, partner, insurer_a.COMPREHENSIVE, is_live=True)
+    at = open_page(screen)
+    mark = next(payload["mark"] for payload in sent(at) if "rows" in payload)
+    at.session_state["awaiting_picked"] = (mark, [str(pending.policy_id)])
+    at.run()
+    at.button(key="awaiting.reported").click().run()
+    assert "Nothing was changed. Left out 1: This policy is pending" in at.error[0].value.replace("\\", "")
+    assert not at.success
 
 
 def test_retrying_all_asks_first_and_then_queues_them(screen: Screen, store: Store, aside: Sale) -> None:

@@ -296,6 +296,18 @@ def test_an_existing_customer_of_the_distributor_is_found_and_fills_the_form(
     assert page.text_input(key=f"{key} customer").value == ""
 
 
+def test_the_customer_is_found_before_the_cover_and_fills_its_form(
+    screen: Screen, store: Store, partner: Partner
+) -> None:
+    Portfolio(seed=61, size=3, sellers=(partner.id,)).write(store)
+    at = screen("operations", path=PAGE)
+    at.text_input(key="buy customer").set_value("person0.61@").run()
+    next(button for button in at.button if "61@" in button.label.replace("\\", "")).click().run()
+    assert "Person0.61@example.com" in texts(at).replace("\\", "")
+    at = chosen(at, store, partner, insurer_a.THIRD_PARTY)
+    assert at.text_input(key=f"buy {insurer_a.THIRD_PARTY.key}.email").value == "Person0.61@example.com"
+
+
 def test_a_draft_outlasts_the_session_and_ends_with_the_sale(
     screen: Screen, store: Store, partner: Partner, page: AppTest
 ) -> None:

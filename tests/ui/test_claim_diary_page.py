@@ -43,7 +43,7 @@ def test_a_task_is_made_on_the_claim_and_done_on_the_page_of_its_person(opens: O
     assert "Nothing is due" in texts(opens("tasks", "ada"))
     at = opens("claim", id=str(claim_id))
     at = click(at, claim_id, "keep task")
-    assert "Is required" in texts(at)
+    assert "Fill this in" in texts(at)
     at.text_input(key=key(claim_id, "task")).set_value("Call the lender")
     at.selectbox(key=key(claim_id, "task_for")).set_value(office.people["ada"].id)
     at = click(at, claim_id, "keep task")
@@ -70,7 +70,7 @@ def test_the_payee_and_the_amounts_are_changed_with_a_reason(opens: Opens, offic
     claim_id = office.lodge(**KNOWN)
     at = opens("claim", id=str(claim_id))
     at = click(at, claim_id, "keep payee")
-    assert "Is required" in texts(at)
+    assert "Fill this in" in texts(at)
     typed = {"payee": "Musa Bello", "payee_bank": "Lagoon Bank", "payee_account": "0123456789"}
     for name, value in {**typed, "payee_reason": "New account"}.items():
         at.text_input(key=key(claim_id, name)).set_value(value)

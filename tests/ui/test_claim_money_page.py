@@ -100,6 +100,7 @@ def test_an_amount_above_the_limit_offers_to_refer_it_as_it_is_typed(opens: Open
     at.text_input(key=key(claim_id, "amount Approved")).set_value("₦60,000").run()
     assert at.button(key=key(claim_id, "confirm")).label == "Refer to a supervisor"
     assert "₦60,000.00 is above the limit of ₦50,000.00" in texts(at)
+    assert at.text_area(key=key(claim_id, "note")).label == "Note"
     at = click(at, claim_id, "confirm")
     assert office.claim(claim_id).version == 1 + (office.claim(claim_id).claim_status == "Viewed")
     at.text_area(key=key(claim_id, "note")).set_value("Above what I may decide")
@@ -117,6 +118,8 @@ def test_a_payment_is_handed_to_finance_and_paid_there(opens: Opens, office: Off
     at.text_area(key=key(claim_id, "hand_over_note")).set_value("By noon, please")
     at = click(at, claim_id, "hand over")
     assert "With finance: ₦70,000.00" in texts(at).replace("*", "")
+    # What is with finance is not referred: the officer is not asked to.
+    assert all(button.key != key(claim_id, "refer") for button in opens(claim_id, "ada").button)
     at = opens(claim_id, "funmi", page="finance/claim_payments.py")
     assert "1 payment · ₦70,000.00" in texts(at).replace("*", "")
     at = next(button for button in at.button if button.label == "Pay").click().run()

@@ -277,6 +277,16 @@ def test_offer_follows_the_rule_and_shows_its_steps(opens: Opens, office: Office
     assert "waiting for the claimant" in texts(at)
 
 
+def test_steps_of_an_offer_stay_what_they_were_once_it_is_paid(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge()
+    office.walk(claim_id, "Approved")
+    office.move(claim_id, "Offer sent")
+    office.walk(claim_id, "Offer accepted", "Paid")
+    shown = texts(opens(claim_id))
+    assert "**:small[what remains]** | **:small[₦75,000.00]**" in shown
+    assert "Less what was paid" not in shown
+
+
 def test_offer_beside_the_rule_is_refused_beside_its_field(opens: Opens, office: Office) -> None:
     claim_id = office.lodge()
     office.move(claim_id, "Approved", amount="75000")
@@ -371,11 +381,17 @@ def test_day_of_the_incident_is_filled_in(opens: Opens, office: Office) -> None:
     at = opens(claim_id)
     assert "is not known yet" in texts(at)
     press(at, "Keep the day")
-    assert "Is required" in texts(at)
+    assert "Fill this in" in texts(at)
     at.date_input(key=key(claim_id, "incident_date")).set_value(clock.today())
     press(at, "Keep the day")
     assert office.claim(claim_id).incident_date == clock.today().isoformat()
     assert "the checks are made with it" in texts(at)
+    at.date_input(key=key(claim_id, "incident_date")).set_value(clock.add_days(clock.today(), -1))
+    press(at, "Keep the day")
+    assert "Must be given: the day is known, and this is another one" in texts(at)
+    at.text_input(key=key(claim_id, "day_reason")).set_value("The letter says so")
+    press(at, "Keep the day")
+    assert office.claim(claim_id).incident_date == clock.add_days(clock.today(), -1).isoformat()
 
 
 def test_what_is_typed_on_one_claim_does_not_follow_to_another(opens: Opens, office: Office) -> None:

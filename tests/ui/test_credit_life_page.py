@@ -15,7 +15,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Policy, Purchase, UploadedFile
 from core.ui.buying import selling
 from tests.conftest import Partner
-from tests.ui.conftest import Screen, texts
+from tests.ui.conftest import Screen, follow, texts
 
 PAGE = "buy/credit_life.py"
 PICTURE = "https://files.example.com/id/okafor.jpg"
@@ -24,8 +24,15 @@ PICTURE = "https://files.example.com/id/okafor.jpg"
 @pytest.fixture
 def page(screen: Screen, partner: Partner) -> AppTest:
     """The screen of an operations person, with a loan of 100,000 naira typed in."""
-    at = screen("operations", path=PAGE)
+    at = begun(screen)
     at.text_input(key="amount").set_value("100000").run()
+    return at
+
+
+def begun(screen: Screen) -> AppTest:
+    """The screen with the product of a single premium chosen."""
+    at = screen("operations", path=PAGE)
+    at.selectbox(key="plan").select_index(0).run()
     return at
 
 
@@ -66,8 +73,30 @@ def metrics(at: AppTest) -> dict[str, str]:
 
 def test_empty_screen_says_what_to_do(screen: Screen, partner: Partner) -> None:
     at = screen("operations", path=PAGE)
-    assert "Enter the loan" in texts(at)
+    assert "enter the loan" in texts(at)
     assert not at.metric
+    assert at.selectbox(key="plan").value is None, "nothing is chosen for the person"
+    assert [box.key for box in at.text_input] == []
+
+
+def test_for_whom_is_asked_first_where_there_are_several(screen: Screen, partner: Partner, stranger: Partner) -> None:
+    at = screen("operations", path=PAGE)
+    assert at.selectbox(key="on_behalf_of").value is None
+    assert [box.key for box in at.selectbox] == ["on_behalf_of"]
+
+
+def test_the_step_is_in_the_address_until_it_is_sold(page: AppTest) -> None:
+    press(page, "Buy with these figures")
+    assert page.query_params["step"] == "details"
+    press(press(fill(page), "Review"), "Confirm")
+    assert "step" not in page.query_params
+
+
+def test_the_same_customer_buys_another_cover(page: AppTest) -> None:
+    press(reviewed(page), "Confirm")
+    at = follow(press(page, "Same customer, another cover"))
+    assert "ngozi.okafor" in texts(at).replace("\\", "")
+    assert at.selectbox(key="cover").value is None
 
 
 def test_without_a_distributor_the_screen_says_so(screen: Screen) -> None:
@@ -105,7 +134,7 @@ def test_every_curve_is_drawn(page: AppTest, curve: str) -> None:
     [("nonsense", "must be a number"), ("0", "must be more than 0"), ("1.005", "at most two decimals")],
 )
 def test_wrong_amount_is_said_beside_it(screen: Screen, partner: Partner, typed: str, complaint: str) -> None:
-    at = screen("operations", path=PAGE)
+    at = begun(screen)
     at.text_input(key="amount").set_value(typed).run()
     assert complaint[1:] in texts(at)
     assert not at.metric
@@ -177,14 +206,13 @@ def test_a_loan_that_is_over_is_refused_at_the_review(page: AppTest) -> None:
 def test_a_second_click_gets_the_receipt_of_the_first(page: AppTest, store: Store) -> None:
     """The run of the first click may be stopped after the commit: the next one must not sell again."""
     at = reviewed(page)
-    kept = {
-        name: at.session_state[name] for name in ("credit_life.token", "credit_life.reviewed", "credit_life.buying")
-    }
+    kept = {name: at.session_state[name] for name in ("credit_life.token", "credit_life.reviewed")}
     press(at, "Confirm")
     number = metrics(at)["Policy number"]
     del at.session_state["credit_life.receipt"]
     for name, value in kept.items():
         at.session_state[name] = value
+    at.query_params["step"] = "details"
     press(at.run(), "Confirm")
     assert metrics(at)["Policy number"] == number
     assert len(sold(store)) == 1

@@ -52,6 +52,24 @@ def review(at: AppTest) -> None:
     next(button for button in at.button if button.label == "Review").click().run()
 
 
+def test_an_empty_field_says_what_to_do_until_it_is_filled() -> None:
+    at = opened(CREDIT_LIFE)
+    review(at)
+    said = texts(at)
+    for expected in ("Enter the first name", "Choose the gender", "Choose a file", "Choose at least one"):
+        assert expected in said
+    assert "required" not in said
+    at.text_input(key="form.first_name").set_value("Ngozi").run()
+    assert "Enter the first name" not in texts(at)
+    assert "Enter the last name" in texts(at)
+
+
+def test_a_wrong_file_is_said_at_once() -> None:
+    at = opened(CREDIT_LIFE)
+    at.file_uploader(key="form.id_image_url.chosen").upload("id.jpg", b"no picture").run()
+    assert "Must be a JPEG, PNG, WebP or PDF file" in texts(at)
+
+
 def put(at: AppTest, question: Question, value: Any) -> None:
     """Answer one question as a person would."""
     key = f"form.{question.name}"

@@ -38,7 +38,7 @@ def test_a_key_is_shown_once_and_kept_nowhere(screen: Screen, store: Store, part
 
 def test_an_incomplete_order_issues_nothing(screen: Screen, store: Store) -> None:
     at = issue(screen("admin", path=LIST), None, "")
-    assert texts(at).count("Is required") == 2
+    assert texts(at).count("Fill this in") == 2
     assert not at.code
     assert "There is no key yet" in texts(at)
 

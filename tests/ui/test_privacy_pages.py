@@ -59,7 +59,7 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
     at = open_page(screen, "compliance/requests.py", people["cora"])
     press(at, "Register a request")
     at.button(key="decision.confirm").click().run()
-    assert "Is required" in texts(at), "an empty form says what is missing"
+    assert "Fill this in" in texts(at), "an empty form says what is missing"
     fill(at, kind="erasure", name="Seyi *Bold*", email="seyi@people.example", details="Please forget me")
     with store.reading(SYSTEM) as session:
         (asked,) = requests.list_requests(session)

@@ -1,6 +1,7 @@
 """Claims on imported cargo."""
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Annotated, Any, Final
 
 from pydantic import Field
@@ -37,7 +38,12 @@ def _after_sailing(said: Mapping[str, Any], insured: Mapping[str, Any]) -> Findi
     happened, sailed = said.get("incident_date"), insured.get("shipping_date")
     if not happened or not sailed:
         return Finding("After the sailing", None, "the day is not known")
-    return Finding("After the sailing", happened[:10] >= sailed[:10], f"sailed on {sailed[:10]}")
+    return Finding("After the sailing", happened[:10] >= sailed[:10], f"sailed on {_format_day(sailed)}")
+
+
+def _format_day(day: str) -> str:
+    sailed_on = date.fromisoformat(day[:10])
+    return f"{sailed_on.day} {sailed_on:%b %Y}"
 
 
 MARINE: Final = ClaimLine(

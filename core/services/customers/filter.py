@@ -80,7 +80,7 @@ class CustomerFilter(Filter, on=(Customer,)):
             place="search",
         )
     )
-    created: Span = of(Days(column="created_at", address="from to", api="start_date end_date", screen="First met"))
+    created: Span = of(Days(column="created_at", address="from to", api="start_date end_date", screen="Customer since"))
     distributor_ids: Ids = of(members_of("distributor"))
     active: bool | None = of(
         Flag(

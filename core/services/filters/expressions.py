@@ -53,6 +53,11 @@ def mentions(column: Any, text: str) -> sa.ColumnElement[bool]:
     return sa.func.lower(column).like(containing(text), escape="\\")
 
 
+def mentions_folded(column: Any, folded: str) -> sa.ColumnElement[bool]:
+    """Like `mentions`, for a column and a text that are both in lower case: ILIKE folds every row once more."""
+    return sa.type_coerce(column, sa.String).like(containing(folded), escape="\\")
+
+
 def containing(text: str) -> str:
     """Return a lower-case LIKE pattern (escaped with a backslash) that matches the text anywhere."""
     escaped = text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -211,7 +211,7 @@ def _compute_term(
             (
                 end_on > clock.today() or end_on <= first_on,
                 "start_on",
-                f"must leave cover: it would be over on {end_on}",
+                f"must be later: cover would be over on {end_on}",
             ),
         ]
     )

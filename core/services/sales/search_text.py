@@ -74,7 +74,7 @@ def _has_name(text: str) -> Condition:
     name = col(Customer.name_key)
     searched_column = name + " " + name if " " in searched else name
     folded = request_parts.fold_text(searched) or searched
-    return _is_of_customer(sa.select(col(Customer.id)).where(expressions.mentions(searched_column, folded)))
+    return _is_of_customer(sa.select(col(Customer.id)).where(expressions.mentions_folded(searched_column, folded)))
 
 
 def _is_of_customer(customers: AnySelect) -> Condition:

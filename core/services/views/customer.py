@@ -110,7 +110,7 @@ def get_customer(session: ScopedSession, customer_id: UUID, names: Choices) -> C
         phone=row.phone_number,
         gender=row.gender,
         date_of_birth=row.date_of_birth,
-        place=list(dict.fromkeys(filter(None, (row.address, row.city, row.state_of_residence, row.country)))),
+        place=_join_place(row.address, row.city, row.state_of_residence, row.country),
         distributor=names.names["distributor"].get(row.distributor_id, UNKNOWN),
         same_email_customers=_list_same_email_customers(session, row, names),
         bought=customers_table.add_totals(customers_table.sum_purchases(session, everyone).values()),
@@ -124,6 +124,11 @@ def get_customer(session: ScopedSession, customer_id: UUID, names: Choices) -> C
         claims=claims,
         group=group,
     )
+
+
+def _join_place(*parts: str | None) -> list[str]:
+    """Return the parts of a place, each once: the address often ends with the city already."""
+    return list(dict.fromkeys(piece for part in parts if part for piece in part.split(", ")))
 
 
 def _purchases(session: ScopedSession, criteria: PurchaseFilter, names: Choices) -> Page[SaleRow]:

@@ -1,6 +1,8 @@
 """Choice of the customer of a sale: one that the distributor has, whose details fill the form, or a new one."""
 
+from collections.abc import Callable
 from datetime import date
+from uuid import UUID
 
 import streamlit as st
 
@@ -12,13 +14,53 @@ from core.ui.forms.forms import Form
 from core.ui.forms.questions import Kind
 from core.ui.kit import words
 
+# The customer chosen before the cover, whose details fill the next form that opens.
+_CHOSEN = "buy.same_customer"
+_FIRST = "buy customer"
+
 
 def draw(form: Form, counter: Counter) -> None:
     """Draw the search; the buttons of what it finds fill the form's empty and filled fields alike."""
     text_key = f"{form.key} customer"
+    _search(counter, text_key, lambda customer: fill(form, customer, text_key))
+
+
+def draw_first(counter: Counter) -> None:
+    """Draw the search before a cover is chosen; what is chosen fills the form once that opens."""
+    customer = _get_chosen(counter)
+    if customer is None:
+        _search(counter, _FIRST, lambda found: choose(str(found.id)))
+        return
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.markdown(f":material/person: For **{words.plain(customer.name)}** · {words.plain(customer.email)}")
+        st.button("Another customer", type="tertiary", on_click=choose, args=(None,))
+
+
+def choose(customer_id: str | None) -> None:
+    """Choose the customer of the next form; None for a new one."""
+    st.session_state[_CHOSEN] = customer_id
+    st.session_state.pop(_FIRST, None)
+
+
+def take_chosen(counter: Counter) -> KnownCustomer | None:
+    """Return the customer chosen for the next form, once; None for another distributor's or mode's."""
+    customer = _get_chosen(counter)
+    st.session_state.pop(_CHOSEN, None)
+    return customer
+
+
+def _get_chosen(counter: Counter) -> KnownCustomer | None:
+    customer_id = st.session_state.get(_CHOSEN)
+    if customer_id is None:
+        return None
+    with reading(counter.scope) as session:
+        return known.get_known(session, UUID(customer_id))
+
+
+def _search(counter: Counter, key: str, take: Callable[[KnownCustomer], None]) -> None:
     text = st.text_input(
         "Existing customer",
-        key=text_key,
+        key=key,
         type="search",
         placeholder="Name, phone or e-mail; leave empty for a new customer",
         autocomplete="off",
@@ -29,16 +71,16 @@ def draw(form: Form, counter: Counter) -> None:
     with reading(counter.scope) as session:
         found = known.find_known(session, text)
     if not found:
-        st.caption("This distributor has no such customer: fill in a new one below.")
+        st.caption("This distributor has no such customer: leave this empty, and fill in a new one.")
         return
     with st.container(horizontal=True, gap="xsmall"):
         for customer in found:
             st.button(
                 f"{words.plain(customer.name)} · {words.plain(customer.email)}",
-                key=f"{form.key} known {customer.id}",
+                key=f"{key} known {customer.id}",
                 icon=":material/person:",
-                on_click=fill,
-                args=(form, customer, text_key),
+                on_click=take,
+                args=(customer,),
             )
 
 

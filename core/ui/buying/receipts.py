@@ -5,15 +5,13 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.services.customers import known
-from core.store.access import reading
+from core.ui.buying import known_customer
 from core.ui.buying.selling import Counter, Receipt
 from core.ui.frame import frame, page_links
 from core.ui.kit import words
 from core.ui.letters import certificate_mail
 
-# The customer of the last sale, whose details fill the next form.
-SAME_CUSTOMER = "buy.same_customer"
+_SAME = "Same customer, another cover"
 
 
 def show(key: str, receipt: Receipt, counter: Counter | None = None) -> None:
@@ -21,7 +19,7 @@ def show(key: str, receipt: Receipt, counter: Counter | None = None) -> None:
     with st.container(border=True, gap="medium"):
         seller = f" for {words.plain(receipt.distributor)}" if receipt.distributor else ""
         st.success(f"Sold to {words.plain(receipt.name)}{seller}.", icon=":material/check_circle:")
-        facts = st.grid(3, min_column_width=200)
+        facts = st.grid(3, min_column_width=300)
         facts.metric("Policy number", receipt.policy_number or "Awaiting the insurer")
         facts.metric("Premium", words.naira_of(receipt.total))
         facts.metric("Cover until", words.day(receipt.expiration_date))
@@ -83,25 +81,17 @@ def _next(key: str, receipt: Receipt, counter: Counter | None) -> None:
             _leave(key)
             st.rerun()
         if receipt.customer_id and counter is not None:
-            st.button(
-                "Same customer, another cover", icon=":material/person_add:", on_click=_again, args=(key, receipt)
-            )
+            st.button(_SAME, icon=":material/person_add:", on_click=_again, args=(key, receipt))
+        elif receipt.customer_id and st.button(_SAME, icon=":material/person_add:"):
+            _again(key, receipt)
+            page_links.go("buy/buy.py", on_behalf_of=receipt.distributor or "")
 
 
 def _again(key: str, receipt: Receipt) -> None:
     _leave(key)
-    st.session_state[SAME_CUSTOMER] = receipt.customer_id
+    known_customer.choose(receipt.customer_id)
     for choice in ("cover", "sold"):
         st.session_state[choice] = None
-
-
-def get_same_customer(counter: Counter) -> known.KnownCustomer | None:
-    """Return the customer of the last sale, if the next one is to be for the same distributor and mode."""
-    customer_id = st.session_state.get(SAME_CUSTOMER)
-    if customer_id is None:
-        return None
-    with reading(counter.scope) as session:
-        return known.get_known(session, UUID(customer_id))
 
 
 def _leave(key: str) -> None:

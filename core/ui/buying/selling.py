@@ -1,9 +1,10 @@
 """Selling from a screen: the same service as the API, once per filled form (contract S13)."""
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import streamlit as st
@@ -24,6 +25,8 @@ from core.services.selling.buying import Seller
 from core.services.views import sale as sale_view
 from core.store.access import Scope, ScopedSession, reading, transact
 
+Option = TypeVar("Option")
+
 
 def show(person: Person) -> None:
     """Say that there is no distributor to sell for, and link administrators to where one is added."""
@@ -33,6 +36,25 @@ def show(person: Person) -> None:
     )
     if person.has_role("admin"):
         st.page_link("admin/partners.py", label="Add a distributor", icon=":material/storefront:")
+
+
+def choice(
+    label: str, options: Sequence[Option], key: str, name: Callable[[Option], str], *, locked: bool = False
+) -> Option | None:
+    """Draw a pick list with nothing chosen, unless there is one option only."""
+    if len(options) == 1:
+        st.session_state[key] = options[0]
+    chosen: Option | None = st.selectbox(
+        label,
+        options,
+        format_func=name,
+        key=key,
+        index=None,
+        placeholder="Choose",
+        bind="query-params",
+        disabled=locked,
+    )
+    return chosen
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -181,7 +181,7 @@ def draw_checks(review: ClaimReview, person: Person) -> None:
                 )
             for signal in review.fraud_flags:
                 st.markdown(f":orange[:material/flag: {words.plain(signal)}]")
-        if not review.is_decided:
+        if not review.is_fixed:
             _incident_day(review)
         if person.has_role("operations", "claims", "supervisor"):
             st.page_link(
@@ -216,14 +216,23 @@ def _incident_day(review: ClaimReview) -> None:
             on_change="ignore",
         )
         attempts.blame(key(review.id, DAY), "incident_date")
-        attempts.complain(key(review.id, DAY), "incident_date")
+        if known:
+            st.caption("A day by which a failed check is met takes a supervisor.")
+            st.text_input("Why", key=key(review.id, "day_reason"), max_chars=500, on_change="ignore")
+            attempts.blame(key(review.id, DAY), "correction_reason")
+        attempts.complain(key(review.id, DAY), "incident_date", "correction_reason")
         st.button(
             "Keep the day",
             key=key(review.id, "keep day"),
             type="primary",
             on_click=claim_attempts.carry_out,
-            args=(DAY, review, lambda hand: review_actions.date_incident(hand, on=st.session_state.get(field))),
+            args=(DAY, review, lambda hand: _date_incident(review, hand), {"day_reason": ""}),
         )
+
+
+def _date_incident(review: ClaimReview, hand: Hand) -> str:
+    reason = claim_attempts.get_typed(review.id, "day_reason") or ""
+    return review_actions.date_incident(hand, on=claim_attempts.get_typed(review.id, "incident_date"), reason=reason)
 
 
 def draw_changes(review: ClaimReview, officers: list[Officer]) -> None:
@@ -274,7 +283,7 @@ def draw_submitted(review: ClaimReview, person: Person) -> None:
                 reveal_dialog.value(words.title(name), value, of=place, by=person)
             else:
                 facts.line(words.title(name), _shown(name, value))
-        if review.incident_on and "date" not in review.facts:
+        if review.incident_on and not {"date", "incident_date"} & review.facts.keys():
             facts.line("Day of the incident", words.day(review.incident_on))
 
 

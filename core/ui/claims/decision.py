@@ -89,14 +89,14 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
             if is_signed
             else "The note says how the claimant accepted, unless the signed discharge form is among the documents."
         )
-    _ask_note(review, required="note" in asked and not (EVIDENCE in move.needs and is_signed))
+    above = _describe_above(review, move, person)
+    _ask_note(review, required=above is not None or ("note" in asked and not (EVIDENCE in move.needs and is_signed)))
     asked_too = paying.FIELDS if Effect.PAYS in move.effects else ()
     attempts.complain(
         key(review.id, MOVE),
         *(*asked, *asked_too, "note", "referral_note"),
         *(f"reasons.{check.key}" for check in review.unmet_checks),
     )
-    above = _describe_above(review, move, person)
     if above:
         st.caption(f":material/supervisor_account: This needs {words.plain(above)}. The note says why it should be so.")
     with st.container(horizontal=True, gap="xsmall"):
@@ -125,7 +125,8 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
 
 def _focus(review: ClaimReview, attempt: Open, asked: set[str]) -> None:
     """Put the cursor where something has to be typed."""
-    field = next((name for name in ("payment_reference", "note") if name in asked), None)
+    reasons = [f"reasons {check.key}" for check in review.unmet_checks] if "reasons" in asked else []
+    field = next((name for name in (*reasons, "payment_reference", "note") if name in {*asked, *reasons}), None)
     if field:
         form_keeper.focus(key(review.id, f"focus {attempt.to}"), key(review.id, field), token=attempt.version)
 

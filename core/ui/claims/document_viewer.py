@@ -11,6 +11,7 @@ from core.services.views import pii_reveal
 from core.services.views.pii_reveal import HiddenField
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import review_actions
+from core.ui.claims import words as claim_words
 from core.ui.claims.attempts import DOCUMENT, key
 from core.ui.claims.review_actions import Hand
 from core.ui.forms import uploads
@@ -44,7 +45,7 @@ def _show(review: ClaimReview) -> None:
     if chosen.is_medical and not _may_be_seen(review, chosen):
         return
     # Every opening is logged when the browser fetches the file, so only the document on display is fetched.
-    address, title = f"/files/{chosen.code}", words.title(chosen.name)
+    address, title = f"/files/{chosen.code}", claim_words.document(chosen.name)
     if (chosen.content_type or "").startswith("image/"):
         documents.show_picture(address, title=title)
     else:
@@ -56,7 +57,11 @@ def _may_be_seen(review: ClaimReview, document: Document) -> bool:
     hidden = _hidden(review, document)
     if not reveal_dialog.is_shown(hidden):
         reveal_dialog.value(
-            words.title(document.name), pii_reveal.HIDDEN_PLACEHOLDER, of=hidden, by=frame.require(), is_paper=True
+            claim_words.document(document.name),
+            pii_reveal.HIDDEN_PLACEHOLDER,
+            of=hidden,
+            by=frame.require(),
+            is_paper=True,
         )
         return False
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
@@ -79,7 +84,7 @@ def _add(review: ClaimReview) -> None:
             "Document",
             review.document_names,
             index=list(review.document_names).index(first),
-            format_func=words.title,
+            format_func=claim_words.document,
             key=place,
             on_change="ignore",
         )
@@ -110,7 +115,7 @@ def _chosen(review: ClaimReview, there: list[Document]) -> Document | None:
             list(named),
             default=there[0].name,
             required=True,
-            format_func=words.title,
+            format_func=claim_words.document,
             key=key(review.id, _SHOWN),
             label_visibility="collapsed",
         )
@@ -132,7 +137,10 @@ def _earlier(document: Document, version: Version) -> str:
 
 
 def _line(document: Document) -> str:
-    name, need = words.plain(words.title(document.name)), "required" if document.is_required else "not required"
+    name, need = (
+        words.plain(claim_words.document(document.name)),
+        "required" if document.is_required else "not required",
+    )
     if document.is_missing:
         return f":red[:material/cancel:] **{name}** · {need}, :red[missing]"
     if document.code is None:

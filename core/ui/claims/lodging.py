@@ -55,6 +55,9 @@ def draw_form(policy: ClaimablePolicy, counter: Counter) -> None:
     if st.button("Lodge the claim", type="primary", icon=":material/note_add:", key=f"{form.key}.lodge"):
         _lodge(form, typed, policy, counter, token)
         st.rerun()
+    if wrong := forms.list_faulty(form):
+        # The fields may be a screen above the button.
+        st.markdown(forms.complaint(f"Nothing is lodged yet. Look again at: {', '.join(wrong)}"))
 
 
 def _say_papers(policy: ClaimablePolicy) -> None:

@@ -36,9 +36,11 @@ def draw(review: ClaimReview, person: Person) -> None:
                     on_click=_open_prepared,
                     args=(review, move, referral.amount_minor),
                 )
+    if referral is not None and referral.is_for_finance:
+        return
     if not person.has_role("supervisor") and review.transitions_allowed:
         _ask(review)
-    elif review.status == ClaimStatus.OFFER_ACCEPTED and not (referral and referral.is_for_finance):
+    elif review.status == ClaimStatus.OFFER_ACCEPTED:
         _hand_over(review)
 
 

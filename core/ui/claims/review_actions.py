@@ -12,6 +12,7 @@ from core.services.claims.intake import attaching as claim_attaching
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow import referrals as claim_referrals
 from core.services.claims.workflow import reserves as claim_reserves
@@ -106,15 +107,17 @@ def assign(hand: Hand, *, to: UUID | None, name: str) -> str:
     return once(hand, work, "assign", str(to))
 
 
-def date_incident(hand: Hand, *, on: date | None) -> str:
-    """Set the date of the incident."""
+def date_incident(hand: Hand, *, on: date | None, reason: str) -> str:
+    """Set the date of the incident, with a reason where another one is known."""
 
     def work(session: ScopedSession) -> str:
         day: Any = on
-        claim_actions.set_incident_date(session, hand.claim_id, on=day, person=hand.person, version=hand.version)
+        claim_corrections.set_incident_date(
+            session, hand.claim_id, on=day, person=hand.person, version=hand.version, reason=reason or None
+        )
         return "The day of the incident is kept, and the checks are made with it."
 
-    return once(hand, work, "incident date", str(on))
+    return once(hand, work, "incident date", str(on), reason)
 
 
 def deduct(hand: Hand, *, excess: str, betterment: str) -> str:

@@ -78,6 +78,11 @@ def names(officers: list[Officer]) -> Mapping[str, str]:
     return {str(officer.id): officer.name for officer in officers}
 
 
+def document(name: str) -> str:
+    """Return a document's field as a label: "offer_form_url" -> "Offer form"."""
+    return words.title(name.removesuffix("_url"))
+
+
 def _fact(name: str, value: Any, officers: Mapping[Any, str]) -> str:  # noqa: ANN401 a value of any field
     if name == "assigned_to":
         return f"to {officers.get(value, 'a colleague')}" if value else "to nobody"
@@ -86,7 +91,7 @@ def _fact(name: str, value: Any, officers: Mapping[Any, str]) -> str:  # noqa: A
     if name in {"claim_status", "against"}:
         return str(value) if name == "claim_status" else f"against {', '.join(value)}"
     if name == "document":
-        return ", ".join(map(words.title, str(value).split(", ")))
+        return ", ".join(map(document, str(value).split(", ")))
     label = words.title(name.removesuffix("_deduction_amount").replace("_", " "))
     if name in _AMOUNTS:
         return f"{label} {words.naira_of(value)}"

@@ -36,6 +36,8 @@ def instead_of_names(message: str, named: Mapping[str, str]) -> str:
     )
 
 
+_MISSING = "is required"
+_EMPTY = (_MISSING, "must have at least 1")
 _ACROSS = {Kind.ITEMS, Kind.LONG_TEXT}
 
 
@@ -88,15 +90,26 @@ def draw(
                 place = grid.container(gap="xxsmall")
             with place:
                 typed[question.name] = _ask_one(form, question, typed, reruns=question.name in awaited)
-                _say(faults, question)
+                _say(_current(faults, question, typed), question)
                 if question.name in form.cautions:
                     st.markdown(f":small[:orange[:material/warning: {words.plain(form.cautions[question.name])}]]")
     return typed
 
 
+def list_faulty(form: Form) -> list[str]:
+    """Return the labels of the fields with an error, in the order of the form."""
+    wrong = {fault.field.partition(".")[0] for fault in _faults(form)}
+    return [
+        question.label
+        for _, section in sections.group(form.questions)
+        for question in section
+        if question.name in wrong
+    ]
+
+
 def find_missing(form: Form, typed: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return label and widget key of every required field that is empty, and of every field with an error."""
-    wrong = {fault.field.partition(".")[0] for fault in _faults(form)}
+    wrong = {fault.field.partition(".")[0] for fault in (*_faults(form), *uploads.list_faults(typed))}
     return [
         (question.label, form.key_of(question))
         for _, section in sections.group(form.questions)
@@ -134,11 +147,33 @@ def store_files_and_validate(
 
 
 def blame(form: Form, faults: Sequence[FieldFault]) -> None:
-    """Store errors for the next run of the form, with field names replaced by labels; an empty list clears them."""
+    """Store errors for the next run of the form, with field names replaced by labels; an empty list clears them.
+
+    Each is shown until the value of its field changes.
+    """
     named = of(form.model)
+    asked = {question.name: question for question in form.questions}
     st.session_state[f"{form.key}.faults"] = tuple(
-        replace(fault, message=instead_of_names(fault.message, named)) for fault in faults
+        (replace(fault, message=_instruct(fault, asked, named)), _values_of(form, fault)) for fault in faults
     )
+
+
+def _instruct(fault: FieldFault, asked: Mapping[str, Question], named: Mapping[str, str]) -> str:
+    """Return the message of an error; for a field that was left empty, what to do: "Enter the registration number"."""
+    question = asked.get(fault.field)
+    return (
+        questions.instruct(question) if question and fault.message in _EMPTY else instead_of_names(fault.message, named)
+    )
+
+
+def _values_of(form: Form, fault: FieldFault) -> dict[str, str]:
+    """Return the widget values of a field, and of its items, for comparison."""
+    key = f"{form.key}.{fault.field.partition('.')[0]}"
+    return {
+        str(name): uploads.identify(value)
+        for name, value in st.session_state.items()
+        if f"{name}.".startswith(f"{key}.")
+    }
 
 
 def forget(form: Form) -> None:
@@ -186,13 +221,21 @@ def _chosen(question: Question, value: str, request: Request) -> str:
 
 
 def complaint(message: str) -> str:
-    """Return an error message as Markdown, for the place below its field."""
+    """Return an error message as Markdown, for the place below its field, with its days as on screens."""
+    message = "fill this in" if message == _MISSING else words.format_dates(message)
     return f":small[:red[:material/error: {words.plain(message[:1].upper() + message[1:])}]]"
 
 
 def _faults(form: Form) -> tuple[FieldFault, ...]:
-    kept: tuple[FieldFault, ...] = st.session_state.get(f"{form.key}.faults", ())
-    return kept
+    """Return the errors of the fields that are as they were when they were judged."""
+    kept: tuple[tuple[FieldFault, dict[str, str]], ...] = st.session_state.get(f"{form.key}.faults", ())
+    return tuple(fault for fault, judged in kept if judged == _values_of(form, fault))
+
+
+def _current(faults: Sequence[FieldFault], question: Question, typed: Mapping[str, Any]) -> Sequence[FieldFault]:
+    """Return the errors to show below a field: a chosen file is judged at once."""
+    value = typed[question.name]
+    return uploads.list_faults({question.name: value}) if uploads.is_chosen(value) else faults
 
 
 def _say(faults: Sequence[FieldFault], question: Question) -> None:

@@ -1,5 +1,6 @@
 """The questions of a form, derived from a request model: one for each field."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -37,6 +38,9 @@ class Kind(Enum):
     PICK = auto()
     SEVERAL = auto()
     ITEMS = auto()
+
+
+_CHOSEN = {Kind.PICK, Kind.DAY, Kind.BIRTH_DAY}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,6 +102,20 @@ def question(name: str, field: FieldInfo) -> Question:
         after=after,
         columns=tuple(of(_row(bare))) if kind is Kind.ITEMS else (),
     )
+
+
+def instruct(question: Question) -> str:
+    """Return what to do about an empty field: "Enter the registration number", "Choose the vehicle make"."""
+    label = re.sub(r" \([^)]*\)$", "", question.label)
+    named = label if label[1:2].isupper() else label[:1].lower() + label[1:]
+    said = {
+        Kind.FLAG: "Choose Yes or No",
+        Kind.FILE: "Choose a file, or paste a link to it",
+        Kind.SEVERAL: "Choose at least one",
+        Kind.ITEMS: "Enter at least one item",
+        Kind.EMAIL: f"Enter the {named} address",
+    }
+    return said.get(question.kind) or f"{'Choose' if question.kind in _CHOSEN else 'Enter'} the {named}"
 
 
 def _marks(field: FieldInfo) -> list[Any]:

@@ -31,7 +31,7 @@ class _Kept:
 
 def draw_upload(label: str, *, key: str, help: str | None) -> UploadedFile | str | None:  # noqa: A002 - the framework's word
     """Draw the file field; a newly chosen file takes precedence over a link, and a link over a file stored earlier."""
-    sent = st.file_uploader(label, type=ACCEPTED, key=f"{key}.chosen", help=help, on_change="ignore")
+    sent = st.file_uploader(label, type=ACCEPTED, key=f"{key}.chosen", help=help)
     link = st.text_input(
         f"{label}, as a link",
         icon=":material/link:",
@@ -54,6 +54,16 @@ def name_of(link: str, *, key: str) -> str:
     return kept.name if kept and kept.link == link else link
 
 
+def is_chosen(value: object) -> bool:
+    """Return True for a file that was chosen in the browser, False for a link or nothing."""
+    return isinstance(value, UploadedFile)
+
+
+def identify(value: object) -> str:
+    """Return a text that is the same for the same widget value in every run of the page."""
+    return value.file_id if isinstance(value, UploadedFile) else repr(value)
+
+
 def standing_in(typed: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values with a placeholder link for each chosen file, to validate the rest."""
     return {name: _PLACE if isinstance(value, UploadedFile) else value for name, value in typed.items()}
@@ -61,11 +71,16 @@ def standing_in(typed: Mapping[str, Any]) -> dict[str, Any]:
 
 def list_faults(typed: Mapping[str, Any]) -> list[FieldFault]:
     """Return the errors of the chosen files; stores none."""
+    files_ = ((name, value) for name, value in typed.items() if isinstance(value, UploadedFile))
+    return [fault for name, file in files_ for fault in _judge(file.file_id, name, file)]
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def _judge(file_id: str, name: str, _file: UploadedFile) -> list[FieldFault]:
+    """Return the errors of one chosen file; each is read once, not with every run of the page."""
     found: list[FieldFault] = []
-    for name, value in typed.items():
-        if isinstance(value, UploadedFile):
-            with _noting(found):
-                inspection.inspect(value.getvalue(), name)
+    with _noting(found):
+        inspection.inspect(_file.getvalue(), name)
     return found
 
 

@@ -112,8 +112,13 @@ def page_header(title: str, purpose: str, *, tab: str | None = None) -> None:
 
 @contextmanager
 def header_with_buttons(title: str, purpose: str, *, tab: str | None = None) -> Iterator[None]:
-    """Draw the header of a screen as `page_header` does; the buttons that the block draws stand to its right."""
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    """Draw the header of a screen as `page_header` does; the buttons that the block draws stand to its right.
+
+    It stays in sight while the rest is scrolled.
+    """
+    with st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="header_with_buttons"
+    ):
         with st.container(width="content"):
             page_header(title, purpose, tab=tab)
         with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):

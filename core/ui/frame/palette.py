@@ -49,7 +49,7 @@ SHORTCUTS: Final = (
     Shortcut(
         title="Price credit life", detail="Amount, tenure, benefits", path="buy/credit_life.py", words="quote sell"
     ),
-    Shortcut(title="Lodge a claim", detail="For any policy in force", path="claims/lodge.py", words="new claim"),
+    Shortcut(title="Lodge a claim", detail="For any policy", path="claims/lodge.py", words="new claim"),
     Shortcut(title="Purchases of today", detail="Purchases", path="sales/purchases.py", query=(("period", "today"),)),
     Shortcut(
         title="Renew what ends this week", detail="Due for renewal", path="sales/due.py", words="call renewals expiring"

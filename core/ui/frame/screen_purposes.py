@@ -11,7 +11,7 @@ PURPOSES: Final[Mapping[str, str]] = {
     "claims/queue.py": "The claims to be worked on, by the days left of the 60.",
     "claims/claim.py": "One claim: its documents, its cover, its history and the decisions on it.",
     "claims/tasks.py": "What is to be done on claims, by the day it is due.",
-    "claims/lodge.py": "A claim taken down for a customer, on any policy in force.",
+    "claims/lodge.py": "A claim taken down for a customer, on any policy.",
     "claims/performance.py": "How long claims take and how they are decided.",
     "sales/renewals.py": "Every further term of a policy with the split of the money.",
     "sales/due.py": "The policies whose cover ends soon or has just ended.",

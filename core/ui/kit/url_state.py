@@ -163,6 +163,25 @@ def choices(name: str, label: str, options: Mapping[str, str], *, chosen: Sequen
     )
 
 
+def choose_view(views: Mapping[str, str]) -> str:
+    """Draw the views of a screen by key and label, and return the open one, the first by default.
+
+    Another view begins without the filters of this one.
+    """
+    name = "view"
+    st.session_state[name] = shown = one_of(name, views) or next(iter(views))
+    st.segmented_control(
+        "Show",
+        list(views),
+        key=name,
+        required=True,
+        format_func=views.__getitem__,
+        label_visibility="collapsed",
+        on_change=lambda: st.query_params.from_dict({name: st.session_state[name], **frame.mode_query()}),
+    )
+    return str(shown)
+
+
 def tabs(*labels: str) -> Sequence[Any]:
     """Return the tabs of a record; the open one is kept in the URL as `tab`, the first one is the default.
 

@@ -20,6 +20,7 @@ _ABBREVIATIONS = {
     "dob": "date of birth",
     "nok": "next of kin",
     "num": "number",
+    "color": "colour",
 }
 # The meaning of a state decides its colour; screens do not choose colours themselves.
 _COLOURS: dict[str, str] = {

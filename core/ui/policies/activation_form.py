@@ -14,6 +14,7 @@ _NUMBER, _START, _END = "policy.number", "policy.start_on", "policy.expiration_o
 _SAID, _WORD = "policy.insurer_said", "policy.insurer_word"
 _NOTHING, _ACCEPTED = "Nothing yet", "It accepted the policy"
 _FARTHEST_MONTHS = 120
+_LABELS = {"policy_number": "Policy number", "start_on": "Cover starts", "expiration_on": "Cover ends"}
 
 
 def draw_fields(hand: Hand) -> None:
@@ -67,7 +68,8 @@ def _shown(hand: Hand) -> Activation | None:
     try:
         would = page_actions.activation(hand, form)
     except InvalidInput as refused:
-        st.caption(f"This cannot be done: {words.plain(words.format_dates(str(refused)))}.")
+        said = "; ".join(f"“{_LABELS.get(fault.field, fault.field)}” {fault.message}" for fault in refused.faults)
+        st.caption(f"This cannot be done: {words.plain(words.format_dates(said))}.")
         return None
     with st.container(border=True, gap="xsmall"):
         st.markdown("**What will happen**")

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
+from core.errors import StateForbids
 from core.services.insurers import resending
 from core.store.access import ScopedSession, transact
 from core.ui.frame import frame
@@ -53,17 +54,19 @@ def all_of(provider_id: UUID, name: str) -> None:
 
 
 def act_on_selected(policy_ids: Sequence[UUID], act: Callable[..., None], done: str, table: Table[Any]) -> None:
-    """Do the same to the chosen policies, as the callback of a button; the ticks go when it is done."""
+    """Do the same to the chosen policies, as the callback of a button; the ticks go when it is done for any of them."""
     person = frame.require(*resending.SENDING_ROLES)
 
     def work(session: ScopedSession) -> str:
         found = resending.act_on_each(session, policy_ids, act, person=person)
         noun = "policy" if found.done == 1 else "policies"
         reasons = "; ".join(f"{number}: {reason}" for reason, number in found.left_out.items())
+        if not found.done:
+            raise StateForbids(f"Nothing was changed. Left out {reasons}")
         return f"{words.count(found.done)} {noun} {done}." + (f" Left out {reasons}." if reasons else "")
 
-    _do(work)
-    tables.let_go(table)
+    if _do(work):
+        tables.let_go(table)
 
 
 def show_result() -> None:
@@ -75,6 +78,9 @@ def show_result() -> None:
         st.error(words.plain(f"{refused}."), icon=":material/error:")
 
 
-def _do(work: Callable[[ScopedSession], str]) -> None:
-    if done := attempts.carry_out(_PLACE, lambda: transact(frame.scope(), work)):
+def _do(work: Callable[[ScopedSession], str]) -> bool:
+    """Return True if it was done; a refusal is kept for `show_result`."""
+    done = attempts.carry_out(_PLACE, lambda: transact(frame.scope(), work))
+    if done:
         attempts.keep_message(_PLACE, done)
+    return bool(done)

@@ -7,6 +7,7 @@ import streamlit as st
 from core.services.paging import Page
 from core.services.people.staff import Person
 from core.services.views.customer import CustomerDetail
+from core.states.claims import CLAIMS_ROLES
 from core.ui.frame import frame, menu
 from core.ui.kit import facts, reveal_dialog, words
 from core.ui.lists import tables
@@ -21,7 +22,7 @@ def figures(customer: CustomerDetail) -> None:
         ("Premium", words.naira(bought.premium_minor), "All purchases, and the renewals that took effect."),
         ("Policies in force", words.count(bought.in_force), f"Of {words.count(bought.policies)} bought in all."),
         ("Claims", words.count(customer.claims.total_count), "Every claim that was lodged, whatever became of it."),
-        ("Claims paid", words.naira(customer.claims_paid_minor), "Offers of the claims that were paid or settled."),
+        ("Claims paid", words.naira(customer.claims_paid_minor), "Every payment on them, less what came back."),
     )
     with st.grid(len(shown), min_column_width=190, gap="xsmall"):
         for label, value, says in shown:
@@ -37,7 +38,7 @@ def contact(customer: CustomerDetail) -> None:
         facts.line("Phone", customer.phone or "–")
         facts.line("Address", ", ".join(customer.place) or "–")
         facts.line("Distributor", customer.distributor)
-        facts.line("First met", words.moment(customer.created_at))
+        facts.line("Customer since", words.moment(customer.created_at))
         for other in customer.same_email_customers:
             st.page_link(
                 "sales/customer.py",
@@ -69,6 +70,22 @@ def lists(customer: CustomerDetail, person: Person) -> None:
     _list("Purchases", OWN_PURCHASES, customer.purchases, person)
     _list("Renewals", OWN_RENEWALS, customer.renewals, person)
     _list("Claims", OWN_CLAIMS, customer.claims, person)
+    if person.has_role(*CLAIMS_ROLES):
+        _offer_to_lodge(customer)
+
+
+def _offer_to_lodge(customer: CustomerDetail) -> None:
+    """Draw the way to lodge a claim on each of the listed policies that has a number."""
+    numbered = [(row, row.policy_number) for row in customer.policies.items if row.policy_number]
+    if not numbered:
+        return
+    with st.popover("Lodge a claim", icon=":material/note_add:"):
+        for row, number in numbered:
+            st.page_link(
+                "claims/lodge.py",
+                label=f"{words.plain(number)}, {words.plain(row.product)} ({row.stage.lower()})",
+                query_params={"policy": number, **frame.mode_query()},
+            )
 
 
 def _for(person: Person, table: Table[tables.Row]) -> Table[tables.Row]:

@@ -66,7 +66,7 @@ def _search(customer: CustomerDetail, person: Person) -> None:
     for record in found:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"may {record.id}"):
             st.markdown(f"**{words.plain(record.name)}** · {_contact(record)}", width="content")
-            st.caption(f"First met {words.day(record.created_at)}", width="content")
+            st.caption(f"Customer since {words.day(record.created_at)}", width="content")
             _link(record.id, "Look at it")
             st.button(
                 "Merge",

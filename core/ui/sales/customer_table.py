@@ -37,7 +37,7 @@ CUSTOMERS: Table[CustomerRow] = Table(
             "Premium", lambda row: row.bought.premium_minor, says="All purchases, and the renewals that took effect."
         ),
         "last": columns.moment("Last purchase", lambda row: row.bought.last_at, usual=False),
-        "met": columns.day("First met", lambda row: row.created_at, usual=False, sorts=("oldest", "newest")),
+        "met": columns.day("Customer since", lambda row: row.created_at, usual=False, sorts=("oldest", "newest")),
     },
 )
 

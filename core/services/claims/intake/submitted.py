@@ -38,6 +38,13 @@ def set_meta(claim: Claim, changed: Mapping[str, Any]) -> None:
     setattr(claim, get_column(claim), {**get_meta(claim), **changed})
 
 
+def set_incident_date(claim: Claim, day: str) -> None:
+    """Set the day of the incident, also where the line keeps it among what was submitted."""
+    claim.incident_date = day
+    if line := get_line(claim):
+        set_meta(claim, {line.stored_names.get("incident_date", "incident_date"): day})
+
+
 def list_document_names(claim: Claim) -> Sequence[str]:
     """Return the names of the documents that this claim can have, in the order of the form.
 

@@ -24,7 +24,7 @@ from core.services.files.files import StoredFile
 from core.services.files.links import Owner
 from core.services.mail import mail, templates
 from core.services.people.staff import Person
-from core.states.claims import ClaimStatus
+from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.claims import LETTER_WAYS
 from core.store.schema.tables import Claim, ClaimEvent, ClaimLetterSent, Policy, Provider, Staff, UploadedFile
@@ -46,7 +46,8 @@ def _need(status: ClaimStatus, words: str) -> Callable[[Claim], str | None]:
 
 
 def _need_papers(claim: Claim) -> str | None:
-    return None if submitted.list_missing_documents(claim) else "papers that are owed"
+    is_owed = claim.claim_status not in DECIDED and submitted.list_missing_documents(claim)
+    return None if is_owed else "papers that are owed"
 
 
 def _need_payment(claim: Claim) -> str | None:

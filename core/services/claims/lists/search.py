@@ -111,7 +111,8 @@ def _build_searches(text: str, kinds: Sequence[search_text.Kind]) -> Iterator[An
         name = col(Claim.claim_owner_name_key)
         folded = request_parts.fold_text(text) or text
         yield sa.select(col(Claim.id)).where(
-            expressions.mentions(name + " " + name if " " in text else name, folded), col(Claim.deleted_at).is_(None)
+            expressions.mentions_folded(name + " " + name if " " in text else name, folded),
+            col(Claim.deleted_at).is_(None),
         )
 
 

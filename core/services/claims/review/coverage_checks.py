@@ -14,6 +14,7 @@ from core.services.claims.intake import submitted
 from core.services.claims.review import duplicates, fraud_flags
 from core.services.claims.review.duplicates import Duplicate
 from core.services.claims.review.fraud_flags import format_day
+from core.services.claims.workflow import payments as claim_payments
 from core.store.schema.tables import Claim, Policy
 
 DUPLICATE: Final = "duplicate"
@@ -170,9 +171,7 @@ def _check_line(
     ]
     if POLICE_REPORT in line.incidents.get(meta.get("incident_type", ""), ()):
         checks.append(_check_police(meta))
-    if policy.sum_insured_minor is not None:
-        checks.append(_check_sum_insured(line, meta, policy.sum_insured_minor))
-    return checks
+    return [*checks, _check_sum_insured(line, meta, claim_payments.insured_minor(policy))]
 
 
 def _check_insured_incident(line: ClaimLine, meta: Mapping[str, Any], endpoint: Endpoint) -> CoverageCheck:
@@ -190,11 +189,14 @@ def _check_police(meta: Mapping[str, Any]) -> CoverageCheck:
     return CoverageCheck("police", "Told to the police", passed=None, detail=detail)
 
 
-def _check_sum_insured(line: ClaimLine, meta: Mapping[str, Any], insured_minor: int) -> CoverageCheck:
+def _check_sum_insured(line: ClaimLine, meta: Mapping[str, Any], insured_minor: int | None) -> CoverageCheck:
+    """Unknown where the records name no sum: how much the cover pays is then for the officer to say."""
     cost = meta.get(line.amount)
-    passed = None if cost is None else money.to_minor(money.round_half_up(Decimal(str(cost)))) <= insured_minor
+    is_known = cost is not None and insured_minor is not None
+    passed = money.to_minor(money.round_half_up(Decimal(str(cost)))) <= (insured_minor or 0) if is_known else None
     what = "Repair" if line.amount == "cost_of_repair" else "Claimed"
-    detail = f"{what} {_naira(cost)}, insured {money.format_naira(insured_minor)}"
+    insured = "the policy names no sum" if insured_minor is None else f"insured {money.format_naira(insured_minor)}"
+    detail = f"{what} {_naira(cost)}, {insured}"
     return CoverageCheck("sum_insured", "Within the sum insured", passed=passed, detail=detail)
 
 

@@ -234,7 +234,7 @@ def _load_judgement(session: ScopedSession, claim: Claim, person: Person) -> dic
         "overrides": claim_judgement.list_overrides(session, claim.id),
         "referral": claim_referrals.find_open(session, claim.id),
         "amounts": _amounts(claim, judgement.limits),
-        "offer": claim_offers.compute_claim_offer(claim, judgement.limits),
+        "offer": claim_offers.compute_standing_offer(claim, judgement.limits),
         "transitions_allowed": transitions.list_allowed(claim, person, judgement),
     }
 

@@ -1,7 +1,6 @@
-"""Actions on a claim: transitions, comments, assignment, incident date and deductions (contract C5-C7, C9)."""
+"""Actions on a claim: transitions, comments, assignment and deductions (contract C5-C7, C9)."""
 
 from collections.abc import Mapping
-from datetime import date
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -15,7 +14,6 @@ from core.errors import InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements
 from core.services.claims.lists import claims
-from core.services.claims.review import fraud_flags
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import guards as claim_guards
 from core.services.claims.workflow import judgement as claim_judgement
@@ -25,7 +23,6 @@ from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import (
     CommentInput,
     DeductionsInput,
-    IncidentDateInput,
     PaymentInput,
     TransitionInput,
 )
@@ -141,16 +138,6 @@ def _is_claims_staff(session: ScopedSession, staff_id: UUID) -> bool:
     query = sa.select(col(Staff.roles)).where(col(Staff.id) == staff_id, col(Staff.disabled_at).is_(None))
     roles = session.execute(query).scalar_one_or_none()
     return roles is not None and not {*CLAIMS_ROLES, "admin"}.isdisjoint(roles)
-
-
-def set_incident_date(session: ScopedSession, claim_id: UUID, *, on: date, person: Person, version: int) -> ClaimChange:
-    """Set the date of the incident and recompute the fraud flags; refused once decided (contract C1, C3)."""
-    inputs: IncidentDateInput = request.validate(IncidentDateInput, {"incident_date": on})
-    claim = _get_undecided(session, claim_id, person, version)
-    before = claim_changes.get_audited_facts(claim)
-    claim.flags = fraud_flags.recompute_flags(session, claim, inputs.incident_date)
-    claim.incident_date = inputs.incident_date.isoformat()
-    return claim_changes.save_change(session, claim, before, person=person, action="claim incident dated")
 
 
 def set_deductions(

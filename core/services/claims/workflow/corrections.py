@@ -1,6 +1,7 @@
-"""Corrections of what was submitted: amounts and the claimant, with a reason, before and after in the history."""
+"""Corrections of what was submitted, with a reason, before and after in the history: amounts, days, claimants."""
 
 from collections.abc import Mapping
+from datetime import date
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -12,10 +13,12 @@ from core.covers.request import refuse_unless
 from core.errors import NotAllowed, StateForbids
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.intake.new_claims import build_claimant_columns
+from core.services.claims.review import fraud_flags
 from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.inputs import AmountsInput, ReasonInput
+from core.services.claims.workflow.inputs import AmountsInput, IncidentDateInput, ReasonInput
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, Customer, Policy
@@ -53,6 +56,35 @@ def correct_amounts(
     changed = {name: value for name, value in wanted.items() if value != known[name]}
     facts = {**changed, **{f"{name}_before": known[name] for name in changed}, "reason": given.correction_reason}
     return claim_changes.save_change(session, claim, before, person=person, action="claim corrected", extra_facts=facts)
+
+
+def set_incident_date(
+    session: ScopedSession, claim_id: UUID, *, on: date | str, person: Person, version: int, reason: str | None = None
+) -> ClaimChange:
+    """Set the day of the incident, with a reason where another one is known, and recompute the fraud flags.
+
+    StateForbids once an offer was accepted; NotAllowed for an officer where a check that is failed would be met by it.
+    """
+    typed = {"incident_date": on, "correction_reason": reason}
+    inputs: IncidentDateInput = request.validate(IncidentDateInput, typed)
+    claim = _get_open(session, claim_id, person, version)
+    before, day = claim_changes.get_audited_facts(claim), inputs.incident_date.isoformat()
+    is_explained = claim.incident_date is None or inputs.correction_reason is not None
+    refuse_unless([(is_explained, "correction_reason", "must be given: the day is known, and this is another one")])
+    failed = _list_failed_checks(session, claim)
+    claim.flags = fraud_flags.recompute_flags(session, claim, inputs.incident_date)
+    submitted.set_incident_date(claim, day)
+    remaining = _list_failed_checks(session, claim)
+    if (mended := [check for check in failed if check not in remaining]) and not person.has_role("supervisor"):
+        raise NotAllowed(f"A day by which a failed check is met needs a supervisor: {', '.join(mended)}")
+    facts = {"reason": inputs.correction_reason} if inputs.correction_reason else {}
+    return claim_changes.save_change(
+        session, claim, before, person=person, action="claim incident dated", extra_facts=facts
+    )
+
+
+def _list_failed_checks(session: ScopedSession, claim: Claim) -> list[str]:
+    return [check.question for check in claim_judgement.judge(session, claim).failed_checks]
 
 
 def set_claimant(

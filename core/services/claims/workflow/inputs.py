@@ -88,12 +88,6 @@ class TaskInput(Request):
     due_on: fields.TodayOrLater
 
 
-class IncidentDateInput(Request):
-    """The date of an incident."""
-
-    incident_date: Annotated[fields.Day, AfterValidator(_refuse_future)]
-
-
 class DeductionsInput(Request):
     """Deductions from an offer, in naira."""
 
@@ -105,6 +99,13 @@ class ReasonInput(Request):
     """Reason for a correction."""
 
     correction_reason: Annotated[str, Field(min_length=2, max_length=500)]
+
+
+class IncidentDateInput(Request):
+    """The date of an incident, and why it is another one than what is known."""
+
+    incident_date: Annotated[fields.Day, AfterValidator(_refuse_future)]
+    correction_reason: Annotated[str, Field(min_length=2, max_length=500)] | None = None
 
 
 class AmountsInput(ReasonInput):

@@ -1,7 +1,7 @@
 """Offers to claimants, with the calculation steps (contract C8)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 
@@ -16,6 +16,7 @@ from core.store.schema.tables import Claim
 
 # Where what comes off an offer does not change any more: the claimant has agreed to it, or it is paid.
 FIXED: Final = DECIDED | {ClaimStatus.OFFER_ACCEPTED}
+_STANDING: Final = FIXED | {ClaimStatus.OFFER_SENT}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -120,6 +121,13 @@ def compute_claim_offer(claim: Claim, limits: Limits) -> Price:
         excess_minor=claim.excess_deduction_amount_minor,
         betterment_minor=claim.betterment_deduction_amount_minor,
     )
+
+
+def compute_standing_offer(claim: Claim, limits: Limits) -> Price:
+    """Like `compute_claim_offer`, but what was paid of an offer that stands does not come off that offer."""
+    if claim.claim_status in _STANDING:
+        limits = replace(limits, paid_minor=limits.paid_minor - limits.offer_paid_minor)
+    return compute_claim_offer(claim, limits)
 
 
 def of_amounts(limits: Limits, *, approved: Decimal, excess_minor: int, betterment_minor: int) -> Price:

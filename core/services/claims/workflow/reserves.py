@@ -20,12 +20,14 @@ from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import transitions
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import ReserveInput
+from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
-from core.states.claims import DECIDED, ClockEffect, Effect, Transition
+from core.states.claims import DECIDED, ClaimStatus, ClockEffect, Effect, Transition
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimReserve, Staff
 
 CHANGE: Final = col(ClaimReserve.change_minor)
+_OFFERED: Final = frozenset({ClaimStatus.OFFER_SENT, ClaimStatus.OFFER_ACCEPTED})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +80,7 @@ def build_reserve_column() -> sa.ScalarSelect[int]:
 def follow_transition(
     session: ScopedSession, claim: Claim, transition: Transition, *, person: Person, at: datetime
 ) -> None:
-    """Set a first reserve when work on the claim begins, and release it at a decision."""
+    """Set a first reserve when work on the claim begins, raise one that an approval exceeds, release it at the end."""
     reserve = get_reserve(session, claim.id)
     if transition.clock is ClockEffect.ENDS:
         _add(session, claim, -reserve, reason=f"The claim is {transition.to}", person=person, at=at)
@@ -94,6 +96,17 @@ def follow_transition(
             person=person,
             at=at,
         )
+    if Effect.RAISES_RESERVE in transition.effects:
+        lacking = get_committed(claim, claim_payments.limits(session, claim)) - get_reserve(session, claim.id)
+        reason = f"The claim is {transition.to} for more than was reserved"
+        _add(session, claim, max(0, lacking), reason=reason, person=person, at=at)
+
+
+def get_committed(claim: Claim, limits: Limits) -> int:
+    """Return what is approved or offered as the claim stands and not paid yet, in kobo: no reserve is below it."""
+    if claim.claim_status == ClaimStatus.APPROVED:
+        return claim_offers.get_max_offer(claim, limits)
+    return claim_payments.get_balance(claim, limits) if claim.claim_status in _OFFERED else 0
 
 
 def reduce(
@@ -109,20 +122,22 @@ def set_reserve(
 ) -> ClaimChange:
     """Set the reserve of an open claim in naira, with a reason.
 
-    StateForbids for a decided claim; InvalidInput for an amount that is not new or above what is insured; NotAllowed
-    above the officer's limit.
+    StateForbids for a decided claim; InvalidInput for an amount that is not new, above what is insured or below what
+    is approved and not paid yet; NotAllowed above the officer's limit.
     """
     inputs: ReserveInput = request.validate(ReserveInput, {"reserve": amount, "reserve_reason": reason})
     claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
     if claim.claim_status in DECIDED:
         raise StateForbids(f"A claim that is {claim.claim_status} has no reserve")
     wanted, before = money.to_minor(inputs.reserve), get_reserve(session, claim.id)
-    insured = claim_payments.limits(session, claim).insured_minor
-    most = money.format_naira(insured or 0)
+    limits = claim_payments.limits(session, claim)
+    insured, least = limits.insured_minor, get_committed(claim, limits)
+    most, committed = money.format_naira(insured or 0), money.format_naira(least)
     refuse_unless(
         [
             (wanted != before, "reserve", "is what it was: give another amount"),
             (insured is None or wanted <= insured, "reserve", f"must not be above {most}, what is insured"),
+            (wanted >= least, "reserve", f"must not be below {committed}, what is approved and not paid yet"),
         ]
     )
     if exceeded := transitions.describe_limit_exceeded(person, wanted):
