@@ -1,15 +1,39 @@
 """Ageing: what is payable and receivable with each party, and to customers, by how long it waits."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.services.finance import ageing
-from core.services.finance.ageing import Aged
+from core.services.finance.ageing import BUCKETS, Aged
 from core.store.access import reading
-from core.ui.finance.ageing_table import PAYABLE, RECEIVABLE
 from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame
-from core.ui.lists import tables
+from core.ui.lists import columns, tables
+from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
+
+
+def bucket(place: int) -> Column[Aged]:
+    # An age without anything is a dash: the amounts stand out.
+    return columns.naira(BUCKETS[place], lambda row: row.minors[place] or None)
+
+
+PAYABLE: Table[Aged] = Table(
+    name="payable",
+    noun=("party", "payable by the platform, one row a party and their total"),
+    key=lambda row: f"{row.kind} {row.party}",
+    narrow=("party", f"age {len(BUCKETS) - 1}", "total"),
+    columns={
+        "party": columns.text("Party", lambda row: row.party, 230),
+        "kind": columns.text("Kind", lambda row: row.kind.title(), 110),
+        **{f"age {place}": bucket(place) for place in range(len(BUCKETS))},
+        "total": columns.naira("Total", lambda row: row.total_minor),
+    },
+)
+RECEIVABLE: Table[Aged] = replace(
+    PAYABLE, name="receivable", noun=("party", "receivable or carried, one row a party and their total")
+)
 
 
 def draw(title: str, table: Table[Aged], rows: list[Aged]) -> None:
