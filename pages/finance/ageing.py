@@ -21,7 +21,7 @@ def bucket(place: int) -> Column[Aged]:
 
 PAYABLE: Table[Aged] = Table(
     name="payable",
-    noun=("party", "payable by the platform, one row a party and their total"),
+    noun=("party", "payable by the platform, their total and one row a party"),
     key=lambda row: f"{row.kind} {row.party}",
     narrow=("party", f"age {len(BUCKETS) - 1}", "total"),
     columns={
@@ -32,14 +32,15 @@ PAYABLE: Table[Aged] = Table(
     },
 )
 RECEIVABLE: Table[Aged] = replace(
-    PAYABLE, name="receivable", noun=("party", "receivable or carried, one row a party and their total")
+    PAYABLE, name="receivable", noun=("party", "receivable or carried, their total and one row a party")
 )
 
 
 def draw(title: str, table: Table[Aged], rows: list[Aged]) -> None:
     st.subheader(title, anchor=False)
     if rows:
-        tables.draw_short(table, [*rows, Aged(party="Total", kind="", minors=ageing.total(rows))])
+        # The total first: a long list is scrolled, and its end would be out of sight.
+        tables.draw_short(table, [Aged(party="Total", kind="", minors=ageing.total(rows)), *rows])
     else:
         st.caption("Nothing is due.")
 
