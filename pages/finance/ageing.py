@@ -1,5 +1,7 @@
 """Ageing: what is payable and receivable with each party, and to customers, by how long it waits."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.services.finance import ageing
@@ -7,25 +9,40 @@ from core.services.finance.ageing import BUCKETS, Aged
 from core.store.access import reading
 from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame
-from core.ui.kit import words
+from core.ui.lists import columns, tables
+from core.ui.lists.columns import Column
+from core.ui.lists.tables import Table
 
 
-def cells(name: str, kind: str, minors: tuple[int, ...]) -> dict[str, str]:
-    amounts = zip((*BUCKETS, "Total"), (*minors, sum(minors)), strict=True)
-    return {
-        "Party": words.plain(name),
-        "Kind": kind.title(),
-        **{label: words.naira(minor) if minor else "–" for label, minor in amounts},
-    }
+def bucket(place: int) -> Column[Aged]:
+    # An age without anything is a dash: the amounts stand out.
+    return columns.naira(BUCKETS[place], lambda row: row.minors[place] or None)
 
 
-def table(title: str, rows: list[Aged]) -> None:
+PAYABLE: Table[Aged] = Table(
+    name="payable",
+    noun=("party", "payable by the platform, their total and one row a party"),
+    key=lambda row: f"{row.kind} {row.party}",
+    narrow=("party", f"age {len(BUCKETS) - 1}", "total"),
+    columns={
+        "party": columns.text("Party", lambda row: row.party, 230),
+        "kind": columns.text("Kind", lambda row: row.kind.title(), 110),
+        **{f"age {place}": bucket(place) for place in range(len(BUCKETS))},
+        "total": columns.naira("Total", lambda row: row.total_minor),
+    },
+)
+RECEIVABLE: Table[Aged] = replace(
+    PAYABLE, name="receivable", noun=("party", "receivable or carried, their total and one row a party")
+)
+
+
+def draw(title: str, table: Table[Aged], rows: list[Aged]) -> None:
     st.subheader(title, anchor=False)
-    if not rows:
+    if rows:
+        # The total first: a long list is scrolled, and its end would be out of sight.
+        tables.draw_short(table, [Aged(party="Total", kind="", minors=ageing.total(rows)), *rows])
+    else:
         st.caption("Nothing is due.")
-        return
-    shown = [cells(row.party, row.kind, row.minors) for row in rows]
-    st.table([*shown, cells("Total", "", ageing.total(rows))], border="horizontal")
 
 
 frame.require(ROLE)
@@ -35,8 +52,8 @@ if not frame.mode():
     st.stop()
 with st.skeleton(height=300), reading(frame.scope()) as session:
     found = ageing.list_aged(session)
-table("Payable by the platform", [row for row in found if row.total_minor > 0])
-table("Receivable, or carried", [row for row in found if row.total_minor <= 0])
+draw("Payable by the platform", PAYABLE, [row for row in found if row.total_minor > 0])
+draw("Receivable, or carried", RECEIVABLE, [row for row in found if row.total_minor <= 0])
 with st.container(horizontal=True, gap="xsmall"):
     for format_ in ("xlsx", "csv"):
         st.link_button(f"Ageing {format_.upper()}", f"/ageing.{format_}", icon=":material/download:")

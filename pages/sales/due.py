@@ -20,7 +20,8 @@ from core.ui.renewals.renewal_table import DUE
 
 
 def toolbar(bucket: Bucket) -> None:
-    when = "lapsed in the last 30 days" if bucket.key == "lapsed" else f"end in {due_filters.bucket_label(bucket.key)}"
+    ends = f"{'ends' if bucket.policies == 1 else 'end'} in {due_filters.bucket_label(bucket.key)}"
+    when = "lapsed in the last 30 days" if bucket.key == "lapsed" else ends
     at_risk = words.plain(words.naira(bucket.premium_minor))
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.markdown(f"{table.count_text(bucket.policies)} {when} · {at_risk} at risk")

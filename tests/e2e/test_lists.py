@@ -30,6 +30,8 @@ LISTS = {
     "claims": ("claims", "/queue?view=all&order=claimant", "Claimant"),
     "audit log": ("admin", "/audit_log?kind=key", None),
     "exports": ("finance", "/exports?order=most-rows", "Rows"),
+    "movements": ("operations", "/movements?order=oldest", "When"),
+    "statements": ("finance", "/statements?order=month-back", "Of the month"),
     "products": ("admin", "/products?on=true&order=insurer", "Insurer"),
     "keys": ("admin", "/keys?order=distributor", "Distributor"),
     "staff": ("admin", "/staff?order=email-back", "E-mail"),
@@ -159,6 +161,40 @@ def test_where_there_is_little_room_the_four_columns_that_matter_stay(visit: Vis
         "Product",
         "Premium",
     ]
+
+
+def test_a_state_keeps_its_colour_where_it_is_the_link(visit: Visit) -> None:
+    page = visit("operations", "/awaiting?state=dead")
+    cells = page.locator("tbody tr:has(a)").first.locator(".word")
+    colours = cells.evaluate_all(
+        "cells => Object.fromEntries(cells.map(c => [c.className, getComputedStyle(c).color]))"
+    )
+    link = next(colour for name, colour in colours.items() if "record" in name)
+    assert "red" in next(name for name in colours if "record" in name)
+    assert link == page.locator(".word.red").last.evaluate("cell => getComputedStyle(cell).color")
+    assert link != page.get_by_role("link", name="Dashboard").first.evaluate("link => getComputedStyle(link).color")
+
+
+def test_filters_and_formats_have_room_for_their_words(visit: Visit) -> None:
+    page = visit("operations", "/purchases")
+    page.get_by_role("button", name="Filter", exact=True).click()
+    fields = page.locator(".st-key-filter_fields")
+    expect(fields).to_be_visible()
+    boxes = [fields.get_by_text(label, exact=True).bounding_box() for label in ("Insurer", "Category")]
+    assert len({box["y"] for box in boxes if box}) == 1, "side by side"
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Export", exact=True).click()
+    word = page.get_by_role("link", name="CSV for Excel as shown").locator("p")
+    expect(word).to_be_visible()
+    assert word.evaluate("word => word.scrollWidth <= word.clientWidth")
+
+
+def test_the_charts_begin_in_the_upper_part_of_the_dashboard(visit: Visit, page: Page) -> None:
+    page.set_viewport_size({"width": 1440, "height": 1000})
+    visit("operations", "/dashboard?period=1y")
+    top = page.get_by_text("Gross written premium over time", exact=True).bounding_box()
+    assert top
+    assert top["y"] < 620, "the title of the first chart, 20 pixels inside its card"
 
 
 def test_one_act_is_one_entry_on_the_dashboard_and_in_the_menu(visit: Visit) -> None:

@@ -77,7 +77,8 @@ def test_letters_wait_for_what_they_tell_of(office: Office) -> None:
 
 def test_no_papers_are_asked_for_once_a_claim_is_decided(office: Office) -> None:
     claim_id = office.lodge()
-    office.put(claim_id, credit_life_claim_meta={"incident_type": "Loss of job"})
+    meta = office.claim(claim_id).credit_life_claim_meta or {}
+    office.put(claim_id, credit_life_claim_meta={**meta, "employment_termination_letter": None})
     assert "employment termination letter" in compose(office, claim_id, "documents").body
     office.walk(claim_id, "Declined")
     with pytest.raises(StateForbids, match="papers that are owed"):

@@ -183,7 +183,7 @@ def test_every_line_is_lodged_by_its_own_form(
     at.date_input(key=field(bought, "incident_date")).set_value(clock.today()).run()
     at.text_input(key=field(bought, "incident_place")).set_value("Third Mainland Bridge, Lagos")
     press(at, "Lodge the claim")
-    assert ":material/error: Enter the " in texts(at)
+    assert "Enter the incident description" in texts(at)
     at.text_area(key=field(bought, "incident_description")).set_value("Told on the phone")
     if incident == "Death":
         at.selectbox(key=field(bought, "claimant")).set_value("Next of kin").run()

@@ -219,6 +219,7 @@ def test_a_call_with_ticked_customers_is_recorded_and_shown(due: UUID, screen: S
     press(at.run(), "Record a call")
     press(at, "Record")
     assert "Fill this in" in texts(at)
+    assert "**1** policy ends in 0–7 days" in texts(at)
     at.selectbox(key="decision.field.outcome").set_value("no_answer")
     at.date_input(key="decision.field.call_again_on").set_value(clock.add_days(clock.today(), 2))
     press(at, "Record")

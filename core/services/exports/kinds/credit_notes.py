@@ -33,7 +33,6 @@ def _rows(columns: Sequence[Any], criteria: CreditNoteFilter, _: Choices) -> Any
         .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
         .join(Policy, col(Policy.id) == col(Refund.policy_id))
         .where(*criteria.conditions(CreditNote))
-        .order_by(col(CreditNote.created_at).desc(), col(CreditNote.id).desc())
     )
 
 
@@ -73,6 +72,7 @@ CREDIT_NOTES = ExportKind(
     count=_count,
     summed=col(CreditNote.total_minor),
     sum_title="Given back",
+    orders=reading.ORDERS,
     listed={
         "number": ("number",),
         "made": ("created_at",),
