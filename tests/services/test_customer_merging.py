@@ -180,6 +180,12 @@ def test_what_waits_stands_first_then_what_ends_soonest_and_last_what_is_over(
     with store.writing(partner.scope(is_live=True)) as session:
         session.get_one(Policy, second).expiration_at = clock.now() + timedelta(days=5)
     assert [row.id for row in shown(store, kept).policies.items] == [second, first]
+    for days_ago, order in ((5, [second, first]), (40, [first, second])):
+        with store.writing(partner.scope(is_live=True)) as session:
+            over = session.get_one(Policy, second)
+            over.expiration_at = clock.now() - timedelta(days=days_ago)
+            over.start_at = over.activation_at = over.expiration_at - timedelta(days=365)
+        assert [row.id for row in shown(store, kept).policies.items] == order, "lapsed can still be renewed for a month"
     with store.writing(partner.scope(is_live=True)) as session:
         session.get_one(Policy, first).activated = False
     assert [row.id for row in shown(store, kept).policies.items] == [first, second]

@@ -85,7 +85,7 @@ def test_an_acceptance_is_recorded_with_how_it_is_known(screen: Screen, pending:
     at = press(open_page(screen, pending), "Activate")
     at.button_group(key="policy.insurer_said").set_value("It accepted the policy").run()
     at = at.button(key="policy.confirm").click().run()
-    assert "Must be said, in 2 to 200 characters" in texts(at)
+    assert "Must be given, in 2 to 200 characters" in texts(at)
     at.text_input(key="policy.insurer_word").set_value("E-mail of the underwriter").run()
     at.date_input(key="policy.start_on").set_value(clock.today()).run()
     assert "backdated" not in texts(at)

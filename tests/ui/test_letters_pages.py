@@ -1,6 +1,8 @@
 """E-mail on the screens: a certificate and its log, reminders, an opt-out, and the texts that an admin changes."""
 
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -10,6 +12,7 @@ from core.covers.insurers import insurer_a
 from core.services.mail import mail
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
+from core.ui.renewals import renewal_reminders
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
@@ -42,6 +45,14 @@ def test_a_certificate_is_sent_from_the_policy_and_logged_there(store: Store, sc
     assert list(log["Subject"]) == [letter.subject]
     reader = open_page(screen, "policies/policy.py", "claims", id=str(sale.policy_id))
     assert "Send by e-mail" not in [button.label for button in reader.button]
+
+
+@pytest.mark.parametrize(("is_over", "verb"), [(False, "ends"), (True, "ended")])
+def test_the_text_message_says_whether_cover_is_over(is_over: bool, verb: str) -> None:
+    row: Any = SimpleNamespace(
+        customer="Ngozi", product="Car", provider="Anchorline", expiration_at=NOW, is_over=is_over, next_minor=None
+    )
+    assert renewal_reminders.text_message(row) == f"Ngozi, your Car cover with Anchorline {verb} on 20 Nov 2027."
 
 
 def test_a_reminder_says_who_was_left_out_and_a_customer_may_switch_them_off(

@@ -139,7 +139,7 @@ def test_cancelling_shows_the_refund_first_and_gives_back_that(screen: Screen, s
 
 def test_a_reason_is_needed(screen: Screen, store: Store, active: Sale) -> None:
     at = confirm(press(open_page(screen, active.policy_id), "Cancel policy"))
-    assert "Must be said" in texts(at)
+    assert "Must be given" in texts(at)
     assert stage(store, active) == "In force"
 
 

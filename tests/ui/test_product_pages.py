@@ -1,5 +1,6 @@
 """The screens of products: the list and its filters, one product, and a change of rates that is compared first."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock
+from core.covers.figures import Figure
 from core.covers.insurers import insurer_a
 from core.errors import InvalidInput
 from core.services.people.staff import Person
@@ -191,6 +193,19 @@ def test_another_admin_confirms_what_the_headline_says(screen: Screen, store: St
     at.button(key="decision.confirm").click().run()
     assert f"Confirmed: {headline}" in texts(at)
     assert [version.state for version in seen(store, CAR).versions] == ["Planned", "In force"]
+
+
+def test_a_headline_leaves_long_texts_to_the_table(screen: Screen, store: Store) -> None:
+    words_ = ["resignation", "misconduct", "self-inflicted", "voluntary exit"]
+    field = next(figure.field for figure in figures_of(store, LOAN) if figure.group == "Exclusions")
+    proposed(store, LOAN, {field: words_}, clock.lagos_midnight(date(2026, 12, 1)))
+    said = texts(open_page(screen, ONE, id=str(LOAN)))
+    assert "**Exclusions changed from 1 Dec 2026**" in said
+
+
+def figures_of(store: Store, product_id: UUID) -> Sequence[Figure]:
+    product = seen(store, product_id)
+    return product.get_editable_tariff(product.latest).figures
 
 
 def test_another_admin_refuses_with_a_reason_and_who_proposed_takes_back(screen: Screen, store: Store) -> None:

@@ -262,7 +262,7 @@ def _check_reason(reason: str) -> str:
 
 def _said(text: str, field: str, *, most: int) -> str:
     words = " ".join(text.split())
-    refuse_unless([(2 <= len(words) <= most, field, f"must be said, in 2 to {most} characters")])
+    refuse_unless([(2 <= len(words) <= most, field, f"must be given, in 2 to {most} characters")])
     return words
 
 

@@ -7,8 +7,9 @@ from typing import Any, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlmodel import col
+from sqlmodel import UTCDateTime, col
 
+from core import clock
 from core.services.dimensions import Choices
 from core.services.filters import expressions
 from core.services.filters.field import Condition
@@ -18,16 +19,29 @@ from core.services.policies import states as policy_states
 from core.services.policies.filter import PolicyFilter
 from core.states.policies import PolicyStage
 from core.store.access import AnyRow, AnySelect, ScopedSession
-from core.store.schema.tables import Policy
+from core.store.schema.tables import Policy, Product
 
 Order = Literal["newest", "oldest", "ends", "ends-back", "to-do"]
+# As long as the list of what is due shows it.
+_LAPSED_DAYS = 30
 _SOLD, _ENDS = col(Policy.created_at), col(Policy.expiration_at)
 
 
 def _build_turn() -> Any:
-    """Build the place of a policy's stage among the records of one person."""
-    turns = {str(PolicyStage.PENDING): 0, str(PolicyStage.IN_FORCE): 1, str(PolicyStage.NOT_STARTED): 2}
-    return sa.case(turns, value=expressions.policy_stage(), else_=3)
+    """Build the place of a policy among the records of one person; one that has just lapsed can still be renewed."""
+    stage, since = expressions.policy_stage(), sa.bindparam(None, callable_=_lapsed_since, type_=UTCDateTime())
+    renewable = sa.select(col(Product.id)).where(col(Product.renewable))
+    lapsed = (stage == str(PolicyStage.EXPIRED)) & (since <= _ENDS) & col(Policy.product_id).in_(renewable)
+    return sa.case(
+        (stage == str(PolicyStage.PENDING), 0),
+        ((stage == str(PolicyStage.IN_FORCE)) | lapsed, 1),
+        (stage == str(PolicyStage.NOT_STARTED), 2),
+        else_=3,
+    )
+
+
+def _lapsed_since() -> datetime:
+    return clock.midnight(clock.add_days(clock.today(), -_LAPSED_DAYS))
 
 
 # A policy without an end, which awaits its insurer, counts as the one that ends last.
@@ -36,7 +50,8 @@ ORDERS: Mapping[Order, tuple[Any, ...]] = {
     "oldest": (_SOLD, col(Policy.id)),
     "ends": (_ENDS.asc().nulls_last(), _SOLD, col(Policy.id)),
     "ends-back": (_ENDS.desc().nulls_first(), _SOLD.desc(), col(Policy.id).desc()),
-    # What somebody has to do something about: pending first, then in force by the end, then what is over.
+    # What somebody has to do something about: pending first, then by the end what has just lapsed or is in force, then
+    # what is over.
     "to-do": (_build_turn(), _ENDS.asc().nulls_last(), _SOLD.desc(), col(Policy.id).desc()),
 }
 

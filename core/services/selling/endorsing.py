@@ -167,7 +167,7 @@ def _refuse_texts(texts: Mapping[str, str]) -> None:
 
 def _text_checks(texts: Mapping[str, str]) -> list[tuple[bool, str, str]]:
     said = [
-        (2 <= len(text) <= LONGEST[name], name, f"must be said, in 2 to {LONGEST[name]} characters")
+        (2 <= len(text) <= LONGEST[name], name, f"must be given, in 2 to {LONGEST[name]} characters")
         for name, text in texts.items()
     ]
     clean = [

@@ -12,6 +12,7 @@ from core.ui.kit import words
 
 _COMMISSIONS = "Commissions: "
 _IN_A_HEADLINE = 3
+_LONGEST_IN_A_HEADLINE = 50
 _UNITS = {Kind.NAIRA: " (₦)", Kind.PERCENT: " (%)"}
 
 
@@ -90,10 +91,17 @@ def differences(before: EditableTariff, after: EditableTariff) -> list[Differenc
 def headline(before: EditableTariff, after: EditableTariff, at: datetime) -> str:
     """Return a change in one line: "Platform commission 20 % → 25 %, Price ₦15,000.00 → ₦16,000.00 from 1 Dec 2026"."""
     changes = sorted(differences(before, after), key=lambda one: not one.label.startswith(_COMMISSIONS))
-    parts = [f"{_short(one.label)} {_bare(one.before)} → {_bare(one.after)}" for one in changes[:_IN_A_HEADLINE]]
+    parts = [_in_short(one) for one in changes[:_IN_A_HEADLINE]]
     more = len(changes) - len(parts)
     told = ", ".join(parts) + (f" and {more} more" if more else "")
     return f"{told or 'No change'} from {since(at)}"
+
+
+def _in_short(change: Difference) -> str:
+    """Return a change in one line; of long texts, which the table shows, only that they changed."""
+    if len(change.before) + len(change.after) > _LONGEST_IN_A_HEADLINE:
+        return f"{change.label.partition(':')[0]} changed"
+    return f"{_short(change.label)} {_bare(change.before)} → {_bare(change.after)}"
 
 
 def since(at: datetime) -> str:

@@ -57,7 +57,9 @@ def _reminding(picked: Sequence[DueRow], person: Person) -> Decision:
 def _ask(picked: Sequence[DueRow]) -> None:
     """Draw whom it goes to, and the same as a text message."""
     for row in picked[:5]:
-        st.caption(f"{words.plain(row.customer)} · {words.plain(row.email)} · ends {words.day(row.expiration_at)}")
+        st.caption(
+            f"{words.plain(row.customer)} · {words.plain(row.email)} · {_ends(row)} {words.day(row.expiration_at)}"
+        )
     if len(picked) > 5:
         st.caption(f"and {len(picked) - 5} more")
     if len(picked) == 1:
@@ -69,8 +71,13 @@ def text_message(row: DueRow) -> str:
     """Return the reminder as a text message."""
     price = f" One more term costs {words.naira(row.next_minor)}." if row.next_minor is not None else ""
     return (
-        f"{row.customer}, your {row.product} cover with {row.provider} ends on {words.day(row.expiration_at)}.{price}"
+        f"{row.customer}, your {row.product} cover with {row.provider} {_ends(row)} on"
+        f" {words.day(row.expiration_at)}.{price}"
     )
+
+
+def _ends(row: DueRow) -> str:
+    return "ended" if row.is_over else "ends"
 
 
 def summarise(found: Reminded) -> str:
