@@ -11,21 +11,27 @@ from core.services.renewals import due_table
 from core.services.renewals.due import Bucket
 from core.services.renewals.filter import DueFilter
 from core.store.access import reading
+from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import dialogs, url_state, words
-from core.ui.lists import table_choices, tables
+from core.ui.lists import tables
 from core.ui.policies import dialogs as policy_dialogs
 from core.ui.renewals import due_filters, renewal_calls
 from core.ui.renewals.renewal_table import DUE
 
 
-def toolbar(bucket: Bucket) -> None:
+def toolbar(bucket: Bucket, criteria: DueFilter) -> None:
     ends = f"{'ends' if bucket.policies == 1 else 'end'} in {due_filters.bucket_label(bucket.key)}"
     when = "lapsed in the last 30 days" if bucket.key == "lapsed" else ends
     at_risk = words.plain(words.naira(bucket.premium_minor))
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        st.markdown(f"{table.count_text(bucket.policies)} {when} · {at_risk} at risk")
-        table_choices.draw(table)
+    export_panel.offer(
+        "due",
+        {**criteria.address(), "bucket": [bucket.key]},
+        rows=bucket.policies,
+        sum_minor=bucket.premium_minor,
+        line=f"{table.count_text(bucket.policies)} {when} · {at_risk} at risk",
+        table=table,
+    )
 
 
 def nothing(criteria: DueFilter, everywhere: int) -> None:
@@ -67,7 +73,7 @@ bucket = next(bucket for bucket in buckets if bucket.key == open_bucket)
 if not bucket.policies:
     nothing(criteria, sum(each.policies for each in buckets))
     st.stop()
-toolbar(bucket)
+toolbar(bucket, criteria)
 number = tables.page_of(table, bucket.policies)
 if number is None:
     st.stop()

@@ -57,8 +57,8 @@ pytestmark = pytest.mark.frozen_at(NOW)
 
 # The audit log is no record of sales, and each export adds to it: it has a test of its own beside its search; what was
 # paid on claims has one beside its payments, what their losses cost beside the figures, credit notes beside
-# their steps.
-_ELSEWHERE = {"audit", "claim-payments", "loss-ratios", "credit-notes"}
+# their steps, what is due beside its calls.
+_ELSEWHERE = {"audit", "claim-payments", "loss-ratios", "credit-notes", "due"}
 BY_KIND = pytest.mark.parametrize(
     "kind", [kind for kind in KINDS if kind.name not in _ELSEWHERE], ids=lambda kind: kind.name
 )

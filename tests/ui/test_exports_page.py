@@ -134,7 +134,8 @@ def test_every_column_and_order_of_a_list_is_one_of_its_file() -> None:
         known = {column.name for column in kind.columns}
         assert {each for names in kind.listed.values() for each in names} <= known, name
     only_on_screen = [(name, each) for name in TABLES for each, names in get_kind(name).listed.items() if not names]
-    assert only_on_screen == [("claims", "signals"), ("claims", "why")]
+    worked_out = {"due": ("left", "cover", "next", "note"), "claims": ("signals", "why")}
+    assert only_on_screen == [(name, each) for name, names in worked_out.items() for each in names]
 
 
 def watched(at: AppTest, export_id: UUID, again: UUID) -> None:

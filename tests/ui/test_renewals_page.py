@@ -148,6 +148,8 @@ def test_tiles_count_buckets_and_open_them_by_the_address(due: UUID, screen: Scr
     assert (tile(at, "0–7 days"), tile(at, "8–30 days"), tile(at, "Lapsed 1–30 days")) == ("1", "1", "0")
     assert list(lists(at)[0]["Cover"]) == ["Ends in 3 days"]
     assert list(lists(at)[0]["Next premium"]) == ["₦15,000.00"]
+    files = [link.proto.url for link in at.get("link_button")]
+    assert any(url.startswith("/exports/due.csv?") and "bucket=week" in url for url in files), "a list to call"
     at.button(key="due.month").click().run()
     assert address(at) == {"bucket": ["month"]}
     assert list(lists(at)[0]["Cover"]) == ["Ends in 20 days"]
@@ -206,6 +208,7 @@ def test_what_cannot_be_renewed_today_has_no_button_and_says_why(
 def test_finance_sees_what_is_due_and_cannot_renew(due: UUID, screen: Screen) -> None:
     at = open_page(screen, DUE, "finance")
     assert "Renew" not in lists(at)[0]
+    assert not at.get("link_button"), "the list to call is for operations"
     assert list(lists(at)[0]["Cover"]) == ["Ends in 3 days"]
 
 

@@ -1,6 +1,7 @@
 """The arrangement of an export: which of its columns, in which sequence, and the order of its rows (contract A4).
 
-An address names them as `columns` and `order`; left out, the file has every column and the newest row first.
+An address names them as `columns` and `order`; left out, the file has every column, and its kind's
+usual order: for most, the newest row first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +31,7 @@ def arrange(kind: ExportKind[Any], address: Address) -> ExportKind[Any]:
     order = parsing.collect(faults, _parse_order, kind, address)
     if faults:
         raise InvalidInput(faults)
-    return replace(kind, chosen=columns or (), order=order or USUAL_ORDER)
+    return replace(kind, chosen=columns or (), order=order or kind.order)
 
 
 def write_address(kind: ExportKind[Any]) -> dict[str, list[str]]:

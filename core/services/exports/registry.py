@@ -9,6 +9,7 @@ from core.services.exports.kinds.claim_payments import CLAIM_PAYMENTS
 from core.services.exports.kinds.claims import CLAIMS
 from core.services.exports.kinds.credit_notes import CREDIT_NOTES
 from core.services.exports.kinds.customers import CUSTOMERS
+from core.services.exports.kinds.due import DUE
 from core.services.exports.kinds.loss_ratios import LOSS_RATIOS
 from core.services.exports.kinds.movements import MOVEMENTS
 from core.services.exports.kinds.policies import POLICIES
@@ -16,7 +17,7 @@ from core.services.exports.kinds.purchases import PURCHASES
 from core.services.exports.kinds.renewals import RENEWALS
 
 KINDS: tuple[ExportKind[Any], ...] = (
-    *(PURCHASES, RENEWALS, MOVEMENTS, POLICIES),
+    *(PURCHASES, RENEWALS, DUE, MOVEMENTS, POLICIES),
     *(CUSTOMERS, CLAIMS, CLAIM_PAYMENTS, LOSS_RATIOS, CREDIT_NOTES, AUDIT),
 )
 _BY_NAME = {kind.name: kind for kind in KINDS}

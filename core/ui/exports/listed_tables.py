@@ -11,13 +11,14 @@ from core.ui.finance.credit_notes.table import CREDIT_NOTES
 from core.ui.finance.movement_table import MOVEMENTS
 from core.ui.lists.tables import Table
 from core.ui.policies.table import POLICIES
-from core.ui.renewals.renewal_table import RENEWALS
+from core.ui.renewals.renewal_table import DUE, RENEWALS
 from core.ui.sales.customer_table import CUSTOMERS
 from core.ui.sales.sales_table import PURCHASES
 
 TABLES: Final[Mapping[str, Table[Any]]] = {
     "purchases": PURCHASES,
     "renewals": RENEWALS,
+    "due": DUE,
     "movements": MOVEMENTS,
     "policies": POLICIES,
     "customers": CUSTOMERS,

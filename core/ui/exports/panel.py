@@ -155,7 +155,8 @@ def _formats(wanted: Offer, table: Table[Any] | None) -> None:
     with st.container(key=f"export_ways_{wanted.kind.name}"):
         every, few = st.columns(2, gap="medium")
         with every:
-            _heading("All columns", f"{len(wanted.kind.columns)} columns, newest first")
+            order = table.orders.get(wanted.kind.order, "newest first").lower()
+            _heading("All columns", f"{len(wanted.kind.columns)} columns, {order}")
             _buttons(wanted, "Export {}", as_shown=False)
         with few:
             _heading("As shown", _describe_shown(wanted, table))
