@@ -1,5 +1,7 @@
 """Payments: what is due with each party, the payments, and the payouts that two people make."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.services.finance import tax_schedules
@@ -12,7 +14,7 @@ from core.store.access import reading
 from core.ui.finance import payment_actions
 from core.ui.finance.finance_writes import ROLE
 from core.ui.finance.months import choose_month
-from core.ui.finance.payment_tables import DUE, PAYMENTS, PAYOUTS
+from core.ui.finance.payment_tables import DUE, PAYMENTS, PAYOUTS, TAXES
 from core.ui.frame import frame
 from core.ui.kit import dialogs, url_state, words
 from core.ui.lists import held_rows, tables
@@ -86,20 +88,7 @@ def taxes() -> None:
         if not lines:
             st.caption(f"None on the statements of {month:%B %Y}.")
             continue
-        st.table(
-            [
-                {
-                    "Payee": words.plain(line.payee),
-                    "Tax number": words.plain(line.tax_number or "–"),
-                    "Statement": line.statement,
-                    "Base": words.naira(line.base_minor),
-                    "Rate": f"{line.rate_bp / 100:.2f} %",
-                    "Tax": words.naira(line.tax_minor),
-                }
-                for line in lines
-            ],
-            border="horizontal",
-        )
+        tables.draw_short(replace(TAXES, name=f"{TAXES.name}_{kind}"), lines)
         st.markdown(f"**{words.naira(sum(line.tax_minor for line in lines))}** · {words.plain(lines[0].source)}")
         with st.container(horizontal=True, gap="xsmall"):
             for format_ in ("xlsx", "csv"):

@@ -78,6 +78,8 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     assert list(lists(at)[0]["State"]) == ["Paid"]
     at = open_page(screen, finance, LIST, by="femi", view="taxes", month="2026-08")
     assert "/taxes/vat/2026-08.xlsx" in links(at)
+    withheld = lists(at)[0]
+    assert list(withheld["Rate"]) == ["5.00 %"]
 
 
 def test_a_payment_received_is_noted_on_the_statement_and_confirmed_by_another(

@@ -11,6 +11,8 @@ from core.services.windows import Window
 from core.states.claims import ClaimStatus
 from core.ui.exports import panel as export_panel
 from core.ui.kit import words
+from core.ui.lists import columns, tables
+from core.ui.lists.tables import Table
 
 _LABELS: Final[Mapping[LossDimension, str]] = {
     "product": "Product",
@@ -18,6 +20,7 @@ _LABELS: Final[Mapping[LossDimension, str]] = {
     "distributor": "Distributor",
     "month": "Month of incident",
 }
+Line = tuple[str, LossFigures]
 _CHOSEN: Final = "loss_dimension"
 
 
@@ -39,23 +42,28 @@ def draw(table: LossTable, choices: Choices, window: Window) -> None:
         if not table.cells:
             st.info("No premium was earned and no loss happened in this period.", icon=":material/hourglass_empty:")
             return
-        lines = table.list_lines(dimension, choices)
-        st.table(
-            [_line(_LABELS[dimension], name, figures) for name, figures in [*lines, ("Total", table.total)]],
-            border="horizontal",
-        )
+        # The total first: a long list is scrolled, and its end would be out of sight.
+        lines = [("Total", table.total), *table.list_lines(dimension, choices)]
+        tables.draw_short(_build_table(dimension), lines)
         pairs = {key[:2] for key in table.cells}
         address = {"from": [window.start.isoformat()], "to": [window.last.isoformat()]}
         export_panel.offer("loss-ratios", address, rows=len(pairs), sum_minor=table.total.incurred_minor)
 
 
-def _line(label: str, name: str, figures: LossFigures) -> dict[str, str]:
-    return {
-        label: words.plain(name),
-        "Losses": words.count(figures.claims),
-        ClaimStatus.PAID: words.naira(figures.paid_minor),
-        "Outstanding": words.naira(figures.outstanding_minor),
-        "Incurred": words.naira(figures.incurred_minor),
-        "Earned premium": words.naira(figures.earned_minor),
-        "Loss ratio": words.percent(figures.ratio),
-    }
+def _build_table(dimension: LossDimension) -> Table[Line]:
+    label = _LABELS[dimension]
+    return Table(
+        name=f"losses_{dimension}",
+        noun=("line", f"loss ratios by {label.lower()}, their total and one row each"),
+        key=lambda line: line[0],
+        narrow=("name", "incurred", "ratio"),
+        columns={
+            "name": columns.text(label, lambda line: line[0], 230),
+            "losses": columns.number("Losses", lambda line: line[1].claims),
+            "paid": columns.naira(ClaimStatus.PAID, lambda line: line[1].paid_minor),
+            "outstanding": columns.naira("Outstanding", lambda line: line[1].outstanding_minor),
+            "incurred": columns.naira("Incurred", lambda line: line[1].incurred_minor),
+            "earned": columns.naira("Earned premium", lambda line: line[1].earned_minor),
+            "ratio": columns.text("Loss ratio", lambda line: words.percent(line[1].ratio), 100, right=True),
+        },
+    )

@@ -2,6 +2,7 @@
 
 from core.services.finance.payments.allocation import Balance
 from core.services.finance.payments.reading import BatchRow, PaymentRow
+from core.services.finance.tax_schedules import TaxLine
 from core.ui.lists import columns, held_rows
 from core.ui.lists.tables import Table
 
@@ -87,4 +88,18 @@ DUE: Table[tuple[Balance, str | None]] = held_rows.sortable(
         },
     ),
     usual="By account and party",
+)
+TAXES: Table[TaxLine] = Table(
+    name="taxes",
+    noun=("payee", "payees with base, rate and tax"),
+    key=lambda row: f"{row.statement} {row.payee}",
+    narrow=("payee", "rate", "tax"),
+    columns={
+        "payee": columns.text("Payee", lambda row: row.payee, 230),
+        "tin": columns.text("Tax number", lambda row: row.tax_number, 150),
+        "statement": columns.text("Statement", lambda row: row.statement, 110),
+        "base": columns.naira("Base", lambda row: row.base_minor),
+        "rate": columns.text("Rate", lambda row: f"{row.rate_bp / 100:.2f} %", 90, right=True),
+        "tax": columns.naira("Tax", lambda row: row.tax_minor),
+    },
 )
