@@ -290,7 +290,7 @@ def test_an_existing_customer_of_the_distributor_is_found_and_fills_the_form(
     page.text_input(key=f"{key} customer").set_value("person0.62@").run()
     assert "no such customer" in texts(page), "customers of others are not found"
     page.text_input(key=f"{key} customer").set_value("person0.61@").run()
-    next(button for button in page.button if "61@" in button.label.replace("\\", "")).click().run()
+    next(button for button in page.button if "person0\\.61" in button.label.lower()).click().run()
     assert page.text_input(key=f"{key}.email").value == "Person0.61@example.com"
     assert page.text_input(key=f"{key}.phone_number").value == "+2348031234567"
     assert page.text_input(key=f"{key} customer").value == ""
@@ -302,8 +302,8 @@ def test_the_customer_is_found_before_the_cover_and_fills_its_form(
     Portfolio(seed=61, size=3, sellers=(partner.id,)).write(store)
     at = screen("operations", path=PAGE)
     at.text_input(key="buy customer").set_value("person0.61@").run()
-    next(button for button in at.button if "61@" in button.label.replace("\\", "")).click().run()
-    assert "Person0.61@example.com" in texts(at).replace("\\", "")
+    next(button for button in at.button if "person0\\.61" in button.label.lower()).click().run()
+    assert "Person0.61@example.com" in texts(at)
     at = chosen(at, store, partner, insurer_a.THIRD_PARTY)
     assert at.text_input(key=f"buy {insurer_a.THIRD_PARTY.key}.email").value == "Person0.61@example.com"
 
