@@ -56,7 +56,8 @@ def test_operations_see_the_week_what_moved_and_what_is_stuck_in_4_clicks(visit:
     page.go_back()
     settled(page)
     page.locator(".st-key-stuck_today a").first.click()
-    expect(page.get_by_role("heading", name=re.compile("^(Awaiting insurer|Due for renewal|Movements)$"))).to_be_visible()
+    stuck = page.get_by_role("heading", name=re.compile("^(Awaiting insurer|Due for renewal|Movements)$"))
+    expect(stuck).to_be_visible()
     settled(page)
     assert (presses.clicks(), presses.keys()) == (4, 0)
 
