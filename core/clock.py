@@ -73,6 +73,11 @@ def to_wire(instant: datetime | None) -> str | None:
     return instant.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
+def format_day(day: date) -> str:
+    """Format a day for people: "1 Nov 2026"."""
+    return f"{day.day} {day:%b %Y}"
+
+
 def format_lagos(instant: datetime | None, pattern: str = "%-d %b %Y, %H:%M") -> str:
     """Format an instant in Lagos time for people; empty for None."""
     return instant.astimezone(LAGOS).strftime(pattern) if instant else ""

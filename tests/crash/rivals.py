@@ -33,6 +33,15 @@ class Rivals:
 
         return list(self._pool.map(one, self._connections, itertools.cycle(keys)))
 
+    def ask(self, path: str) -> list[httpx.Response]:
+        """The answers of one GET by everybody at once."""
+
+        def one(http: httpx.Client) -> httpx.Response:
+            self._start.wait()
+            return http.get(path)
+
+        return list(self._pool.map(one, self._connections))
+
     def __enter__(self) -> "Rivals":
         return self
 

@@ -95,6 +95,11 @@ def test_rows_of_another_scope_cannot_be_written(store: Store, partner: Partner,
         session.expunge_all()
 
 
+def test_rows_of_a_distributor_are_not_inserted_as_a_batch(store: Store) -> None:
+    with pytest.raises(ScopeViolation), store.writing(Scope.staff(is_live=True)) as session:
+        session.insert_batch(Customer, [{"first_name": "Ada"}])
+
+
 def test_every_table_with_a_distributor_and_a_mode_is_owned() -> None:
     from sqlmodel import SQLModel
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from core import clock
 from core.covers import fields
 from core.covers.claims.line import ClaimLine, Finding
 from core.covers.claims.request import LossRequest, Paper
@@ -38,12 +39,8 @@ def _after_sailing(said: Mapping[str, Any], insured: Mapping[str, Any]) -> Findi
     happened, sailed = said.get("incident_date"), insured.get("shipping_date")
     if not happened or not sailed:
         return Finding("After the sailing", None, "the day is not known")
-    return Finding("After the sailing", happened[:10] >= sailed[:10], f"sailed on {_format_day(sailed)}")
-
-
-def _format_day(day: str) -> str:
-    sailed_on = date.fromisoformat(day[:10])
-    return f"{sailed_on.day} {sailed_on:%b %Y}"
+    sailed_on = clock.format_day(date.fromisoformat(sailed[:10]))
+    return Finding("After the sailing", happened[:10] >= sailed[:10], f"sailed on {sailed_on}")
 
 
 MARINE: Final = ClaimLine(

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from core.covers.request import suggestion
 from core.errors import FieldFault, InvalidInput
-from core.services.exports.exports import USUAL_ORDER, ExportKind
+from core.services.exports.exports import ExportKind
 from core.services.filters import parsing
 from core.services.filters.parsing import Address
 
@@ -31,13 +31,13 @@ def arrange(kind: ExportKind[Any], address: Address) -> ExportKind[Any]:
     order = parsing.collect(faults, _parse_order, kind, address)
     if faults:
         raise InvalidInput(faults)
-    return replace(kind, chosen=columns or (), order=order or kind.order)
+    return replace(kind, chosen=columns or (), chosen_order=order)
 
 
 def write_address(kind: ExportKind[Any]) -> dict[str, list[str]]:
-    """Return the parameters that arrange the kind like this again; none of them for every column, newest first."""
+    """Return the parameters that arrange the kind like this again; none of them for every column in the usual order."""
     return ({COLUMNS: list(kind.chosen)} if kind.chosen else {}) | (
-        {ORDER: [kind.order]} if kind.order != USUAL_ORDER else {}
+        {ORDER: [kind.order]} if kind.order != kind.usual_order else {}
     )
 
 

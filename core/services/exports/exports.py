@@ -23,7 +23,6 @@ from core.services.spreadsheets.columns import Column
 from core.store.access import AnySelect, ScopedSession, read_batches
 
 CHUNK = 2_000
-USUAL_ORDER = "newest"
 
 
 @dataclass(slots=True)
@@ -76,8 +75,9 @@ class ColumnPart:
 class ExportKind(Generic[F]):
     """One kind of export; `summed` is the column, in kobo, that the receipt adds up, and `sum_title` its label.
 
-    `orders` are the orders of its list; without any, `rows` sorts by itself. `listed` names the columns of the file for
-    each column of the list's table. `chosen` and `order` are what one file has of both: see `arrangement`.
+    `orders` are the orders of its list, and `usual_order` that of a file which names none; without any, `rows` sorts by
+    itself. `listed` names the columns of the file for each column of the list's table. `chosen` and `chosen_order` are
+    what one file has of both: see `arrangement`.
     """
 
     name: str
@@ -92,8 +92,9 @@ class ExportKind(Generic[F]):
     sum_title: str | None = None
     orders: Mapping[Any, Sequence[Any]] = field(default_factory=dict)
     listed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    usual_order: str = "newest"
     chosen: tuple[str, ...] = ()
-    order: str = USUAL_ORDER
+    chosen_order: str | None = None
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -103,6 +104,11 @@ class ExportKind(Generic[F]):
     def read(self, address: Address) -> F:
         """Return the selection of an address; InvalidInput names every invalid parameter."""
         return self.filter.read(address)
+
+    @property
+    def order(self) -> str:
+        """The order of the file: the chosen one, or the usual one of its kind."""
+        return self.chosen_order or self.usual_order
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -15,7 +15,7 @@ from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Policy, RenewalCall, RenewalReminder
 
 
-def _is_in_bucket(_: Any, bucket: str) -> Condition:
+def _is_in_bucket(_: Any, bucket: str | None) -> Condition:
     return sa.and_(*due.get_span(clock.today(), bucket).on(col(Policy.expiration_at)))
 
 
@@ -34,9 +34,7 @@ class CallListFilter(DueFilter, on=(Policy,)):
 
 def build_conditions(criteria: CallListFilter) -> list[Condition]:
     """Return the conditions of the policies that are due, in one bucket or in all of them."""
-    due_at_all = sa.or_(*(_is_in_bucket(None, bucket) for bucket in due.BUCKETS))
-    within = _is_in_bucket(None, criteria.bucket) if criteria.bucket else due_at_all
-    return [*due.build_conditions(criteria), within]
+    return [*due.build_conditions(criteria), _is_in_bucket(None, criteria.bucket)]
 
 
 def count(session: ScopedSession, criteria: CallListFilter) -> int:

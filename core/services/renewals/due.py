@@ -51,7 +51,7 @@ def list_due(session: ScopedSession, today: date, criteria: DueFilter = UNFILTER
 
     Premium at risk is the cost of each policy's last term, in kobo; `criteria` filters as in any list.
     """
-    expires, whole_span = col(Policy.expiration_at), _build_span(today, -30, 90)
+    expires, whole_span = col(Policy.expiration_at), get_span(today)
     lines = session.execute(
         sa.select(expires, sa.func.count(), sa.func.sum(build_last_premium()))
         .where(*build_conditions(criteria), *whole_span.on(expires))
@@ -60,9 +60,10 @@ def list_due(session: ScopedSession, today: date, criteria: DueFilter = UNFILTER
     return [_build_bucket(key, get_span(today, key), lines) for key in BUCKETS]
 
 
-def get_span(today: date, key: str) -> Span:
-    """Return the span in which the policies of a bucket expire."""
-    return _build_span(today, BUCKETS[key].first, BUCKETS[key].last)
+def get_span(today: date, key: str | None = None) -> Span:
+    """Return the span in which the policies of a bucket expire, or those of all buckets."""
+    ranges = [BUCKETS[key]] if key else list(BUCKETS.values())
+    return _build_span(today, min(days.first for days in ranges), max(days.last for days in ranges))
 
 
 def build_conditions(criteria: DueFilter = UNFILTERED) -> list[sa.ColumnElement[bool]]:

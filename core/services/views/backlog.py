@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Final, Literal
+from typing import Literal
 
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
@@ -17,7 +17,6 @@ from core.services.webhooks import endpoints
 from core.store.access import ScopedSession
 
 Item = Literal["set_aside", "awaiting", "unplaced", "due", "overdue_claims", "near_claims", "endpoints"]
-_FAILING: Final = ("failing", "disabled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ def load_backlog(session: ScopedSession, choices: Choices, today: date) -> Backl
     health = awaiting.list_health(session)
     week = next(bucket for bucket in due.list_due(session, today) if bucket.key == "week")
     premium = unplaced.compute_unplaced(session, SalesFilter())
-    failing = sum(endpoint.state in _FAILING for endpoint in endpoints.list_endpoints(session))
+    failing = sum(endpoint.is_failing for endpoint in endpoints.list_endpoints(session))
     overdue, near = (claim_totals.get_totals(session, ClaimFilter(stage=stage)) for stage in ("overdue", "near"))
     items = (
         BacklogItem("set_aside", sum(insurer.dead for insurer in health)),

@@ -43,6 +43,11 @@ class Endpoint:
     created_at: datetime
     held: int
 
+    @property
+    def is_failing(self) -> bool:
+        """True while deliveries fail, and after they failed for so long that it was disabled."""
+        return self.state in {"failing", "disabled"}
+
 
 @dataclass(frozen=True, slots=True)
 class NewSecret:

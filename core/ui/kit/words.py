@@ -148,7 +148,7 @@ def day(value: date | datetime | str | None) -> str:
         value = datetime.fromisoformat(value) if "T" in value else date.fromisoformat(value)
     if isinstance(value, datetime):
         return clock.format_lagos(value, "%-d %b %Y")
-    return f"{value.day} {value:%b %Y}" if value else "–"
+    return clock.format_day(value) if value else "–"
 
 
 def format_dates(text: str) -> str:

@@ -192,8 +192,9 @@ def _check_police(meta: Mapping[str, Any]) -> CoverageCheck:
 def _check_sum_insured(line: ClaimLine, meta: Mapping[str, Any], insured_minor: int | None) -> CoverageCheck:
     """Unknown where the records name no sum: how much the cover pays is then for the officer to say."""
     cost = meta.get(line.amount)
-    is_known = cost is not None and insured_minor is not None
-    passed = money.to_minor(money.round_half_up(Decimal(str(cost)))) <= (insured_minor or 0) if is_known else None
+    passed = None
+    if cost is not None and insured_minor is not None:
+        passed = money.to_minor(money.round_half_up(Decimal(str(cost)))) <= insured_minor
     what = "Repair" if line.amount == "cost_of_repair" else "Claimed"
     insured = "the policy names no sum" if insured_minor is None else f"insured {money.format_naira(insured_minor)}"
     detail = f"{what} {_naira(cost)}, {insured}"

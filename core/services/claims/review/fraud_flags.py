@@ -127,7 +127,7 @@ def describe_cover(policy: Policy) -> list[tuple[str, str]]:
 
 def format_day(day: date | None) -> str:
     """Format a day for an officer: "20 Nov 2026", or "not set"."""
-    return f"{day.day} {day:%b %Y}" if day else "not set"
+    return clock.format_day(day) if day else "not set"
 
 
 def is_outside(day: date, first: date | None, last: date | None) -> bool:

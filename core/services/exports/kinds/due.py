@@ -90,5 +90,5 @@ DUE = ExportKind(
         "distributor": ("distributor",),
         "last": ("last_premium",),
     },
-    order="soonest",
+    usual_order="soonest",
 )
