@@ -34,6 +34,12 @@ def go(path: str, *, replaces: bool = False, **query: str | Sequence[str]) -> No
     st.stop()
 
 
+def put_in_address(name: str, value: str) -> None:
+    """Put a parameter into the URL without a further entry in the history, unless it is there already."""
+    if st.query_params.get(name) != value:
+        _mount(key=f"put {name}", data={"put": {name: value}}, height=1)
+
+
 def keep_mode(starts: Mapping[str, str]) -> None:
     """Make the menu's links carry the mode, which Streamlit leaves out, and the query of `starts` by URL path."""
     _mount(key="menu links", data={"query": urlencode(frame.mode_query()), "starts": dict(starts)}, height=1)
