@@ -52,8 +52,7 @@ choices = st.grid(3, min_column_width=220, gap="small")
 whom = st.container(gap="xsmall")
 sale = choose(sellers)
 with unfinished:
-    names = {seller.id: seller.name for seller in sellers}
-    draft_list.draw(person, names, {cover.key for cover in COVERS}, is_open=sale is None)
+    draft_list.draw(person, sellers, {cover.key for cover in COVERS}, is_open=sale is None)
 if sale is None:
     st.caption("Choose for whom you sell, then the cover and the product.")
 elif receipt := checkout.receipt_of(sale.key):

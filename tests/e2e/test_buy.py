@@ -93,12 +93,10 @@ def test_drafts_of_two_customers_outlive_a_reload_and_another_tab_and_go_when_di
 ) -> None:
     page, name = visit("operations", address(desk, THIRD_PARTY)), "last_name"
     field = box(page, THIRD_PARTY, name).locator("input")
-    before = page.evaluate("history.length")
     field.fill("Okafor-Draft")
     page.keyboard.press("Tab")
     expect(page.get_by_text("Kept as your draft")).to_be_visible()
     expect(page).to_have_url(re.compile("draft="))
-    assert page.evaluate("history.length") == before
     page.reload()
     expect(field).to_have_value("Okafor-Draft")
     page.get_by_role("button", name="New sale").click()

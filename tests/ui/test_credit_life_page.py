@@ -82,8 +82,8 @@ def test_empty_screen_says_what_to_do(screen: Screen, partner: Partner) -> None:
 
 def test_for_whom_is_asked_first_where_there_are_several(screen: Screen, partner: Partner, stranger: Partner) -> None:
     at = screen("operations", path=PAGE)
-    assert at.selectbox(key="on_behalf_of").value is None
-    assert [box.key for box in at.selectbox] == ["on_behalf_of"]
+    assert at.selectbox(key="seller").value is None
+    assert [box.key for box in at.selectbox] == ["seller"]
 
 
 def test_the_step_is_in_the_address_until_it_is_sold(page: AppTest) -> None:

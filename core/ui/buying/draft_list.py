@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping
 from typing import Final
-from uuid import UUID
 
 import streamlit as st
 
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.registry import COVERS
+from core.services.distributors.distributors import DistributorName
 from core.services.people.staff import Person
 from core.services.selling.drafts import Draft
 from core.ui.buying import price_panel, sale_drafts, selling
@@ -21,7 +21,7 @@ _MOST_IN_SIGHT: Final = 5
 _HEIGHT: Final = 300
 
 
-def draw(person: Person, sellers: Mapping[UUID, str], covers: Collection[str], *, is_open: bool) -> None:
+def draw(person: Person, sellers: Collection[DistributorName], covers: Collection[str], *, is_open: bool) -> None:
     """Draw the drafts of these covers, given by key; `sellers` are the distributors that can be sold for.
 
     `is_open` shows them at once, where nothing else is in progress.
@@ -33,16 +33,15 @@ def draw(person: Person, sellers: Mapping[UUID, str], covers: Collection[str], *
     box = st.expander(f"{len(found)} {noun}", icon=":material/bookmark:", expanded=is_open)
     with box.container(gap="xsmall", height=_HEIGHT if len(found) > _MOST_IN_SIGHT else "content"):
         for draft in found:
-            _line(draft, person, sellers)
+            _line(draft, person, next((seller for seller in sellers if seller.id == draft.distributor_id), None))
 
 
-def _line(draft: Draft, person: Person, sellers: Mapping[UUID, str]) -> None:
-    seller = sellers.get(draft.distributor_id)
+def _line(draft: Draft, person: Person, seller: DistributorName | None) -> None:
     customer = words.plain(draft.customer) or "nobody named yet"
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.markdown(
             f"**{words.plain(_TITLES[draft.cover])}** · {customer}  \n"
-            f":small[for {words.plain(seller or 'a distributor that is switched off')},"
+            f":small[for {words.plain(seller.name if seller else 'a distributor that is switched off')},"
             f" {words.moment(draft.updated_at)}]",
             width="stretch",
         )
@@ -58,7 +57,7 @@ def _line(draft: Draft, person: Person, sellers: Mapping[UUID, str]) -> None:
         _open(draft, seller, person)
 
 
-def _open(draft: Draft, seller: str, person: Person) -> None:
+def _open(draft: Draft, seller: DistributorName, person: Person) -> None:
     """Go to the form of a draft, with all that its screen asks before it in the address."""
     counter = Counter(distributor_id=draft.distributor_id, is_live=frame.mode(), person=person)
     offers = selling.shelf(counter)
@@ -67,8 +66,9 @@ def _open(draft: Draft, seller: str, person: Person) -> None:
         st.warning("This product is not sold for this distributor any more.", icon=":material/block:")
         return
     cover, product = found
-    query: dict[str, str | list[str]] = {"cover": selling.title_of(cover, product), "sold": product.name}
+    name, page = str(draft.id), "buy/buy.py"
+    title = selling.title_of(cover, product)
+    query: Mapping[str, str | list[str]] = {"on_behalf_of": seller.name, "cover": title, "sold": product.name}
     if cover is CREDIT_LIFE:
-        query = {"plan": product.name, **price_panel.build_query(draft.given)}
-    page = "buy/credit_life.py" if cover is CREDIT_LIFE else "buy/buy.py"
-    page_links.go(page, replaces=False, draft=str(draft.id), on_behalf_of=seller, **query)
+        page, query = "buy/credit_life.py", price_panel.build_query(seller.name, product.name, draft.given)
+    page_links.go(page, replaces=False, draft=name, **query)

@@ -16,6 +16,8 @@ from core.ui.kit import words
 
 # In the address, so that Back leads from the details to the figures.
 STEP, DETAILS = "step", "details"
+# Not the name that Buy has for it: Streamlit drops a parameter that another page has bound to a widget of its own.
+SELLER = "seller"
 _CURVES = {
     "Tenure": price_curves.against_tenure,
     "Loan amount": price_curves.against_amount,
@@ -62,10 +64,12 @@ def ask_figures(product: ProductForSale, *, locked: bool) -> Figures | None:
     return Figures(amount=request.loan_amount, tenure=request.loan_tenure, benefits=tuple(request.benefit_coverage))
 
 
-def build_query(given: Mapping[str, Any]) -> dict[str, str | list[str]]:
+def build_query(seller: str, plan: str, given: Mapping[str, Any]) -> dict[str, str | list[str]]:
     """Return the figures of a sale that was begun before as the address has them, with the step of its details."""
     return {
         STEP: DETAILS,
+        SELLER: seller,
+        "plan": plan,
         "amount": words.as_typed(str(given["loan_amount"]).removesuffix(".00")),
         "tenure": str(given["loan_tenure"]),
         "benefits": [words.title(benefit) for benefit in given["benefit_coverage"]],
