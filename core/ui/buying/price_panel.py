@@ -12,7 +12,7 @@ from core.services.products.products import ProductForSale
 from core.ui.buying import price_curves, prices
 from core.ui.buying.price_curves import BASIS_NAMES, LONGEST, SHORTEST, Figures
 from core.ui.forms import forms
-from core.ui.kit import words
+from core.ui.kit import charts, words
 
 # In the address, so that Back leads from the details to the figures.
 STEP, DETAILS = "step", "details"
@@ -102,7 +102,7 @@ def show_curve(product: ProductForSale, figures: Figures) -> None:
                 bind="query-params",
             )
         chart = _CURVES[against or "Tenure"](figures, product.rates)
-        st.plotly_chart(chart, key=f"curve-{against}", config={"displayModeBar": False})
+        charts.draw(chart, key=f"curve-{against}")
         grid = st.grid(3, min_column_width=180)
         for basis, total in price_curves.on_each_basis(figures, product.rates).items():
             own = basis == price_curves.basis_of(product.rates)
