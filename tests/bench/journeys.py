@@ -38,7 +38,7 @@ _WATCH = """() => {
   window.journeyWatch?.disconnect();
   window.journeyWatch = observer;
   watch(document.body);
-  const clicked = () => { window.journey.began = performance.now(); };
+  const clicked = () => { window.journey.began = window.journey.changed = performance.now(); };
   document.addEventListener("pointerdown", clicked, { capture: true, once: true });
   if (window.journeyCanvas) return;
   window.journeyCanvas = CanvasRenderingContext2D.prototype.clearRect;

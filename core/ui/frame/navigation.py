@@ -1,6 +1,6 @@
 """The sidebar: the pages of a person's roles, the live/test switch and the sign-out button."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from urllib.parse import unquote, urlsplit
 
@@ -39,15 +39,21 @@ def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
     pages: dict[str, list[StreamlitPage]] = {}
     for screen in screens:
         pages.setdefault(screen.section, []).append(_page(screen, counts, is_home=screen is home))
-    pages.setdefault("", []).extend(_refusal(screen) for screen in menu.refused_screens(person))
+    asked = _asked_path()
+    # Only the page that is asked for: there are dozens, and each is made anew in each run.
+    pages.setdefault("", []).extend(
+        _refusal(screen) for screen in menu.refused_screens(person) if screen.address == asked
+    )
     if home is None:
         pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True, url_path=_HOME))
-    else:
+    elif asked == home.address:
         # Served at the root only: the menu would mark no screen at another path.
         pages[""].append(
             st.Page(page_links.redirect_home, title=home.title, url_path=home.address, visibility="hidden")
         )
-    pages[""].extend(_unknown({_HOME, *(page.url_path for section in pages.values() for page in section)}, home))
+    known = {_HOME, *(page.url_path for section in pages.values() for page in section)}
+    if asked not in known:
+        pages[""].extend(_unknown(asked, home))
     st.logo(frame.LOGO, size="large", icon_image=frame.MARK)
     page = st.navigation(pages, expanded=True)
     with st.sidebar:
@@ -91,10 +97,13 @@ def _refuse(screen: Screen) -> Callable[[], None]:
     return lambda: refusal.draw(screen)
 
 
-def _unknown(known: Collection[str], home: Screen | None) -> list[StreamlitPage]:
+def _asked_path() -> str:
+    return unquote(urlsplit(st.context.url or "").path).strip("/ ")
+
+
+def _unknown(asked: str, home: Screen | None) -> list[StreamlitPage]:
     """Return a "not found" page for an unknown URL; Streamlit would show the home page with a dialog instead."""
-    asked = unquote(urlsplit(st.context.url or "").path).strip("/ ")
-    if not asked or "/" in asked or asked in known:
+    if not asked or "/" in asked:
         return []
     return [st.Page(lambda: _not_found(asked, home), title="Page not found", url_path=asked, visibility="hidden")]
 
