@@ -30,6 +30,7 @@ _PERIODS = ("7d", "30d", "this-month", "last-month", "6m", "1y")
 CALLERS: Table[CallerFigures] = Table(
     name="callers",
     noun=("caller", "callers"),
+    narrow=("caller", "calls", "renewed", "premium"),
     key=lambda row: row.caller,
     columns={
         "caller": columns.text("Caller", lambda row: row.caller, 200),
