@@ -13,7 +13,7 @@ from core.ui.policies import cards as policy_cards
 from core.ui.policies import claims as policy_claims
 from core.ui.policies import dialogs as policy_dialogs
 from core.ui.policies import endorsement_view, resends, submission_card
-from core.ui.renewals import renewal_calls
+from core.ui.renewals import renewal_calls, renewal_reminders
 
 SEARCH = "policies/search.py"
 
@@ -51,6 +51,7 @@ def details(policy: PolicyDetail) -> None:
         policy_papers.draw(policy.id, person)
     with terms:
         policy_cards.terms(policy)
+        renewal_reminders.opt_out(policy.sale.customer_id, person)
         renewal_calls.history(policy.id)
     with endorsed:
         endorsement_view.draw(policy, person)

@@ -72,6 +72,7 @@ due_filters.tiles(buckets, open_bucket)
 bucket = next(bucket for bucket in buckets if bucket.key == open_bucket)
 if not bucket.policies:
     nothing(criteria, sum(each.policies for each in buckets))
+    renewal_calls.figures()
     st.stop()
 toolbar(bucket, criteria)
 number = tables.page_of(table, bucket.policies)
@@ -80,6 +81,7 @@ if number is None:
 above = st.container()
 if not person.has_role("operations"):
     tables.draw(table, rows, number=number, total=bucket.policies)
+    renewal_calls.figures()
     st.stop()
 picked = tables.draw(table, rows, number=number, total=bucket.policies, chosen=())
 with above:

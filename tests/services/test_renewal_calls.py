@@ -12,6 +12,7 @@ from core.services.audit import log as audit
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.renewals import calls
+from core.services.windows import Span
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Renewal
 from tests.conftest import Partner
@@ -104,21 +105,39 @@ def test_a_call_about_an_earlier_term_is_history_only(store: Store, caller: Pers
         assert len(calls.list_calls(session, policy_id)) == 1
 
 
-def test_conversion_counts_each_term_once_and_only_renewals_after_the_call(store: Store, caller: Person) -> None:
+def test_a_renewal_is_credited_once_to_whoever_called_last_before_it(store: Store, caller: Person) -> None:
     renewal = renewed_policy(store)
     with store.writing(Scope.system()) as session:
         policy = session.get(Policy, renewal.policy_id)
         assert policy is not None
         policy.expiration_at = renewal.previous_expiration_at
-    with clock.freeze(renewal.created_at - timedelta(days=1)):
-        record(store, caller, renewal.policy_id)
-        record(store, caller, renewal.policy_id, outcome="will_renew")
-    late = person(store, "eve", "operations")
-    with clock.freeze(renewal.created_at + timedelta(hours=1)):
-        record(store, late, renewal.policy_id)
-    with clock.freeze(renewal.created_at + timedelta(days=2)), store.reading(LIVE) as session:
-        found = {each.caller: (each.calls, each.terms, each.renewed) for each in calls.compute_conversion(session)}
-    assert found == {"Cora": (2, 1, 1), "Eve": (1, 1, 0)}
+    eve, fay = (person(store, name, "operations") for name in ("eve", "fay"))
+    made = (
+        (timedelta(days=-40), fay, "will_renew"),
+        (timedelta(days=-2), eve, "thinking"),
+        (timedelta(days=-1), caller, "no_answer"),
+        (timedelta(hours=-1), caller, "will_renew"),
+        (timedelta(hours=1), eve, "wrong_number"),
+    )
+    for after, by, outcome in made:
+        with clock.freeze(renewal.created_at + after):
+            record(store, by, renewal.policy_id, outcome=outcome)
+
+    def figures(since: timedelta) -> dict[str, tuple[int, ...]]:
+        span = Span(renewal.created_at + since, renewal.created_at + timedelta(days=1))
+        with store.reading(LIVE) as session:
+            return {
+                each.caller: (each.calls, each.reached, each.terms, each.renewed, each.premium_minor)
+                for each in calls.compute_conversion(session, span)
+            }
+
+    premium = renewal.total_minor
+    assert premium > 0
+    assert figures(timedelta(days=-3)) == {"Cora": (2, 1, 1, 1, premium), "Eve": (2, 1, 1, 0, 0)}
+    every = figures(timedelta(days=-50))
+    assert every == {**figures(timedelta(days=-3)), "Fay": (1, 1, 1, 0, 0)}
+    assert sum(row[3] for row in every.values()) == 1
+    assert figures(timedelta(minutes=30)) == {"Eve": (1, 0, 1, 0, 0)}, "a call after the renewal led to nothing"
 
 
 @pytest.mark.parametrize(

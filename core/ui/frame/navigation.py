@@ -30,12 +30,13 @@ document.body.append(form); form.submit();
 def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
     """Draw the sidebar and return the page that the URL asks for; pages without the needed role show a refusal.
 
-    `starts` are the queries with which the menu opens some pages, by URL path.
+    `starts` are the queries with which the menu opens some pages, by page file.
     """
     frame.settle_mode()
     screens, counts = menu.allowed_screens(person), menu_counts.load_counts(person)
     frame.count_in_tab(counts.get(menu_counts.QUEUE, 0))
     home = next((screen for screen in screens if not screen.hidden), None)
+    frame.settle_home(home.path if home else None)
     pages: dict[str, list[StreamlitPage]] = {}
     for screen in screens:
         pages.setdefault(screen.section, []).append(_page(screen, counts, is_home=screen is home))
@@ -43,8 +44,10 @@ def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
     if home is None:
         pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True, url_path=_HOME))
     else:
-        # The home page is served at the root only; links use its own path, which would otherwise be "not found".
-        pages[""].append(st.Page(home.path, title=home.title, url_path=home.address, visibility="hidden"))
+        # Served at the root only: the menu would mark no screen at another path.
+        pages[""].append(
+            st.Page(page_links.redirect_home, title=home.title, url_path=home.address, visibility="hidden")
+        )
     pages[""].extend(_unknown({_HOME, *(page.url_path for section in pages.values() for page in section)}, home))
     st.logo(frame.LOGO, size="large", icon_image=frame.MARK)
     page = st.navigation(pages, expanded=True)
