@@ -2,28 +2,23 @@
 
 import os
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-import httpx
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 from core import clock
 from core.services.distributors import keys
 from core.services.people import sign_in, staff, staff_sessions
-from core.settings import ROOT
 from core.store.access import Scope, Store
 from tests.e2e.deployment import deployed
 from tests.e2e.presses import COUNT, Presses
+from tests.e2e.serving import Serving
 from tests.portfolio import Portfolio
-from tests.ports import free_port
 
 PASSWORD = "correct horse battery"
 ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
@@ -36,7 +31,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-_STARTS_WITHIN_SECONDS = 180
 # On a busy machine a screen takes a while; who waits for something that comes loses nothing by waiting longer.
 PATIENCE = 90_000
 expect.set_options(timeout=PATIENCE)
@@ -136,82 +130,85 @@ def email(role: str) -> str:
     return f"{role}@coverdesk.example"
 
 
-class Serving:
-    """The process that serves a folder's store; its log stays beside the store."""
-
-    def __init__(self, folder: Path) -> None:
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.log = folder / "server.log"
-        self.environment = {
-            **os.environ,
-            "COVERDESK_DATABASE_URL": f"sqlite:///{folder / 'store.db'}",
-            "COVERDESK_FILES_URL": str(folder / "files"),
-            "COVERDESK_BASE_URL": self.url,
-        }
-
-    def __enter__(self) -> str:
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(
-                [*command, "--server.address", "127.0.0.1"],
-                cwd=ROOT,
-                env=self.environment,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
-        until = time.monotonic() + _STARTS_WITHIN_SECONDS
-        while not self._answers():
-            if self.process.poll() is not None or time.monotonic() > until:
-                self.__exit__()
-                pytest.fail(f"the application did not start:\n{self.log.read_text()[-3000:]}")
-            time.sleep(0.1)
-        return self.url
-
-    def _answers(self) -> bool:
-        try:
-            return httpx.get(f"{self.url}/_stcore/health", timeout=20).status_code == 200
-        except httpx.TransportError:
-            return False
-
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        try:
-            self.process.wait(15)
-        except subprocess.TimeoutExpired:  # a test of stopping says what is wrong with that; this one is over
-            self.process.kill()
-            self.process.wait(15)
+def _chromium() -> str:
+    """Return the path of the browser; without one the test is skipped, or fails where browser tests are required."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        if "browser" in os.environ.get("COVERDESK_TESTS_REQUIRE", "").split(","):
+            pytest.fail("browser tests are required and Chromium is not installed")
+        pytest.skip("SKIPPED LOUDLY: no Chromium on this machine")
+    return found
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium, for as long as one file of tests: its event loop would disturb the tests of other files."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        if "browser" in os.environ.get("COVERDESK_TESTS_REQUIRE", "").split(","):
-            pytest.fail("browser tests are required and Chromium is not installed")
-        pytest.skip("SKIPPED LOUDLY: no Chromium on this machine")
+    """Chromium for tests that need several visitors at once, each in a context of their own.
+
+    It lasts as long as one file of tests: its event loop would disturb the tests of other files.
+    """
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        started = playwright.chromium.launch(executable_path=_chromium(), args=FLAGS)
         yield started
         started.close()
 
 
+@pytest.fixture(scope="module")
+def address(desk: Desk) -> str:
+    """The address of the application that this file's tests visit."""
+    return desk.url
+
+
+@pytest.fixture(scope="session")
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which the browser keeps compiled scripts, without which each page takes twice as long."""
+    return tmp_path_factory.mktemp("profile")
+
+
+@pytest.fixture(scope="module")
+def window(address: str, profile: Path) -> Iterator[BrowserContext]:
+    """Chromium with a profile, for the visitors of one file of tests one after the other."""
+    with sync_playwright() as playwright:
+        context = playwright.chromium.launch_persistent_context(
+            profile,
+            executable_path=_chromium(),
+            args=FLAGS,
+            base_url=address,
+            locale="en-GB",
+            viewport={"width": 1280, "height": 900},
+        )
+        context.set_default_timeout(PATIENCE)
+        yield context
+        context.close()
+
+
 @pytest.fixture
-def page(browser: Browser, desk: Desk, tmp_path: Path) -> Iterator[Page]:
+def visitor(window: BrowserContext, address: str) -> Iterator[Page]:
+    """A page of somebody who has never been here: without cookies or anything else that a page can store."""
+    first = window.pages[0]  # the browser ends with its last page
+    window.clear_cookies()
+    page = window.new_page()
+    stored = {"origin": address, "storageTypes": "local_storage,indexeddb,cache_storage,service_workers"}
+    devtools = window.new_cdp_session(page)
+    devtools.send("Storage.clearDataForOrigin", stored)
+    devtools.detach()
+    yield page
+    for each in window.pages:
+        if each is not first:
+            each.close()
+
+
+@pytest.fixture
+def page(visitor: Page, desk: Desk, tmp_path: Path) -> Iterator[Page]:
     """A new visitor; the test fails on an error of the page, and on a request that leaves our own address.
 
     The folder of a test that fails keeps a picture of the page.
     """
-    visitor = browser.new_context(base_url=desk.url, locale="en-GB", viewport={"width": 1280, "height": 900})
-    visitor.set_default_timeout(PATIENCE)
-    page, troubles = visitor.new_page(), list[str]()
-    page.on("pageerror", lambda error: troubles.append(str(error)))
-    page.on("console", lambda said: troubles.append(said.text) if said.type == "error" else None)
-    page.on("request", lambda sent: troubles.append(sent.url) if _elsewhere(sent.url, desk.url) else None)
-    yield page
-    page.locator("html").wait_for(state="attached")  # the answer comes after every event of the page
-    visitor.close()
+    troubles = list[str]()
+    visitor.on("pageerror", lambda error: troubles.append(str(error)))
+    visitor.on("console", lambda said: troubles.append(said.text) if said.type == "error" else None)
+    visitor.on("request", lambda sent: troubles.append(sent.url) if _elsewhere(sent.url, desk.url) else None)
+    yield visitor
+    visitor.locator("html").wait_for(state="attached")  # the answer comes after every event of the page
     assert not troubles
 
 

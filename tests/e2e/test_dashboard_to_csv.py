@@ -30,7 +30,7 @@ def downloaded(page: Page, link: str) -> Download:
     def keep(file: Download) -> None:
         files.append(file)
 
-    page.context.on("page", lambda tab: tab.on("download", keep))
+    page.context.once("page", lambda tab: tab.on("download", keep))
     page.on("download", keep)
     page.locator('[class*="st-key-export_formats"] button').first.click()
     page.get_by_role("link", name=link).first.click()

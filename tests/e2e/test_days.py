@@ -84,7 +84,7 @@ def exported(page: Page) -> bytes:
     def keep(file: Download) -> None:
         files.append(file)
 
-    page.context.on("page", lambda tab: tab.on("download", keep))
+    page.context.once("page", lambda tab: tab.on("download", keep))
     page.on("download", keep)
     page.keyboard.press("Enter")
     expect(page.get_by_text("Equals the total below")).to_be_visible()

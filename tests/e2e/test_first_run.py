@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from core.services.people import sign_in, staff
 from core.store.access import Scope, Store
 from tests.commands.command_line import coverdesk
-from tests.e2e.conftest import PASSWORD, PATIENCE, Serving, settled
+from tests.e2e.conftest import PASSWORD, settled
 from tests.e2e.identity_provider import CLIENT, CLIENT_SECRET, IdentityProvider
+from tests.e2e.serving import Serving
 from tests.ports import free_port
 
 BOLA, UNVERIFIED, STRANGER, FORGED = (f"{name}@x.example" for name in ("bola", "uche", "stranger", "musa"))
@@ -48,14 +49,17 @@ def new_desk(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) ->
     store.close()
 
 
+@pytest.fixture(scope="module")
+def address(new_desk: NewDesk) -> str:
+    return new_desk.url
+
+
 @pytest.fixture
-def visitor(browser: Browser, new_desk: NewDesk) -> Iterator[Page]:
-    """Somebody who has never been here; the test fails on an error of the page, or a request to anywhere else."""
-    context = browser.new_context(base_url=new_desk.url, locale="en-GB", viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(PATIENCE)
+def page(visitor: Page, new_desk: NewDesk) -> Iterator[Page]:
+    """A new visitor; the test fails on an error of the page, or a request to anywhere but here and the provider."""
     troubles, known = list[str](), (new_desk.url, new_desk.url.replace("http", "ws", 1), new_desk.provider, "data:")
-    context.on("weberror", lambda error: troubles.append(str(error.error)))
-    context.on(
+    visitor.on("pageerror", lambda error: troubles.append(str(error)))
+    visitor.on(
         "console",
         lambda said: (
             troubles.append(said.text)
@@ -63,9 +67,9 @@ def visitor(browser: Browser, new_desk: NewDesk) -> Iterator[Page]:
             else None
         ),
     )
-    context.on("request", lambda sent: None if sent.url.startswith((*known, "blob:")) else troubles.append(sent.url))
-    yield context.new_page()
-    context.close()
+    visitor.on("request", lambda sent: None if sent.url.startswith((*known, "blob:")) else troubles.append(sent.url))
+    yield visitor
+    visitor.locator("html").wait_for(state="attached")  # the answer comes after every event of the page
     # The provider has no icon for its pages.
     assert not [trouble for trouble in troubles if "favicon" not in trouble and "404" not in trouble]
 
@@ -103,24 +107,24 @@ def add_colleague(page: Page) -> str:
     return page.get_by_test_id("stCode").inner_text().strip()
 
 
-def test_a_link_makes_the_first_admin_who_lets_a_colleague_in(visitor: Page, new_desk: NewDesk) -> None:
-    visitor.goto("/staff")
-    expect(visitor.get_by_text("no administrator yet")).to_be_visible()
+def test_a_link_makes_the_first_admin_who_lets_a_colleague_in(page: Page, new_desk: NewDesk) -> None:
+    page.goto("/staff")
+    expect(page.get_by_text("no administrator yet")).to_be_visible()
     link = set_up_link(new_desk)
-    become_admin(visitor, link)
-    invitation = add_colleague(visitor)
-    visitor.get_by_role("button", name="Sign out").click()
-    visitor.get_by_label("E-mail", exact=True).wait_for()
-    visitor.goto(invitation)
-    expect(visitor.get_by_text("colleague@x.example")).to_be_visible()
-    fill(visitor, {"Password": "another long password", AGAIN: "another long password"})
-    visitor.get_by_role("button", name="Save the password and sign in").click()
-    visitor.get_by_role("button", name="Sign out").wait_for()
-    expect(visitor.get_by_role("link", name="Policy search")).to_be_visible()
-    expect(visitor.get_by_role("link", name="Staff")).not_to_be_visible()
+    become_admin(page, link)
+    invitation = add_colleague(page)
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_label("E-mail", exact=True).wait_for()
+    page.goto(invitation)
+    expect(page.get_by_text("colleague@x.example")).to_be_visible()
+    fill(page, {"Password": "another long password", AGAIN: "another long password"})
+    page.get_by_role("button", name="Save the password and sign in").click()
+    page.get_by_role("button", name="Sign out").wait_for()
+    expect(page.get_by_role("link", name="Policy search")).to_be_visible()
+    expect(page.get_by_role("link", name="Staff")).not_to_be_visible()
     for used in (link, invitation):
-        visitor.goto(used)
-        expect(visitor.get_by_text("This link has been used")).to_be_visible()
+        page.goto(used)
+        expect(page.get_by_text("This link has been used")).to_be_visible()
 
 
 def cookies(page: Page) -> set[str]:
@@ -133,28 +137,26 @@ def come_back_as(page: Page, account: str) -> None:
     page.get_by_role("link", name=account).click()
 
 
-def test_a_provider_vouches_for_people_who_have_an_account(visitor: Page, new_desk: NewDesk) -> None:
+def test_a_provider_vouches_for_people_who_have_an_account(page: Page, new_desk: NewDesk) -> None:
     with new_desk.store.writing(Scope.system()) as session:
         staff.add_or_update(session, email=BOLA, name="Bola", roles=["claims"], password=PASSWORD, actor="tests")
-    visitor.goto("/search?find=Ada")
-    come_back_as(visitor, BOLA)
-    visitor.get_by_role("button", name="Sign out").wait_for()
-    settled(visitor)
-    assert "/search?find=Ada" in visitor.url
-    assert cookies(visitor) == {sign_in.COOKIE}, (
-        "the provider's word has opened a session of ours, and is one no longer"
-    )
-    visitor.reload()
-    visitor.get_by_role("button", name="Sign out").click()
-    visitor.get_by_role("button", name="Sign in with Acme").wait_for()
-    assert cookies(visitor) == set()
+    page.goto("/search?find=Ada")
+    come_back_as(page, BOLA)
+    page.get_by_role("button", name="Sign out").wait_for()
+    settled(page)
+    assert "/search?find=Ada" in page.url
+    assert cookies(page) == {sign_in.COOKIE}, "the provider's word has opened a session of ours, and is one no longer"
+    page.reload()
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("button", name="Sign in with Acme").wait_for()
+    assert cookies(page) == set()
     for account, why in (
         (UNVERIFIED, "does not say that your e-mail address is verified"),
         (STRANGER, "has no account"),
     ):
-        come_back_as(visitor, account)
-        expect(visitor.get_by_text(why)).to_be_visible()
-        assert sign_in.COOKIE not in cookies(visitor)
-    come_back_as(visitor, FORGED)
-    expect(visitor.get_by_text("did not let you in")).to_be_visible()
-    assert cookies(visitor) == set()
+        come_back_as(page, account)
+        expect(page.get_by_text(why)).to_be_visible()
+        assert sign_in.COOKIE not in cookies(page)
+    come_back_as(page, FORGED)
+    expect(page.get_by_text("did not let you in")).to_be_visible()
+    assert cookies(page) == set()

@@ -3,13 +3,12 @@
 import csv
 import io
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from core import clock
 from core.covers.insurers import insurer_a
@@ -19,23 +18,22 @@ from core.services.people import sign_in, staff, staff_sessions
 from core.states.months import MonthState
 from core.store.access import Scope, Store
 from tests.conftest import make_partner
-from tests.e2e.conftest import PASSWORD, PATIENCE, Serving, opened, settled, several_database
+from tests.e2e.conftest import PASSWORD, opened, settled, several_database
+from tests.e2e.serving import Serving
 from tests.services.selling import sell
 
 LIVE = Scope.staff(is_live=True)
 As = Callable[[str, str], Page]
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def books(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Store]]:
-    """The address of a desk whose only sale is of last month, and its store."""
-    serving = Serving(tmp_path)
-    if request.param == "postgres":
-        url = several_database(request)
-        serving.environment["COVERDESK_DATABASE_URL"] = url
-    else:
-        url = f"sqlite:///{tmp_path / 'store.db'}"
-        shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "store.db")
+@pytest.fixture(scope="module")
+def books(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Store]]:
+    """The address of a desk whose only sale is of last month, and its store.
+
+    It is on PostgreSQL, as the other journeys in a browser are on SQLite; the services are tested on both.
+    """
+    url, serving = several_database(request), Serving(tmp_path_factory.mktemp("books"))
+    serving.environment["COVERDESK_DATABASE_URL"] = url
     with opened(url) as store:
         partner = make_partner(store, "Swift Lenders")
         with clock.freeze(clock.lagos_midnight(last_month()) + timedelta(days=9, hours=12)):
@@ -48,33 +46,33 @@ def books(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str,
             yield address, store
 
 
+@pytest.fixture(scope="module")
+def address(books: tuple[str, Store]) -> str:
+    return books[0]
+
+
 @pytest.fixture
-def as_person(browser: Browser, books: tuple[str, Store], tmp_path: Path) -> Iterator[As]:
-    """Opens an address as one of the two, each in a browser of their own; a trouble on a page fails the test."""
+def as_person(visitor: Page, books: tuple[str, Store], tmp_path: Path) -> Iterator[As]:
+    """Opens an address as one of the two, each with a session of their own; a trouble on a page fails the test."""
     url, store = books
-    pages: dict[str, Page] = {}
+    tokens: dict[str, str] = {}
     troubles: list[str] = []
+    visitor.on("pageerror", lambda error: troubles.append(str(error)))
 
     def open_as(name: str, path: str) -> Page:
-        if name not in pages:
+        if name not in tokens:
             with store.writing(Scope.system()) as session:
                 person = staff.get_by_email(session, f"{name}@coverdesk.example")
-                token = staff_sessions.open_session(session, person.id)
-            context = browser.new_context(base_url=url, locale="en-GB", viewport={"width": 1280, "height": 900})
-            context.set_default_timeout(PATIENCE)
-            context.on("weberror", lambda error: troubles.append(str(error.error)))
-            context.add_cookies([{"name": sign_in.COOKIE, "value": token, "url": url}])
-            pages[name] = context.new_page()
-        page = pages[name]
-        page.goto(path)
-        page.get_by_role("button", name="Sign out").wait_for()
-        settled(page)
-        return page
+                tokens[name] = staff_sessions.open_session(session, person.id)
+        visitor.context.clear_cookies()
+        visitor.context.add_cookies([{"name": sign_in.COOKIE, "value": tokens[name], "url": url}])
+        visitor.goto(path)
+        visitor.get_by_role("button", name="Sign out").wait_for()
+        settled(visitor)
+        return visitor
 
     yield open_as
-    for name, page in pages.items():
-        page.screenshot(path=tmp_path / f"{name}.png", full_page=True)
-        page.context.close()
+    visitor.screenshot(path=tmp_path / "last.png", full_page=True)
     assert not troubles
 
 
@@ -93,6 +91,7 @@ def confirm(page: Page, opens: str | re.Pattern[str], confirms: str, **fields: s
     settled(page)
 
 
+@pytest.mark.postgres
 def test_a_month_is_closed_from_its_statements_to_its_journal_by_two_accounts(
     books: tuple[str, Store], as_person: As
 ) -> None:

@@ -1,5 +1,6 @@
 """A claims office for tests: one policy, officers with and without authority, and claims to work on."""
 
+from copy import copy
 from typing import Any
 from uuid import UUID
 
@@ -48,6 +49,13 @@ class Office:
             for name, (roles, limit) in PEOPLE.items():
                 session.add(Staff(email=f"{name}@x.example", name=name, roles=roles, claim_limit_minor=limit))
         self.people = {name: self.person(name) for name in PEOPLE}
+
+    def copied(self, store: Store) -> "Office":
+        """Return this office on another store, which holds the same rows."""
+        other = copy(self)
+        other.store, other.people, other.desk = store, dict(self.people), copy(self.desk)
+        other.desk.store = store
+        return other
 
     def person(self, name: str) -> Person:
         with self.store.reading(Scope.system()) as session:

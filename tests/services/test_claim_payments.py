@@ -35,7 +35,7 @@ from tests.services.races import run_at_once
 
 pytestmark = pytest.mark.frozen_at(NOON)
 
-ROUNDS = int(os.environ.get("COVERDESK_RACES", "10"))
+ROUNDS = int(os.environ.get("COVERDESK_RACES", "3"))
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
 
 
@@ -110,18 +110,16 @@ def test_an_offer_that_was_accepted_before_this_payment_rule_is_not_paid(office:
     assert len(payments(office)) == 1
 
 
-@pytest.mark.parametrize(
-    "again", ["TRF-0001", "trf-0001", " T R F - 0 0 0 1 ", "TRF-\u200b0001", "\uff34RF-0001", "TRF-0001\u00a0"]
-)
-def test_one_reference_pays_one_claim(office: Office, again: str) -> None:
+def test_one_reference_pays_one_claim(office: Office) -> None:
     first, second = office.lodge(), accepted(office)
     office.walk(first, *PAID)
     before = office.claim(second)
-    with pytest.raises(InvalidInput, match="was used for another payment of this insurer") as refusal:
-        office.move(second, "Paid", by="ada", payment_reference=again)
-    assert [fault.field for fault in refusal.value.faults] == ["payment_reference"]
-    assert office.claim(second) == before
-    assert len(payments(office)) == 1
+    for again in ("TRF-0001", "trf-0001", " T R F - 0 0 0 1 ", "TRF-\u200b0001", "\uff34RF-0001", "TRF-0001\u00a0"):
+        with pytest.raises(InvalidInput, match="was used for another payment of this insurer") as refusal:
+            office.move(second, "Paid", by="ada", payment_reference=again)
+        assert [fault.field for fault in refusal.value.faults] == ["payment_reference"]
+        assert office.claim(second) == before
+        assert len(payments(office)) == 1
 
 
 def test_a_reference_that_nobody_can_see_is_none(office: Office) -> None:
@@ -175,13 +173,13 @@ def test_an_accepted_offer_is_taken_back_by_a_supervisor_alone(office: Office) -
     assert office.claim(claim_id).claim_status == "Reviewing"
 
 
-@pytest.mark.parametrize("amount", ["75000.01", "99999999.00", "10000000000000"])
-@pytest.mark.parametrize("by", ["bola", "sade", "root"])
-def test_nobody_approves_more_than_is_owed(office: Office, amount: str, by: str) -> None:
-    claim_id = office.lodge()
-    with pytest.raises(InvalidInput, match=r"amount must not be above ₦75,000.00, what is still owed"):
-        office.move(claim_id, "Approved", by=by, amount=amount)
-    office.move(claim_id, "Approved", by=by, amount="75000")
+def test_nobody_approves_more_than_is_owed(office: Office) -> None:
+    for by in ("bola", "sade", "root"):
+        claim_id = office.lodge()
+        for amount in ("75000.01", "99999999.00", "10000000000000"):
+            with pytest.raises(InvalidInput, match=r"amount must not be above ₦75,000.00, what is still owed"):
+                office.move(claim_id, "Approved", by=by, amount=amount)
+        office.move(claim_id, "Approved", by=by, amount="75000")
 
 
 def test_nobody_approves_more_than_is_insured(office: Office) -> None:

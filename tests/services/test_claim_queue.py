@@ -23,8 +23,10 @@ from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.assignment import AssignmentResult, ChosenClaim
 from core.services.exports import runs
 from core.services.paging import Paging
-from core.store.access import Scope
+from core.store.access import Scope, Store
 from core.store.schema.tables import Claim
+from tests.conftest import Partner, make_partner
+from tests.prefilled import prefilled
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
@@ -53,10 +55,9 @@ IN_VIEW: dict[View, set[str]] = {
 }
 
 
-@pytest.fixture
-def lives(office: Office) -> dict[str, UUID]:
+def fill(store: Store) -> tuple[Office, dict[str, UUID]]:
     """A claim of every kind; each step a day after the one before, the question a day after the review."""
-    found = {}
+    office, found = Office(store, make_partner(store, "Swift Lenders")), {}
     for name, (days, statuses) in LIVES.items():
         began = NOON - timedelta(days=days)
         with clock.freeze(began):
@@ -68,7 +69,30 @@ def lives(office: Office) -> dict[str, UUID]:
             office.put(found[name], assigned_to=office.people[HELD[name]].id)
     with clock.freeze(NOON - timedelta(days=28)):
         office.do(claim_questions.ask_claimant, found["asked"], text="Please send the letter.")
-    return found
+    return office.copied(store), found
+
+
+@pytest.fixture
+def prepared(store: Store) -> tuple[Office, dict[str, UUID]]:
+    """An office with a claim of every kind, and the claims by name."""
+    office, lives = prefilled(store, "claims of every kind", fill)
+    return office.copied(store), dict(lives)
+
+
+@pytest.fixture
+def office(prepared: tuple[Office, dict[str, UUID]]) -> Office:
+    return prepared[0]
+
+
+@pytest.fixture
+def lives(prepared: tuple[Office, dict[str, UUID]]) -> dict[str, UUID]:
+    return prepared[1]
+
+
+@pytest.fixture
+def new_office(store: Store, partner: Partner) -> Office:
+    """An office without claims."""
+    return Office(store, partner)
 
 
 def rows(office: Office, *, by: str = "ada", order: str = "urgent", **address: str) -> list[QueueRow]:
@@ -117,16 +141,16 @@ def test_a_file_of_claims_has_the_order_of_the_queue(office: Office, lives: dict
         assert ids == [str(row.id) for row in rows(office, view="all", order=order)], order
 
 
-def test_amounts_sort_as_numbers_over_all_pages(office: Office) -> None:
+def test_amounts_sort_as_numbers_over_all_pages(new_office: Office) -> None:
     # By their digits 9,000.00 would come after 10,000.00 and 100,000.00.
     naira = (900_000, 10_000_000, 1_000_000, 2_500_000, 0)
     for minor in naira:
-        office.put(office.lodge(), claim_amount_minor=minor, offer_amount_minor=minor)
+        new_office.put(new_office.lodge(), claim_amount_minor=minor, offer_amount_minor=minor)
     for order, name in (
         *(("smallest", "claimed_minor"), ("largest", "claimed_minor")),
         *(("lowest-offer", "offered_minor"), ("highest-offer", "offered_minor")),
     ):
-        with office.store.reading(DESK) as session:
+        with new_office.store.reading(DESK) as session:
             pages = [
                 claim_queue.list_rows(session, ClaimFilter(), order=order, paging=Paging(page=page, limit=2))
                 for page in (1, 2, 3)
@@ -217,13 +241,13 @@ def test_next_is_the_most_urgent_that_nobody_has(office: Office, lives: dict[str
         take(office, "funmi")
 
 
-def test_two_who_take_the_next_one_at_once_get_two_claims(office: Office) -> None:
-    waiting = {office.lodge(text=str(number)) for number in range(6)}
+def test_two_who_take_the_next_one_at_once_get_two_claims(new_office: Office) -> None:
+    waiting = {new_office.lodge(text=str(number)) for number in range(6)}
     people, start = ("ada", "bola", "sade"), Barrier(3)
 
     def twice(name: str) -> list[UUID | None]:
         start.wait()
-        return [take(office, name) for _ in range(2)]
+        return [take(new_office, name) for _ in range(2)]
 
     with ThreadPoolExecutor(3) as pool:
         taken = [claim_id for pair in pool.map(twice, people) for claim_id in pair]
@@ -271,21 +295,21 @@ def test_a_claim_goes_to_nobody_who_cannot_have_it(office: Office, lives: dict[s
     assert [office.claim(seen.id).assigned_to for seen in chosen] == [None, None]
 
 
-def test_of_two_who_assign_the_same_claims_at_once_each_claim_has_one_winner(office: Office) -> None:
+def test_of_two_who_assign_the_same_claims_at_once_each_claim_has_one_winner(new_office: Office) -> None:
     for number in range(4):
-        office.lodge(text=str(number))
-    chosen, start = assignment.choose_rows(rows(office, view="unassigned")), Barrier(2)
+        new_office.lodge(text=str(number))
+    chosen, start = assignment.choose_rows(rows(new_office, view="unassigned")), Barrier(2)
 
     def attempt(name: str) -> Any:
         start.wait()
-        officer = office.people[name]
-        return office.store.transact(
+        officer = new_office.people[name]
+        return new_office.store.transact(
             DESK, lambda session: assignment.assign_claims(session, chosen, to=officer.id, person=officer)
         )
 
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(attempt, ("ada", "bola")))
     assert sorted((result.assigned_count, len(result.conflicts)) for result in results) == [(0, 4), (4, 0)]
-    with office.store.reading(DESK) as session:
+    with new_office.store.reading(DESK) as session:
         versions = session.execute(sa.select(Claim.version)).scalars().all()
     assert set(versions) == {2}

@@ -1,6 +1,6 @@
 """The sidebar: the pages of a person's roles, the live/test switch and the sign-out button."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime, timedelta
 from urllib.parse import unquote, urlsplit
 
@@ -17,6 +17,7 @@ from core.ui.kit import words
 # URL path of the first page. It never shows, because Streamlit serves the first page at the root; chosen so that
 # nobody types it by accident.
 _HOME = "first-page"
+_REFUSALS = "refused_pages"
 _REFRESH_INTERVAL = timedelta(seconds=60)
 # A form posted by the browser: clearing the cookie needs an HTTP response, which Streamlit's websocket cannot give.
 _POST = """<script>
@@ -39,21 +40,15 @@ def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
     pages: dict[str, list[StreamlitPage]] = {}
     for screen in screens:
         pages.setdefault(screen.section, []).append(_page(screen, counts, is_home=screen is home))
-    asked = _asked_path()
-    # Only the page that is asked for: there are dozens, and each is made anew in each run.
-    pages.setdefault("", []).extend(
-        _refusal(screen) for screen in menu.refused_screens(person) if screen.address == asked
-    )
+    pages.setdefault("", []).extend(_refusal(screen) for screen in menu.refused_screens(person))
     if home is None:
         pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True, url_path=_HOME))
-    elif asked == home.address:
+    else:
         # Served at the root only: the menu would mark no screen at another path.
         pages[""].append(
             st.Page(page_links.redirect_home, title=home.title, url_path=home.address, visibility="hidden")
         )
-    known = {_HOME, *(page.url_path for section in pages.values() for page in section)}
-    if asked not in known:
-        pages[""].extend(_unknown(asked, home))
+    pages[""].extend(_unknown({_HOME, *(page.url_path for section in pages.values() for page in section)}, home))
     st.logo(frame.LOGO, size="large", icon_image=frame.MARK)
     page = st.navigation(pages, expanded=True)
     with st.sidebar:
@@ -90,20 +85,23 @@ def _page(screen: Screen, counts: Mapping[str, int], *, is_home: bool) -> Stream
 
 
 def _refusal(screen: Screen) -> StreamlitPage:
-    return st.Page(_refuse(screen), title=screen.title, url_path=screen.address, visibility="hidden")
+    # There are dozens, which would take a seventh of a run of a screen if each run made them anew.
+    made: dict[str, StreamlitPage] = st.session_state.setdefault(_REFUSALS, {})
+    if screen.address not in made:
+        made[screen.address] = st.Page(
+            _refuse(screen), title=screen.title, url_path=screen.address, visibility="hidden"
+        )
+    return made[screen.address]
 
 
 def _refuse(screen: Screen) -> Callable[[], None]:
     return lambda: refusal.draw(screen)
 
 
-def _asked_path() -> str:
-    return unquote(urlsplit(st.context.url or "").path).strip("/ ")
-
-
-def _unknown(asked: str, home: Screen | None) -> list[StreamlitPage]:
+def _unknown(known: Collection[str], home: Screen | None) -> list[StreamlitPage]:
     """Return a "not found" page for an unknown URL; Streamlit would show the home page with a dialog instead."""
-    if not asked or "/" in asked:
+    asked = unquote(urlsplit(st.context.url or "").path).strip("/ ")
+    if not asked or "/" in asked or asked in known:
         return []
     return [st.Page(lambda: _not_found(asked, home), title="Page not found", url_path=asked, visibility="hidden")]
 

@@ -37,7 +37,7 @@ class Version:
 VERSIONS: Table[Version] = Table(
     name="versions",
     noun=("version", "versions"),
-    key=lambda row: row.number,
+    key=lambda row: str(row.number),
     narrow=("version", "from", "changed", "difference"),
     columns={
         "version": columns.text("Version", lambda row: row.name, 130),
