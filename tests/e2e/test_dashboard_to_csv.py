@@ -52,14 +52,16 @@ PIXELS = """canvas => {
       const at = 4 * (y * wide + x);
       if (data[at] === 0x0b && data[at + 1] === 0x6b && data[at + 2] === 0x6b) found.push([x, y]);
     }
-  return found;
+  return found.length ? found : null;
 }"""
 
 
 def click_bar(chart: Locator, choose: Callable[[list[Pixel]], Pixel]) -> None:
     """Click in a chart, which is as wide as it is drawn, on one of the places of its bars."""
     chart.evaluate("chart => chart.scrollIntoView({block: 'center', behavior: 'instant'})")
-    x, y = choose([(x, y) for x, y in chart.locator("canvas").first.evaluate(PIXELS)])
+    canvas = chart.locator("canvas").first.element_handle()
+    found = chart.page.wait_for_function(PIXELS, arg=canvas).json_value()
+    x, y = choose([(x, y) for x, y in found])
     chart.click(position={"x": x, "y": y}, force=True)
 
 

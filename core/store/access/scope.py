@@ -13,6 +13,7 @@ from sqlalchemy.sql.util import find_tables
 from sqlmodel import Session, SQLModel
 
 from core.store.access.compiled_write import CompiledWrite
+from core.store.access.scope_filter import ScopeFilter
 from core.store.access.statements import end_reading
 from core.store.rollups import daily_rollup
 from core.store.schema import sales as sales_tables
@@ -253,11 +254,13 @@ def _add_scope(state: orm.ORMExecuteState) -> None:
 
 
 @lru_cache(maxsize=1024)
-def scope_filters(scope: Scope) -> tuple[orm.LoaderCriteriaOption, ...]:
-    """The conditions that a scope adds to every owned entity in a statement."""
-    return tuple(
-        orm.with_loader_criteria(entity, _condition(entity, scope), include_aliases=True) for entity in owned_entities()
-    )
+def scope_filters(scope: Scope) -> tuple[ScopeFilter, ...]:
+    """The conditions that a scope adds to every owned entity in a statement, as its one option."""
+    distributor: Any = scope.distributor_id
+    if isinstance(distributor, UUID):
+        distributor = sa.bindparam(None, distributor, type_=sa.Uuid(), unique=True)
+    shared = Scope(distributor, scope.is_live)
+    return (ScopeFilter({entity: _condition(entity, shared) for entity in owned_entities()}),)
 
 
 def _condition(entity: Any, scope: Scope) -> sa.ColumnElement[bool]:

@@ -1,6 +1,6 @@
 """The sidebar: the pages of a person's roles, the live/test switch and the sign-out button."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from urllib.parse import unquote, urlsplit
 
@@ -40,7 +40,7 @@ def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
     pages: dict[str, list[StreamlitPage]] = {}
     for screen in screens:
         pages.setdefault(screen.section, []).append(_page(screen, counts, is_home=screen is home))
-    pages.setdefault("", []).extend(_refusal(screen) for screen in menu.refused_screens(person))
+    pages.setdefault("", []).extend(_refusals(menu.refused_screens(person)))
     if home is None:
         pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True, url_path=_HOME))
     else:
@@ -84,14 +84,15 @@ def _page(screen: Screen, counts: Mapping[str, int], *, is_home: bool) -> Stream
     )
 
 
-def _refusal(screen: Screen) -> StreamlitPage:
+def _refusals(screens: Sequence[Screen]) -> list[StreamlitPage]:
     # There are dozens, which would take a seventh of a run of a screen if each run made them anew.
     made: dict[str, StreamlitPage] = st.session_state.setdefault(_REFUSALS, {})
-    if screen.address not in made:
-        made[screen.address] = st.Page(
-            _refuse(screen), title=screen.title, url_path=screen.address, visibility="hidden"
-        )
-    return made[screen.address]
+    for screen in screens:
+        if screen.address not in made:
+            made[screen.address] = st.Page(
+                _refuse(screen), title=screen.title, url_path=screen.address, visibility="hidden"
+            )
+    return [made[screen.address] for screen in screens]
 
 
 def _refuse(screen: Screen) -> Callable[[], None]:
