@@ -38,7 +38,7 @@ def nothing(criteria: DueFilter, everywhere: int) -> None:
     """Show that the open tile has no policies; `everywhere` is the number in all tiles."""
     if criteria != DueFilter():
         st.info("No policy of this selection ends in these days.", icon=":material/filter_alt_off:")
-        st.button("Show every insurer, product and distributor", type="primary", on_click=url_state.reset)
+        st.button("Show all that is due", type="primary", on_click=url_state.reset)
     elif everywhere:
         st.info("No policy ends in these days. Look at the other tiles.", icon=":material/task_alt:")
     else:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from core.covers import fields
@@ -74,6 +75,9 @@ def answer(page: Page, place: Locator, question: Question, value: Any, typed: di
 @pytest.mark.parametrize("cover", SOLD, ids=lambda cover: cover.key)
 def test_a_cover_is_sold_by_its_form(visit: Visit, desk: Desk, cover: Cover[Any]) -> None:
     page, typed = visit("operations", address(desk, cover)), fields.build_example(cover.request)
+    # Also where a field waits for another.
+    contrast = Axe().run(page, options={"resultTypes": ["violations"], "runOnly": ["color-contrast"]}).response
+    assert contrast["violations"] == []
     for question in questions.of(cover.request, given=frozenset({"product_id"})):
         value = typed.get(question.name)
         if question.kind is Kind.ITEMS:

@@ -1,20 +1,23 @@
 """Calls about renewals: recorded by operations, the latest shown for the term, and counted by caller."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
+from sqlmodel import col
 
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.services.renewals import calls
+from core.services.renewals import calls, due
+from core.services.renewals.filter import DueFilter
 from core.services.windows import Span
 from core.store.access import Scope, Store
-from core.store.schema.tables import Policy, Renewal
+from core.store.schema.tables import Policy, Product, Renewal
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 
@@ -90,6 +93,43 @@ def test_the_latest_call_of_the_term_is_shown_with_its_owner(store: Store, calle
         {"outcome": "No answer", "with_note": False},
         {"outcome": "Thinking it over", "with_note": True, "call_again_on": again},
     ]
+
+
+def test_what_is_due_is_narrowed_by_its_latest_call_and_owner(store: Store, caller: Person) -> None:
+    policy_id, dan = a_policy(store), person(store, "dan", "operations")
+    with store.writing(Scope.system()) as session:
+        policy = session.get_one(Policy, policy_id)
+        policy.expiration_at = clock.now() + timedelta(days=3)
+        policy.activated = True
+        session.execute(sa.update(Product).where(Product.id == policy.product_id).values(renewable=True))
+
+    def number(**given: Any) -> int:
+        with store.reading(LIVE) as session:
+            of_policy = [col(Policy.id) == policy_id, *due.build_conditions(DueFilter(**given))]
+            return int(session.execute(sa.select(sa.func.count()).select_from(Policy).where(*of_policy)).scalar_one())
+
+    every: dict[str, dict[str, Any]] = {
+        "none": {"call": "none"},
+        "again": {"call": "again"},
+        "no_answer": {"call": "no_answer"},
+        "thinking": {"call": "thinking"},
+        "nobody's": {"owner": "nobody"},
+        "Cora's": {"owner": caller.id},
+        "Dan's": {"owner": dan.id},
+    }
+
+    def found() -> set[str]:
+        return {name for name, given in every.items() if number(**given)}
+
+    assert found() == {"none", "nobody's"}
+    record(store, caller, policy_id, call_again_on=str(clock.today()))
+    assert found() == {"no_answer", "again", "Cora's"}
+    with clock.freeze(clock.now() + timedelta(hours=1)):
+        again = str(clock.add_days(clock.today(), 2))
+        record(store, caller, policy_id, outcome="thinking", owner_id=dan.id, call_again_on=again)
+        assert found() == {"thinking", "Dan's"}
+    with clock.freeze(clock.now() + timedelta(days=2)):
+        assert found() == {"thinking", "again", "Dan's"}
 
 
 def test_a_call_about_an_earlier_term_is_history_only(store: Store, caller: Person) -> None:

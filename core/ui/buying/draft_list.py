@@ -31,7 +31,7 @@ def draw(person: Person, sellers: Collection[DistributorName], covers: Collectio
         return
     noun = "unfinished sale" if len(found) == 1 else "unfinished sales"
     box = st.expander(f"{len(found)} {noun}", icon=":material/bookmark:", expanded=is_open)
-    with box.container(gap="xsmall", height=_HEIGHT if len(found) > _MOST_IN_SIGHT else "content"):
+    with box.container(gap="xsmall", border=False, height=_HEIGHT if len(found) > _MOST_IN_SIGHT else "content"):
         for draft in found:
             _line(draft, person, next((seller for seller in sellers if seller.id == draft.distributor_id), None))
 

@@ -87,7 +87,7 @@ def _owner_button(ids_: Sequence[UUID], people: People, person: Person) -> None:
     others: dict[UUID | None, str] = {key: name for key, name in people.items() if key != person.id}
     choices: dict[UUID | None, str] = {person.id: "Me", **others, None: "Nobody"}
     with st.popover("Owner", icon=":material/person_add:", disabled=not ids_, key="awaiting_owner"):
-        to: UUID | None = st.selectbox("Who goes on", list(choices), key=_OWNER, format_func=choices.__getitem__)
+        to: UUID | None = st.selectbox("New owner", list(choices), key=_OWNER, format_func=choices.__getitem__)
         st.button(
             "Set the owner",
             key="awaiting.owner",

@@ -92,7 +92,7 @@ def recording(policy_ids: Sequence[UUID], about: str, person: Person) -> Decisio
 
 def _ask(owners: Mapping[UUID, str], person: Person) -> None:
     st.selectbox(
-        "What came of it",
+        "Outcome",
         list(OUTCOMES),
         key=dialogs.FIELD + "outcome",
         index=None,
@@ -104,7 +104,7 @@ def _ask(owners: Mapping[UUID, str], person: Person) -> None:
     st.date_input("Call again on (optional)", value=None, key=dialogs.FIELD + "call_again_on", format="DD/MM/YYYY")
     dialogs.blame("call_again_on")
     st.selectbox(
-        "Who goes on",
+        "Owner",
         list(owners),
         key=dialogs.FIELD + "owner",
         index=list(owners).index(person.id) if person.id in owners else None,
@@ -132,7 +132,7 @@ def _record(scope: Scope, policy_ids: Sequence[UUID], person: Person) -> str:
 def figures() -> None:
     """Draw what the calls of a period led to, by caller, with their sum; the period is in the address."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", horizontal_alignment="distribute"):
-        st.subheader("Calls and what came of them", anchor=False, width="content")
+        st.subheader("Call outcomes", anchor=False, width="content")
         period = st.segmented_control(
             "Calls made in",
             _PERIODS,
@@ -181,4 +181,4 @@ def _call(call: Call) -> None:
     if call.note:
         st.text(call.note)
     again = f", to call again on {words.day(call.call_again_on)}" if call.call_again_on else ""
-    st.caption(f"Called by {words.plain(call.caller)}; {words.plain(call.owner)} goes on{again}.")
+    st.caption(f"Called by {words.plain(call.caller)}; owner {words.plain(call.owner)}{again}.")
