@@ -27,8 +27,8 @@ from core.worker import Worker
 
 log = structlog.get_logger("coverdesk.serving")
 MAX_THREADS = 40
-# Imported in the background: the first page with a table or a chart needs these slow modules.
-PRELOADED_MODULES = ("pandas", "plotly.express", "plotly.graph_objects")
+# Imported in the background: the first page with a table needs this slow module.
+PRELOADED_MODULES = ("pandas",)
 
 
 @asynccontextmanager

@@ -27,14 +27,14 @@ install -m 755 "$source/deploy/backup.sh" "$target/backup.sh"
     cd "$site"
     rm -rf pyarrow/src pyarrow/*flight* pyarrow/*s3* pyarrow/*gcsfs* pyarrow/*azurefs* pyarrow/*hdfs* pyarrow/*orc.* \
         pyarrow/include numpy/_core/include lxml/includes lxml/isoschematron numpy/f2py numpy/distutils \
-        pydeck/nbextension plotly/labextension plotly/package_data/*.js plotly/package_data/datasets \
+        pydeck/nbextension \
         pycountry/locales phonenumbers/geodata phonenumbers/carrierdata altair streamlit/hello streamlit/.agents \
         sqlalchemy/dialects/mysql sqlalchemy/dialects/oracle sqlalchemy/dialects/mssql \
         PIL/_avif.*.so pillow.libs/libavif-* lxml/objectify.*.so sqlalchemy/testing fastapi_offline/static/redoc* \
-        streamlit/static/static/js/DeckGl* streamlit/static/static/js/ECharts* streamlit/static/static/js/GraphViz* \
+        streamlit/static/static/js/DeckGl* streamlit/static/static/js/PlotlyChart* streamlit/static/static/js/GraphViz* \
         streamlit/static/static/js/elk-* streamlit/static/static/js/*Diagram-* streamlit/static/static/js/cytoscape* \
         streamlit/static/static/js/swimlanes-* streamlit/static/static/js/embed.* \
-        streamlit/testing alembic/testing plotly/matplotlylib pandas/plotting/_matplotlib \
+        streamlit/testing alembic/testing pandas/plotting/_matplotlib \
         fontTools/qu2cu fontTools/cu2qu fontTools/ufoLib fontTools/voltLib fontTools/mtiLib fontTools/merge fontTools/t1Lib
     # Of the languages that could be coloured, a traceback is in Python.
     find pygments/lexers -name '*.py' ! -name '_*.py' ! -name python.py ! -name special.py -delete
@@ -73,12 +73,10 @@ if os.environ.get("OTEL"):
     spans.build_provider("http://127.0.0.1:4318").shutdown()
 # And what the removal above could have broken, tried.
 import pandas
-import plotly.express
 import streamlit.dataframe_util
 import streamlit.web.bootstrap
 import streamlit.web.server.starlette.starlette_app
 
 table = pandas.DataFrame({"day": ["Mon", "Tue"], "premium": [1.5, 2.0]})
 assert streamlit.dataframe_util.convert_pandas_df_to_arrow_bytes(table)
-assert "premium" in plotly.express.bar(table, x="day", y="premium").to_json()
 PYTHON

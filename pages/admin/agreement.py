@@ -1,37 +1,18 @@
 """The agreement with one distributor or insurer: its terms, their history, and where it is paid."""
 
-from typing import Literal
-
 import streamlit as st
 
-from core import clock, ids
-from core.errors import InvalidInput, NotFound
+from core import clock
 from core.services.finance import agreements, bank_accounts, parties
-from core.services.finance.parties import Party
+from core.services.finance.parties import Account, Party
 from core.services.products import list as product_list
 from core.services.products import share_changes
 from core.store.access import reading
 from core.ui.finance import agreement_actions, agreement_cards, commission_shares
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 from core.ui.lists import tables
-
-
-def asked() -> tuple[Party, str] | None:
-    """Return the party named in the URL with its name; if there is none, show a message and return None."""
-    account: Literal["distributor", "provider"] = (
-        "provider" if st.query_params.get("party") == "provider" else "distributor"
-    )
-    try:
-        with reading(frame.scope()) as session:
-            party = Party(account, ids.parse(st.query_params.get("id", "")))
-            return party, parties.get_name(session, party)
-    except InvalidInput:
-        st.error("The address names no party: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}.", icon=":material/search_off:")
-    return None
 
 
 def proposing() -> Decision:
@@ -42,10 +23,10 @@ def proposing() -> Decision:
 
 person = frame.require("admin")
 tables.back_link("distributors", "admin/partners.py", "All distributors and insurers")
-found = asked()
-if found is None:
-    st.stop()
-party, name = found
+account: Account = "provider" if st.query_params.get("party") == "provider" else "distributor"
+with record_pages.require_id("party") as party_id, reading(frame.scope()) as session:
+    party = Party(account, party_id)
+    name = parties.get_name(session, party)
 with frame.header_with_buttons(
     f"Agreement with {words.plain(name)}",
     "Terms hold from their first day on and are never changed; a bank account takes two admins and two days.",

@@ -31,7 +31,7 @@ def counted(found: SearchResult) -> str:
 
 
 person = frame.require("admin")
-frame.page_header("Audit log", "Who changed or took out what, and when; entries are added and never changed.")
+frame.page_header("Audit log", "Who changed or exported what, and when; entries are added and never changed.")
 with reading(frame.scope()) as session:
     known = audit_search.load_choices(session)
 wanted = filter_bar.read(AuditFilter)

@@ -2,34 +2,15 @@
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput, NotFound
 from core.services.webhooks import log
-from core.services.webhooks.log import DeliveryDetail
-from core.store.access import reading
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
 from core.ui.webhooks import endpoint_actions, endpoint_tables
 
-
-def found() -> DeliveryDetail | None:
-    """Return the delivery named in the URL; if there is none, show a message and return None."""
-    try:
-        with reading(frame.scope()) as session:
-            return log.get_delivery(session, ids.parse(st.query_params.get("id", "")))
-    except InvalidInput:
-        st.error("The address names no delivery: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}.", icon=":material/search_off:")
-    return None
-
-
 frame.require("admin")
 tables.back_link("deliveries", "admin/webhooks.py", "Back to the deliveries")
-detail = found()
-if detail is None:
-    st.stop()
+detail = record_pages.load("delivery", log.get_delivery)
 of = detail.delivery
 frame.page_header(
     f"{words.plain(of.event_type)} {words.badge(endpoint_tables.DELIVERY_STATES[of.state])}",

@@ -9,7 +9,7 @@ from core.services.distributors.list import DistributorDetail
 from core.services.webhooks import endpoints
 from core.store.access import reading
 from core.ui.admin import partner_actions, partner_pages
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
 from core.ui.webhooks.endpoint_tables import ENDPOINTS, EndpointRow
@@ -61,9 +61,7 @@ def webhooks(of: DistributorDetail) -> None:
 
 frame.require("admin")
 tables.back_link("distributors", "admin/partners.py", "All distributors")
-found = partner_pages.get_from_url("distributor", distributor_list.get_distributor)
-if found is None:
-    st.stop()
+found = record_pages.load("distributor", distributor_list.get_distributor)
 row = found.row
 with frame.header_with_buttons(
     f"{words.plain(row.name)} {words.badge('Active' if row.active else 'Off')}",

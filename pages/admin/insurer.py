@@ -7,7 +7,7 @@ import streamlit as st
 from core.services.insurers import list as insurer_list
 from core.services.insurers.list import InsurerRow
 from core.ui.admin import partner_actions, partner_pages
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
 
@@ -62,9 +62,7 @@ def change(of: InsurerRow) -> None:
 
 frame.require("admin")
 tables.back_link("insurers", "admin/partners.py", "All insurers")
-insurer = partner_pages.get_from_url("insurer", insurer_list.get_insurer)
-if insurer is None:
-    st.stop()
+insurer = record_pages.load("insurer", insurer_list.get_insurer)
 with frame.header_with_buttons(
     words.plain(insurer.name),
     "An insurer: it carries the risk of what is sold here.",

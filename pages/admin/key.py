@@ -2,27 +2,13 @@
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput, NotFound
 from core.services.distributors import key_admin
 from core.services.distributors.key_admin import KeyRow
-from core.store.access import Scope, reading
+from core.store.access import Scope
 from core.ui.admin import admin_writes
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import facts, words
 from core.ui.lists import tables
-
-
-def found() -> KeyRow | None:
-    """Return the key named in the URL; if there is none, show a message and return None."""
-    try:
-        with reading(Scope.system()) as session:
-            return key_admin.get_key(session, ids.parse(st.query_params.get("id", "")))
-    except InvalidInput:
-        st.error("The address names no key: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}.", icon=":material/key_off:")
-    return None
 
 
 def revoking(key: KeyRow) -> None:
@@ -39,9 +25,7 @@ def revoking(key: KeyRow) -> None:
 
 frame.require("admin")
 tables.back_link("keys", "admin/keys.py", "Back to the keys")
-key = found()
-if key is None:
-    st.stop()
+key = record_pages.load("key", key_admin.get_key, scope=Scope.system())
 frame.page_header(
     f"{words.plain(key.name)} {words.badge(key.mode)} {words.badge(key.state)}",
     words.plain(key.distributor),

@@ -2,30 +2,17 @@
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
+from core.errors import InvalidInput, StaleVersion, StateForbids
 from core.services.people import account_changes, role_grants, staff_list, staff_sessions
 from core.services.people.staff_list import StaffRow
 from core.store.access import Scope, reading
 from core.ui.admin import admin_writes, staff_cards, staff_form
 from core.ui.admin import role_grants as role_grant_cards
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import facts, words
 from core.ui.lists import tables
 
 LIST, LOG = "admin/staff.py", "admin/audit_log.py"
-
-
-def found() -> StaffRow | None:
-    """Return the staff member named in the URL; if there is none, show a message and return None."""
-    try:
-        with reading(Scope.system()) as session:
-            return staff_list.get_staff(session, ids.parse(st.query_params.get("id", "")))
-    except InvalidInput:
-        st.error("The address names nobody: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}.", icon=":material/person_off:")
-    return None
 
 
 def duties(person: StaffRow) -> None:
@@ -70,9 +57,7 @@ def save(person: StaffRow, shown: staff_form.Shown, asked: staff_form.Asked) -> 
 
 by = frame.require("admin")
 tables.back_link("staff", LIST, "Back to the staff")
-person = found()
-if person is None:
-    st.stop()
+person = record_pages.load("person", staff_list.get_staff, scope=Scope.system())
 with reading(Scope.system()) as session:
     waiting = role_grants.get_open(session, person.id)
 frame.page_header(

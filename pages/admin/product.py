@@ -4,10 +4,11 @@ import streamlit as st
 
 from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
+from core.services.products import detail as product_detail
 from core.services.products.detail import ProductDetail
 from core.store.access import reading
 from core.ui.admin import product_cards, product_page
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, facts, url_state, words
 from core.ui.lists import tables
 
@@ -23,9 +24,7 @@ def history(product: ProductDetail) -> None:
 person = frame.require("operations")
 is_admin = person.has_role("admin")
 tables.back_link("products", "admin/products.py", "All products")
-product = product_page.get_from_url()
-if product is None:
-    st.stop()
+product = record_pages.load("product", product_detail.get_product)
 with frame.header_with_buttons(
     f"{words.plain(product.name)} {words.badge('On sale' if product.active else 'Off')}",
     f"{words.plain(product.category)} of {words.plain(product.insurer)}",

@@ -10,13 +10,13 @@ from core import clock
 from core.covers.tariff import Tariff
 from core.covers.tariff_reading import parse_tariff
 from core.errors import CoverdeskError, InvalidInput, StaleVersion
+from core.services.products import detail as product_detail
 from core.services.products import rate_changes
 from core.services.products.detail import ProductDetail, RatesVersion
 from core.store.access import Scope, ScopedSession, transact
 from core.ui.admin import product_form, product_page, product_preview, product_words
-from core.ui.frame import frame, page_links
+from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import dialogs, words
-from core.ui.lists import tables
 
 KEY = product_page.FORM
 
@@ -95,10 +95,7 @@ def propose(product: ProductDetail, start: RatesVersion, typed: Mapping[str, Any
 
 
 frame.require("admin")
-product = product_page.get_from_url()
-if product is None:
-    tables.back_link("products", "admin/products.py", "All products")
-    st.stop()
+product = record_pages.load("product", product_detail.get_product)
 if st.session_state.get(product_page.DONE) == product.id:
     # The browser's Back from the product skips the form, which is finished.
     page_links.go("admin/product.py", replaces=True, id=str(product.id))

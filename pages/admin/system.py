@@ -33,7 +33,7 @@ at, found, fault = looked(settings().database_url)
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     with st.container(width="content"):
         system_cards.glance(found, fault)
-    st.button("Look again", icon=":material/refresh:", type="tertiary", on_click=looked.clear)
+    st.button("Refresh", icon=":material/refresh:", type="tertiary", on_click=looked.clear)
 finance_alerts.overdue_bordereaux()
 finance_alerts.expiring_licences()
 st.caption(f"As of {words.moment(at)}. Live and test records together.")

@@ -2,30 +2,15 @@
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput, NotFound
 from core.services.webhooks import desk, endpoints, log
 from core.services.webhooks.endpoints import Endpoint
 from core.store.access import reading
 from core.ui.admin import partner_pages
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, facts, url_state, words
 from core.ui.lists import tables
 from core.ui.webhooks import endpoint_actions, endpoint_tables
 from core.ui.webhooks.endpoint_tables import DELIVERIES
-
-
-def found() -> tuple[Endpoint, str] | None:
-    """Return the endpoint named in the URL and its distributor; if there is none, show a message and return None."""
-    try:
-        with reading(frame.scope()) as session:
-            endpoint = endpoints.get_endpoint(session, ids.parse(st.query_params.get("id", "")))
-            return endpoint, desk.list_names(session)[endpoint.distributor_id]
-    except InvalidInput:
-        st.error("The address names no endpoint: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}.", icon=":material/search_off:")
-    return None
 
 
 def buttons(of: Endpoint) -> None:
@@ -85,10 +70,9 @@ def deliveries(of: Endpoint) -> None:
 
 frame.require("admin")
 tables.back_link("endpoints", "admin/webhooks.py", "All endpoints")
-asked = found()
-if asked is None:
-    st.stop()
-endpoint, distributor = asked
+endpoint = record_pages.load("endpoint", endpoints.get_endpoint)
+with reading(frame.scope()) as session:
+    distributor = desk.list_names(session)[endpoint.distributor_id]
 frame.page_header(
     f"{words.plain(endpoint.description or 'Endpoint')} {words.badge(endpoint_tables.STATES[endpoint.state])}",
     "Where events of this distributor are sent.",

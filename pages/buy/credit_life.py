@@ -11,16 +11,14 @@ from core.services.distributors import distributors
 from core.services.distributors.distributors import DistributorName
 from core.services.products.products import ProductForSale
 from core.store.access import reading
-from core.ui.buying import checkout, receipts, selling
+from core.ui.buying import checkout, draft_list, receipts, selling
 from core.ui.buying.checkout import Checkout
 from core.ui.buying.price_curves import Figures, basis_of
-from core.ui.buying.price_panel import ask_figures, show_curve, show_price, summary
+from core.ui.buying.price_panel import DETAILS, SELLER, STEP, ask_figures, show_curve, show_price, summary
 from core.ui.buying.selling import Counter
 from core.ui.frame import frame
 
 KEY = "credit_life"
-# In the address, so that Back leads from the details to the figures.
-STEP, DETAILS = "step", "details"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +82,7 @@ def counter_of(distributor: DistributorName) -> Counter:
 
 def ask_loan(sellers: Sequence[DistributorName], *, locked: bool) -> Loan | None:
     """Return the loan as entered; None without an amount or when a value is invalid."""
-    distributor = selling.choice("On behalf of", sellers, "on_behalf_of", lambda seller: seller.name, locked=locked)
+    distributor = selling.choice("On behalf of", sellers, SELLER, lambda seller: seller.name, locked=locked)
     if distributor is None:
         return None
     offered = sorted(selling.list_products(counter_of(distributor), CREDIT_LIFE), key=by_basis)
@@ -106,12 +104,14 @@ person = frame.require("operations")
 frame.page_header("Credit life", "See what the cover of a loan costs and why, then sell it with the same figures.")
 with reading(frame.scope()) as session:
     sellers = distributors.list_active(session)
+step = st.query_params.get(STEP)
+draft_list.draw(person, sellers, {CREDIT_LIFE.key}, is_open=step != DETAILS)
 if receipt := checkout.receipt_of(KEY):
     st.query_params.pop(STEP, None)
     receipts.show(KEY, receipt)
 elif not sellers:
     selling.show(person)
-elif st.query_params.get(STEP) == DETAILS:
+elif step == DETAILS:
     buy(sellers)
 else:
     explore(sellers)

@@ -2,8 +2,6 @@
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput, NotFound
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview
@@ -16,21 +14,9 @@ from core.ui.claims import document_viewer, next_claim, review_actions
 from core.ui.claims import tabs as claim_tabs
 from core.ui.claims_diary import letters as diary_letters
 from core.ui.claims_diary import tasks as claims_diary
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import attempts, url_state, words
 from core.ui.lists import tables
-
-
-def found() -> ClaimReview | None:
-    """Return the claim named in the URL and mark it as viewed; if there is none, show a message and return None."""
-    try:
-        claim_id = ids.parse(st.query_params.get("id", ""))
-        return review_actions.open_review(claim_id, person=person, is_live=frame.mode())
-    except InvalidInput:
-        st.error("The address names no claim: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error} in this mode. Look at the other one with the switch.", icon=":material/search_off:")
-    return None
 
 
 def notices(review: ClaimReview, officers: list[Officer]) -> None:
@@ -78,9 +64,8 @@ def details(review: ClaimReview, officers: list[Officer]) -> None:
 person = frame.require("claims", "supervisor")
 next_claim.follow()
 tables.back_link("claims", "claims/queue.py", "Back to the queue")
-review = found()
-if review is None:
-    st.stop()
+with record_pages.require_id("claim", is_of_mode=True) as claim_id:
+    review = review_actions.open_review(claim_id, person=person, is_live=frame.mode())
 with reading(frame.scope()) as session:
     officers = claim_officers.list_active(session)
 claim_cards.header(review)

@@ -13,23 +13,11 @@ from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
 from core.store.access import reading
 from core.ui.finance import bordereau_actions
 from core.ui.finance.finance_writes import ROLE
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
 
 SHOWN = 100
-
-
-def found(given: str) -> BordereauRow | None:
-    """Return the bordereau named in the URL; if there is none, show a message and return None."""
-    try:
-        with reading(frame.scope()) as session:
-            return bordereau_reading.get_bordereau(session, ids.parse(given))
-    except InvalidInput:
-        st.error("The address names no bordereau: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}.", icon=":material/search_off:")
-    return None
 
 
 def draft(kind: str, given: str, text: str) -> None:
@@ -116,6 +104,4 @@ kind, _, rest = given.partition(".")
 if rest:
     draft(kind, *rest.split(".", 1) if "." in rest else (rest, ""))
     st.stop()
-row: BordereauRow | None = found(given)
-if row is not None:
-    whole(row)
+whole(record_pages.load("bordereau", bordereau_reading.get_bordereau, is_of_mode=True))

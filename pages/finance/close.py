@@ -83,8 +83,8 @@ if clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
     st.stop()
 buttons(month, steps, earlier)
 history(steps)
-st.subheader("Check list", anchor=False)
-if st.toggle("Run the check list now", value=state == MonthState.CLOSING, key=f"checks.{state}"):
+st.subheader("Checklist", anchor=False)
+if st.toggle("Run the checklist now", value=state == MonthState.CLOSING, key=f"checks.{state}"):
     with st.spinner("Reading the whole store: minutes at a million purchases"), reading(frame.scope()) as session:
         found = closing.list_checks(session, month)
     for each in found:

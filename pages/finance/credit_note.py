@@ -2,30 +2,15 @@
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput, NotFound
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import pdf as credit_note_pdf
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.credit_notes.reading import CreditNoteRow
-from core.store.access import reading
 from core.ui.finance.credit_notes import actions
 from core.ui.finance.finance_writes import ROLE
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
-
-
-def found() -> CreditNoteRow | None:
-    """Return the credit note named in the URL; if there is none, show a message and return None."""
-    try:
-        with reading(frame.scope()) as session:
-            return credit_note_reading.get_note(session, ids.parse(st.query_params.get("id", "")))
-    except InvalidInput:
-        st.error("The address names no credit note: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}.", icon=":material/search_off:")
-    return None
 
 
 def shares(row: CreditNoteRow) -> None:
@@ -62,9 +47,7 @@ def arithmetic(row: CreditNoteRow) -> None:
 
 person = frame.require(ROLE)
 tables.back_link("credit_notes", "finance/credit_notes.py", "Back to the credit notes")
-row = found()
-if row is None:
-    st.stop()
+row = record_pages.load("credit note", credit_note_reading.get_note, is_of_mode=True)
 with frame.header_with_buttons(
     f"{row.number} of {words.plain(row.provider)} {words.badge(row.state)}",
     f"To {row.customer}, policy {row.policy_number or 'without a number'}, {row.age_days} days old",

@@ -2,31 +2,16 @@
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput, NotFound
 from core.services.finance.reconciling import differences
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.reading import DifferenceRow
-from core.store.access import reading
 from core.ui.finance.finance_writes import ROLE
 from core.ui.finance.reconciling import deciding
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
 
 SHOWN = 10
-
-
-def found() -> DifferenceRow | None:
-    """Return the difference named in the URL; if there is none, show a message and return None."""
-    try:
-        with reading(frame.scope()) as session:
-            return reconciliation_reading.get_difference(session, ids.parse(st.query_params.get("id", "")))
-    except InvalidInput:
-        st.error("The address names no difference: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}.", icon=":material/search_off:")
-    return None
 
 
 def sides(row: DifferenceRow) -> None:
@@ -55,9 +40,7 @@ def story(row: DifferenceRow) -> None:
 
 person = frame.require(ROLE)
 tables.back_link("differences", "finance/reconcile.py", "Back to the differences")
-row = found()
-if row is None:
-    st.stop()
+row = record_pages.load("difference", reconciliation_reading.get_difference, is_of_mode=True)
 with frame.header_with_buttons(
     f"{words.plain(row.policy_number or 'Without a number')} {words.badge(row.state)}",
     "A difference is explained first, then adjusted by a movement or written off by two people.",

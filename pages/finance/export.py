@@ -2,34 +2,16 @@
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput
 from core.services.exports import receipts
-from core.services.exports.receipts import Receipt
 from core.store.access import Scope, reading
 from core.ui.exports import receipt_view
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import words
 from core.ui.lists import tables
 
-
-def found() -> Receipt | None:
-    try:
-        with reading(Scope.system()) as session:
-            receipt = receipts.get_receipt(session, ids.parse(st.query_params.get("id", "")))
-    except InvalidInput:
-        st.error("The address names no receipt: its id has to be a UUID.", icon=":material/link_off:")
-        return None
-    if receipt is None:
-        st.error("There is no such receipt: an export that was broken off has none.", icon=":material/search_off:")
-    return receipt
-
-
 person = frame.require("finance", "operations")
 tables.back_link("receipts", "finance/exports.py", "Back to the exports")
-receipt = found()
-if receipt is None:
-    st.stop()
+receipt = record_pages.load("receipt", receipts.get_complete, scope=Scope.system())
 with reading(Scope.system()) as session:
     (row,) = receipt_view.rows(session, [receipt])
     before = receipts.get_receipt(session, receipt.again_of) if receipt.again_of else None

@@ -37,7 +37,7 @@ def page_of(wanted: ReceiptFilter) -> Page[Receipt]:
 
 
 person = frame.require("finance", "operations")
-frame.page_header("Exports", "The receipt of every file that was taken out; any can be run again and compared.")
+frame.page_header("Exports", "The receipt of every exported file; any of them can be run again and compared.")
 wanted = filter_bar.read(ReceiptFilter)
 with reading(Scope.system()) as session:
     people = dict(receipts.list_makers(session))

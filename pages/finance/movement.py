@@ -2,29 +2,15 @@
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput, NotFound
 from core.services.dimensions import load_choices
 from core.services.finance import adjustments, movements
 from core.services.finance.movements import MovementRow
 from core.store.access import reading
 from core.ui.finance import adjustment_actions, adjustment_cards
 from core.ui.finance.finance_writes import ROLE
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
-
-
-def found() -> MovementRow | None:
-    """Return the movement named in the URL; if there is none, show a message and return None."""
-    try:
-        with reading(frame.scope()) as session:
-            return movements.get_movement(session, ids.parse(st.query_params.get("id", "")), load_choices(session))
-    except InvalidInput:
-        st.error("The address names no movement: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}. Look at the other mode with the switch in the menu.", icon=":material/search_off:")
-    return None
 
 
 def amounts(row: MovementRow) -> None:
@@ -54,9 +40,9 @@ def sale(row: MovementRow) -> None:
 
 person = frame.require("operations", "finance")
 tables.back_link("movements", "finance/movements.py", "Back to the movements")
-row = found()
-if row is None:
-    st.stop()
+row = record_pages.load(
+    "movement", lambda session, id_: movements.get_movement(session, id_, load_choices(session)), is_of_mode=True
+)
 with frame.header_with_buttons(
     f"{row.kind_name} of {words.moment(row.created_at)}",
     "One movement of money. It never changes; what is wrong is corrected by another one.",

@@ -2,30 +2,15 @@
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput, NotFound
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.reading import PaymentRow, Settled
-from core.store.access import reading
 from core.ui.finance import payment_actions
 from core.ui.finance.finance_writes import ROLE
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
 
 LABELS = {"approve": "Confirm", "confirm": "The bank has paid", "return": "Returned", "withdraw": "Give up"}
-
-
-def found() -> tuple[PaymentRow, list[Settled]] | None:
-    """Return the payment named in the URL; if there is none, show a message and return None."""
-    try:
-        with reading(frame.scope()) as session:
-            return payment_reading.get_payment(session, ids.parse(st.query_params.get("id", "")))
-    except InvalidInput:
-        st.error("The address names no payment: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}.", icon=":material/search_off:")
-    return None
 
 
 def amounts(row: PaymentRow) -> None:
@@ -79,10 +64,7 @@ def settles(parts: list[Settled]) -> None:
 
 person = frame.require(ROLE)
 tables.back_link("payments", "finance/payments.py", "Back to the payments")
-here = found()
-if here is None:
-    st.stop()
-row, parts = here
+row, parts = record_pages.load("payment", payment_reading.get_payment, is_of_mode=True)
 with frame.header_with_buttons(
     f"{words.plain(row.name)}, {words.naira(abs(row.net_minor))} {words.badge(row.state)}",
     f"{row.direction_name}{f' with {row.batch}' if row.batch else ''}, until statement {row.statement}",

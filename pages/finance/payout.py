@@ -2,29 +2,15 @@
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput, NotFound
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.reading import BatchRow
 from core.store.access import reading
 from core.ui.finance import payment_actions
 from core.ui.finance.finance_writes import ROLE
 from core.ui.finance.payment_tables import OF_BATCH
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, facts, words
 from core.ui.lists import held_rows, tables
-
-
-def found() -> BatchRow | None:
-    """Return the payout named in the URL; if there is none, show a message and return None."""
-    try:
-        with reading(frame.scope()) as session:
-            return payment_reading.get_batch(session, ids.parse(st.query_params.get("id", "")))
-    except InvalidInput:
-        st.error("The address names no payout: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}.", icon=":material/search_off:")
-    return None
 
 
 def buttons(row: BatchRow) -> None:
@@ -52,9 +38,7 @@ def people(row: BatchRow) -> None:
 
 person = frame.require(ROLE)
 tables.back_link("payouts", "finance/payments.py", "Back to the payments")
-row = found()
-if row is None:
-    st.stop()
+row = record_pages.load("payout", payment_reading.get_batch, is_of_mode=True)
 with frame.header_with_buttons(
     f"{row.number} {words.badge(row.progress)}",
     "Payments that one person prepared, another approves, and the bank answers line by line.",

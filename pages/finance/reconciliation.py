@@ -2,28 +2,14 @@
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput, NotFound
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.reading import ReconciliationRow
 from core.store.access import reading
 from core.ui.finance.finance_writes import ROLE
 from core.ui.finance.reconciling.tables import DIFFERENCES
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import facts, url_state, words
 from core.ui.lists import tables
-
-
-def found() -> ReconciliationRow | None:
-    """Return the reconciliation named in the URL; if there is none, show a message and return None."""
-    try:
-        with reading(frame.scope()) as session:
-            return reconciliation_reading.get_reconciliation(session, ids.parse(st.query_params.get("id", "")))
-    except InvalidInput:
-        st.error("The address names no reconciliation: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}.", icon=":material/search_off:")
-    return None
 
 
 def sides(row: ReconciliationRow, results: list[tuple[str, int, int]]) -> None:
@@ -51,9 +37,7 @@ def basis(row: ReconciliationRow) -> None:
 
 frame.require(ROLE)
 tables.back_link("reconciliations", "finance/reconcile.py", "Back to Reconcile")
-row = found()
-if row is None:
-    st.stop()
+row = record_pages.load("reconciliation", reconciliation_reading.get_reconciliation, is_of_mode=True)
 frame.page_header(
     f"{words.plain(row.party)}, {row.month:%B %Y}",
     f"{row.verdict}. Every number and amount of the month on either side is here.",

@@ -17,21 +17,9 @@ from core.services.finance.statements.reading import StatementRow
 from core.store.access import reading
 from core.ui.finance import payment_actions, statement_actions, statement_cards
 from core.ui.finance.finance_writes import ROLE
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, words
 from core.ui.lists import tables
-
-
-def found(given: str) -> StatementRow | None:
-    """Return the statement named in the URL; if there is none, show a message and return None."""
-    try:
-        with reading(frame.scope()) as session:
-            return statement_reading.get_statement(session, ids.parse(given))
-    except InvalidInput:
-        st.error("The address names no statement: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error} in this mode.", icon=":material/search_off:")
-    return None
 
 
 def draft(account: str, given: str, month: date) -> None:
@@ -138,7 +126,4 @@ account, _, rest = given.partition(".")
 if rest:
     draft(account, rest.partition(".")[0], month_of(rest.partition(".")[2]))
     st.stop()
-row: StatementRow | None = found(given)
-if row is None:
-    st.stop()
-whole(row)
+whole(record_pages.load("statement", statement_reading.get_statement, is_of_mode=True))

@@ -39,6 +39,7 @@ with st.skeleton(height=300), reading(frame.scope()) as session:
     movable = {
         to: statement_states.list_movable(session, month, to, by=person) for to in statement_actions.MOVES_OF_MANY
     }
+    for_another = statement_states.count_for_another(session, month, by=person)
 with header:
     is_over = clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now()
     drafts = sum(row.state == DRAFT for row in rows)
@@ -65,6 +66,11 @@ if not rows:
 if not is_over:
     st.caption("The month runs still: its drafts move with every sale, and are prepared when it is over.")
 counted(rows)
+if for_another:
+    st.caption(
+        f"You have prepared {words.count(for_another)} of them: somebody else of finance approves"
+        f" {'it' if for_another == 1 else 'them'}."
+    )
 number = tables.page_of(STATEMENTS, len(rows))
 if number is not None:
     tables.draw(STATEMENTS, held_rows.page_of(STATEMENTS, rows, number), number=number, total=len(rows))

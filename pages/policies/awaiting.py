@@ -68,4 +68,4 @@ else:
     nothing(asked)
 with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
     st.caption(f"As of {words.moment(clock.now())}", width="content")
-    st.button("Look again", icon=":material/refresh:", type="tertiary")
+    st.button("Refresh", icon=":material/refresh:", type="tertiary")

@@ -2,13 +2,10 @@
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput, NotFound
 from core.services.views import policy as policy_view
 from core.services.views.policy import PolicyDetail
-from core.store.access import reading
 from core.ui.finance import policy_papers
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, facts, reveal_dialog, url_state, words
 from core.ui.letters import certificate_mail, mail_log
 from core.ui.lists import tables
@@ -16,21 +13,9 @@ from core.ui.policies import cards as policy_cards
 from core.ui.policies import claims as policy_claims
 from core.ui.policies import dialogs as policy_dialogs
 from core.ui.policies import endorsement_view, resends, submission_card
-from core.ui.renewals import renewal_calls
+from core.ui.renewals import renewal_calls, renewal_reminders
 
 SEARCH = "policies/search.py"
-
-
-def found() -> PolicyDetail | None:
-    """Return the policy named in the URL; if there is none, show a message and return None."""
-    try:
-        with reading(frame.scope()) as session:
-            return policy_view.get_policy(session, ids.parse(st.query_params.get("id", "")))
-    except InvalidInput:
-        st.error("The address names no policy: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error} in this mode. Look at the other one with the switch.", icon=":material/search_off:")
-    return None
 
 
 def header(policy: PolicyDetail) -> None:
@@ -66,6 +51,7 @@ def details(policy: PolicyDetail) -> None:
         policy_papers.draw(policy.id, person)
     with terms:
         policy_cards.terms(policy)
+        renewal_reminders.opt_out(policy.sale.customer_id, person)
         renewal_calls.history(policy.id)
     with endorsed:
         endorsement_view.draw(policy, person)
@@ -95,9 +81,7 @@ def personal(policy: PolicyDetail, within: str) -> None:
 
 person = frame.require("operations", "claims", "supervisor")
 tables.back_link("policies", SEARCH, "Back to the search")
-policy = found()
-if policy is None:
-    st.stop()
+policy = record_pages.load("policy", policy_view.get_policy, is_of_mode=True)
 header(policy)
 policy_dialogs.run(policy)
 dialogs.run(*endorsement_view.ROLES)

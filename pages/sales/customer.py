@@ -2,13 +2,9 @@
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput, NotFound
 from core.services.dimensions import load_choices
 from core.services.views import customer as customer_view
-from core.services.views.customer import CustomerDetail
-from core.store.access import reading
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, words
 from core.ui.lists import tables
 from core.ui.renewals import renewal_reminders
@@ -17,23 +13,11 @@ from core.ui.sales import customer_cards, customer_merging, customer_notes
 CUSTOMERS = "sales/customers.py"
 
 
-def found() -> CustomerDetail | None:
-    """Return the customer named in the URL; if there is none, show a message and return None."""
-    try:
-        with reading(frame.scope()) as session:
-            return customer_view.get_customer(session, ids.parse(st.query_params.get("id", "")), load_choices(session))
-    except InvalidInput:
-        st.error("The address names no customer: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}. Look at the other mode with the switch in the menu.", icon=":material/search_off:")
-    return None
-
-
 person = frame.require("operations", "claims", "supervisor")
 tables.back_link("customers", CUSTOMERS, "Back to the customers")
-customer = found()
-if customer is None:
-    st.stop()
+customer = record_pages.load(
+    "customer", lambda session, id_: customer_view.get_customer(session, id_, load_choices(session)), is_of_mode=True
+)
 frame.page_header(
     words.plain(customer.name),
     f"Customer of {words.plain(customer.distributor)}",

@@ -38,7 +38,7 @@ def nothing(criteria: DueFilter, everywhere: int) -> None:
     """Show that the open tile has no policies; `everywhere` is the number in all tiles."""
     if criteria != DueFilter():
         st.info("No policy of this selection ends in these days.", icon=":material/filter_alt_off:")
-        st.button("Show every insurer, product and distributor", type="primary", on_click=url_state.reset)
+        st.button("Show all that is due", type="primary", on_click=url_state.reset)
     elif everywhere:
         st.info("No policy ends in these days. Look at the other tiles.", icon=":material/task_alt:")
     else:
@@ -72,6 +72,7 @@ due_filters.tiles(buckets, open_bucket)
 bucket = next(bucket for bucket in buckets if bucket.key == open_bucket)
 if not bucket.policies:
     nothing(criteria, sum(each.policies for each in buckets))
+    renewal_calls.figures()
     st.stop()
 toolbar(bucket, criteria)
 number = tables.page_of(table, bucket.policies)
@@ -80,6 +81,7 @@ if number is None:
 above = st.container()
 if not person.has_role("operations"):
     tables.draw(table, rows, number=number, total=bucket.policies)
+    renewal_calls.figures()
     st.stop()
 picked = tables.draw(table, rows, number=number, total=bucket.policies, chosen=())
 with above:

@@ -2,30 +2,15 @@
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput, NotFound
 from core.services.sales.filter import SOURCES
 from core.services.views import sale as sale_view
 from core.services.views.sale import SaleDetail
-from core.store.access import reading
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import facts, reveal_dialog, words
 from core.ui.lists import tables
 from core.ui.sales import sale_split
 
 PURCHASES, POLICY, CUSTOMER = "sales/purchases.py", "policies/policy.py", "sales/customer.py"
-
-
-def found() -> SaleDetail | None:
-    """Return the purchase named in the URL; if there is none, show a message and return None."""
-    try:
-        with reading(frame.scope()) as session:
-            return sale_view.get_sale(session, ids.parse(st.query_params.get("id", "")))
-    except InvalidInput:
-        st.error("The address names no purchase: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}. Look at the other mode with the switch in the menu.", icon=":material/search_off:")
-    return None
 
 
 def money(sale: SaleDetail) -> None:
@@ -90,9 +75,7 @@ def origin(sale: SaleDetail) -> None:
 
 person = frame.require("operations", "finance")
 tables.back_link("purchases", PURCHASES, "Back to the purchases")
-sale = found()
-if sale is None:
-    st.stop()
+sale = record_pages.load("purchase", sale_view.get_sale, is_of_mode=True)
 frame.page_header(
     facts.policy_title(sale),
     f"Purchase of {words.moment(sale.created_at)}",

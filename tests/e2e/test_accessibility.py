@@ -15,7 +15,13 @@ SERIOUS: Final = frozenset({"serious", "critical"})
 # Streamlit's own menu groups its links in sections that are not list items; by the rule, and a part of the markup.
 OF_THE_FRAMEWORK: Final = (("list", 'data-testid="stSidebarNavItems"'), ("listitem", '<li class="st-emotion-cache'))
 # Where each hidden screen of a record is opened from.
-LISTS: Final = {"purchases": "purchase", "customers": "customer", "search": "policy"}
+LISTS: Final = {
+    "purchases": "purchase",
+    "customers": "customer",
+    "search": "policy",
+    "movements": "movement",
+    "products": "product",
+}
 # Whose eyes a section is looked at with, where not an admin's.
 BY: Final = {"Compliance": "compliance"}
 

@@ -56,7 +56,7 @@ class Clicks:
         return is_right and paper["y"] < button["y"] < paper["y"] + paper["height"]
 
     def stands(self, status: str) -> None:
-        expect(self.page.get_by_text(f"The claim is {status} now.")).to_be_visible()
+        expect(self.page.get_by_text(f"Status changed to {status}.")).to_be_visible()
         settled(self.page)
 
 

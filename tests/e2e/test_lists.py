@@ -201,6 +201,9 @@ def test_the_charts_begin_in_the_upper_part_of_the_dashboard(visit: Visit, page:
 
 def test_one_act_is_one_entry_on_the_dashboard_and_in_the_menu(visit: Visit) -> None:
     page = visit("operations", "/dashboard?period=1y&mode=live")
+    expect(page).to_have_url(re.compile("/[?]period=1y"))
+    menu = page.get_by_role("navigation", name="App pages")
+    expect(menu.get_by_role("link", name="Dashboard", exact=True)).to_have_attribute("aria-current", "page")
     before = entries(page)
     page.get_by_text("Custom", exact=True).click()
     expect(page).to_have_url(re.compile("from=.*to="))
@@ -218,7 +221,7 @@ def test_one_act_is_one_entry_on_the_dashboard_and_in_the_menu(visit: Visit) -> 
     expect(page).to_have_url(re.compile("mode=test"))
     settled(page)
     now = entries(page)
-    page.get_by_role("navigation", name="App pages").get_by_role("link", name="Renewals", exact=True).click()
+    menu.get_by_role("link", name="Renewals", exact=True).click()
     expect(page).to_have_url(re.compile("/renewals[?]mode=test"))
     settled(page)
     assert entries(page) == now + 1

@@ -98,7 +98,7 @@ def test_a_month_is_closed_from_its_statements_to_its_journal_by_two_accounts(
     _, store = books
     month = f"month={last_month():%Y-%m}"
     page = as_person("funmi", f"/close?{month}")
-    confirm(page, "Begin to close it", "Begin to close it")
+    confirm(page, "Start closing", "Start closing")
     expect(page.get_by_text("Every statement is approved and none is in dispute: 2")).to_be_visible()
     expect(page.get_by_role("button", name="Close the month")).to_have_count(0)
     confirm(as_person("funmi", f"/statements?{month}"), re.compile("Prepare 2 of"), "Prepare them")

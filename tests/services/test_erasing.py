@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
-from core import clock, seal
+from core import clock, ids, seal
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.registry import COVERS
 from core.dispatch import events as event_dispatch
@@ -40,6 +40,7 @@ from core.services.policies import changes as policy_changes
 from core.services.policies import endorsements
 from core.services.renewals import calls
 from core.services.selling import drafts, endorsing
+from core.services.selling.drafts import Draft
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, Store
 from core.store.operations import compacting
@@ -152,15 +153,15 @@ class PrivacyDesk:
                 version=session.get_one(Claim, self.claim_id).version,
             )
             policy = session.get_one(Policy, policy_id)
-            drafts.keep_draft(
-                session,
-                "credit-life",
-                partner.id,
-                policy.product_id,
-                {"email": PERSON["email"]},
-                is_live=True,
-                by=self.people["oye"],
+            draft = Draft(
+                id=ids.new(),
+                cover="credit-life",
+                distributor_id=partner.id,
+                product_id=policy.product_id,
+                values={"email": PERSON["email"]},
+                updated_at=clock.now(),
             )
+            drafts.keep_draft(session, draft, is_live=True, by=self.people["oye"])
         with self.store.writing(SYSTEM) as session:
             mail.send(
                 session,

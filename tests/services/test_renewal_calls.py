@@ -1,19 +1,23 @@
 """Calls about renewals: recorded by operations, the latest shown for the term, and counted by caller."""
 
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
+from sqlmodel import col
 
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.services.renewals import calls
+from core.services.renewals import calls, due
+from core.services.renewals.filter import DueFilter
+from core.services.windows import Span
 from core.store.access import Scope, Store
-from core.store.schema.tables import Policy, Renewal
+from core.store.schema.tables import Policy, Product, Renewal
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 
@@ -91,6 +95,43 @@ def test_the_latest_call_of_the_term_is_shown_with_its_owner(store: Store, calle
     ]
 
 
+def test_what_is_due_is_narrowed_by_its_latest_call_and_owner(store: Store, caller: Person) -> None:
+    policy_id, dan = a_policy(store), person(store, "dan", "operations")
+    with store.writing(Scope.system()) as session:
+        policy = session.get_one(Policy, policy_id)
+        policy.expiration_at = clock.now() + timedelta(days=3)
+        policy.activated = True
+        session.execute(sa.update(Product).where(Product.id == policy.product_id).values(renewable=True))
+
+    def number(**given: Any) -> int:
+        with store.reading(LIVE) as session:
+            of_policy = [col(Policy.id) == policy_id, *due.build_conditions(DueFilter(**given))]
+            return int(session.execute(sa.select(sa.func.count()).select_from(Policy).where(*of_policy)).scalar_one())
+
+    every: dict[str, dict[str, Any]] = {
+        "none": {"call": "none"},
+        "again": {"call": "again"},
+        "no_answer": {"call": "no_answer"},
+        "thinking": {"call": "thinking"},
+        "nobody's": {"owner": "nobody"},
+        "Cora's": {"owner": caller.id},
+        "Dan's": {"owner": dan.id},
+    }
+
+    def found() -> set[str]:
+        return {name for name, given in every.items() if number(**given)}
+
+    assert found() == {"none", "nobody's"}
+    record(store, caller, policy_id, call_again_on=str(clock.today()))
+    assert found() == {"no_answer", "again", "Cora's"}
+    with clock.freeze(clock.now() + timedelta(hours=1)):
+        again = str(clock.add_days(clock.today(), 2))
+        record(store, caller, policy_id, outcome="thinking", owner_id=dan.id, call_again_on=again)
+        assert found() == {"thinking", "Dan's"}
+    with clock.freeze(clock.now() + timedelta(days=2)):
+        assert found() == {"thinking", "again", "Dan's"}
+
+
 def test_a_call_about_an_earlier_term_is_history_only(store: Store, caller: Person) -> None:
     policy_id = a_policy(store)
     record(store, caller, policy_id)
@@ -104,21 +145,39 @@ def test_a_call_about_an_earlier_term_is_history_only(store: Store, caller: Pers
         assert len(calls.list_calls(session, policy_id)) == 1
 
 
-def test_conversion_counts_each_term_once_and_only_renewals_after_the_call(store: Store, caller: Person) -> None:
+def test_a_renewal_is_credited_once_to_whoever_called_last_before_it(store: Store, caller: Person) -> None:
     renewal = renewed_policy(store)
     with store.writing(Scope.system()) as session:
         policy = session.get(Policy, renewal.policy_id)
         assert policy is not None
         policy.expiration_at = renewal.previous_expiration_at
-    with clock.freeze(renewal.created_at - timedelta(days=1)):
-        record(store, caller, renewal.policy_id)
-        record(store, caller, renewal.policy_id, outcome="will_renew")
-    late = person(store, "eve", "operations")
-    with clock.freeze(renewal.created_at + timedelta(hours=1)):
-        record(store, late, renewal.policy_id)
-    with clock.freeze(renewal.created_at + timedelta(days=2)), store.reading(LIVE) as session:
-        found = {each.caller: (each.calls, each.terms, each.renewed) for each in calls.compute_conversion(session)}
-    assert found == {"Cora": (2, 1, 1), "Eve": (1, 1, 0)}
+    eve, fay = (person(store, name, "operations") for name in ("eve", "fay"))
+    made = (
+        (timedelta(days=-40), fay, "will_renew"),
+        (timedelta(days=-2), eve, "thinking"),
+        (timedelta(days=-1), caller, "no_answer"),
+        (timedelta(hours=-1), caller, "will_renew"),
+        (timedelta(hours=1), eve, "wrong_number"),
+    )
+    for after, by, outcome in made:
+        with clock.freeze(renewal.created_at + after):
+            record(store, by, renewal.policy_id, outcome=outcome)
+
+    def figures(since: timedelta) -> dict[str, tuple[int, ...]]:
+        span = Span(renewal.created_at + since, renewal.created_at + timedelta(days=1))
+        with store.reading(LIVE) as session:
+            return {
+                each.caller: (each.calls, each.reached, each.terms, each.renewed, each.premium_minor)
+                for each in calls.compute_conversion(session, span)
+            }
+
+    premium = renewal.total_minor
+    assert premium > 0
+    assert figures(timedelta(days=-3)) == {"Cora": (2, 1, 1, 1, premium), "Eve": (2, 1, 1, 0, 0)}
+    every = figures(timedelta(days=-50))
+    assert every == {**figures(timedelta(days=-3)), "Fay": (1, 1, 1, 0, 0)}
+    assert sum(row[3] for row in every.values()) == 1
+    assert figures(timedelta(minutes=30)) == {"Eve": (1, 0, 1, 0, 0)}, "a call after the renewal led to nothing"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from core import clock, ids
 from core import settings as settings_module
@@ -177,6 +178,13 @@ def test_queue_says_where_each_policy_stands(store: Store, sold: Callable[..., S
     assert [row.id for row in waiting(store, view="failing").items] == [failing.policy_id]
     assert [row.id for row in waiting(store, view="dead").items] == [aside.policy_id]
     assert waiting(store, provider_ids=(told(store, fresh).provider_id,)).total_count == 3
+    assert {row.connection for row in found.values() if row.retryable} == {"Working"}
+    assert [row.connection for row in found.values() if not row.retryable] == ["Delegated"]
+    assert [waiting(store, connection=word).total_count for word in ("working", "failing", "none")] == [3, 0, 1]
+    with store.writing(Scope.system()) as session:
+        session.execute(sa.update(InsurerConnection).values(failures=1))
+    assert [waiting(store, connection=word).total_count for word in ("working", "failing", "none")] == [0, 3, 1]
+    assert {row.connection for row in waiting(store, connection="failing").items} == {"Failing"}
     assert waiting(store, order="newest").items[0].id == fresh.policy_id
     assert waiting(store, order="next").total_count == 4
 

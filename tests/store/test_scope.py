@@ -55,6 +55,32 @@ def test_every_way_to_read_is_filtered(store: Store, partner: Partner, stranger:
             assert (session.get(Purchase, sold.purchase_id) is not None) is sees
 
 
+def test_each_owned_table_is_limited_by_the_scope_of_now(store: Store, partner: Partner, stranger: Partner) -> None:
+    """Statements are prepared once for all scopes: what differs has to be a parameter, or another statement."""
+    sent: list[tuple[str, str]] = []
+
+    def note(_: object, __: object, statement: str, parameters: object, *___: object) -> None:
+        sent.append((statement, str(parameters).replace("-", "")))
+
+    named = scopes(partner, stranger)
+    del named["system"]
+    sa.event.listen(store.engine, "before_cursor_execute", note)
+    try:
+        for entity in owned_entities():
+            table = sa.inspect(entity).local_table.name
+            for name, scope in named.items():
+                sent.clear()
+                with store.reading(scope) as session:
+                    session.execute(sa.select(entity).limit(1)).all()
+                statement, parameters = next(each for each in sent if f"FROM {table}" in each[0])
+                is_live = "true" if scope.is_live else "false"
+                assert f"{table}.is_live = {is_live if not store.is_sqlite else int(bool(scope.is_live))}" in statement
+                for owner in (partner.id, stranger.id):
+                    assert (owner.hex in parameters) is (owner == scope.distributor_id), (table, name)
+    finally:
+        sa.event.remove(store.engine, "before_cursor_execute", note)
+
+
 def test_statements_that_could_slip_past_are_refused(store: Store, partner: Partner) -> None:
     table = sa.inspect(Purchase).local_table
     slipping = [

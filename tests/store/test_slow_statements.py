@@ -8,6 +8,7 @@ from structlog.testing import capture_logs
 
 from core.store.access import Scope, ScopedSession, Store, slow_statements
 from core.store.access.statements import execute
+from core.store.schema.tables import Policy
 
 PERSONAL = "22334455667"
 
@@ -32,6 +33,14 @@ def test_a_statement_sent_through_the_driver_is_logged_without_its_values(store:
         assert sent.rows == [(7, PERSONAL)]
     assert any("SELECT 7 AS seven" in line["statement"] for line in told)
     assert PERSONAL not in str(told)
+
+
+def test_a_long_list_of_columns_is_left_out_for_the_conditions(store: Store) -> None:
+    with capture_logs() as told, store.reading(Scope.system()) as session:
+        session.execute(sa.select(Policy).where(sa.column("policy_number") == "A/1")).all()
+    (line,) = [line for line in told if "policy_number =" in line["statement"]]
+    assert line["statement"].startswith("SELECT ... FROM policy")
+    assert len(line["statement"]) < 300
 
 
 def run_by_sqlalchemy(session: ScopedSession) -> None:

@@ -52,7 +52,8 @@ def screen(store: Store, monkeypatch: pytest.MonkeyPatch) -> Screen:
         monkeypatch.setattr("core.ui.frame.frame.current", lambda: person)
         at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=60)
         at.query_params.update(query)
-        if path:
+        home = next((shown.path for shown in menu.allowed_screens(person) if not shown.hidden), "") if person else ""
+        if path and path != home:
             at.switch_page(path).run().switch_page(path)
         else:
             at.run()
@@ -133,7 +134,9 @@ def follow(at: AppTest, link: str | None = None) -> AppTest:
     """Go where a link leads to, or where the page itself has just asked the browser to go."""
     link = link or next(payload["href"] for payload in sent(at) if payload.get("href"))
     asked = urlsplit(link)
-    at.switch_page(next(screen.path for screen in menu.SCREENS if screen.address == asked.path.strip("/")))
+    address_ = asked.path.strip("/")
+    found = (screen.path for screen in menu.SCREENS if screen.address == address_)
+    at.switch_page(next(found) if address_ else at.session_state["home_screen"])
     at.query_params.clear()
     for name, values in parse_qs(asked.query).items():
         at.query_params[name] = values

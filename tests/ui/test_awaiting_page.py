@@ -71,7 +71,9 @@ def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, 
     narrowed = texts(open_page(screen, state="dead"))
     assert f"waiting · {words.naira_of(aside.price.total)} of premium" in narrowed
     assert sorted(shown["State"]) == ["Not connected", "Set aside"]
-    assert REFUSAL in list(shown["Last word"])
+    assert "Delegated" in list(shown["Connection"])
+    assert len(rows(open_page(screen, connection="none"))) == list(shown["Connection"]).count("Delegated")
+    assert REFUSAL in list(shown["Last answer"])
     assert all(each.endswith(" left") for each in shown["Target"])
     assert list(shown.sort_values("State")["Retry"]) == ["", "Retry"]
     assert "**2** policies waiting" in texts(at)

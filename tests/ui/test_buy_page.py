@@ -2,7 +2,7 @@
 
 from datetime import date
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 import sqlalchemy as sa
@@ -308,6 +308,12 @@ def test_the_customer_is_found_before_the_cover_and_fills_its_form(
     assert at.text_input(key=f"buy {insurer_a.THIRD_PARTY.key}.email").value == "Person0.61@example.com"
 
 
+def opened(screen: Screen, author: Person, at: AppTest) -> AppTest:
+    """Open in a tab of its own where the page asks the browser to go."""
+    link = next(payload["href"] for payload in sent(at) if payload.get("href"))
+    return screen(signed_in=author, path=PAGE, **parse_qs(urlsplit(link).query))
+
+
 def test_a_draft_outlasts_the_session_and_ends_with_the_sale(
     screen: Screen, store: Store, partner: Partner, page: AppTest
 ) -> None:
@@ -316,7 +322,7 @@ def test_a_draft_outlasts_the_session_and_ends_with_the_sale(
     fill(at, insurer_a.THIRD_PARTY).run()
     other = screen(signed_in=author, path=PAGE)
     assert "Third-party" in texts(other)
-    press(other, "Continue")
+    other = opened(screen, author, press(other, "Continue"))
     key, typed = f"buy {insurer_a.THIRD_PARTY.key}", fields.build_example(insurer_a.THIRD_PARTY.request)
     assert other.text_input(key=f"{key}.chassis_number").value == typed["chassis_number"]
     assert other.selectbox(key=f"{key}.vehicle_model").value == typed["vehicle_model"]
@@ -327,13 +333,52 @@ def test_a_draft_outlasts_the_session_and_ends_with_the_sale(
     assert not [each for each in screen(signed_in=author, path=PAGE).button if each.label == "Continue"]
 
 
+def test_each_customer_of_a_cover_has_a_draft(screen: Screen, store: Store, partner: Partner, page: AppTest) -> None:
+    author, cover = person_in(store), insurer_a.THIRD_PARTY
+    first_name = f"buy {cover.key}.first_name"
+    for name in ("Ngozi", "Bola"):
+        at = chosen(screen(signed_in=author, path=PAGE), store, partner, cover)
+        assert at.text_input(key=first_name).value == "", "an earlier customer's draft does not fill the form"
+        fill(at, cover, first_name=name, email=f"{name.lower()}@example.com").run()
+    fill(at, cover, first_name="Bolanle").run()
+    press(at, "New sale")
+    assert at.text_input(key=first_name).value == ""
+    fill(at, cover, first_name="Chidi").run()
+    at = screen(signed_in=author, path=PAGE)
+    assert "3 unfinished sales" in [each.label for each in at.expander]
+    surname = fields.build_example(cover.request)["last_name"]
+    named = [name for name in ("Chidi", "Bolanle", "Ngozi", "Bola") if f"· {name} {surname}" in texts(at)]
+    assert named == ["Chidi", "Bolanle", "Ngozi"]
+    places = [each for each in at.button if each.label == "Continue"]
+    at = opened(screen, author, places[2].click().run())
+    assert at.text_input(key=first_name).value == "Ngozi"
+    at = opened(screen, author, press(at, "Continue"))
+    assert at.text_input(key=first_name).value == "Chidi", "opening a draft does not move it up"
+    [each for each in at.button if each.label == "Discard"][2].click().run()
+    assert "2 unfinished sales" in [each.label for each in at.expander]
+    assert "Ngozi" not in texts(at)
+
+
+def test_another_customer_chosen_in_the_form_leaves_the_draft_of_the_first(
+    screen: Screen, store: Store, partner: Partner
+) -> None:
+    Portfolio(seed=61, size=3, sellers=(partner.id,)).write(store)
+    author, cover = person_in(store), insurer_a.THIRD_PARTY
+    at = chosen(screen(signed_in=author, path=PAGE), store, partner, cover)
+    fill(at, cover, first_name="Ngozi").run()
+    at.text_input(key=f"buy {cover.key} customer").set_value("person0.61@").run()
+    next(button for button in at.button if "person0\\.61" in button.label.lower()).click().run()
+    typed = [draft.values["first_name"] for draft in sale_drafts.list_mine(counter_is_live=True, person=author)]
+    assert len(typed) == 2
+    assert typed[1] == "Ngozi" != typed[0]
+
+
 def test_a_discarded_draft_is_gone_and_the_form_is_empty(
     screen: Screen, store: Store, partner: Partner, page: AppTest
 ) -> None:
     author = person_in(store)
     at = chosen(screen(signed_in=author, path=PAGE), store, partner, insurer_a.THIRD_PARTY)
     fill(at, insurer_a.THIRD_PARTY).run()
-    at.run()
     press(at, "Discard the draft")
     assert at.text_input(key=f"buy {insurer_a.THIRD_PARTY.key}.first_name").value == ""
     with store.reading(Scope.system()) as session:

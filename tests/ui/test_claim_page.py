@@ -200,7 +200,7 @@ def test_claim_is_approved_with_the_amount_that_the_records_suggest(opens: Opens
     at.text_input(key=key(claim_id, "amount Approved")).set_value("₦70,000").run()
     at.text_area(key=key(claim_id, "note")).set_value("Complete")
     confirm(at, claim_id)
-    assert "The claim is Approved now" in texts(at)
+    assert "Status changed to Approved" in texts(at)
     claim = office.claim(claim_id)
     assert (claim.claim_status, claim.approved_amount_minor, claim.version) == ("Approved", 7_000_000, 3)
     assert office.events(claim_id)[-1].note == "Complete"
@@ -210,7 +210,7 @@ def test_claim_is_approved_with_the_amount_that_the_records_suggest(opens: Opens
     # Asking for the form that is open already does not replace the button that a click may be on its way to.
     choose(at, claim_id, "Offer sent")
     at.button(key=key(claim_id, "confirm Offer sent")).click().run()
-    assert "The claim is Offer sent now" in texts(at)
+    assert "Status changed to Offer sent" in texts(at)
     assert not [button for button in at.button if (button.label or "").startswith("Confirm")]
 
 
@@ -266,7 +266,7 @@ def test_offer_follows_the_rule_and_shows_its_steps(opens: Opens, office: Office
     office.move(claim_id, "Approved", amount="72000")
     at = opens(claim_id)
     at.text_input(key=key(claim_id, "excess")).set_value("5,000")
-    press(at, "Keep the deductions")
+    press(at, "Save the deductions")
     choose(at, claim_id, "Offer sent")
     assert at.text_input(key=key(claim_id, "amount Offer sent")).value == "67,000.00"
     assert "the lower of 72,000.00 and 75,000.00" in texts(at)
@@ -352,7 +352,7 @@ def test_claim_is_taken_given_away_and_put_back(opens: Opens, office: Office) ->
     claim_id = office.lodge()
     at = press(opens(claim_id), "Assign to me")
     assert office.claim(claim_id).assigned_to == office.people["bola"].id
-    assert "with bola now" in texts(at)
+    assert "Assigned to bola" in texts(at)
     for to in (office.people["ada"].id, "Nobody"):
         at.selectbox(key=key(claim_id, "assignee")).set_value(to).run()
         assert not at.exception
@@ -370,7 +370,7 @@ def test_question_stops_the_clock_and_its_answer_starts_it(opens: Opens, office:
     press(at, "The answer is in")
     assert "the clock runs again" in texts(at)
     at.text_area(key=key(claim_id, "text")).set_value("For us alone")
-    press(at, "Keep the note")
+    press(at, "Save the note")
     with office.store.reading(DESK) as session:
         (comment,) = claims.get_claim(session, claim_id)["comments"]
     assert comment["text"] == "Please send the original"
@@ -380,17 +380,17 @@ def test_day_of_the_incident_is_filled_in(opens: Opens, office: Office) -> None:
     claim_id = office.lodge()
     at = opens(claim_id)
     assert "is not known yet" in texts(at)
-    press(at, "Keep the day")
+    press(at, "Save the day")
     assert "Fill this in" in texts(at)
     at.date_input(key=key(claim_id, "incident_date")).set_value(clock.today())
-    press(at, "Keep the day")
+    press(at, "Save the day")
     assert office.claim(claim_id).incident_date == clock.today().isoformat()
     assert "the checks are made with it" in texts(at)
     at.date_input(key=key(claim_id, "incident_date")).set_value(clock.add_days(clock.today(), -1))
-    press(at, "Keep the day")
+    press(at, "Save the day")
     assert "Must be given: the day is known, and this is another one" in texts(at)
     at.text_input(key=key(claim_id, "day_reason")).set_value("The letter says so")
-    press(at, "Keep the day")
+    press(at, "Save the day")
     assert office.claim(claim_id).incident_date == clock.add_days(clock.today(), -1).isoformat()
 
 
@@ -420,7 +420,7 @@ def test_document_of_another_kind_is_refused_by_the_name_that_the_screen_gives_i
     at = opens(claim_id)
     at.file_uploader(key=key(claim_id, "upload 2")).upload("letter.pdf", b"no such thing")
     at.selectbox(key=key(claim_id, "place 2")).set_value("loan_offer_letter")
-    press(at, "Keep the document")
+    press(at, "Save the document")
     assert "Loan offer letter must be a JPEG" in texts(at)
     assert "loan_offer_letter" not in texts(at)
 
@@ -428,11 +428,11 @@ def test_document_of_another_kind_is_refused_by_the_name_that_the_screen_gives_i
 def test_missing_document_is_added_and_approval_is_possible_then(opens: Opens, office: Office) -> None:
     claim_id = office.lodge()
     office.put(claim_id, credit_life_claim_meta={**(office.claim(claim_id).credit_life_claim_meta or {}), **NO_LETTER})
-    at = press(opens(claim_id), "Keep the document")
+    at = press(opens(claim_id), "Save the document")
     assert "choose one first" in texts(at)
     assert moves(at, claim_id)["Approved"] is False
     at.file_uploader(key=key(claim_id, "upload 2")).upload("letter.pdf", papers.pdf())
-    press(at, "Keep the document")
+    press(at, "Save the document")
     assert "The document is kept with the claim" in texts(at)
     assert moves(at, claim_id)["Approved"] is True
     assert "letter.pdf" in texts(at)

@@ -164,7 +164,7 @@ def test_chosen_claims_are_assigned_once_and_let_go(opened: Opened, office: Offi
     choose(at, 0, 1)
     assert "**2** chosen" in texts(at)
     press(at, "Assign to me")
-    assert "2 claims are with you now" in texts(at)
+    assert "2 claims assigned to you" in texts(at)
     assert {office.claim(lives[name]).assigned_to for name in ("over", "fresh")} == {office.people["ada"].id}
     assert "Every open claim has somebody" in at.info[0].value
     entries = [entry.action for entry in office.log(lives["over"])]
@@ -184,7 +184,7 @@ def test_who_was_slower_is_told_who_took_it(opened: Opened, office: Office, live
     office.do(claim_actions.assign_claim, lives["over"], to=office.people["bola"].id, version=1)
     press(at, "Assign to me")
     assert "was taken by bola" in at.warning[0].value
-    assert "1 claim is with you now" in texts(at)
+    assert "1 claim assigned to you" in texts(at)
     assert office.claim(lives["over"]).assigned_to == office.people["bola"].id
 
 

@@ -27,7 +27,7 @@ def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands
 ) -> None:
     demo.write(store, purchases=40, seed=5, until=NOW)
     finance = Finance(store)
-    at = confirm(press(open_page(screen, finance, "funmi"), "Begin to close it"))
+    at = confirm(press(open_page(screen, finance, "funmi"), "Start closing"))
     assert "Close the month" not in labels(at)
     assert any("Every statement is approved" in each.label for each in at.expander)
     at = press(open_page(screen, finance, "femi"), "Close the month")
@@ -42,7 +42,7 @@ def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands
     assert "August 2026 comes first: months are closed one after the other" in [
         link.proto.label for link in at.get("page_link")
     ]
-    assert [button.disabled for button in at.button if button.label == "Begin to close it"] == [True]
+    assert [button.disabled for button in at.button if button.label == "Start closing"] == [True]
     for role in ("operations", "claims", "supervisor"):
         with pytest.raises(ValueError, match="close"):
             screen(role, path=PAGE)

@@ -2,6 +2,7 @@
 
 import io
 from decimal import Decimal
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import sqlalchemy as sa
@@ -15,7 +16,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Policy, Purchase, UploadedFile
 from core.ui.buying import selling
 from tests.conftest import Partner
-from tests.ui.conftest import Screen, follow, texts
+from tests.ui.conftest import Screen, follow, person_of, sent, texts
 
 PAGE = "buy/credit_life.py"
 PICTURE = "https://files.example.com/id/okafor.jpg"
@@ -81,8 +82,8 @@ def test_empty_screen_says_what_to_do(screen: Screen, partner: Partner) -> None:
 
 def test_for_whom_is_asked_first_where_there_are_several(screen: Screen, partner: Partner, stranger: Partner) -> None:
     at = screen("operations", path=PAGE)
-    assert at.selectbox(key="on_behalf_of").value is None
-    assert [box.key for box in at.selectbox] == ["on_behalf_of"]
+    assert at.selectbox(key="seller").value is None
+    assert [box.key for box in at.selectbox] == ["seller"]
 
 
 def test_the_step_is_in_the_address_until_it_is_sold(page: AppTest) -> None:
@@ -97,6 +98,26 @@ def test_the_same_customer_buys_another_cover(page: AppTest) -> None:
     at = follow(press(page, "Same customer, another cover"))
     assert "ngozi.okafor" in texts(at).replace("\\", "")
     assert at.selectbox(key="cover").value is None
+
+
+def test_a_draft_comes_back_with_its_figures_in_another_tab(screen: Screen, partner: Partner) -> None:
+    person = person_of("operations")
+    at = screen(signed_in=person, path=PAGE)
+    at.selectbox(key="plan").select_index(0).run()
+    at.text_input(key="amount").set_value("100000").run()
+    at.button_group(key="benefits").set_value(["death"]).run()
+    fill(press(at, "Buy with these figures")).run()
+    for start in (PAGE, "buy/buy.py"):
+        at = screen(signed_in=person, path=start)
+        assert "Ngozi Okafor" in texts(at)
+        link = next(payload["href"] for payload in sent(press(at, "Continue")) if payload.get("href"))
+        at = screen(signed_in=person, path=PAGE, **parse_qs(urlsplit(link).query))
+        assert at.query_params["step"] == "details"
+        assert at.text_input(key="amount").value == "100,000"
+        assert at.button_group(key="benefits").value == ["death"]
+        assert at.text_input(key="credit_life.first_name").value == "Ngozi"
+    press(press(at, "Review"), "Confirm and buy for ₦275.00")
+    assert "unfinished" not in str([each.label for each in screen(signed_in=person, path=PAGE).expander])
 
 
 def test_without_a_distributor_the_screen_says_so(screen: Screen) -> None:
@@ -126,7 +147,7 @@ def test_price_follows_the_figures(page: AppTest) -> None:
 def test_every_curve_is_drawn(page: AppTest, curve: str) -> None:
     page.button_group(key="curve").set_value(curve).run()
     assert not page.exception
-    assert page.get("plotly_chart")
+    assert page.get("echarts_chart")
 
 
 @pytest.mark.parametrize(

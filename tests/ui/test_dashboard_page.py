@@ -1,7 +1,7 @@
 """The dashboard: the same figures as the services, narrowed by its address, clear when it is empty or misled."""
 
+from dataclasses import replace
 from datetime import date, timedelta
-from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,6 +17,7 @@ from core.services.sales.metrics import METRICS, MONEY_METRICS
 from core.services.sales.sales_totals import SalesTotals
 from core.services.windows import Window
 from core.store.access import Scope, Store
+from core.ui.kit import charts as kit_charts
 from core.ui.kit import words
 from core.ui.lists import periods
 from core.ui.sales import charts, drill, tiles
@@ -57,7 +58,7 @@ def shown(at: AppTest) -> list[str]:
 
 
 def drawn(at: AppTest) -> list[Any]:
-    return list(at.get("plotly_chart"))
+    return list(at.get("echarts_chart"))
 
 
 def test_tiles_say_what_the_services_say_and_what_it_means(sold: Store, screen: Screen) -> None:
@@ -119,26 +120,42 @@ def test_custom_days_start_from_the_days_on_the_screen(sold: Store, screen: Scre
     assert shown(at) == expected(sold, periods.window_of("today", lagos(NOW)))
 
 
-def test_a_click_on_a_bar_is_read_as_the_id_beside_it() -> None:
-    def event(**point: object) -> SimpleNamespace:
-        return SimpleNamespace(selection=SimpleNamespace(points=[point] if point else []))
+def test_a_click_is_the_bar_that_joined_the_selection_or_left_it() -> None:
+    first, second, other = (0, 4), (0, 7), (2, 4)
+    assert kit_charts.find_clicked(frozenset(), frozenset({first})) == first
+    assert kit_charts.find_clicked(frozenset({first}), frozenset({second})) == second, "one series has one selected bar"
+    assert kit_charts.find_clicked(frozenset({first}), frozenset({first, other})) == other
+    assert kit_charts.find_clicked(frozenset({first, other}), frozenset({other})) == first
+    assert kit_charts.find_clicked(frozenset(), frozenset()) is None
 
-    assert charts.get_clicked(event(customdata=["an id", "A name", 3])) == Clicked("an id", None)
-    assert charts.get_clicked(event(customdata=["an id", "2026-11-02"])) == Clicked("an id", date(2026, 11, 2))
-    assert charts.get_clicked(event(customdata=["", "2026-11-02"])) == Clicked(None, date(2026, 11, 2))
-    assert charts.get_clicked(event(customdata="")) is None, "the rest that was added up has no id"
-    assert charts.get_clicked(event(x=1)) is None
-    assert charts.get_clicked(event()) is None, "a second click lets the bar go"
+
+def test_each_bar_stands_for_its_member_and_its_days() -> None:
+    member, when = ids.new(), [lagos(NOW) - timedelta(days=1), lagos(NOW)]
+    chart = charts.over_time(when, [Series(member, "A", [1, 2]), Series(None, "B", [3, 4])], "day", what="Premium")
+    assert chart.targets[0][1] == Clicked(str(member), lagos(NOW))
+    assert chart.targets[1][0] == Clicked(None, when[0])
+
+
+def test_names_are_text_in_what_the_pointer_shows(sold: Store) -> None:
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        names, window = load_choices(session), periods.window_of("1y", lagos(NOW))
+        part = breakdowns.compute_breakdown(session, window, SalesFilter(), names).list_shares("provider")[0]
+    chart = charts.ranked_bars([replace(part, name="<img src=x>")], whole=1, what="Share")
+    assert chart.option["series"][0]["data"][0]["tooltip"]["formatter"].startswith("&lt;img src=x&gt;<br>₦")
+
+
+def bars_of(series: dict[str, Any]) -> list[float]:
+    return [bar["value"] if isinstance(bar, dict) else bar for bar in series["data"]]
 
 
 def test_more_series_than_colours_are_added_up() -> None:
     lines = [Series(ids.new(), f"Line {n}", [100 * n, n]) for n in range(20, 0, -1)]
     chart = charts.over_time([lagos(NOW), lagos(NOW)], lines, "day", what="Premium")
-    assert len(chart.figure.data) == charts.MOST_SERIES + 1
-    assert chart.figure.data[-1].name == "13 others"
-    assert sum(sum(bars.y) for bars in chart.figure.data) == pytest.approx(
-        sum(line.total_minor for line in lines) / 100
-    )
+    drawn = chart.option["series"]
+    assert len(drawn) == len(chart.targets) == charts.MOST_SERIES + 1
+    assert drawn[-1]["name"] == "13 others"
+    assert sum(sum(bars_of(bars)) for bars in drawn) == pytest.approx(sum(line.total_minor for line in lines) / 100)
+    assert {target.member for target in chart.targets[-1]} == {None}, "the rest that was added up has no id"
     assert "Line 20 ₦20.20" in chart.alt
 
 
@@ -153,7 +170,7 @@ def test_a_member_keeps_its_colour_whatever_its_rank(sold: Store) -> None:
 
     def looks(shown: list[Series]) -> dict[str, str]:
         chart = charts.over_time(breakdowns.list_buckets(window, "month"), shown, "month", what="Premium")
-        return {bars.name: f"{bars.marker.color} {bars.marker.pattern.shape}" for bars in chart.figure.data}
+        return {bars["name"]: str(bars["itemStyle"]) for bars in chart.option["series"]}
 
     usual = looks(lines)
     assert len(set(usual.values())) == len(lines)
@@ -164,7 +181,7 @@ def test_a_member_keeps_its_colour_whatever_its_rank(sold: Store) -> None:
 def test_more_members_than_colours_differ_by_their_patterns() -> None:
     lines = [Series(ids.new(), f"Line {n}", [n], position=n) for n in (40, 31, 17, 16, 9, 8, 1, 0)]
     chart = charts.over_time([lagos(NOW)], lines, "day", what="Premium")
-    assert len({(bars.marker.color, bars.marker.pattern.shape) for bars in chart.figure.data}) == len(lines)
+    assert len({str(bars["itemStyle"]) for bars in chart.option["series"]}) == len(lines)
 
 
 def test_show_these_purchases_keeps_every_filter_and_the_total(sold: Store, screen: Screen, partner: Partner) -> None:
@@ -313,34 +330,39 @@ def test_what_moved_lists_rises_then_falls_and_a_row_narrows_the_page(sold: Stor
     assert parse_qs(urlsplit(href).query) == {"period": ["30d"], "split": ["product"], "provider": [str(movers[0].id)]}
 
 
-def test_a_day_under_way_is_framed_and_no_line_leads_to_it() -> None:
+def test_a_day_under_way_is_drawn_dashed_and_no_line_leads_to_it() -> None:
     when = [lagos(NOW) - timedelta(days=2), lagos(NOW) - timedelta(days=1), lagos(NOW)]
     lines = [Series(None, "Platform", [100_00, 200_00, 5_00])]
     chart = charts.lines_over_time(when, lines, "day", what="Commissions")
-    line, ring = chart.figure.data
-    assert list(line.y) == [100.0, 200.0]
-    assert (list(ring.y), ring.mode) == ([5.0], "markers")
-    assert [shape.line.dash for shape in chart.figure.layout.shapes] == ["dash"]
+    line, ring = chart.option["series"]
+    assert line["data"] == [100.0, 200.0]
+    assert (ring["data"], ring["symbol"]) == ([[2, 5.0]], "emptyCircle")
+    assert chart.option["legend"]["data"] == ["Platform"]
+    stacked = charts.over_time(when, lines, "day", what="Premium").option["series"][0]["data"]
+    assert stacked[:2] == [100.0, 200.0]
+    assert (stacked[2]["value"], stacked[2]["itemStyle"]["borderType"]) == (5.0, "dashed")
     over = charts.lines_over_time(when[:2], [Series(None, "Platform", [1, 2])], "day", what="Commissions")
-    assert over.figure.layout.shapes == ()
-    assert line.x[0] == "Wed 18 Nov 2026 · ₦100.00 in all"
+    assert len(over.option["series"]) == 1
 
 
-def test_no_tick_hides_the_day_and_the_total_under_the_pointer() -> None:
+def test_the_pointer_names_the_day_and_the_total_and_the_axis_only_the_day() -> None:
     when = [lagos(NOW) - timedelta(days=days) for days in (2, 1, 0)]
-    axis = charts.over_time(when, [Series(None, "A", [1_00, 2_00, 3_00])], "day", what="Premium").figure.layout.xaxis
-    assert list(axis.ticktext) == ["18 Nov", "19 Nov", "20 Nov"]
-    assert [round(mark) for mark in axis.tickvals] == [0, 1, 2], "beside its own bucket"
-    assert not any(mark == round(mark) for mark in axis.tickvals)
+    chart = charts.over_time(when, [Series(None, "A", [1_00, 2_00, 3_00])], "day", what="Premium")
+    told, seen = chart.option["xAxis"]
+    assert told["data"][0] == "Wed 18 Nov 2026 · ₦1.00 in all"
+    assert told["data"][2] == "Fri 20 Nov 2026 · ₦3.00 in all so far"
+    assert not told["show"]
+    assert seen["data"] == ["18 Nov", "19 Nov", "20 Nov"]
 
 
 @pytest.mark.parametrize("most", [0, 1, 99_99, 3_000_00, 1_234_567_89, 10**12])
 def test_the_axis_has_few_marks_in_the_units_of_the_page(most: int) -> None:
-    when = [lagos(NOW)]
-    axis = charts.over_time(when, [Series(None, "A", [most])], "day", what="Premium").figure.layout.yaxis
-    assert 1 <= len(axis.tickvals) <= 8
-    assert axis.tickvals[-1] * 100 >= most
-    assert all(text.startswith("₦") for text in axis.ticktext)
+    chart = charts.over_time([lagos(NOW)], [Series(None, "A", [most])], "day", what="Premium")
+    numbers, marks = chart.option["yAxis"]
+    assert 2 <= len(marks["data"]) <= 8
+    assert numbers["max"] == numbers["interval"] * (len(marks["data"]) - 1)
+    assert numbers["max"] * 100 >= most
+    assert all(text.startswith("₦") for text in marks["data"])
 
 
 def test_operations_set_a_target_and_finance_only_sees_it(store: Store, screen: Screen, partner: Partner) -> None:

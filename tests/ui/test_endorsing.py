@@ -1,6 +1,8 @@
 """Endorsing a policy on its screen: the form with the present values, the versions, and telling the insurer."""
 
 import re
+from datetime import UTC, date, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,12 +14,15 @@ from core.services.people.staff import Person
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
+from core.ui.kit import words
+from core.ui.policies import policy_versions
 from tests.conftest import Partner
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, press, texts
+from tests.ui.conftest import Screen, lists, press, texts
 from tests.ui.policy_pages import PAGE, confirm, open_page
 
 AWAITING = "policies/awaiting.py"
+NOON = datetime(2026, 3, 2, 11, tzinfo=UTC)
 PLATE = "policy.endorse.registration_number"
 
 
@@ -60,6 +65,11 @@ def test_a_policy_is_endorsed_shows_its_versions_and_its_insurer_is_told(
     assert [sentence for sentence in done if sentence not in texts(at)] == []
     assert "Fields: Registration number" in texts(at), "the history names fields in words"
     assert {"NEW222BB", "₦0.00", "The owner by phone"} <= {text.value for text in at.text}
+    assert versions(at)[:2] == [
+        ["Endorsement 1", "As sold"],
+        ["Registration number: LSD-123AB → NEW-222BB; E-mail: amaka.eze@example.com → obi@people.example", "–"],
+    ]
+    assert versions(at)[2:] == [["₦0.00", "–"], [words.naira_of(active.price.total)] * 2, ["Ope Ade", "Swift Lenders"]]
     waiting = screen(signed_in=ope, path=AWAITING)
     assert [found.label for found in waiting.expander if "reported by hand" in found.label] == [
         "1 endorsement to be reported by hand"
@@ -70,6 +80,31 @@ def test_a_policy_is_endorsed_shows_its_versions_and_its_insurer_is_told(
     assert any(re.fullmatch(r"Ope Ade, .*: E-mail to the underwriter", text.value) for text in at.text)
     assert "Insurer to be told" not in texts(at)
     assert not [found for found in screen(signed_in=ope, path=AWAITING).expander if "by hand" in found.label]
+
+
+def versions(at: AppTest) -> list[list[str]]:
+    (shown,) = (shown for shown in lists(at) if "Premium difference" in shown)
+    return [list(shown[name]) for name in ("Version", "Changed", "Premium difference", "Premium", "Made by")]
+
+
+def test_a_version_holds_until_the_day_before_the_next_unless_that_began_earlier() -> None:
+    def made(number: int, day: int, cost: int) -> Any:
+        return SimpleNamespace(
+            number=number, effective_on=date(2026, 3, day), premium_minor=cost, changes=[], made_by="Ope", made_at=NOON
+        )
+
+    sold = SimpleNamespace(start_at=NOON, total_minor=100, distributor="Swift", created_at=NOON)
+    policy: Any = SimpleNamespace(sale=sold, endorsements=[made(1, 9, 0), made(2, 5, 30), made(3, 20, -10)])
+    found = [
+        (row.name, row.from_on and row.from_on.day, row.last_on and row.last_on.day, row.premium_minor)
+        for row in policy_versions.list_versions(policy)
+    ]
+    assert found == [
+        ("As sold", 2, 8, 100),
+        ("Endorsement 1", 9, None, 100),
+        ("Endorsement 2", 5, 19, 130),
+        ("Endorsement 3", 20, None, 120),
+    ]
 
 
 def active_plate(store: Store, sale: Sale) -> str:

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 from core.errors import StoreUnavailable
 from core.services.people.staff import Person
 from core.ui.frame import frame, menu
-from tests.ui.conftest import Screen, labels, person_of, texts
+from tests.ui.conftest import Screen, labels, person_of, sent, texts
 
 ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
 
@@ -126,3 +126,13 @@ def test_whatever_the_address_names_the_first_page_can_be_drawn(screen: Screen, 
     at.context = {"url": f"https://desk.example{path}"}
     assert at.run().title[0].value == "Dashboard"
     assert not at.exception
+
+
+def test_the_first_screen_has_one_address_and_opens_with_its_start_view(screen: Screen) -> None:
+    at = screen("claims", path="sales/customers.py")
+    at.session_state["start_views"] = {"claims/queue.py": "mine=yes"}
+    payloads = sent(at.run())
+    assert next(payload["starts"] for payload in payloads if "starts" in payload) == {"/": "mine=yes"}
+    links = {each["title"]: each["href"] for payload in payloads for each in payload.get("screens", ())}
+    assert links["Queue"] == "/"
+    assert links["Customers"] == "/customers"

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock
 from core.covers.insurers import insurer_a
+from core.services.audit import log as audit
 from core.services.mail import mail
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
@@ -68,6 +69,13 @@ def test_a_reminder_says_who_was_left_out_and_a_customer_may_switch_them_off(
     looking = open_page(screen, "sales/customer.py", "claims", id=customer_id)
     assert looking.toggle(key="reminders_off").disabled
     assert looking.toggle(key="reminders_off").value is False
+    policy = open_page(screen, "policies/policy.py", "operations", id=str(sale.policy_id))
+    assert policy.toggle(key="reminders_off").value is False
+    policy.toggle(key="reminders_off").set_value(True).run()
+    assert open_page(screen, "sales/customer.py", "claims", id=customer_id).toggle(key="reminders_off").value
+    with store.reading(Scope.system()) as session:
+        log = audit.list_history(session, audit.subject_of("customer", sale.policy["customer_id"]))
+    assert {"reminders switched off", "reminders switched on"} <= {entry.action for entry in log}
 
 
 def test_an_admin_changes_a_text_sees_it_and_takes_it_back(store: Store, screen: Screen) -> None:

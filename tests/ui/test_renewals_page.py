@@ -232,6 +232,14 @@ def test_a_call_with_ticked_customers_is_recorded_and_shown(due: UUID, screen: S
     press(at, "Record")
     assert "The call is recorded" in at.success[0].value
     assert list(lists(at)[0]["Last call"]) == [f"No answer, again {words.day(clock.add_days(clock.today(), 2))}"]
+    callers = lists(at)[1]
+    assert list(callers) == [
+        *("Caller", "Calls made", "Reached", "Policies called about", "Renewed", "Premium renewed", "Conversion")
+    ]
+    assert list(callers.iloc[0])[1:] == ["1", "0", "1", "0", "₦0.00", "0.0 %"]
+    assert "**1** call · **0** renewals · ₦0.00" in texts(at)
+    at.button_group(key="calls").set_value("last-month").run()
+    assert "Nobody called about a renewal in" in texts(at)
     finance = open_page(screen, DUE, "finance")
     assert not [button for button in finance.button if button.label == "Record a call"]
 

@@ -46,8 +46,10 @@ def test_a_month_is_prepared_at_once_and_another_person_approves(finance: Financ
     heads = next(payload["columns"] for payload in sent(at) if "rows" in payload)
     narrow = {head["label"] for head in heads if "less" not in head["classes"]}
     assert narrow == {"Party", "Account", "State", "Closing"}, "a narrow screen keeps what is owed"
+    assert f"You have prepared {drafts} of them: somebody else of finance approves them." in texts(at)
     follow(at, row_links(at)[0])
     assert "Approve" not in labels(at), "who prepared it does not approve it"
+    assert "You have prepared" not in texts(open_page(screen, finance, LIST, by="femi", month="2026-08"))
     row = next(row for row in made(finance) if row.party.account == "distributor")
     at = open_page(screen, finance, ONE, by="femi", id=str(row.id))
     confirm(press(at, "Approve"))

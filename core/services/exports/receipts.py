@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
-from core.errors import InvalidInput
+from core.errors import InvalidInput, NotFound
 from core.services.audit import log as audit
 from core.services.exports import arrangement
 from core.services.exports.exports import ExportKind, Tally
@@ -215,6 +215,14 @@ def get_receipt(session: ScopedSession, receipt_id: UUID) -> Receipt | None:
     """Return a receipt by its id, None while its export is not complete."""
     row = session.execute(_receipts().where(col(ExportReceipt.id) == receipt_id)).one_or_none()
     return _receipt(row) if row else None
+
+
+def get_complete(session: ScopedSession, receipt_id: UUID) -> Receipt:
+    """Like `get_receipt`, but raises NotFound."""
+    receipt = get_receipt(session, receipt_id)
+    if receipt is None:
+        raise NotFound("There is no such receipt: an export that was broken off has none")
+    return receipt
 
 
 def list_receipts(

@@ -23,7 +23,7 @@ from core.store.access import ScopedSession
 from core.store.schema.tables import InsurerConnection, Policy, Provider, Submission
 
 Situation = Literal["Queued", "Being sent", "Deciding", "Trying again", "Set aside", "Not connected"]
-Health = Literal["Delegated", "Not used yet", "Working", "Failing", "Resting", "On trial"]
+Health = Literal["Delegated", "Not used yet", "Working", "Failing", "Paused", "Checking"]
 EVERYTHING = SubmissionFilter()
 Order = Literal["oldest", "newest", "next", "next-back", "tries", "tries-back"]
 _CREATED_AT = col(Submission.created_at)
@@ -51,6 +51,7 @@ class OpenSubmission:
     provider: str
     distributor: str
     situation: Situation
+    connection: Health
     attempts: int
     last_error: str | None
     next_try_at: datetime | None
@@ -102,8 +103,8 @@ def list_open(
         col(Policy.id).in_([row.policy_id for row in submissions])
     )
     policies = {row.id: row for row in session.execute(policy_query)}
-    connected, owners_by_policy = _list_connected(session), owners.load_names(session, list(policies))
-    rows = [_build_row(row, policies[row.policy_id], names, connected) for row in submissions]
+    healths, owners_by_policy = _load_healths(session), owners.load_names(session, list(policies))
+    rows = [_build_row(row, policies[row.policy_id], names, healths[row.provider_id]) for row in submissions]
     return Page([replace(row, owner=owners_by_policy.get(row.id)) for row in rows], total)
 
 
@@ -139,9 +140,17 @@ def _list_connected(session: ScopedSession) -> set[UUID]:
     return {row.id for row in session.execute(query) if settings().insurer_url(row.segment, is_live=live)}
 
 
-def _build_row(submission: Submission, policy: Any, names: Choices, connected: set[UUID]) -> OpenSubmission:
+def _load_healths(session: ScopedSession) -> Mapping[UUID, Health]:
+    """Return the health of each insurer's connection in the session's mode."""
+    connections = {row.provider_id: row for row in session.execute(sa.select(InsurerConnection)).scalars()}
+    connected = _list_connected(session)
+    every = session.execute(sa.select(col(Provider.id))).scalars()
+    return {key: _get_health(connections.get(key)) if key in connected else "Delegated" for key in every}
+
+
+def _build_row(submission: Submission, policy: Any, names: Choices, connection: Health) -> OpenSubmission:
     distributor, provider, product, _ = names.get_names_of_sale(policy.product_id, policy.distributor_id)
-    is_connected = submission.provider_id in connected
+    is_connected = connection != "Delegated"
     situation = get_situation(submission, connected=is_connected)
     return OpenSubmission(
         id=policy.id,
@@ -153,6 +162,7 @@ def _build_row(submission: Submission, policy: Any, names: Choices, connected: s
         provider=provider,
         distributor=distributor,
         situation=situation,
+        connection=connection,
         attempts=submission.attempts,
         last_error=submission.last_error,
         next_try_at=submission.next_try_at if situation in {"Queued", "Deciding", "Trying again"} else None,
@@ -214,7 +224,7 @@ def _get_health(connection: InsurerConnection | None) -> Health:
     if connection is None or not (connection.last_success_at or connection.last_failure_at):
         return "Not used yet"
     if insurer_connections.is_resting(connection):
-        return "Resting"
+        return "Paused"
     if connection.failures >= insurer_connections.FAILURES_TO_TRIP:
-        return "On trial"
+        return "Checking"
     return "Failing" if connection.failures else "Working"

@@ -14,10 +14,12 @@ from core.services.filters.field import Condition
 from core.services.filters.fields import Flag, Member, Word
 from core.settings import settings
 from core.states.submissions import AnswerStatus, SubmissionState
-from core.store.schema.tables import Provider, Submission, SubmissionOwner
+from core.store.schema.tables import InsurerConnection, Provider, Submission, SubmissionOwner
 
 QueueView = Literal["queued", "deciding", "failing", "dead"]
 VIEWS: Final = {"queued": "Queued", "deciding": "Deciding", "failing": "Trying again", "dead": "Set aside"}
+ConnectionView = Literal["working", "failing", "none"]
+CONNECTIONS: Final = {"working": "Connected", "failing": "Failing", "none": "Delegated"}
 NOBODY: Final = "nobody"
 # Age targets: a connected insurer answers, any other one is told by hand or by bordereau.
 ANSWERED_WITHIN, TOLD_WITHIN = timedelta(days=1), timedelta(days=7)
@@ -33,6 +35,21 @@ _VIEW_CONDITIONS: Final[dict[str, tuple[Condition, ...]]] = {
 
 def _is_in_view(_: Any, view: str) -> Condition:
     return sa.and_(*_VIEW_CONDITIONS[view])
+
+
+def _has_connection(_: Any, word: str) -> Condition:
+    is_connected = sa.or_(*(_is_connected(is_live=is_live) for is_live in (True, False)))
+    fails = (
+        sa.select(col(InsurerConnection.provider_id))
+        .where(
+            col(InsurerConnection.provider_id) == col(Submission.provider_id),
+            col(InsurerConnection.failures) > 0,
+        )
+        .exists()
+    )
+    if word == "none":
+        return sa.not_(is_connected)
+    return sa.and_(is_connected, fails if word == "failing" else sa.not_(fails))
 
 
 def _is_owned(_: Any, owner: UUID | str) -> Condition:
@@ -62,6 +79,15 @@ class SubmissionFilter(Filter, on=(Submission,)):
     provider_ids: Ids = of(members_of("provider"))
     view: QueueView | None = of(
         Word(label="State", column=_is_in_view, address="state", options=VIEWS, anything="Any state")
+    )
+    connection: ConnectionView | None = of(
+        Word(
+            label="Connection",
+            column=_has_connection,
+            address="connection",
+            options=CONNECTIONS,
+            anything="Any connection",
+        )
     )
     late: bool | None = of(
         Flag(

@@ -11,8 +11,8 @@ from core.services.filters.field import Condition
 from core.services.filters.fields import Word
 from core.services.renewals import due
 from core.services.renewals.filter import DueFilter
-from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Policy, RenewalCall, RenewalReminder
+from core.store.access import ScopedSession
+from core.store.schema.tables import Policy
 
 
 def _is_in_bucket(_: Any, bucket: str | None) -> Condition:
@@ -41,20 +41,3 @@ def count(session: ScopedSession, criteria: CallListFilter) -> int:
     """Return the number of policies of a selection."""
     query = sa.select(sa.func.count()).select_from(Policy).where(*build_conditions(criteria))
     return int(session.execute(query).scalar_one())
-
-
-def build_latest_call() -> Any:
-    """Return the id of the latest call about the current term of a policy, as SQL."""
-    call = sa.orm.aliased(RenewalCall)
-    latest = _of_term(call, col(call.id)).order_by(col(call.created_at).desc(), col(call.id).desc())
-    return latest.limit(1).scalar_subquery()
-
-
-def build_latest_reminder() -> Any:
-    """Return when a policy was last reminded of the end of its current term, as SQL."""
-    return _of_term(RenewalReminder, sa.func.max(col(RenewalReminder.created_at))).scalar_subquery()
-
-
-def _of_term(entity: Any, value: Any) -> AnySelect:
-    is_of_term = col(entity.policy_id) == col(Policy.id), col(entity.expiration_at) == col(Policy.expiration_at)
-    return sa.select(value).where(*is_of_term).correlate(Policy)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -20,7 +20,8 @@ from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.sales import metrics
-from core.store.access import ScopedSession
+from core.services.windows import Span
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.follow_up import CALL_OUTCOMES
 from core.store.schema.tables import Policy, Renewal, RenewalCall, Staff
 
@@ -31,6 +32,8 @@ OUTCOMES: Final[Mapping[str, str]] = {
     "no_answer": "No answer",
     "wrong_number": "Wrong number",
 }
+# Outcomes of a call in which the customer was spoken to.
+REACHED: Final = ("will_renew", "thinking", "refused")
 MOST_AT_ONCE: Final = 50
 _ROLES: Final = ("operations",)
 _LATEST_MONTHS: Final = 12
@@ -70,16 +73,22 @@ class Call:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CallerFigures:
-    """One caller: calls made, terms called about, and those of them renewed after a call."""
+    """One caller: calls made and those that reached the customer, terms called about, and renewals credited.
+
+    A renewal is credited to whoever called last before it, so that the figures of all callers can be added up; a term
+    that two have called about counts for each of them.
+    """
 
     caller: str
     calls: int
+    reached: int
     terms: int
     renewed: int
+    premium_minor: int
 
     @property
     def conversion(self) -> Any:
-        """Share of the terms that were renewed after a call."""
+        """Share of the terms called about that were renewed and credited."""
         return metrics.share(self.renewed, self.terms)
 
 
@@ -140,47 +149,72 @@ def list_calls(session: ScopedSession, policy_id: UUID) -> list[Call]:
     return _build_calls(session, list(session.execute(ordered).scalars()))
 
 
-def compute_conversion(session: ScopedSession, days: int = 90) -> list[CallerFigures]:
-    """Return the figures of each caller over the last days, most calls first.
+def compute_conversion(session: ScopedSession, made: Span) -> list[CallerFigures]:
+    """Return the figures of each caller for the calls made within a span, most calls first.
 
-    A term counts as renewed when its renewal was recorded after a call of that caller about it.
+    Calls of a term count towards a renewal of that term recorded after them, whenever that was.
     """
-    called = (
-        sa.select(
-            col(RenewalCall.caller_id),
-            col(RenewalCall.policy_id),
-            col(RenewalCall.expiration_at),
-            sa.func.count().label("calls"),
-            sa.func.min(col(RenewalCall.created_at)).label("first_at"),
-        )
-        .where(col(RenewalCall.created_at) >= clock.now() - timedelta(days=days))
-        .group_by(col(RenewalCall.caller_id), col(RenewalCall.policy_id), col(RenewalCall.expiration_at))
-    ).subquery()
-    renewed = (
-        sa.select(col(Renewal.id))
-        .where(
-            col(Renewal.policy_id) == called.c.policy_id,
-            col(Renewal.previous_expiration_at) == called.c.expiration_at,
-            col(Renewal.created_at) >= called.c.first_at,
-            col(Renewal.status),
-        )
-        .exists()
-    )
-    query = sa.select(
-        called.c.caller_id,
-        sa.func.sum(called.c.calls).label("calls"),
-        sa.func.count().label("terms"),
-        sa.func.sum(sa.case((renewed, 1), else_=0)).label("renewed"),
-    ).group_by(called.c.caller_id)
-    rows = list(session.execute(query))
+    credited = {row.caller_id: row for row in session.execute(_build_credits(made))}
+    rows = list(session.execute(_build_counts(made)))
     names = _load_names(session, {row.caller_id for row in rows})
     found = [
         CallerFigures(
-            caller=names.get(row.caller_id, "?"), calls=int(row.calls), terms=row.terms, renewed=int(row.renewed)
+            caller=names.get(row.caller_id, "?"),
+            calls=int(row.calls),
+            reached=int(row.reached),
+            terms=row.terms,
+            renewed=credited[row.caller_id].renewed if row.caller_id in credited else 0,
+            premium_minor=int(credited[row.caller_id].premium) if row.caller_id in credited else 0,
         )
         for row in rows
     ]
     return sorted(found, key=lambda each: (-each.calls, each.caller))
+
+
+def _build_counts(made: Span) -> AnySelect:
+    """Build the query of each caller's calls, those that reached somebody, and terms called about."""
+    term = (col(RenewalCall.caller_id), col(RenewalCall.policy_id), col(RenewalCall.expiration_at))
+    spoke = sa.func.sum(sa.case((col(RenewalCall.outcome).in_(REACHED), 1), else_=0))
+    called = (
+        sa.select(*term, sa.func.count().label("calls"), spoke.label("reached"))
+        .where(*made.on(col(RenewalCall.created_at)))
+        .group_by(*term)
+    ).subquery()
+    return sa.select(
+        called.c.caller_id,
+        sa.func.sum(called.c.calls).label("calls"),
+        sa.func.sum(called.c.reached).label("reached"),
+        sa.func.count().label("terms"),
+    ).group_by(called.c.caller_id)
+
+
+def _build_credits(made: Span) -> AnySelect:
+    """Build the query of each caller's renewals: those before which nobody else called later, within the span."""
+    latest = sa.func.row_number().over(
+        partition_by=col(Renewal.id), order_by=[col(RenewalCall.created_at).desc(), col(RenewalCall.id).desc()]
+    )
+    followed = (
+        sa.select(col(RenewalCall.caller_id), col(Renewal.total_minor), latest.label("place"))
+        .join(
+            Renewal,
+            sa.and_(
+                col(Renewal.policy_id) == col(RenewalCall.policy_id),
+                col(Renewal.previous_expiration_at) == col(RenewalCall.expiration_at),
+                col(Renewal.created_at) >= col(RenewalCall.created_at),
+                col(Renewal.status),
+            ),
+        )
+        .where(*made.on(col(RenewalCall.created_at)))
+    ).subquery()
+    return (
+        sa.select(
+            followed.c.caller_id,
+            sa.func.count().label("renewed"),
+            sa.func.sum(followed.c.total_minor).label("premium"),
+        )
+        .where(followed.c.place == 1)
+        .group_by(followed.c.caller_id)
+    )
 
 
 def list_owners(session: ScopedSession) -> dict[UUID, str]:

@@ -1,10 +1,38 @@
 """The filters of renewals, and of the policies that are due for renewal."""
 
+from collections.abc import Mapping
+from typing import Any, Final
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
 from core.services.filters.declaration import Filter, Ids, of
-from core.services.filters.fields import Flag
+from core.services.filters.field import Condition
+from core.services.filters.fields import Flag, Member, Word
+from core.services.renewals import latest_calls
+from core.services.renewals.calls import OUTCOMES
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Span
-from core.store.schema.tables import Policy, Renewal
+from core.store.schema.tables import Policy, Renewal, RenewalCall
+
+NOT_CALLED, AGAIN, NOBODY = "none", "again", "nobody"
+CALLS: Final[Mapping[str, str]] = {NOT_CALLED: "Not called yet", AGAIN: "To call again by today", **OUTCOMES}
+
+
+def _is_called(_: Any, word: str) -> Condition:
+    if word == NOT_CALLED:
+        return sa.not_(latest_calls.is_latest_call())
+    if word == AGAIN:
+        return latest_calls.is_latest_call(col(RenewalCall.call_again_on) <= clock.today())
+    return latest_calls.is_latest_call(col(RenewalCall.outcome) == word)
+
+
+def _is_owned(_: Any, owner: UUID | str) -> Condition:
+    if owner == NOBODY:
+        return sa.not_(latest_calls.is_latest_call())
+    return latest_calls.is_latest_call(col(RenewalCall.owner_id) == owner)
 
 
 class RenewalFilter(SalesFilter, on=(Renewal,)):
@@ -34,3 +62,9 @@ class DueFilter(Filter, on=(Policy,)):
     provider_ids: Ids = SalesFilter.redeclare("provider_ids")
     product_ids: Ids = SalesFilter.redeclare("product_ids")
     distributor_ids: Ids = SalesFilter.redeclare("distributor_ids")
+    call: str | None = of(
+        Word(label="Last call", column=_is_called, address="call", options=CALLS, anything="Called or not")
+    )
+    owner: UUID | str | None = of(
+        Member(label="Owner", column=_is_owned, address="owned_by", also=(NOBODY,), what="person", anything="Anybody")
+    )

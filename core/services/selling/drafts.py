@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -17,56 +17,62 @@ from core.store.schema.tables import SaleDraft
 
 # Personal data of somebody who bought nothing is not kept for longer.
 KEPT_FOR: Final = timedelta(days=30)
-_VALUES: Final = "values"
+_VALUES, _GIVEN = "values", "given"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Draft:
-    """One unfinished sale: the cover's key, its distributor and product, and the typed values as plain JSON."""
+    """One unfinished sale: the cover's key, its distributor and product, and the typed values as plain JSON.
 
+    `given` are the fields that the screen asked for before the form, such as the figures of a loan.
+    """
+
+    id: UUID
     cover: str
     distributor_id: UUID
     product_id: UUID
     values: Mapping[str, Any]
+    given: Mapping[str, Any] = field(default_factory=dict)
     updated_at: datetime
 
+    @property
+    def customer(self) -> str:
+        """Name of the customer as far as it is typed, otherwise the e-mail address; may be empty."""
+        name = " ".join(str(self.values.get(part, "")) for part in ("first_name", "last_name")).strip()
+        return name or str(self.values.get("email", ""))
 
-def keep_draft(
-    session: ScopedSession,
-    cover: str,
-    distributor_id: UUID,
-    product_id: UUID,
-    values: Mapping[str, Any],
-    *,
-    is_live: bool,
-    by: Person,
-) -> None:
-    """Store the person's draft of a cover in place of an earlier one; drop drafts that nobody finished."""
+
+def keep_draft(session: ScopedSession, draft: Draft, *, is_live: bool, by: Person) -> None:
+    """Store the draft in place of its earlier content; drop drafts that nobody finished.
+
+    Another person's draft is left as it is.
+    """
     session.execute(
         sa.delete(SaleDraft).where(col(SaleDraft.updated_at) < clock.now() - KEPT_FOR),
         execution_options={"synchronize_session": False},
     )
-    sealed = seal.seal({_VALUES: json.dumps(dict(values))}) or ""
-    draft = SaleDraft(
+    content = {_VALUES: json.dumps(dict(draft.values)), _GIVEN: json.dumps(dict(draft.given))}
+    row = SaleDraft(
+        id=draft.id,
         staff_id=by.id,
         is_live=is_live,
-        cover=cover,
-        distributor_id=distributor_id,
-        product_id=product_id,
-        sealed=sealed,
+        cover=draft.cover,
+        distributor_id=draft.distributor_id,
+        product_id=draft.product_id,
+        sealed=seal.seal(content) or "",
     )
-    if session.insert_if_absent(draft):
+    if session.insert_if_absent(row):
         return
-    held = _find(session, cover, is_live=is_live, by=by)
+    held = _find(session, draft.id, by)
     if held is not None:
-        held.distributor_id, held.product_id = distributor_id, product_id
-        held.sealed, held.updated_at = sealed, clock.now()
+        held.distributor_id, held.product_id = row.distributor_id, row.product_id
+        held.sealed, held.updated_at = row.sealed, clock.now()
         session.flush()
 
 
-def discard_draft(session: ScopedSession, cover: str, *, is_live: bool, by: Person) -> None:
-    """Delete the person's draft of a cover; nothing happens if there is none."""
-    held = _find(session, cover, is_live=is_live, by=by)
+def discard_draft(session: ScopedSession, draft_id: UUID, *, by: Person) -> None:
+    """Delete a draft of this person; nothing happens if there is none."""
+    held = _find(session, draft_id, by)
     if held is not None:
         session.delete(held)
         session.flush()
@@ -79,23 +85,24 @@ def list_drafts(session: ScopedSession, *, is_live: bool, by: Person) -> list[Dr
         col(SaleDraft.is_live) == is_live,
         col(SaleDraft.updated_at) >= clock.now() - KEPT_FOR,
     )
-    rows = session.execute(query.order_by(col(SaleDraft.updated_at).desc())).scalars()
+    rows = session.execute(query.order_by(col(SaleDraft.updated_at).desc(), col(SaleDraft.id))).scalars()
     return [_build_draft(row) for row in rows]
 
 
-def _find(session: ScopedSession, cover: str, *, is_live: bool, by: Person) -> SaleDraft | None:
-    query = sa.select(SaleDraft).where(
-        col(SaleDraft.staff_id) == by.id, col(SaleDraft.is_live) == is_live, col(SaleDraft.cover) == cover
-    )
+def _find(session: ScopedSession, draft_id: UUID, by: Person) -> SaleDraft | None:
+    query = sa.select(SaleDraft).where(col(SaleDraft.id) == draft_id, col(SaleDraft.staff_id) == by.id)
     row: SaleDraft | None = session.execute(query.with_for_update()).scalar_one_or_none()
     return row
 
 
 def _build_draft(row: SaleDraft) -> Draft:
+    content = seal.unseal(row.sealed)
     return Draft(
+        id=row.id,
         cover=row.cover,
         distributor_id=row.distributor_id,
         product_id=row.product_id,
-        values=json.loads(seal.unseal(row.sealed)[_VALUES]),
+        values=json.loads(content[_VALUES]),
+        given=json.loads(content.get(_GIVEN, "{}")),
         updated_at=row.updated_at,
     )

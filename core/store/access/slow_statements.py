@@ -3,6 +3,7 @@
 Both have its text, never its values.
 """
 
+import re
 import time
 from collections.abc import Sequence
 from typing import Any, Final
@@ -15,6 +16,7 @@ from core import metrics, spans
 
 SLOW_SECONDS: Final = 0.25
 _MOST_CHARACTERS: Final = 2_000
+_COLUMNS: Final = re.compile(r'(?<=SELECT )[\w.", ]{120,}?(?= FROM )')
 _BEGAN: Final = "slow_statement_began"
 
 
@@ -57,4 +59,5 @@ def note_all(statements: Sequence[str], began: float) -> None:
 
 
 def _describe(statements: Sequence[str]) -> str:
-    return " ".join("; ".join(statements).split())[:_MOST_CHARACTERS]
+    """Return the statements on one line, long lists of columns left out: whoever reads it looks for the conditions."""
+    return _COLUMNS.sub("...", " ".join("; ".join(statements).split()))[:_MOST_CHARACTERS]

@@ -111,10 +111,10 @@ class SalesTarget(Row, table=True):
 
 
 class SaleDraft(Row, table=True):
-    """A sale that a person has begun and not finished: one for each cover, with everything typed sealed."""
+    """A sale that a person has begun and not finished, with everything typed sealed."""
 
     __tablename__ = "sale_draft"
-    __table_args__ = (sa.UniqueConstraint("staff_id", "is_live", "cover"),)
+    __table_args__ = (sa.Index(None, "staff_id", "is_live"),)
     id: UUID = Field(default_factory=ids.new, primary_key=True)
     staff_id: UUID
     is_live: bool

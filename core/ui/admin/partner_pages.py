@@ -1,16 +1,12 @@
 """Lookup of the record named in the URL, shared by the screens of one distributor and of one insurer."""
 
-from collections.abc import Callable
 from typing import TypeVar
 from uuid import UUID
 
 import streamlit as st
 
-from core import ids
-from core.errors import InvalidInput, NotFound
 from core.services.distributors.list import DistributorRow
 from core.services.insurers.list import InsurerRow
-from core.store.access import ScopedSession, reading
 from core.ui.frame import frame
 from core.ui.lists import columns
 from core.ui.lists.tables import Table
@@ -61,18 +57,6 @@ INSURERS: Table[InsurerRow] = Table(
 
 
 T = TypeVar("T")
-
-
-def get_from_url(what: str, one: Callable[[ScopedSession, UUID], T]) -> T | None:
-    """Return the record named in the URL; if there is none, show a message and return None."""
-    try:
-        with reading(frame.scope()) as session:
-            return one(session, ids.parse(st.query_params.get("id", "")))
-    except InvalidInput:
-        st.error(f"The address names no {what}: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}.", icon=":material/search_off:")
-    return None
 
 
 def agreement_link(account: str, party_id: UUID) -> None:

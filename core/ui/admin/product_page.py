@@ -6,8 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from core import ids
-from core.errors import CoverdeskError, FieldFault, InvalidInput, NotFound, StaleVersion
+from core.errors import CoverdeskError, FieldFault, InvalidInput, StaleVersion
 from core.services.products import changes as product_changes
 from core.services.products import detail as product_detail
 from core.services.products import rate_changes
@@ -37,17 +36,6 @@ def open_form() -> None:
     """Begin a change of rates, as the callback of its button; clears earlier input."""
     st.session_state.pop(DONE, None)
     st.session_state.pop(f"{FORM}.of", None)
-
-
-def get_from_url() -> ProductDetail | None:
-    """Return the product named in the URL; if there is none, show a message and return None."""
-    try:
-        return now(ids.parse(st.query_params.get("id", "")))
-    except InvalidInput:
-        st.error("The address names no product: its id has to be a UUID.", icon=":material/link_off:")
-    except NotFound as error:
-        st.error(f"{error}.", icon=":material/search_off:")
-    return None
 
 
 def now(product_id: UUID) -> ProductDetail:

@@ -1,5 +1,5 @@
-// Two services of page_links.py: navigation requested by a screen after its work is done, and the menu's links, which
-// keep the mode and open a person's start views. State is kept per browser tab, because the component is mounted many times.
+// Services of page_links.py: navigation requested by a screen after its work is done, a parameter put into the URL, and
+// the menu's links, which keep the mode and open a person's start views. State is kept per browser tab, because the component is mounted many times.
 const desk = (window.coverdesk ??= { visited: new Set(), query: "", starts: {}, listens: false });
 
 const NARROW = 1000;
@@ -24,6 +24,12 @@ function closeMenu(frames = 90) {
   else requestAnimationFrame(() => closeMenu(frames - 1));
 }
 
+function put(parameters) {
+  const url = new URL(document.location.href);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  if (url.href !== document.location.href) visit(url.href, { replaces: true });
+}
+
 export default function ({ data }) {
   if (data.query !== undefined) desk.query = data.query;
   if (data.starts !== undefined) desk.starts = data.starts;
@@ -32,6 +38,7 @@ export default function ({ data }) {
     closeMenu();
   }
   desk.listens = true;
+  if (data.put) put(data.put);
   if (!data.href || desk.visited.has(data.token)) return;
   desk.visited.add(data.token);
   visit(data.href, { replaces: data.replaces });

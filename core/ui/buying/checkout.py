@@ -69,8 +69,8 @@ def _details(checkout: Checkout) -> None:
     form_keeper.watch(checkout.key)
     live = live_prices.reads(checkout.cover, str(product.id), product.rates).difference(checkout.given)
     typed = forms.draw(form, live=live, before={"Customer": lambda: known_customer.draw(form, counter)})
-    sale_drafts.store_draft(form, cover, counter, product.id)
-    sale_drafts.draw_state(form, cover, counter)
+    sale_drafts.store_draft(form, cover, counter, product.id, checkout.given)
+    sale_drafts.draw_state(form, counter)
     # If the price was known before the details were asked for, the page already shows it.
     known = live_prices.so_far(checkout.cover, typed, product.rates) if live or not checkout.given else None
     if live_prices.show(form, known, typed):
@@ -124,7 +124,7 @@ def _confirm(checkout: Checkout, reviewed: _Reviewed) -> None:
         _refuse(error)
         return
     else:
-        sale_drafts.discard(checkout.form, checkout.cover.key, checkout.counter.is_live, checkout.counter.person)
+        sale_drafts.discard(checkout.form, checkout.counter.person)
         st.session_state[f"{checkout.key}.receipt"] = receipt
     st.rerun()
 

@@ -9,6 +9,7 @@ import streamlit as st
 from core.services.customers import known
 from core.services.customers.known import KnownCustomer
 from core.store.access import reading
+from core.ui.buying import sale_drafts
 from core.ui.buying.selling import Counter
 from core.ui.forms.forms import Form
 from core.ui.forms.questions import Kind
@@ -22,7 +23,16 @@ _FIRST = "buy customer"
 def draw(form: Form, counter: Counter) -> None:
     """Draw the search; the buttons of what it finds fill the form's empty and filled fields alike."""
     text_key = f"{form.key} customer"
-    _search(counter, text_key, lambda customer: fill(form, customer, text_key))
+    _search(counter, text_key, lambda customer: _take(form, customer, text_key))
+
+
+def _take(form: Form, customer: KnownCustomer, text_key: str) -> None:
+    typed = st.session_state.get(f"{form.key}.email")
+    if typed and typed.casefold() != customer.email.casefold():
+        # Another customer: what was begun for the first one stays as their draft.
+        sale_drafts.let_go(form)
+    fill(form, customer)
+    st.session_state[text_key] = ""
 
 
 def draw_first(counter: Counter) -> None:
@@ -84,7 +94,7 @@ def _search(counter: Counter, key: str, take: Callable[[KnownCustomer], None]) -
             )
 
 
-def fill(form: Form, customer: KnownCustomer, text_key: str | None = None) -> None:
+def fill(form: Form, customer: KnownCustomer) -> None:
     """Put a customer's details into the fields that ask for them; a value that a list lacks is left out."""
     for question in form.questions:
         value = customer.values.get(question.name)
@@ -100,5 +110,3 @@ def fill(form: Form, customer: KnownCustomer, text_key: str | None = None) -> No
                 st.session_state[key] = chosen
         else:
             st.session_state[key] = value
-    if text_key:
-        st.session_state[text_key] = ""

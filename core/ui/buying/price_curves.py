@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-
-import plotly.graph_objects as go
+from typing import Any, Final
 
 from core.covers import credit_life
 from core.covers.cover import Rates
-from core.ui.kit import colours, words
+from core.ui.kit import charts, colours, words
+from core.ui.kit.charts import Chart
 
 BASIS_NAMES: Mapping[str, str] = {
     "single": "Single premium",
@@ -16,7 +16,8 @@ BASIS_NAMES: Mapping[str, str] = {
     "reducing": "Reducing balance",
 }
 SHORTEST, LONGEST = 3, 120
-_STEPS = 40
+_STEPS: Final = 40
+_HEIGHT: Final = 320
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,76 +43,93 @@ def on_each_basis(figures: Figures, rates: Rates) -> dict[str, Decimal]:
     return {basis: figures.premium(credit_life.with_basis(rates, basis)) for basis in credit_life.BASES}
 
 
-def against_tenure(figures: Figures, rates: Rates) -> go.Figure:
+def against_tenure(figures: Figures, rates: Rates) -> Chart:
     """Chart the premium by months, one line for each basis."""
     months = range(SHORTEST, LONGEST + 1)
-    chart = _chart("Tenure in months")
-    for basis in credit_life.BASES:
-        on = credit_life.with_basis(rates, basis)
-        _line(chart, rates, basis, list(months), [figures.premium(on, tenure=month) for month in months])
-    return _marked(chart, figures.tenure, figures.premium(rates))
+    prices = {
+        basis: [figures.premium(credit_life.with_basis(rates, basis), tenure=month) for month in months]
+        for basis in credit_life.BASES
+    }
+    place = figures.tenure - SHORTEST if figures.tenure in months else None
+    return _lines(prices, rates, [f"{month} months" for month in months], place, figures.premium(rates), "tenure")
 
 
-def against_amount(figures: Figures, rates: Rates) -> go.Figure:
+def against_amount(figures: Figures, rates: Rates) -> Chart:
     """Chart the premium by loan amount up to twice the given one, one line for each basis."""
     kobo = Decimal("0.01")
     amounts = [max((figures.amount * 2 * step / _STEPS).quantize(kobo), kobo) for step in range(1, _STEPS + 1)]
-    chart = _chart("Loan amount in naira")
-    for basis in credit_life.BASES:
-        on = credit_life.with_basis(rates, basis)
-        _line(chart, rates, basis, amounts, [figures.premium(on, amount=amount) for amount in amounts])
-    return _marked(chart, figures.amount, figures.premium(rates))
+    prices = {
+        basis: [figures.premium(credit_life.with_basis(rates, basis), amount=amount) for amount in amounts]
+        for basis in credit_life.BASES
+    }
+    names = [words.naira_of(amount) for amount in amounts]
+    return _lines(prices, rates, names, _STEPS // 2 - 1, figures.premium(rates), "loan amount")
 
 
-def by_benefit(figures: Figures, rates: Rates) -> go.Figure:
+def by_benefit(figures: Figures, rates: Rates) -> Chart:
     """Chart the premium of each benefit on its own, with the chosen ones highlighted."""
-    chart = _chart(None)
-    for chosen, colour in ((True, colours.SERIES[0]), (False, colours.FAINT)):
-        names = [name for name in rates.meta["shares"] if (name in figures.benefits) is chosen]
-        prices = [credit_life.compute_price(figures.amount, figures.tenure, [name], rates).total for name in names]
-        chart.add_bar(
-            x=[words.title(name) for name in names],
-            y=prices,
-            name="Chosen" if chosen else "Not chosen",
-            text=[words.naira_of(price) for price in prices],
-            textposition="outside",
-            cliponaxis=False,
-            marker={"color": colour, "opacity": 1 if chosen else 0.4},
-            width=0.5,
-            hoverinfo="skip",
+    names = sorted(rates.meta["shares"], key=lambda name: name not in figures.benefits)
+    prices = [credit_life.compute_price(figures.amount, figures.tenure, [name], rates).total for name in names]
+    series = []
+    for legend, colour, is_chosen in (("Chosen", colours.series()[0], True), ("Not chosen", colours.faint(), False)):
+        values = [
+            charts.labelled(float(price), words.naira_of(price)) if (name in figures.benefits) is is_chosen else None
+            for name, price in zip(names, prices, strict=True)
+        ]
+        series.append(charts.bars(legend, values, colour, stack="one", label=charts.label_bars("top"), barWidth="50%"))
+    told = "; ".join(f"{words.title(name)} {words.naira_of(price)}" for name, price in zip(names, prices, strict=True))
+    return Chart(
+        option=charts.build_option(
+            series,
+            across=[charts.category_axis([words.title(name) for name in names], label={"interval": 0})],
+            up=[charts.hidden_axis(float(max(prices, default=0)) * 1.15)],
+            tooltip={"show": False},
+            legend=[each["name"] for each in series],
+        ),
+        alt=f"Premium of each benefit on its own: {told}.",
+        height=_HEIGHT,
+    )
+
+
+def _lines(
+    prices: Mapping[str, Sequence[Decimal]],
+    rates: Rates,
+    names: Sequence[str],
+    place: int | None,
+    price: Decimal,
+    against: str,
+) -> Chart:
+    """Return one line for each basis, and the current figures as a mark at their `place`."""
+    series = [_line(basis, line, rates) for basis, line in prices.items()]
+    legend = [each["name"] for each in series]
+    if place is not None:
+        mark = {"color": colours.text(), "borderColor": colours.surface(), "borderWidth": 2}
+        # Over the lines, and without a line of its own in the tooltip.
+        series.append(
+            {"type": "scatter", "data": [[place, float(price)]], "symbolSize": 13, "itemStyle": mark, "z": 5}
+            | {"silent": True, "tooltip": {"show": False}}
         )
-    return chart.update_layout(barmode="overlay", hovermode=False)
-
-
-def _chart(across: str | None) -> go.Figure:
-    axis = {"tickformat": ",.0f", "tickfont": {"color": colours.TEXT}, "title": {"font": {"color": colours.TEXT}}}
-    chart = go.Figure()
-    chart.update_layout(
-        height=320,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        legend={"orientation": "h", "y": 1.12, "x": 0, "font": {"color": colours.TEXT}},
-        hovermode="x unified",
-        xaxis=axis,
-        yaxis={**axis, "tickprefix": "₦", "rangemode": "tozero"},
+    return Chart(
+        option=charts.build_option(
+            series,
+            across=[charts.category_axis(names, boundaryGap=False)],
+            up=[{"type": "value", "min": 0, "axisLabel": {"formatter": "₦{value}", "color": colours.text()}}],
+            tooltip=charts.over_axis(charts.NAIRA) | {"axisPointer": {"type": "line"}},
+            legend=legend,
+        ),
+        alt=f"Premium by {against} on each basis; {words.naira_of(price)} for these figures.",
+        height=_HEIGHT,
     )
-    return chart.update_xaxes(title_text=across)
 
 
-def _line(chart: go.Figure, rates: Rates, basis: str, across: Sequence[object], prices: Sequence[Decimal]) -> None:
+def _line(basis: str, prices: Sequence[Decimal], rates: Rates) -> dict[str, Any]:
     own = basis == basis_of(rates)
-    colour = colours.SERIES[credit_life.BASES.index(basis)]
-    chart.add_scatter(
-        x=across,
-        y=prices,
-        mode="lines",
-        name=BASIS_NAMES[basis] + (" (this product)" if own else ""),
-        line={"width": 3.5 if own else 2, "dash": "solid" if own else "dot", "color": colour},
-        hovertemplate="₦%{y:,.2f}",
+    drawn = charts.line(
+        BASIS_NAMES[basis] + (" (this product)" if own else ""),
+        [float(price) for price in prices],
+        colours.series()[credit_life.BASES.index(basis)],
+        dash="solid" if own else "dotted",
+        showSymbol=False,
     )
-
-
-def _marked(chart: go.Figure, across: object, price: Decimal) -> go.Figure:
-    """Mark the current figures on their line."""
-    marker = {"size": 12, "color": colours.TEXT, "line": {"width": 2, "color": colours.SURFACE}}
-    point = {"x": [across], "y": [price], "mode": "markers", "marker": marker, "cliponaxis": False}
-    return chart.add_scatter(**point, showlegend=False, hoverinfo="skip")
+    drawn["lineStyle"] |= {"width": 3.5 if own else 2}
+    return drawn

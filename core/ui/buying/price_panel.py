@@ -1,5 +1,8 @@
 """The price panel of a credit life cover: inputs, calculation steps, curve, and the three bases side by side."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
 from core.covers.credit_life import CreditLifePriceRequest, compute_price
@@ -9,8 +12,12 @@ from core.services.products.products import ProductForSale
 from core.ui.buying import price_curves, prices
 from core.ui.buying.price_curves import BASIS_NAMES, LONGEST, SHORTEST, Figures
 from core.ui.forms import forms
-from core.ui.kit import words
+from core.ui.kit import charts, words
 
+# In the address, so that Back leads from the details to the figures.
+STEP, DETAILS = "step", "details"
+# Not the name that Buy has for it: Streamlit drops a parameter that another page has bound to a widget of its own.
+SELLER = "seller"
 _CURVES = {
     "Tenure": price_curves.against_tenure,
     "Loan amount": price_curves.against_amount,
@@ -57,6 +64,18 @@ def ask_figures(product: ProductForSale, *, locked: bool) -> Figures | None:
     return Figures(amount=request.loan_amount, tenure=request.loan_tenure, benefits=tuple(request.benefit_coverage))
 
 
+def build_query(seller: str, plan: str, given: Mapping[str, Any]) -> dict[str, str | list[str]]:
+    """Return the figures of a sale that was begun before as the address has them, with the step of its details."""
+    return {
+        STEP: DETAILS,
+        SELLER: seller,
+        "plan": plan,
+        "amount": words.as_typed(str(given["loan_amount"]).removesuffix(".00")),
+        "tenure": str(given["loan_tenure"]),
+        "benefits": [words.title(benefit) for benefit in given["benefit_coverage"]],
+    }
+
+
 def _tidy() -> None:
     st.session_state.amount = words.as_typed(st.session_state.amount)
 
@@ -83,7 +102,7 @@ def show_curve(product: ProductForSale, figures: Figures) -> None:
                 bind="query-params",
             )
         chart = _CURVES[against or "Tenure"](figures, product.rates)
-        st.plotly_chart(chart, key=f"curve-{against}", config={"displayModeBar": False})
+        charts.draw(chart, key=f"curve-{against}")
         grid = st.grid(3, min_column_width=180)
         for basis, total in price_curves.on_each_basis(figures, product.rates).items():
             own = basis == price_curves.basis_of(product.rates)

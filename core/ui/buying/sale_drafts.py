@@ -1,22 +1,43 @@
-"""The draft of a sale on the screen: typed values are stored after each run and restored when the form opens."""
+"""The draft of a sale on the screen: typed values are stored after each run and restored when the form opens.
 
+The address names the draft that the form holds, so that a reload, Back and another tab open the same one; a form that
+is opened without it begins a draft of its own, whatever else the person has begun for the same cover.
+"""
+
+from collections.abc import Mapping
 from datetime import date
+from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
 import streamlit as st
 
+from core import clock, ids
 from core.services.people.staff import Person
 from core.services.selling import drafts
 from core.services.selling.drafts import Draft
 from core.store.access import Scope, reading, writing
 from core.ui.buying.selling import Counter
+from core.ui.forms import forms
 from core.ui.forms.forms import Form
+from core.ui.frame import page_links
 from core.ui.kit import words
 
+DRAFT: Final = "draft"
 _PLAIN: Final = (str, int, float, bool)
 # Kept beside the values: the sale's own state, files, and buttons.
-_NOT_TYPED: Final = ("token", "reviewed", "receipt", "faults", "restored", "kept_draft", "chosen", "kept", "remove")
+_NOT_TYPED: Final = (
+    "token",
+    "reviewed",
+    "receipt",
+    "faults",
+    DRAFT,
+    "kept_draft",
+    "chosen",
+    "kept",
+    "version",
+    "remove",
+)
 
 
 def list_mine(counter_is_live: bool, person: Person) -> list[Draft]:  # noqa: FBT001
@@ -26,45 +47,75 @@ def list_mine(counter_is_live: bool, person: Person) -> list[Draft]:  # noqa: FB
 
 
 def restore(form: Form, cover: str, counter: Counter) -> None:
-    """Put the values of the person's draft into the form, once, unless something is typed there already."""
-    if st.session_state.get(f"{form.key}.restored"):
-        return
-    st.session_state[f"{form.key}.restored"] = True
-    found = _find(cover, counter)
-    if found is not None and not _typed(form):
-        for name, value in found.values.items():
-            st.session_state[f"{form.key}.{name}"] = _decode(value)
+    """Fill the form from the draft that the address names, unless it holds that one already.
+
+    A form that is opened again without a draft in the address starts empty: its draft stays for later.
+    """
+    named = st.query_params.get(DRAFT)
+    mine = list_mine(counter.is_live, counter.person) if named else ()
+    found = next((draft for draft in mine if str(draft.id) == named), None)
+    held, is_typed = _held(form), bool(_typed(form))
+    if found is not None and found.cover == cover:
+        if found.id != held or not is_typed:
+            forms.clear(form)
+            _hold(form, found)
+            for name, value in found.values.items():
+                st.session_state[f"{form.key}.{name}"] = _decode(value)
+    elif held is not None and not is_typed:
+        forms.clear(form)
 
 
-def _find(cover: str, counter: Counter) -> Draft | None:
-    return next((draft for draft in list_mine(counter.is_live, counter.person) if draft.cover == cover), None)
-
-
-def store_draft(form: Form, cover: str, counter: Counter, product_id: UUID) -> None:
-    """Store what is typed, if it has changed since it was stored last."""
+def store_draft(form: Form, cover: str, counter: Counter, product_id: UUID, given: Mapping[str, Any]) -> None:
+    """Store what is typed, if it has changed since it was stored last; `given` is what the screen asked for before."""
     typed = _typed(form)
-    mark = f"{counter.distributor_id} {product_id} {sorted(map(repr, typed.items()))}"
-    if not typed or st.session_state.get(f"{form.key}.kept_draft") == mark:
+    if not typed:
         return
-    st.session_state[f"{form.key}.kept_draft"] = mark
+    draft = Draft(
+        id=_held(form) or ids.new(),
+        cover=cover,
+        distributor_id=counter.distributor_id,
+        product_id=product_id,
+        values=typed,
+        given={name: str(value) if isinstance(value, Decimal) else value for name, value in given.items()},
+        updated_at=clock.now(),
+    )
+    if st.session_state.get(f"{form.key}.kept_draft") != _mark(draft):
+        with writing(Scope.system()) as session:
+            drafts.keep_draft(session, draft, is_live=counter.is_live, by=counter.person)
+        _hold(form, draft)
+    page_links.put_in_address(DRAFT, str(_held(form)))
+
+
+def discard(form: Form, person: Person) -> None:
+    """Delete the draft that the form holds, and clear the form."""
+    if (held := _held(form)) is not None:
+        delete(held, person)
+    forms.clear(form)
+
+
+def delete(draft_id: UUID, person: Person) -> None:
+    """Delete one of the person's drafts; a form that holds it keeps what is typed, as a draft not yet stored."""
     with writing(Scope.system()) as session:
-        drafts.keep_draft(
-            session, cover, counter.distributor_id, product_id, typed, is_live=counter.is_live, by=counter.person
-        )
+        drafts.discard_draft(session, draft_id, by=person)
 
 
-def discard(form: Form | None, cover: str, counter_is_live: bool, person: Person) -> None:  # noqa: FBT001
-    """Delete the draft of a cover, and clear its form if it is open."""
-    with writing(Scope.system()) as session:
-        drafts.discard_draft(session, cover, is_live=counter_is_live, by=person)
-    if form is not None:
-        for name in [name for name in st.session_state if str(name).startswith(f"{form.key}.")]:
-            del st.session_state[name]
+def begin_another(form: Form) -> None:
+    """Clear the form for the next customer; the draft that it held stays."""
+    forms.clear(form)
+    st.query_params.pop(DRAFT, None)
 
 
-def draw_state(form: Form, cover: str, counter: Counter) -> None:
-    """Draw the line that says since when the form is kept, with the button that discards it."""
-    found = _find(cover, counter)
+def let_go(form: Form) -> None:
+    """Make what is typed from here on a draft of its own, and leave the one that the form held as it was stored."""
+    for name in (_pointer(form), f"{form.key}.kept_draft"):
+        st.session_state.pop(name, None)
+    st.query_params.pop(DRAFT, None)
+
+
+def draw_state(form: Form, counter: Counter) -> None:
+    """Draw the line that says since when the form is kept, with the buttons that discard it or begin another."""
+    held = _held(form)
+    found = next((draft for draft in list_mine(counter.is_live, counter.person) if draft.id == held), None)
     if found is None:
         return
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -76,9 +127,41 @@ def draw_state(form: Form, cover: str, counter: Counter) -> None:
             "Discard the draft",
             type="tertiary",
             icon=":material/delete:",
-            on_click=discard,
-            args=(form, cover, counter.is_live, counter.person),
+            on_click=_discard_open,
+            args=(form, counter.person),
         )
+        st.button(
+            "New sale",
+            type="tertiary",
+            icon=":material/add:",
+            help="Clears the form for another customer. This draft stays among your drafts.",
+            on_click=begin_another,
+            args=(form,),
+        )
+
+
+def _discard_open(form: Form, person: Person) -> None:
+    discard(form, person)
+    st.query_params.pop(DRAFT, None)
+
+
+def _pointer(form: Form) -> str:
+    return f"{form.key}.{DRAFT}"
+
+
+def _hold(form: Form, draft: Draft) -> None:
+    st.session_state[_pointer(form)] = draft.id
+    st.session_state[f"{form.key}.kept_draft"] = _mark(draft)
+
+
+def _mark(draft: Draft) -> str:
+    """Return a text that changes whenever the draft has to be stored again."""
+    return f"{draft.distributor_id} {draft.product_id} {draft.given} {sorted(map(repr, draft.values.items()))}"
+
+
+def _held(form: Form) -> UUID | None:
+    held: UUID | None = st.session_state.get(_pointer(form))
+    return held
 
 
 def _typed(form: Form) -> dict[str, Any]:

@@ -114,6 +114,11 @@ def shelf(counter: Counter) -> list[tuple[Cover[Any], ProductForSale]]:
         ]
 
 
+def title_of(cover: Cover[Any], product: ProductForSale) -> str:
+    """Return the name of a cover with its insurer, as it is chosen."""
+    return f"{cover.title}, {product.provider_name}"
+
+
 def sell(cover: Cover[Any], request: Request, counter: Counter, *, token: str, expected: Decimal) -> Receipt:
     """Sell one policy at the premium that was shown, once per token: a second click gets the first one's receipt.
 

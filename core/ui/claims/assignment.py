@@ -153,8 +153,7 @@ def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenC
         return
     _let_go()
     number = f"{words.count(result.assigned_count)} {CLAIMS.noun[result.assigned_count != 1]}"
-    is_are = "is" if result.assigned_count == 1 else "are"
-    done = f"{number} {is_are} with {words.plain(name)} now." if result.assigned_count else ""
+    done = f"{number} assigned to {words.plain(name)}." if result.assigned_count else ""
     st.session_state[_SAID] = Said(done, result.conflicts)
 
 

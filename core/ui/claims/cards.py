@@ -222,7 +222,7 @@ def _incident_day(review: ClaimReview) -> None:
             attempts.blame(key(review.id, DAY), "correction_reason")
         attempts.complain(key(review.id, DAY), "incident_date", "correction_reason")
         st.button(
-            "Keep the day",
+            "Save the day",
             key=key(review.id, "keep day"),
             type="primary",
             on_click=claim_attempts.carry_out,

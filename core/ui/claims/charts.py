@@ -1,38 +1,42 @@
 """The charts of claims performance: counts, distinguished by patterns and dashes as well as by colours."""
 
+import html
 from collections.abc import Sequence
 from datetime import date
+from typing import Any, Final
 
 from core.services.claims.reports.breakdowns import AgeBucket, TurnaroundBucket, TypeDecisions
 from core.services.sales.breakdowns import Grain
 from core.states.claims import ClaimStatus
-from core.ui.kit import colours, words
-from core.ui.sales import charts
-from core.ui.sales.charts import Chart
+from core.ui.kit import charts, colours, words
+from core.ui.kit.charts import Chart
+from core.ui.sales import charts as sales_charts
 
-_HEIGHT = 260
-_BAR = 34
+_HEIGHT: Final = 260
+# Above the highest bar, for its label.
+_ROOM: Final = 1.2
 
 
 def over_time(when: Sequence[date], lodged: Sequence[int], decided: Sequence[int], grain: Grain) -> Chart:
     """Chart claims lodged and decided; a lower second line means that a backlog is building up."""
-    figure = charts.across_time(when, grain, ticks=8)
-    for name, numbers, dash, colour in (
-        ("Lodged", lodged, "solid", colours.SERIES[0]),
-        ("Decided", decided, "dash", colours.SERIES[1]),
-    ):
-        figure.add_scatter(
-            x=[str(day) for day in when],
-            y=list(numbers),
-            name=name,
-            mode="lines+markers" if len(when) < 70 else "lines",
-            line={"color": colour, "width": 2.5, "dash": dash},
-            marker={"size": 6},
-            hovertemplate="%{y:,}",
-        )
-    figure.update_yaxes(tickprefix="", tickformat=",d")
-    figure.update_layout(height=_HEIGHT)
-    return Chart(figure, f"Claims by {grain}: {sum(lodged):,} lodged, {sum(decided):,} decided.")
+    first, second, *_ = colours.series()
+    series = [
+        charts.line("Lodged", lodged, first, showSymbol=len(when) < 70),
+        charts.line("Decided", decided, second, dash="dashed", showSymbol=len(when) < 70),
+    ]
+    return Chart(
+        option=sales_charts.build_over_time(
+            series,
+            when,
+            grain,
+            names=[sales_charts.name_bucket(day, grain) for day in when],
+            up=[{"type": "value", "min": 0, "minInterval": 1}],
+            most_labels=8,
+            values=charts.COUNT,
+        ),
+        alt=f"Claims by {grain}: {sum(lodged):,} lodged, {sum(decided):,} decided.",
+        height=_HEIGHT,
+    )
 
 
 def turnaround(took: Sequence[TurnaroundBucket]) -> Chart:
@@ -50,47 +54,45 @@ def turnaround(took: Sequence[TurnaroundBucket]) -> Chart:
 
 def ageing(aged: Sequence[AgeBucket]) -> Chart:
     """Chart open claims by age; a click on a bar gives the index of its age class."""
-    figure = charts.base()
-    figure.add_bar(
-        x=[each.days.label for each in aged],
-        y=[each.number for each in aged],
-        customdata=[str(place) for place in range(len(aged))],
-        text=[words.count(each.number) for each in aged],
-        textposition="outside",
-        cliponaxis=False,
-        textfont={"color": colours.TEXT},
-        marker={"color": colours.SERIES[0], "line": {"width": 0}},
-        hovertemplate="%{x} days: %{y:,} open<extra></extra>",
-    )
+    values = [
+        charts.labelled(each.number, words.count(each.number), f"{each.days.label} days: {each.number:,} open")
+        for each in aged
+    ]
     highest = max((each.number for each in aged), default=0)
-    figure.update_xaxes(type="category", title={"text": "Days since lodging", "font": {"color": colours.TEXT}})
-    figure.update_yaxes(visible=False, range=[0, highest * 1.2 or 1])
-    figure.update_layout(height=_HEIGHT, bargap=0.3, hovermode="closest", showlegend=False)
     told = ", ".join(f"{each.days.label} days {each.number:,}" for each in aged)
-    return Chart(figure, f"Open claims by age: {told}.")
+    return Chart(
+        option=charts.build_option(
+            [charts.bars("Open", values, colours.series()[0], label=charts.label_bars("top"), barWidth="70%")],
+            across=[_titled_axis([each.days.label for each in aged], "Days since lodging")],
+            up=[charts.hidden_axis(highest * _ROOM)],
+            tooltip={"trigger": "item"},
+        ),
+        alt=f"Open claims by age: {told}.",
+        height=_HEIGHT,
+        targets=[range(len(aged))],
+    )
 
 
 def reasons(rows: Sequence[tuple[str, int]]) -> Chart:
     """Chart declines by reason, the most frequent on top; a click on a bar gives the reason."""
-    upwards = list(reversed(rows))
-    figure = charts.base()
-    figure.add_bar(
-        orientation="h",
-        y=[words.title(name) for name, _ in upwards],
-        x=[number for _, number in upwards],
-        customdata=[name for name, _ in upwards],
-        text=[words.count(number) for _, number in upwards],
-        textposition="outside",
-        cliponaxis=False,
-        textfont={"color": colours.TEXT},
-        marker={"color": colours.SERIES[1], "line": {"width": 0}},
-        hovertemplate="%{y}: %{x:,} declined<extra></extra>",
-    )
-    figure.update_xaxes(visible=False, range=[0, max((number for _, number in rows), default=0) * 1.2 or 1])
-    figure.update_yaxes(automargin=True, ticklabelstandoff=8)
-    figure.update_layout(height=max(120, len(rows) * _BAR + 30), bargap=0.35, hovermode="closest", showlegend=False)
+    titles = [words.title(name) for name, _ in rows]
+    values = [
+        charts.labelled(number, words.count(number), f"{html.escape(title)}: {number:,} declined")
+        for title, (_, number) in zip(titles, rows, strict=True)
+    ]
+    most = max((number for _, number in rows), default=0)
     told = ", ".join(f"{name} {number:,}" for name, number in rows)
-    return Chart(figure, f"Declines by reason: {told}." if told else "Declines by reason: none.")
+    return Chart(
+        option=charts.build_option(
+            [charts.bars("Declined", values, colours.series()[1], label=charts.label_bars("right"), barWidth=22)],
+            across=[charts.hidden_axis(most * _ROOM)],
+            up=[charts.category_axis(titles, inverse=True, axisLine={"show": False})],
+            tooltip={"trigger": "item"},
+        ),
+        alt=f"Declines by reason: {told}." if told else "Declines by reason: none.",
+        height=max(120, len(rows) * charts.BAR_HEIGHT + 30),
+        targets=[[name for name, _ in rows]],
+    )
 
 
 def by_type(rows: Sequence[TypeDecisions]) -> Chart:
@@ -100,27 +102,37 @@ def by_type(rows: Sequence[TypeDecisions]) -> Chart:
         (ClaimStatus.DECLINED, [row.declined for row in rows]),
     ]
     told = ", ".join(f"{row.claim_type} {row.approved:,} approved and {row.declined:,} declined" for row in rows)
-    labels = [charts.plain(row.claim_type) for row in rows]
+    labels = [row.claim_type for row in rows]
     return _beside(labels, series, "", f"By type of claim: {told}." if told else "By type of claim: none.")
 
 
 def _beside(labels: Sequence[str], series: Sequence[tuple[str, list[int]]], axis: str, alt: str) -> Chart:
     """Return a chart of two bars side by side, the second one hatched."""
-    figure = charts.base()
-    for (name, numbers), colour, shape in zip(series, colours.SERIES, ("", "/"), strict=False):
-        figure.add_bar(
-            x=list(labels),
-            y=numbers,
-            name=name,
-            text=[words.count(number) for number in numbers],
-            textposition="outside",
-            cliponaxis=False,
-            textfont={"color": colours.TEXT},
-            marker={"color": colour, "line": {"width": 0}, "pattern": {"shape": shape, "solidity": 0.25}},
-            hovertemplate=f"{name}: %{{y:,}}<extra></extra>",
+    drawn = [
+        charts.bars(
+            str(name),
+            [charts.labelled(number, words.count(number)) for number in numbers],
+            colour,
+            pattern=pattern,
+            label=charts.label_bars("top"),
         )
+        for pattern, ((name, numbers), colour) in enumerate(zip(series, colours.series(), strict=False))
+    ]
     highest = max((number for _, numbers in series for number in numbers), default=0)
-    figure.update_xaxes(type="category", title={"text": axis, "font": {"color": colours.TEXT}})
-    figure.update_yaxes(visible=False, range=[0, highest * 1.2 or 1])
-    figure.update_layout(height=_HEIGHT, barmode="group", bargap=0.3, hovermode="closest")
-    return Chart(figure, alt)
+    return Chart(
+        option=charts.build_option(
+            drawn,
+            across=[_titled_axis(labels, axis)],
+            up=[charts.hidden_axis(highest * _ROOM)],
+            tooltip=charts.over_axis(charts.COUNT),
+            legend=[each["name"] for each in drawn],
+        ),
+        alt=alt,
+        height=_HEIGHT,
+    )
+
+
+def _titled_axis(labels: Sequence[str], title: str) -> dict[str, Any]:
+    if not title:
+        return charts.category_axis(labels)
+    return charts.category_axis(labels, name=title, nameLocation="middle", nameGap=26)

@@ -37,7 +37,7 @@ def _draw_amounts(review: ClaimReview) -> None:
         _ask(review, place, f"amounts {_REASON}", _REASON, "Why")
         attempts.complain(place, *review.submitted_amounts, _REASON)
         st.button(
-            "Keep the amounts",
+            "Save the amounts",
             key=key(review.id, "keep amounts"),
             type="primary",
             on_click=claim_attempts.carry_out,
@@ -64,7 +64,7 @@ def _draw_claimant(review: ClaimReview) -> None:
         _ask(review, place, f"claimant {_REASON}", _REASON, "Why")
         attempts.complain(place, "claimant", *_CLAIMANT, _REASON)
         st.button(
-            "Keep the claimant",
+            "Save the claimant",
             key=key(review.id, "keep claimant"),
             type="primary",
             on_click=claim_attempts.carry_out,

@@ -115,7 +115,7 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
             ),
         )
         st.button(
-            "Put away",
+            "Cancel",
             key=key(review.id, "put away"),
             on_click=claim_attempts.close,
             args=(review.id,),

@@ -91,7 +91,7 @@ def _add(review: ClaimReview) -> None:
         st.file_uploader("File", type=uploads.ACCEPTED, key=chosen, label_visibility="collapsed", on_change="ignore")
         attempts.complain(key(review.id, DOCUMENT))
         st.button(
-            "Keep the document",
+            "Save the document",
             key=key(review.id, "attach"),
             on_click=claim_attempts.carry_out,
             args=(DOCUMENT, review, lambda hand: _attach(hand, place, chosen)),

@@ -121,7 +121,7 @@ def _lodge(form: Form, typed: Mapping[str, Any], policy: ClaimablePolicy, counte
         forms.blame(form, ())
         st.session_state[f"{form.key}.refusal"] = str(error)
         return
-    forms.forget(form)
+    forms.clear(form)
     st.session_state[_RECEIPT] = Receipt(claim_id=UUID(claim_id), policy_number=policy.number, holder=policy.holder)
 
 

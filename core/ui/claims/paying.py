@@ -102,7 +102,7 @@ def _change_payee(review: ClaimReview) -> None:
         st.caption("Who changes the payee cannot pay it.")
         _ask_texts(review, place, _PAYEE_FIELDS)
         st.button(
-            "Keep the payee",
+            "Save the payee",
             key=key(review.id, "keep payee"),
             type="primary",
             on_click=claim_attempts.carry_out,

@@ -12,14 +12,13 @@ from core.services.windows import Window
 from core.states.claims import ClaimStatus
 from core.ui.claims import charts as claim_charts
 from core.ui.frame import page_links
-from core.ui.kit import words
+from core.ui.kit import charts, words
+from core.ui.kit.charts import Chart
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from core.ui.sales import charts, dashboard_cards, tiles
-from core.ui.sales.charts import Chart
+from core.ui.sales import dashboard_cards, tiles
 
 QUEUE: Final = "claims/queue.py"
-_CONFIG: Final = {"displayModeBar": False, "responsive": True}
 _GO: Final = "performance_go"
 _NOBODY: Final = "nobody"
 OFFICERS: Final[Table[OfficerWorkload]] = Table(
@@ -59,8 +58,8 @@ def draw_tiles(summary: ClaimSummary) -> None:
 def draw_ageing(aged: Sequence[AgeBucket]) -> None:
     """Draw open claims by age, as of now."""
 
-    def claims_of(place: str) -> dict[str, str]:
-        found = aged[int(place)]
+    def claims_of(place: int) -> dict[str, str]:
+        found = aged[place]
         days = {"from": found.first, "to": found.last}
         return {"view": "open", **{name: str(day) for name, day in days.items() if day}}
 
@@ -133,7 +132,7 @@ def _title(title: str, about: str) -> None:
 
 
 def _plot(name: str, chart: Chart) -> None:
-    st.plotly_chart(chart.figure, key=f"claims {name}", config=_CONFIG, alt=chart.alt)
+    charts.draw(chart, key=f"claims {name}")
 
 
 def _plot_or(chart: Chart, otherwise: str, *, shown: bool) -> None:
@@ -147,9 +146,8 @@ def _clickable(name: str, chart: Chart, claims_of: Callable[..., Any]) -> None:
     # The chart gets a new key after each visit to the queue, so that the click that led there is forgotten.
     key = f"claims {name} {st.session_state.get('performance_visit', 0)}"
 
-    def on_click() -> None:
-        if found := charts.get_clicked(st.session_state[key]):
-            st.session_state["performance_visit"] = st.session_state.get("performance_visit", 0) + 1
-            st.session_state[_GO] = claims_of(found.member)
+    def on_click(target: object) -> None:
+        st.session_state["performance_visit"] = st.session_state.get("performance_visit", 0) + 1
+        st.session_state[_GO] = claims_of(target)
 
-    st.plotly_chart(chart.figure, key=key, config=_CONFIG, alt=chart.alt, on_select=on_click, selection_mode="points")
+    charts.draw(chart, key=key, on_click=on_click)

@@ -91,7 +91,7 @@ def move(
             payment=payment,
             **given,
         )
-        return f"The claim is {change.claim['claim_status']} now."
+        return f"Status changed to {change.claim['claim_status']}."
 
     told = (*said.items(), *reasons.items(), *payment.items())
     return once(hand, work, "move", to, *(f"{name} {text}" for name, text in told))
@@ -102,7 +102,7 @@ def assign(hand: Hand, *, to: UUID | None, name: str) -> str:
 
     def work(session: ScopedSession) -> str:
         claim_actions.assign_claim(session, hand.claim_id, to=to, person=hand.person, version=hand.version)
-        return f"The claim is with {name} now." if to else "The claim is with nobody now."
+        return f"Assigned to {name}." if to else "The claim is unassigned."
 
     return once(hand, work, "assign", str(to))
 

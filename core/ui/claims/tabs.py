@@ -82,7 +82,7 @@ def _write(review: ClaimReview) -> None:
         attempts.blame(key(review.id, TALK), "text")
         attempts.complain(key(review.id, TALK), "text")
         st.button(
-            "Ask" if kind == _QUESTION else "Keep the note" if kind == _NOTE else "Send the comment",
+            "Ask" if kind == _QUESTION else "Save the note" if kind == _NOTE else "Send the comment",
             key=key(review.id, "say"),
             type="primary",
             on_click=_say,
@@ -163,7 +163,7 @@ def _change_reserve(review: ClaimReview) -> None:
             attempts.blame(place, name)
         attempts.complain(place, "reserve", "reserve_reason")
         st.button(
-            "Keep the reserve",
+            "Save the reserve",
             key=key(review.id, "keep reserve"),
             type="primary",
             on_click=claim_attempts.carry_out,
@@ -188,7 +188,7 @@ def _deductions(review: ClaimReview) -> None:
         attempts.blame(key(review.id, DEDUCTIONS), name)
     attempts.complain(key(review.id, DEDUCTIONS), *kept)
     st.button(
-        "Keep the deductions",
+        "Save the deductions",
         key=key(review.id, "deduct"),
         on_click=claim_attempts.carry_out,
         args=(

@@ -92,7 +92,7 @@ def _make(review: ClaimReview, officers: list[Officer], person: Person) -> None:
         attempts.blame(place, "due_on")
         attempts.complain(place, *_FIELDS)
         st.button(
-            "Keep the task",
+            "Save the task",
             key=key(review.id, "keep task"),
             type="primary",
             on_click=claim_attempts.carry_out,

@@ -4,14 +4,10 @@ from collections.abc import Callable
 from typing import TypeVar
 from uuid import UUID
 
-import streamlit as st
-
-from core import ids
-from core.errors import InvalidInput, NotFound
 from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
 from core.store.access import Scope, ScopedSession, reading
-from core.ui.frame import frame
+from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, facts
 from core.ui.kit.dialog_writes import DialogWrites
 
@@ -32,17 +28,8 @@ def read(work: Callable[[ScopedSession], Result]) -> Result:
 
 def record(get: Callable[[ScopedSession, UUID], Result], noun: str) -> Result:
     """Return the record named in the URL; if there is none, show a message and stop the page."""
-    found: Result
-    try:
-        id_ = ids.parse(st.query_params.get("id", ""))
-        found = read(lambda session: get(session, id_))
-    except InvalidInput:
-        st.error(f"The address names no {noun}: its id has to be a UUID.", icon=":material/link_off:")
-        st.stop()
-    except NotFound as error:
-        st.error(f"{error}.", icon=":material/search_off:")
-        st.stop()
-    return found
+    frame.require(ROLE)
+    return record_pages.load(noun, get, scope=_EVERYTHING)
 
 
 def history(subject: str) -> None:

@@ -11,7 +11,7 @@ from core.ui.kit import dialogs
 from core.ui.kit.dialogs import Decision
 
 LABELS = {
-    MonthState.CLOSING: "Begin to close it",
+    MonthState.CLOSING: "Start closing",
     MonthState.CLOSED: "Close the month",
     MonthState.OPEN: "Give the closing up",
     MonthState.REOPENING: "Ask to reopen it",

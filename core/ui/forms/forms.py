@@ -176,10 +176,21 @@ def _values_of(form: Form, fault: FieldFault) -> dict[str, str]:
     }
 
 
-def forget(form: Form) -> None:
-    """Clear the form: its values and errors."""
+def clear(form: Form) -> None:
+    """Clear the form: its values and errors.
+
+    Fields are emptied, not only forgotten: a browser goes on showing what a field has until it is given a value.
+    """
+    emptied: dict[str, Any] = {}
+    for question in form.questions:
+        key = form.key_of(question)
+        emptied |= (
+            items.list_emptied(question, key) if question.kind is Kind.ITEMS else widgets.list_emptied(question, key)
+        )
     for name in [name for name in st.session_state if str(name).startswith(f"{form.key}.")]:
         del st.session_state[name]
+    for name, value in emptied.items():
+        st.session_state[name] = value
 
 
 def answers(form: Form, request: Request) -> dict[str, str]:

@@ -42,6 +42,16 @@ def begin(key: str, count: int) -> None:
     st.session_state.setdefault(f"{key}.lines", tuple(range(count)))
 
 
+def list_emptied(question: Question, key: str) -> dict[str, Any]:
+    """Return the widget keys of all rows, each with the value that empties its field."""
+    rows: tuple[int, ...] = st.session_state.get(f"{key}.lines", ())
+    found: dict[str, Any] = {}
+    for row in rows:
+        for column in question.columns:
+            found |= widgets.list_emptied(column, f"{key}.{row}.{column.name}")
+    return found
+
+
 def place(question: Question, inside: str) -> tuple[int, str]:
     """Return the row and column of an error: "0.amount" is in row 0, under "Amount (₦)"."""
     row, _, name = inside.partition(".")

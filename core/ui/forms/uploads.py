@@ -31,7 +31,9 @@ class _Kept:
 
 def draw_upload(label: str, *, key: str, help: str | None) -> UploadedFile | str | None:  # noqa: A002 - the framework's word
     """Draw the file field; a newly chosen file takes precedence over a link, and a link over a file stored earlier."""
-    sent = st.file_uploader(label, type=ACCEPTED, key=f"{key}.chosen", help=help)
+    version = st.session_state.get(f"{key}.version")
+    chooser = f"{key}.{version}.chosen" if version else f"{key}.chosen"
+    sent = st.file_uploader(label, type=ACCEPTED, key=chooser, help=help)
     link = st.text_input(
         f"{label}, as a link",
         icon=":material/link:",
@@ -46,6 +48,11 @@ def draw_upload(label: str, *, key: str, help: str | None) -> UploadedFile | str
     if kept and not sent and not link:
         st.caption(f":material/attach_file: {kept.name} is attached.")
     return sent or link or (kept.link if kept else None)
+
+
+def list_emptied(key: str) -> dict[str, Any]:
+    """Return the keys of the field with the values that empty it: a chosen file goes with its chooser."""
+    return {key: "", f"{key}.version": st.session_state.get(f"{key}.version", 0) + 1}
 
 
 def name_of(link: str, *, key: str) -> str:

@@ -13,6 +13,7 @@ from core.ui.kit import words
 Typed = Mapping[str, Any]
 _ICONS = {Kind.EMAIL: ":material/mail:", Kind.PHONE: ":material/call:", Kind.LINK: ":material/link:"}
 _PLACEHOLDERS = {Kind.EMAIL: "name@example.com", Kind.PHONE: "0803 123 4567", Kind.LINK: "https://"}
+_WRITTEN = frozenset({Kind.TEXT, Kind.EMAIL, Kind.PHONE, Kind.LINK, Kind.LONG_TEXT, Kind.MONEY})
 _OLDEST_MONTHS = 120 * 12
 _FARTHEST_MONTHS = 20 * 12
 
@@ -34,6 +35,13 @@ def draw(question: Question, *, key: str, typed: Typed, reruns: bool) -> Any:
         "persist_state": "page",
     }
     return _WIDGETS[question.kind](question, shared, typed)
+
+
+def list_emptied(question: Question, key: str) -> dict[str, Any]:
+    """Return the keys of a question's widgets, each with the value that empties it."""
+    if question.kind is Kind.FILE:
+        return uploads.list_emptied(key)
+    return {key: "" if question.kind in _WRITTEN else [] if question.kind is Kind.SEVERAL else None}
 
 
 def _text(question: Question, shared: dict[str, Any], _: Typed) -> Any:

@@ -25,7 +25,7 @@ from core.ui.kit import words
 
 LOGO, MARK, ICON = (str(Path(ROOT, "docs", name)) for name in ("logo.svg", "icon.svg", "icon.png"))
 LOOK = Path(__file__).parents[1] / "browser" / "look.css"
-_SWITCH, _WAITING = "mode_switch", "waiting_claims"
+_SWITCH, _WAITING, _HOME = "mode_switch", "waiting_claims", "home_screen"
 _LIVE, _TEST = "Live", "Test"
 
 
@@ -88,9 +88,14 @@ def link(path: str, **query: str | Sequence[str]) -> str:
     return link_path(path) + (f"?{said}" if said else "")
 
 
+def settle_home(path: str | None) -> None:
+    """Note the page file of the person's first screen, which stands at the root."""
+    st.session_state[_HOME] = path
+
+
 def link_path(path: str) -> str:
-    """Return the URL path of a page file: "sales/purchase.py" -> "/purchase"."""
-    return f"/{path.rpartition('/')[2].removesuffix('.py')}"
+    """Return the URL path of a page file: "sales/purchase.py" -> "/purchase"; "/" for the person's first screen."""
+    return "/" if path == st.session_state.get(_HOME) else f"/{path.rpartition('/')[2].removesuffix('.py')}"
 
 
 def mode_query() -> dict[str, str]:

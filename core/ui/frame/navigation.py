@@ -1,6 +1,6 @@
 """The sidebar: the pages of a person's roles, the live/test switch and the sign-out button."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from urllib.parse import unquote, urlsplit
 
@@ -17,6 +17,7 @@ from core.ui.kit import words
 # URL path of the first page. It never shows, because Streamlit serves the first page at the root; chosen so that
 # nobody types it by accident.
 _HOME = "first-page"
+_REFUSALS = "refused_pages"
 _REFRESH_INTERVAL = timedelta(seconds=60)
 # A form posted by the browser: clearing the cookie needs an HTTP response, which Streamlit's websocket cannot give.
 _POST = """<script>
@@ -29,21 +30,24 @@ document.body.append(form); form.submit();
 def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
     """Draw the sidebar and return the page that the URL asks for; pages without the needed role show a refusal.
 
-    `starts` are the queries with which the menu opens some pages, by URL path.
+    `starts` are the queries with which the menu opens some pages, by page file.
     """
     frame.settle_mode()
     screens, counts = menu.allowed_screens(person), menu_counts.load_counts(person)
     frame.count_in_tab(counts.get(menu_counts.QUEUE, 0))
     home = next((screen for screen in screens if not screen.hidden), None)
+    frame.settle_home(home.path if home else None)
     pages: dict[str, list[StreamlitPage]] = {}
     for screen in screens:
         pages.setdefault(screen.section, []).append(_page(screen, counts, is_home=screen is home))
-    pages.setdefault("", []).extend(_refusal(screen) for screen in menu.refused_screens(person))
+    pages.setdefault("", []).extend(_refusals(menu.refused_screens(person)))
     if home is None:
         pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True, url_path=_HOME))
     else:
-        # The home page is served at the root only; links use its own path, which would otherwise be "not found".
-        pages[""].append(st.Page(home.path, title=home.title, url_path=home.address, visibility="hidden"))
+        # Served at the root only: the menu would mark no screen at another path.
+        pages[""].append(
+            st.Page(page_links.redirect_home, title=home.title, url_path=home.address, visibility="hidden")
+        )
     pages[""].extend(_unknown({_HOME, *(page.url_path for section in pages.values() for page in section)}, home))
     st.logo(frame.LOGO, size="large", icon_image=frame.MARK)
     page = st.navigation(pages, expanded=True)
@@ -80,8 +84,15 @@ def _page(screen: Screen, counts: Mapping[str, int], *, is_home: bool) -> Stream
     )
 
 
-def _refusal(screen: Screen) -> StreamlitPage:
-    return st.Page(_refuse(screen), title=screen.title, url_path=screen.address, visibility="hidden")
+def _refusals(screens: Sequence[Screen]) -> list[StreamlitPage]:
+    # There are dozens, which would take a seventh of a run of a screen if each run made them anew.
+    made: dict[str, StreamlitPage] = st.session_state.setdefault(_REFUSALS, {})
+    for screen in screens:
+        if screen.address not in made:
+            made[screen.address] = st.Page(
+                _refuse(screen), title=screen.title, url_path=screen.address, visibility="hidden"
+            )
+    return [made[screen.address] for screen in screens]
 
 
 def _refuse(screen: Screen) -> Callable[[], None]:

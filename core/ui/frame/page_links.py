@@ -28,12 +28,29 @@ def go(path: str, *, replaces: bool = False, **query: str | Sequence[str]) -> No
 
     With `replaces` the current page is replaced in the history: for a page whose URL redirects.
     """
+    _visit(frame.link(path, **query), replaces=replaces)
+
+
+def redirect_home() -> NoReturn:
+    """Open the person's first screen at its one address, the root, with the query of this one and in its place."""
+    query = {name: st.query_params.get_all(name) for name in st.query_params}
+    _visit("/" + (f"?{urlencode(query, doseq=True)}" if query else ""), replaces=True)
+
+
+def _visit(href: str, *, replaces: bool) -> NoReturn:
     # Streamlit refuses a component's key that holds "__", as a random text of letters may.
     token = str(ids.new())
-    _mount(key=f"go {token}", data={"href": frame.link(path, **query), "token": token, "replaces": replaces})
+    _mount(key=f"go {token}", data={"href": href, "token": token, "replaces": replaces})
     st.stop()
 
 
+def put_in_address(name: str, value: str) -> None:
+    """Put a parameter into the URL without a further entry in the history, unless it is there already."""
+    if st.query_params.get(name) != value:
+        _mount(key=f"put {name}", data={"put": {name: value}}, height=1)
+
+
 def keep_mode(starts: Mapping[str, str]) -> None:
-    """Make the menu's links carry the mode, which Streamlit leaves out, and the query of `starts` by URL path."""
-    _mount(key="menu links", data={"query": urlencode(frame.mode_query()), "starts": dict(starts)}, height=1)
+    """Make the menu's links carry the mode, which Streamlit leaves out, and the query of `starts` by page file."""
+    by_path = {frame.link_path(path): query for path, query in starts.items()}
+    _mount(key="menu links", data={"query": urlencode(frame.mode_query()), "starts": by_path}, height=1)

@@ -34,7 +34,7 @@ PURPOSES: Final[Mapping[str, str]] = {
     "finance/reconcile.py": "The file of an insurer or the bank against our records of a month.",
     "finance/reconciliation.py": "One file that was compared, with its differences.",
     "finance/difference.py": "One difference with what was said of it.",
-    "finance/close.py": "The check list of a month, its closing by two people, and its journal.",
+    "finance/close.py": "The checklist of a month, its closing by two people, and its journal.",
     "finance/exports.py": "The files that were exported, with their receipts.",
     "finance/export.py": "The receipt of one exported file.",
     "compliance/requests.py": "What people ask about their data, by the days left to answer.",

@@ -22,5 +22,5 @@ _mount = st.components.v2.component(
 
 
 def draw(tiles: Sequence[Mapping[str, Any]], *, alt: str, key: str) -> None:
-    """Draw the tiles in rows of five, three or two, as the width allows."""
+    """Draw the tiles in rows of six, four, three or two, as the width allows."""
     _mount(key=key, data={"alt": alt, "tiles": [dict(tile) for tile in tiles]})

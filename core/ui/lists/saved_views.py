@@ -108,14 +108,12 @@ def _delete(view_id: UUID, person: Person) -> None:
 
 
 def start_queries(person: Person) -> Mapping[str, str]:
-    """Return the query with which the menu opens each list that has a start view: {"/purchases": "provider=..."}."""
+    """Return the queries with which the menu opens lists that have a start view, by page file."""
     if _STARTS not in st.session_state:
         with reading(Scope.system()) as session:
             starts = saved_views.list_starts(session, by=person)
         st.session_state[_STARTS] = {
-            frame.link_path(path): urlencode(sorted(given.items()), doseq=True)
-            for path, given in starts.items()
-            if given
+            path: urlencode(sorted(given.items()), doseq=True) for path, given in starts.items() if given
         }
     found: Mapping[str, str] = st.session_state[_STARTS]
     return found

@@ -87,7 +87,7 @@ def _owner_button(ids_: Sequence[UUID], people: People, person: Person) -> None:
     others: dict[UUID | None, str] = {key: name for key, name in people.items() if key != person.id}
     choices: dict[UUID | None, str] = {person.id: "Me", **others, None: "Nobody"}
     with st.popover("Owner", icon=":material/person_add:", disabled=not ids_, key="awaiting_owner"):
-        to: UUID | None = st.selectbox("Who goes on", list(choices), key=_OWNER, format_func=choices.__getitem__)
+        to: UUID | None = st.selectbox("New owner", list(choices), key=_OWNER, format_func=choices.__getitem__)
         st.button(
             "Set the owner",
             key="awaiting.owner",
@@ -117,7 +117,7 @@ WAITING: Table[OpenSubmission] = Table(
     act="Retry",
     may_act=lambda row: row.retryable,
     home=(PAGE, "Back to awaiting insurer"),
-    narrow=("holder", "state", "age", "insurer"),
+    narrow=("holder", "state", "target", "insurer"),
     orders={str(order): title for order, title in ORDERS.items()},
     columns={
         "state": columns.state("State", lambda row: row.situation),
@@ -131,10 +131,11 @@ WAITING: Table[OpenSubmission] = Table(
             says="A connected insurer is to answer within a day; any other one is to be told within seven.",
             colour=lambda row: "red" if row.is_overdue else "gray",
         ),
+        "connection": columns.state("Connection", lambda row: row.connection),
         "owner": columns.text("Owner", lambda row: row.owner, 110),
         "holder": columns.text("Customer", lambda row: row.holder, 125),
         "insurer": columns.text("Insurer", lambda row: row.provider, 165),
-        "said": columns.text("Last word", lambda row: row.last_error, 260),
+        "said": columns.text("Last answer", lambda row: row.last_error, 230),
         "attempts": columns.number("Tries", lambda row: row.attempts, sorts=("tries", "tries-back")),
         "next": columns.moment("Next try", lambda row: row.next_try_at, usual=False, sorts=("next", "next-back")),
         "cover": columns.state("Cover", lambda row: row.stage),

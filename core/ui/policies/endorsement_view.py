@@ -15,6 +15,7 @@ from core.ui.frame import frame
 from core.ui.kit import dialogs, facts, words
 from core.ui.kit.dialog_writes import DialogWrites
 from core.ui.kit.dialogs import Decision
+from core.ui.policies import policy_versions
 
 ROLES = endorsing.ROLES
 _MOST = 20
@@ -26,13 +27,13 @@ _WRITES = DialogWrites(ROLES[0], frame.scope)
 def draw(policy: PolicyDetail, person: Person) -> None:
     """Draw the versions of a policy, the newest first."""
     if not policy.endorsements:
-        st.caption("Nothing was changed since the sale.")
+        st.caption("Nothing was changed since the sale: the policy is as Submitted shows it.")
         return
+    policy_versions.draw(policy)
     for made in reversed(policy.endorsements):
         with st.container(border=True):
             _version(made)
             _notice(made, person)
-    st.caption(f"As sold on {words.moment(policy.sale.created_at)}: see Submitted. No endorsement changes the premium.")
 
 
 def draw_present(policy: PolicyDetail) -> None:
@@ -62,7 +63,7 @@ def _version(made: Endorsement) -> None:
         st.caption(f":material/history: Backdated by {days}: for a claim it counts from the day after it was made.")
     facts.line("Asked by", made.requested_by)
     facts.line("Reason", made.reason)
-    facts.line("Premium", words.naira(made.premium_minor))
+    facts.line("Premium difference", words.naira(made.premium_minor))
     facts.line("Made", f"{made.made_by}, {words.moment(made.made_at)}")
 
 

@@ -59,12 +59,12 @@ def _means(insurer: InsurerHealth) -> str:
     trouble = words.plain(insurer.last_error)
     heard = f"Last success {words.moment(insurer.last_success_at)}." if insurer.last_success_at else "No success yet."
     return {
-        "Delegated": "No connection here: tell it by hand, or by bordereau.",
+        "Delegated": "No connection here: it is told by hand, or by bordereau.",
         "Not used yet": "Connected; nothing was sent yet.",
         "Working": heard,
         "Failing": f"{trouble}. {heard}",
-        "Resting": f"{trouble}. Tried again at {clock.format_lagos(insurer.rests_until, '%H:%M:%S')}. {heard}",
-        "On trial": f"{trouble}. One policy is sent to see whether it is well again. {heard}",
+        "Paused": f"{trouble}. Tried again at {clock.format_lagos(insurer.rests_until, '%H:%M:%S')}. {heard}",
+        "Checking": f"{trouble}. One policy is sent to see whether it answers again. {heard}",
     }[insurer.health]
 
 

@@ -96,7 +96,7 @@ def _facts(told: SubmissionDetail) -> dict[str, str]:
         "Noted": words.moment(told.created_at),
         "Times sent": words.count(told.attempts),
         "Next try": words.moment(told.next_try_at) if told.next_try_at else None,
-        "Last word": told.last_error,
+        "Last answer": told.last_error,
         "Answer": words.title(told.answer) if told.answer else None,
         "Answered": words.moment(told.answered_at) if told.answered_at else None,
         "Number at the insurer": told.insurer_number,

@@ -7,8 +7,10 @@ import streamlit as st
 from core.errors import InvalidInput
 from core.services.dimensions import Choices
 from core.services.people.staff import Person
+from core.services.renewals import calls
 from core.services.renewals.due import BUCKETS, Bucket
-from core.services.renewals.filter import DueFilter
+from core.services.renewals.filter import NOBODY, DueFilter
+from core.store.access import Scope, reading
 from core.ui.kit import url_state, words
 from core.ui.lists import filter_bar, filter_chips, saved_views
 
@@ -26,7 +28,14 @@ def read(names: Choices) -> tuple[str, DueFilter]:
 
 def draw(criteria: DueFilter, names: Choices, person: Person) -> None:
     """Draw the filters, which apply to all buckets."""
-    filter_chips.draw(criteria, names.names, beside=lambda: saved_views.draw("sales/due.py", person))
+    with reading(Scope.system()) as session:
+        people = {str(key): name for key, name in calls.list_owners(session).items()}
+    filter_chips.draw(
+        criteria,
+        names.names,
+        options={"owned_by": {NOBODY: "Nobody", **people}},
+        beside=lambda: saved_views.draw("sales/due.py", person),
+    )
 
 
 def tiles(buckets: Sequence[Bucket], chosen: str) -> None:

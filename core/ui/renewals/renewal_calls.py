@@ -6,6 +6,7 @@ from uuid import UUID
 
 import streamlit as st
 
+from core import clock
 from core.errors import NotFound
 from core.services.people.staff import Person
 from core.services.renewals import calls
@@ -15,7 +16,7 @@ from core.store.access import Scope, reading, transact
 from core.ui.frame import frame
 from core.ui.kit import dialogs, facts, words
 from core.ui.kit.dialogs import Decision
-from core.ui.lists import columns, tables
+from core.ui.lists import columns, periods, tables
 from core.ui.lists.tables import Table
 from core.ui.renewals import bulk_renewal, renewal_reminders
 from core.ui.renewals.renewal_table import DUE
@@ -23,17 +24,30 @@ from core.ui.renewals.renewal_table import DUE
 ROLES = ("operations",)
 _FIELDS = ("outcome", "call_again_on", "owner")
 _NOTE = "note"
+# The name of the choice in the address, and the periods it offers.
+_PERIOD, _USUAL = "calls", "30d"
+_PERIODS = ("7d", "30d", "this-month", "last-month", "6m", "1y")
 CALLERS: Table[CallerFigures] = Table(
     name="callers",
-    noun=("caller", "callers of the last 90 days"),
+    noun=("caller", "callers"),
+    narrow=("caller", "calls", "renewed", "premium"),
     key=lambda row: row.caller,
     columns={
         "caller": columns.text("Caller", lambda row: row.caller, 200),
-        "calls": columns.number("Calls", lambda row: row.calls),
+        "calls": columns.number("Calls made", lambda row: row.calls),
+        "reached": columns.number(
+            "Reached", lambda row: row.reached, says="Calls in which the customer was spoken to, whatever the answer."
+        ),
         "terms": columns.number("Policies called about", lambda row: row.terms),
-        "renewed": columns.number("Renewed after it", lambda row: row.renewed),
+        "renewed": columns.number(
+            "Renewed", lambda row: row.renewed, says="Each renewal counts for whoever called last before it."
+        ),
+        "premium": columns.naira("Premium renewed", lambda row: row.premium_minor),
         "rate": columns.text(
-            "Conversion", lambda row: None if row.conversion is None else words.percent(row.conversion), right=True
+            "Conversion",
+            lambda row: None if row.conversion is None else words.percent(row.conversion),
+            right=True,
+            says="Renewed, as a share of the policies called about.",
         ),
     },
 )
@@ -78,7 +92,7 @@ def recording(policy_ids: Sequence[UUID], about: str, person: Person) -> Decisio
 
 def _ask(owners: Mapping[UUID, str], person: Person) -> None:
     st.selectbox(
-        "What came of it",
+        "Outcome",
         list(OUTCOMES),
         key=dialogs.FIELD + "outcome",
         index=None,
@@ -90,7 +104,7 @@ def _ask(owners: Mapping[UUID, str], person: Person) -> None:
     st.date_input("Call again on (optional)", value=None, key=dialogs.FIELD + "call_again_on", format="DD/MM/YYYY")
     dialogs.blame("call_again_on")
     st.selectbox(
-        "Who goes on",
+        "Owner",
         list(owners),
         key=dialogs.FIELD + "owner",
         index=list(owners).index(person.id) if person.id in owners else None,
@@ -116,12 +130,36 @@ def _record(scope: Scope, policy_ids: Sequence[UUID], person: Person) -> str:
 
 
 def figures() -> None:
-    """Draw what the calls of the last 90 days led to, by caller; nothing while nobody called."""
+    """Draw what the calls of a period led to, by caller, with their sum; the period is in the address."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", horizontal_alignment="distribute"):
+        st.subheader("Call outcomes", anchor=False, width="content")
+        period = st.segmented_control(
+            "Calls made in",
+            _PERIODS,
+            default=_USUAL,
+            required=True,
+            key=_PERIOD,
+            format_func=periods.NAMES.__getitem__,
+            label_visibility="collapsed",
+            bind="query-params",
+        )
+    window = periods.window_of(period or _USUAL, clock.today())
     with reading(frame.scope()) as session:
-        found = calls.compute_conversion(session)
-    if found:
-        st.markdown("**Calls of the last 90 days**")
-        tables.draw_short(CALLERS, found)
+        found = calls.compute_conversion(session, window.span)
+    if not found:
+        st.caption(
+            f"Nobody called about a renewal in {periods.describe_period(window)}. Tick customers above, call them, and"
+            " record what came of it."
+        )
+        return
+    made, renewed = sum(row.calls for row in found), sum(row.renewed for row in found)
+    premium = words.plain(words.naira(sum(row.premium_minor for row in found)))
+    noun, term = "call" if made == 1 else "calls", "renewal" if renewed == 1 else "renewals"
+    st.markdown(
+        f"**{words.count(made)}** {noun} · **{words.count(renewed)}** {term} · {premium} ·"
+        f" {periods.describe_period(window)}"
+    )
+    tables.draw_short(CALLERS, found)
 
 
 def history(policy_id: UUID) -> None:
@@ -143,4 +181,4 @@ def _call(call: Call) -> None:
     if call.note:
         st.text(call.note)
     again = f", to call again on {words.day(call.call_again_on)}" if call.call_again_on else ""
-    st.caption(f"Called by {words.plain(call.caller)}; {words.plain(call.owner)} goes on{again}.")
+    st.caption(f"Called by {words.plain(call.caller)}; owner {words.plain(call.owner)}{again}.")

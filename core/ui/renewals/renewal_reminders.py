@@ -98,12 +98,13 @@ def draw_automatic_note() -> None:
 
 
 def opt_out(customer_id: UUID, person: Person) -> None:
-    """Draw the switch of a customer's reminders; only operations may turn it."""
+    """Draw the switch of a customer's reminders, which holds for all of their policies; only operations may turn it."""
     with reading(frame.scope()) as session:
         st.session_state[_SWITCH] = customer_id not in reminders.list_opted_out(session, [customer_id])
     st.toggle(
         "Reminders of renewals by e-mail",
         key=_SWITCH,
+        help="For all policies of this customer. The audit log says who switched it, and when.",
         disabled=not person.has_role("operations"),
         on_change=_switch,
         args=(customer_id, person),

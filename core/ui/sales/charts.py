@@ -1,30 +1,28 @@
-"""The charts of the sales screens: values in naira, with ids on the bars so that a click can filter the page."""
+"""The charts of the sales screens: values in naira; each bar knows its member and days, so that a click can filter."""
 
+import html
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
-
-import plotly.graph_objects as go
+from typing import Any, Final
 
 from core import clock
 from core.services.sales.breakdowns import Grain, MonthPair, Series, Slice, get_bucket_start
-from core.ui.kit import colours, words
+from core.ui.kit import charts, colours, words
+from core.ui.kit.charts import Chart
 
-MOST_SERIES = len(colours.SERIES) - 1
-_PATTERNS = ("", "/", "x", ".", "-", "|", "+", "\\")
-_BAR = 34
-_BESIDE = 0.05  # of a bucket
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+MOST_SERIES: Final = colours.SERIES_COUNT - 1
+_HEIGHT: Final = 320
+_SMALL: Final = 260
 
 
 @dataclass(frozen=True, slots=True)
-class Chart:
-    """A figure with its text alternative for screen readers."""
+class Clicked:
+    """The meaning of a bar for a click: the member's id and the first day of the bucket, where it has them."""
 
-    figure: go.Figure
-    alt: str
+    member: str | None
+    bucket: date | None
 
 
 def over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, what: str, ticks: int = 10) -> Chart:
@@ -33,20 +31,24 @@ def over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, wh
     A member keeps its colour across periods, and its pattern where there are more members than colours.
     """
     totals = [sum(column) for column in zip(*(line.amounts_minor for line in lines), strict=True)]
-    names = bucket_names(when, grain, totals)
-    figure = across_time(when, grain, ticks, names=names)
-    for rank, line in enumerate(_folded(lines)):
-        figure.add_bar(
-            x=names,
-            y=[minor / 100 for minor in line.amounts_minor],
-            name=plain(line.name),
-            customdata=[[str(line.id) if line.id else "", str(day)] for day in when],
-            marker={"line": {"width": 0}, **_looks(line, rank)},
-            hovertemplate="₦%{y:,.2f}",
-        )
-    _label_naira(figure, max(totals, default=0))
-    figure.update_layout(barmode="stack", bargap=0.25)
-    return Chart(figure, _told(f"{what} by {grain}", [(line.name, line.total_minor) for line in lines]))
+    stacked = _folded(lines)
+    series = [
+        charts.bars(line.name, _naira_bars(line.amounts_minor, when, grain), stack="premium", **_looks(line, rank))
+        for rank, line in enumerate(stacked)
+    ]
+    return Chart(
+        option=build_over_time(
+            series,
+            when,
+            grain,
+            names=name_buckets(when, grain, totals),
+            up=_naira_axis(max(totals, default=0)),
+            most_labels=ticks,
+        ),
+        alt=_told(f"{what} by {grain}", [(line.name, line.total_minor) for line in lines]),
+        height=_HEIGHT,
+        targets=[[Clicked(str(line.id) if line.id else None, day) for day in when] for line in stacked],
+    )
 
 
 def lines_over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, what: str) -> Chart:
@@ -54,126 +56,123 @@ def lines_over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain,
 
     A bucket under way is a ring apart: a line to it would dive.
     """
-    names = bucket_names(when, grain, [sum(column) for column in zip(*(li.amounts_minor for li in lines), strict=True)])
-    figure = across_time(when, grain, ticks=5, names=names)
-    whole = len(when) - is_under_way(when, grain)
-    for colour, dash, line in zip(colours.SERIES, ("solid", "dot", "dash"), lines, strict=False):
+    totals = [sum(column) for column in zip(*(line.amounts_minor for line in lines), strict=True)]
+    series = []
+    for colour, dash, line in zip(colours.series(), ("solid", "dotted", "dashed"), lines, strict=False):
         amounts = [minor / 100 for minor in line.amounts_minor]
-        figure.add_scatter(
-            x=names[:whole],
-            y=amounts[:whole],
-            name=plain(line.name),
-            mode="lines+markers" if len(when) < 70 else "lines",
-            line={"color": colour, "width": 2.5, "dash": dash},
-            marker={"size": 6},
-            hovertemplate="₦%{y:,.2f}",
-        )
-        figure.add_scatter(
-            x=names[whole:],
-            y=amounts[whole:],
-            name=plain(line.name),
-            mode="markers",
-            marker={"color": colour, "size": 8, "symbol": "circle-open"},
-            showlegend=False,
-            hovertemplate="₦%{y:,.2f} so far",
-        )
-    _label_naira(figure, max((max(line.amounts_minor, default=0) for line in lines), default=0))
-    return Chart(figure, _told(f"{what} by {grain}", [(line.name, line.total_minor) for line in lines]))
+        series += draw_line(line.name, amounts, when, grain, colour=colour, dash=dash)
+    highest = max((max(line.amounts_minor, default=0) for line in lines), default=0)
+    return Chart(
+        option=build_over_time(
+            series,
+            when,
+            grain,
+            names=name_buckets(when, grain, totals),
+            up=_naira_axis(highest),
+            most_labels=5,
+        ),
+        alt=_told(f"{what} by {grain}", [(line.name, line.total_minor) for line in lines]),
+        height=_HEIGHT,
+    )
+
+
+def draw_line(
+    name: str, amounts: Sequence[float], when: Sequence[date], grain: Grain, *, colour: str, dash: str
+) -> list[dict[str, Any]]:
+    """Return the line of the buckets that are over, and the ring of the one under way."""
+    whole = len(when) - is_under_way(when, grain)
+    drawn = [charts.line(name, amounts[:whole], colour, dash=dash, showSymbol=len(when) < 70)]
+    if whole < len(when):
+        drawn.append(charts.line(name, [[whole, amounts[whole]]], colour, symbol="emptyCircle", symbolSize=9))
+    return drawn
 
 
 def year_on_year(pairs: Sequence[MonthPair]) -> Chart:
     """Return the premium of each month beside that of the same month a year before."""
     when = [pair.month for pair in pairs]
-    names = [f"{pair.month:%B}" for pair in pairs]
-    figure = across_time(when, "month", ticks=12, names=names)
-    figure.update_xaxes(ticktext=[f"{month:%b}" for month in when])
-    latest, former = colours.SERIES[0], colours.FAINT
-    sides = (
-        ("A year before", former, [pair.before_minor for pair in pairs], [clock.add_months(m, -12) for m in when]),
-        ("Last 12 months", latest, [pair.now_minor for pair in pairs], when),
-    )
-    for name, colour, amounts, months in sides:
-        figure.add_bar(
-            x=names,
-            y=[minor / 100 for minor in amounts],
-            name=name,
-            customdata=[["", str(month), f"{month:%b %Y}"] for month in months],
-            marker={"color": colour, "line": {"width": 0}},
-            hovertemplate="%{customdata[2]}: ₦%{y:,.2f}<extra></extra>",
-        )
-    _label_naira(figure, max((max(pair.now_minor, pair.before_minor) for pair in pairs), default=0))
-    figure.update_layout(barmode="group", bargap=0.3, bargroupgap=0.05, height=260)
+    series = [
+        charts.bars("A year before", [pair.before_minor / 100 for pair in pairs], colours.faint(), barGap="5%"),
+        charts.bars(
+            "Last 12 months", _naira_bars([pair.now_minor for pair in pairs], when, "month"), colours.series()[0]
+        ),
+    ]
+    names = [f"{month:%B %Y} and {clock.add_months(month, -12):%B %Y}" for month in when]
+    highest = max((max(pair.now_minor, pair.before_minor) for pair in pairs), default=0)
     parts = [(f"{pair.month:%b %Y}", pair.now_minor, pair.before_minor) for pair in pairs]
     told = "; ".join(f"{name} {words.naira(now)}, a year before {words.naira(before)}" for name, now, before in parts)
-    return Chart(figure, f"Premium by month, year on year. {told}.")
+    return Chart(
+        option=charts.build_option(
+            series,
+            across=charts.named_axis(names, [f"{month:%b}" for month in when], most_labels=12),
+            up=_naira_axis(highest),
+            tooltip=charts.over_axis(charts.NAIRA),
+            legend=[each["name"] for each in series],
+        ),
+        alt=f"Premium by month, year on year. {told}.",
+        height=_SMALL,
+        targets=[[Clicked(None, clock.add_months(month, -12)) for month in when], [Clicked(None, m) for m in when]],
+    )
 
 
 def ranked_bars(slices: Sequence[Slice], *, whole: int, what: str) -> Chart:
     """Return horizontal bars, the largest on top, each labelled with its share of the `whole` (kobo)."""
-    rows = list(reversed(slices))
-    figure = base()
-    figure.add_bar(
-        orientation="h",
-        y=[_short(part.name) for part in rows],
-        x=[part.totals.premium_minor / 100 for part in rows],
-        customdata=[[str(part.id) if part.id else "", plain(part.name), part.totals.written] for part in rows],
-        text=[f"{words.short_naira(part.totals.premium_minor)} · {_percent(part, whole)}" for part in rows],
-        textposition="outside",
-        cliponaxis=False,
-        textfont={"color": colours.TEXT},
-        marker={"color": colours.SERIES[0], "line": {"width": 0}},
-        hovertemplate="%{customdata[1]}<br>₦%{x:,.2f}<br>%{customdata[2]:,} policies<extra></extra>",
-    )
-    largest = max((part.totals.premium_minor for part in slices), default=0) / 100
-    # Leaves room for the label beside the longest bar.
-    figure.update_xaxes(visible=False, range=[0, largest * 1.75 or 1])
-    figure.update_yaxes(automargin=True, ticklabelstandoff=8)
-    figure.update_layout(height=len(slices) * _BAR + 30, bargap=0.35, hovermode="closest", showlegend=False)
-    return Chart(figure, _told(what, [(part.name, part.totals.premium_minor) for part in slices]))
-
-
-def across_time(when: Sequence[date], grain: Grain, ticks: int, *, names: Sequence[str] | None = None) -> go.Figure:
-    """Return an empty figure over time buckets; `names` are their x values, by default their first days.
-
-    A bucket under way stands in a dashed frame.
-    """
-    figure = base()
-    values = names or [str(day) for day in when]
-    labels = [f"{day:%b %Y}" if grain == "month" else f"{day.day} {day:%b}" for day in when]
-    step = max(1, -(-len(when) // ticks))
-    figure.update_xaxes(type="category", tickangle=0, showgrid=False)
-    # Beside the middle of its bucket: over a bucket that a tick names, the pointer would show the tick's text.
-    marks = [place + _BESIDE for place in range(0, len(values), step)]
-    figure.update_xaxes(tickvals=marks, ticktext=labels[::step])
-    # A category that no bar has is unknown to the axis, and a mark would stand elsewhere.
-    figure.update_xaxes(categoryorder="array", categoryarray=list(values))
-    figure.update_yaxes(rangemode="tozero", nticks=6)
-    figure.update_layout(hovermode="x unified", height=320)
-    if is_under_way(when, grain) and len(when) > 1:
-        figure.add_shape(
-            type="rect",
-            xref="x",
-            yref="paper",
-            x0=len(when) - 1.5,
-            x1=len(when) - 0.5,
-            y0=0,
-            y1=1,
-            line={"color": colours.FAINT, "width": 1, "dash": "dash"},
+    values = [
+        charts.labelled(
+            part.totals.premium_minor / 100,
+            f"{words.short_naira(part.totals.premium_minor)} · {_percent(part, whole)}",
+            f"{html.escape(part.name)}<br>{words.naira(part.totals.premium_minor)}"
+            f"<br>{words.count(part.totals.written)} policies",
         )
-    return figure
+        for part in slices
+    ]
+    largest = max((part.totals.premium_minor for part in slices), default=0) / 100
+    return Chart(
+        option=charts.build_option(
+            [charts.bars(what, values, colours.series()[0], label=charts.label_bars("right"), barWidth=22)],
+            # Leaves room for the label beside the longest bar.
+            across=[charts.hidden_axis(largest * 1.75)],
+            up=[charts.category_axis([_short(part.name) for part in slices], inverse=True, axisLine={"show": False})],
+            tooltip={"trigger": "item"},
+        ),
+        alt=_told(what, [(part.name, part.totals.premium_minor) for part in slices]),
+        height=len(slices) * charts.BAR_HEIGHT + 30,
+        targets=[[Clicked(str(part.id), None) if part.id else None for part in slices]],
+    )
 
 
-def bucket_names(when: Sequence[date], grain: Grain, totals_minor: Sequence[int]) -> list[str]:
-    """Return the name of each bucket with its total, as the pointer shows it."""
+def build_over_time(
+    series: Sequence[Mapping[str, Any]],
+    when: Sequence[date],
+    grain: Grain,
+    *,
+    names: Sequence[str],
+    up: Sequence[Mapping[str, Any]],
+    most_labels: int,
+    values: str = charts.NAIRA,
+) -> dict[str, Any]:
+    """Return the option of series over time buckets; `names` are the buckets as the tooltip tells them."""
+    labels = [f"{day:%b %Y}" if grain == "month" else f"{day.day} {day:%b}" for day in when]
+    return charts.build_option(
+        series,
+        across=charts.named_axis(names, labels, most_labels=most_labels),
+        up=up,
+        tooltip=charts.over_axis(values),
+        legend=list(dict.fromkeys(each["name"] for each in series)),
+    )
+
+
+def name_buckets(when: Sequence[date], grain: Grain, totals_minor: Sequence[int]) -> list[str]:
+    """Return the name of each bucket with its total, as the tooltip shows it."""
     totals = [*totals_minor, *[0] * (len(when) - len(totals_minor))]
     under_way = when[-1] if is_under_way(when, grain) else None
     return [
-        f"{_bucket_name(day, grain)} · {words.naira(total)} in all{' so far' if day == under_way else ''}"
+        f"{name_bucket(day, grain)} · {words.naira(total)} in all{' so far' if day == under_way else ''}"
         for day, total in zip(when, totals, strict=True)
     ]
 
 
-def _bucket_name(day: date, grain: Grain) -> str:
+def name_bucket(day: date, grain: Grain) -> str:
+    """Return a bucket in words: "Sun 1 Nov 2026", "Week of 2 Nov 2026", "November 2026"."""
     if grain == "month":
         return f"{day:%B %Y}"
     return f"Week of {words.day(day)}" if grain == "week" else f"{day:%a} {words.day(day)}"
@@ -184,11 +183,19 @@ def is_under_way(when: Sequence[date], grain: Grain) -> bool:
     return bool(when) and get_bucket_start(clock.today(), grain) == when[-1]
 
 
-def _label_naira(figure: go.Figure, most_minor: int) -> None:
-    """Label the vertical axis in the units of the page: ₦500k, ₦2.5m."""
+def _naira_bars(amounts_minor: Sequence[int], when: Sequence[date], grain: Grain) -> list[Any]:
+    """Return kobo as naira, the bucket under way as an unfinished bar."""
+    naira: list[Any] = [minor / 100 for minor in amounts_minor]
+    if naira and len(when) > 1 and is_under_way(when, grain):
+        naira[-1] = charts.unfinished(naira[-1])
+    return naira
+
+
+def _naira_axis(most_minor: int) -> list[dict[str, Any]]:
+    """Return an axis in the units of the page: ₦500k, ₦2.5m."""
     step = _round_step(most_minor)
-    marks = range(0, most_minor + step, step)
-    figure.update_yaxes(tickvals=[mark / 100 for mark in marks], ticktext=[_mark(mark) for mark in marks])
+    marks = range(0, max(most_minor, 1) + step, step)
+    return charts.marked_axis([mark // 100 for mark in marks], [_mark(mark) for mark in marks])
 
 
 def _round_step(most_minor: int) -> int:
@@ -203,35 +210,12 @@ def _mark(minor: int) -> str:
     return re.sub(r"\.0+(?=[a-z])", "", short)
 
 
-def base() -> go.Figure:
-    """Return an empty figure in the colours of the active theme."""
-    axis = {"tickfont": {"color": colours.TEXT}, "fixedrange": True}
-    return go.Figure(
-        layout={
-            "margin": {"l": 4, "r": 4, "t": 4, "b": 4},
-            "legend": {
-                "orientation": "h",
-                "y": 1.02,
-                "yanchor": "bottom",
-                "x": 0,
-                "traceorder": "normal",
-                "font": {"color": colours.TEXT},
-            },
-            "hoverlabel": {"font": {"color": colours.TEXT}},
-            "dragmode": False,
-            "xaxis": axis,
-            "yaxis": axis,
-        }
-    )
-
-
 def _looks(line: Series, rank: int) -> dict[str, Any]:
     """Return the colour and pattern of a member by its rank; grey for the sum of the remaining ones."""
     if rank >= MOST_SERIES and line.position is None:
-        return {"color": colours.FAINT}
-    turn, colour = divmod(rank if line.position is None else line.position, len(colours.SERIES))
-    pattern = {"shape": _PATTERNS[turn % len(_PATTERNS)], "solidity": 0.25}
-    return {"color": colours.SERIES[colour], "pattern": pattern}
+        return {"colour": colours.faint()}
+    turn, colour = divmod(rank if line.position is None else line.position, colours.SERIES_COUNT)
+    return {"colour": colours.series()[colour], "pattern": turn % len(charts.DECALS)}
 
 
 def _folded(lines: Sequence[Series]) -> list[Series]:
@@ -248,31 +232,9 @@ def _percent(part: Slice, whole: int) -> str:
 
 
 def _short(name: str, most: int = 32) -> str:
-    return plain(name if len(name) <= most else f"{name[: most - 1].rstrip()}…")
-
-
-def plain(name: str) -> str:
-    """Escape a name for a chart, which would interpret tags in texts."""
-    return name.replace("&", "&amp;").replace("<", "&lt;")
+    return name if len(name) <= most else f"{name[: most - 1].rstrip()}…"
 
 
 def _told(what: str, parts: Sequence[tuple[str, int]]) -> str:
     largest = "; ".join(f"{name} {words.naira(minor)}" for name, minor in parts[:5])
     return f"{what}. Largest: {largest}." if parts else f"{what}: nothing."
-
-
-@dataclass(frozen=True, slots=True)
-class Clicked:
-    """Meaning of a click on a chart: the member's id and the first day of the bucket, where the bar has them."""
-
-    member: str | None
-    bucket: date | None
-
-
-def get_clicked(event: Any) -> Clicked | None:  # noqa: ANN401 an event of Streamlit's
-    """Return what was clicked; None when a click deselected it or the bar stands for nothing in particular."""
-    points = event.selection.points if event else []
-    data = points[0].get("customdata") if points else None
-    member, bucket = [*(data if isinstance(data, list | tuple) else [data]), None][:2]
-    day = date.fromisoformat(bucket) if isinstance(bucket, str) and _DAY.fullmatch(bucket) else None
-    return Clicked(str(member) if member else None, day) if member or day else None

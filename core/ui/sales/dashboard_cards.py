@@ -1,7 +1,7 @@
 """The cards of the dashboard: one chart each; a click offers the sales behind a segment."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -13,15 +13,16 @@ from core.services.sales.cohorts import Cohort
 from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
-from core.ui.kit import figure_cache, url_state, words
+from core.ui.kit import charts, figure_cache, url_state, words
+from core.ui.kit.charts import Chart
 from core.ui.kit.figure_cache import StoreState
 from core.ui.lists import columns, tables
-from core.ui.sales import charts, drill
-from core.ui.sales.charts import Chart
+from core.ui.sales import charts as sales_charts
+from core.ui.sales import drill
+from core.ui.sales.charts import Clicked
 from core.ui.sales.sales_filters import LABELS, Asked
 
 GRAINS: dict[Grain, str] = {"day": "Day", "week": "Week", "month": "Month"}
-_CONFIG = {"displayModeBar": False, "responsive": True}
 _LONGEST_BY_DAY, _LONGEST_BY_WEEK, _MOST_BARS = 62, 190, 400
 
 
@@ -67,7 +68,7 @@ def draw_premium(page: Page, lines: Sequence[Series]) -> None:
             with st.container(horizontal=True, width="content", gap="small"):
                 _choice("by", "By", GRAINS, cut.grain)
                 _choice("split", "Stacked by", LABELS, cut.split)
-        chart = charts.over_time(
+        chart = sales_charts.over_time(
             breakdowns.list_buckets(page.window, cut.grain),
             lines,
             cut.grain,
@@ -85,7 +86,8 @@ def draw_commissions(page: Page, summary: Summary) -> None:
             _bucketed(summary, page.cut, "Distributors", lambda takings: takings.distributor_minor),
         ]
         when = breakdowns.list_buckets(summary.window, page.cut.grain)
-        _plot("commissions", charts.lines_over_time(when, lines, page.cut.grain, what="Commissions"), page)
+        chart = sales_charts.lines_over_time(when, lines, page.cut.grain, what="Commissions")
+        charts.draw(chart, key=_key_of("commissions", page))
 
 
 def draw_new_against_renewal(page: Page, summary: Summary) -> None:
@@ -97,7 +99,9 @@ def draw_new_against_renewal(page: Page, summary: Summary) -> None:
             _bucketed(summary, page.cut, "Renewal", lambda takings: takings.renewed_minor),
         ]
         when = breakdowns.list_buckets(summary.window, page.cut.grain)
-        chart = charts.over_time(when, lines, page.cut.grain, what="Premium of new policies and renewals", ticks=5)
+        chart = sales_charts.over_time(
+            when, lines, page.cut.grain, what="Premium of new policies and renewals", ticks=5
+        )
         _draw("mix", chart, page, None)
 
 
@@ -113,19 +117,19 @@ def draw_shares(page: Page, parts: Breakdown) -> None:
         for title, about, dimension, slices in cards:
             with st.container(border=True, height="stretch"):
                 _title(title, f"{about} Click a bar for its sales.")
-                _draw(title, charts.ranked_bars(slices, whole=parts.premium_minor, what=title), page, dimension)
+                _draw(title, sales_charts.ranked_bars(slices, whole=parts.premium_minor, what=title), page, dimension)
     with st.container(border=True):
         _title("Instalments", "Premium by how often the customer pays it.")
-        instalments = charts.ranked_bars(parts.list_instalments(), whole=parts.premium_minor, what="Instalments")
-        _plot("Instalments", instalments, page)
+        chart = sales_charts.ranked_bars(parts.list_instalments(), whole=parts.premium_minor, what="Instalments")
+        charts.draw(chart, key=_key_of("instalments", page))
 
 
 def draw_year_on_year(page: Page) -> None:
     """Draw the premium of the last 12 months beside that of the 12 before, whatever the period."""
     with st.container(border=True, height="stretch"):
         _title("Year on year", "Premium by month, whatever the period above; the other filters apply.")
-        chart = charts.year_on_year(figure_cache.year_on_year(page.at, page.asked.criteria))
-        _draw("year", chart, replace(page, cut=Cut("month", page.cut.split)), None)
+        chart = sales_charts.year_on_year(figure_cache.year_on_year(page.at, page.asked.criteria))
+        _draw("year", chart, page, None, "month")
 
 
 def draw_cohorts(page: Page) -> None:
@@ -173,24 +177,16 @@ def _choice(name: str, label: str, options: Mapping[Any, str], value: str) -> No
     )
 
 
-def _draw(name: str, chart: Chart, page: Page, dimension: Dimension | None) -> None:
-    """Draw a chart whose segments are clickable, and below it the offer for the clicked one."""
+def _draw(name: str, chart: Chart, page: Page, dimension: Dimension | None, grain: Grain | None = None) -> None:
+    """Draw a chart whose bars are clickable, and below it the offer for the clicked one."""
 
-    def on_click(key: str) -> None:
-        drill.remember(name, dimension, charts.get_clicked(st.session_state[key]), page.cut.grain, page.window)
+    def on_click(clicked: Clicked | None) -> None:
+        drill.remember(name, dimension, clicked, grain or page.cut.grain, page.window)
 
-    _plot(name, chart, page, on_click)
+    charts.draw(chart, key=_key_of(name, page), on_click=on_click)
     drill.offer(name, page.asked, page.at, page.names)
 
 
-def _plot(name: str, chart: Chart, page: Page, on_click: Callable[[str], None] | None = None) -> None:
+def _key_of(name: str, page: Page) -> str:
     # The key changes with the selection, so that a click is forgotten once the page shows something else.
-    key = f"{name} {sorted(page.asked.link.items())}"
-    if on_click is None:
-        st.plotly_chart(chart.figure, key=key, config=_CONFIG, alt=chart.alt)
-        return
-
-    def on_select() -> None:
-        on_click(key)
-
-    st.plotly_chart(chart.figure, key=key, config=_CONFIG, alt=chart.alt, on_select=on_select, selection_mode="points")
+    return f"{name} {sorted(page.asked.link.items())}"

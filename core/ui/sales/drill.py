@@ -35,15 +35,15 @@ class Drill:
 
 
 def remember(chart: str, dimension: Dimension | None, clicked: Clicked | None, grain: Grain, window: Window) -> None:
-    """Store a click for the next drawing of its chart; None closes the offer."""
+    """Store a click for the next drawing of its chart; a second one on the same bar, or on no bar, closes the offer."""
+    before = st.session_state.pop(_DRILL, None)
     if clicked is None:
-        st.session_state.pop(_DRILL, None)
         return
     days = days_of_bucket(clicked.bucket, grain, window) if clicked.bucket else None
     member = clicked.member if dimension else None
-    st.session_state[_DRILL] = Drill(
-        chart=chart, dimension=dimension, member=member, days=days, address=url_state.all_parameters()
-    )
+    drill = Drill(chart=chart, dimension=dimension, member=member, days=days, address=url_state.all_parameters())
+    if drill != before:
+        st.session_state[_DRILL] = drill
 
 
 def days_of_bucket(day: date, grain: Grain, window: Window) -> Window:

@@ -9,7 +9,7 @@ from sqlmodel import col
 from core.services.dimensions import Choices
 from core.services.exports.column_parts import customer_columns, printed_columns, sale_name_columns, text_column
 from core.services.exports.exports import ExportKind
-from core.services.renewals import call_list, due_table
+from core.services.renewals import call_list, due_table, latest_calls
 from core.services.renewals import due as renewals_due
 from core.services.renewals.call_list import CallListFilter
 from core.services.renewals.calls import OUTCOMES
@@ -32,7 +32,7 @@ def _rows(columns: Sequence[Any], criteria: CallListFilter, _: Choices) -> AnySe
     return (
         sa.select(*columns)
         .select_from(Policy)
-        .outerjoin(RenewalCall, col(RenewalCall.id) == call_list.build_latest_call())
+        .outerjoin(RenewalCall, col(RenewalCall.id) == latest_calls.build_latest_call())
         .outerjoin(Staff, col(Staff.id) == col(RenewalCall.owner_id))
         .where(*call_list.build_conditions(criteria))
     )
@@ -60,7 +60,7 @@ DUE = ExportKind(
         text_column("call_owner", col(Staff.name)),
         text_column("call_note", col(RenewalCall.note), width=40),
         printed_columns(
-            ("reminded_at", INSTANT, call_list.build_latest_reminder()),
+            ("reminded_at", INSTANT, latest_calls.build_latest_reminder()),
             ("policy_id", ID, col(Policy.id)),
             ("purchase_id", ID, col(Policy.purchase_id)),
         ),

@@ -65,6 +65,16 @@ def list_movable(session: ScopedSession, month: date, to: str, *, by: Person) ->
     return [row for row in rows if any(step.to == to and not step.needs_note for step in _list_allowed(row, by))]
 
 
+def count_for_another(session: ScopedSession, month: date, *, by: Person) -> int:
+    """Return the number of a month's statements that this person has prepared, so that another approves them."""
+    rows = statement_reading.list_statements(session, month=month)
+    return sum(
+        row.prepared_by == by.id
+        and any(step.needs_other for step in _of(row.paper.state, is_reversal=row.reverses_id is not None))
+        for row in rows
+    )
+
+
 def _list_allowed(row: StatementRow, by: Person) -> list[Transition]:
     if not by.has_role("finance"):
         return []
