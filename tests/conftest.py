@@ -8,7 +8,8 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -35,7 +36,9 @@ from core.store.access import Scope, Store, engine  # noqa: E402
 from core.store.schema import migrating  # noqa: E402
 from tests import compiled_once  # noqa: E402
 from tests.open_connections import every_connection_closed  # noqa: E402
+from tests.portfolio import Sales  # noqa: E402
 from tests.postgres_database import PostgresDatabase, administer  # noqa: E402
+from tests.prefilled import prefilled  # noqa: E402
 from tests.process_state import unchanged_process  # noqa: E402, F401 a fixture of every test
 
 if TYPE_CHECKING:
@@ -215,15 +218,42 @@ def collector(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator["Collec
 
 
 @pytest.fixture
-def partner(store: Store) -> Partner:
-    """A distributor that sells."""
-    return make_partner(store, "Swift Lenders")
+def sales() -> Sales | None:
+    """The sales that the store of some tests begins with; a file of tests says which."""
+    return None
 
 
 @pytest.fixture
-def stranger(store: Store) -> Partner:
+def sellers(request: pytest.FixtureRequest, store: Store, sales: Sales | None) -> tuple[Partner, ...]:
+    """The distributors of these sales, for a test that wants them; otherwise none."""
+    if sales is None or sales.fixture not in request.fixturenames:
+        return ()
+    with store.engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT 1 FROM staff").first() is None, "sales come before everything else"
+    return prefilled(store, (request.module.__name__, sales), partial(_sell, sales))
+
+
+def _sell(sales: Sales, store: Store) -> tuple[Partner, ...]:
+    names = ("Swift Lenders", "Other Motors") if sales.of_both else ("Swift Lenders",)
+    made = tuple(make_partner(store, name) for name in names)
+    ids = tuple(each.id for each in made)
+    for portfolio in sales.of_both:
+        replace(portfolio, sellers=ids).write(store)
+    for portfolio in sales.of_partner:
+        replace(portfolio, sellers=ids[:1]).write(store)
+    return made
+
+
+@pytest.fixture
+def partner(store: Store, sellers: tuple[Partner, ...]) -> Partner:
+    """A distributor that sells."""
+    return sellers[0] if sellers else make_partner(store, "Swift Lenders")
+
+
+@pytest.fixture
+def stranger(store: Store, sellers: tuple[Partner, ...]) -> Partner:
     """Another distributor, who must see nothing of the first."""
-    return make_partner(store, "Other Motors")
+    return sellers[1] if len(sellers) > 1 else make_partner(store, "Other Motors")
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ class Portfolio:
 
     seed: int
     size: int
-    sellers: tuple[UUID, ...]
+    sellers: tuple[UUID, ...] = ()
     is_live: bool = True
     days: int = 90
     now: datetime = NOW
@@ -54,6 +54,18 @@ class Portfolio:
                     session.execute(sa.insert(entity), rows)
             daily_rollup.rebuild(session.connection())
             credit_notes.fill(session, self.now)
+
+
+@dataclass(frozen=True)
+class Sales:
+    """Portfolios of the partner and the stranger, or of the partner alone, that the tests with a fixture begin with.
+
+    They are made once and copied for each test.
+    """
+
+    fixture: str
+    of_both: tuple[Portfolio, ...] = ()
+    of_partner: tuple[Portfolio, ...] = ()
 
 
 def sales_at(session: ScopedSession, seller: UUID, *instants: datetime) -> None:

@@ -13,16 +13,20 @@ from core.services.people import sign_in, staff, staff_sessions
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
-from tests.portfolio import Portfolio
+from tests.portfolio import Portfolio, Sales
 from tests.spreadsheets import cells
 
 PATH = "/exports/purchases.csv"
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="cookie", of_partner=(Portfolio(seed=5, size=20),))
+
+
+@pytest.fixture
 def cookie(store: Store, partner: Partner) -> dict[str, dict[str, str]]:
     """For each role, the headers of a browser that it is signed in with."""
-    Portfolio(seed=5, size=20, sellers=(partner.id,)).write(store)
     found = {}
     with store.writing(Scope.system()) as session:
         for role in ("operations", "finance", "claims", "supervisor", "admin"):

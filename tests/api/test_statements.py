@@ -12,7 +12,7 @@ from core.services.finance.statements import states as statement_states
 from core.store.access import Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
 
 pytestmark = pytest.mark.frozen_at(NOW)
@@ -21,8 +21,12 @@ AUGUST = date(2026, 8, 1)
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="sent", of_both=(Portfolio(seed=21, size=80),))
+
+
+@pytest.fixture
 def sent(store: Store, partner: Partner, stranger: Partner) -> UUID:
-    Portfolio(seed=21, size=80, sellers=(partner.id, stranger.id)).write(store)
     finance = Finance(store)
     for each in (stranger, partner):
         made = finance.do(statements.prepare, Party("distributor", each.id), AUGUST, by="funmi")

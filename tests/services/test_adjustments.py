@@ -12,7 +12,7 @@ from core.services.finance.movements import MovementRow
 from core.store.access import Scope, Store
 from core.store.schema.tables import Adjustment, AdjustmentProposal, Movement
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import OUTSIDERS, Finance, select
 
 pytestmark = pytest.mark.frozen_at(NOW)
@@ -26,8 +26,12 @@ TYPED = {
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=5, size=40),))
+
+
+@pytest.fixture
 def finance(store: Store, partner: Partner) -> Finance:
-    Portfolio(seed=5, size=40, sellers=(partner.id,)).write(store)
     return Finance(store)
 
 

@@ -20,7 +20,7 @@ from core.states.claims import DECIDED
 from core.store.access import Scope, Store
 from core.store.schema.tables import Bordereau, BordereauLine, Claim, ClaimEvent, ClaimPayment, Movement
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio, sales_at
+from tests.portfolio import NOW, Portfolio, Sales, sales_at
 from tests.services.finance_office import OUTSIDERS, Finance
 
 pytestmark = pytest.mark.frozen_at(NOW)
@@ -29,8 +29,12 @@ AUGUST, SEPTEMBER, OCTOBER = (date(2026, month, 1) for month in (8, 9, 10))
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=21, size=90),))
+
+
+@pytest.fixture
 def finance(store: Store, partner: Partner) -> Finance:
-    Portfolio(seed=21, size=90, sellers=(partner.id,)).write(store)
     return Finance(store)
 
 

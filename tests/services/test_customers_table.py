@@ -17,15 +17,19 @@ from core.services.views import customer as customer_view
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy, Purchase, Renewal
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 
 LIVE = Scope.staff(is_live=True)
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="sold", of_both=(Portfolio(seed=9, size=90),))
+
+
+@pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
     with clock.freeze(NOW):
-        Portfolio(seed=9, size=90, sellers=(partner.id, stranger.id)).write(store)
         yield store
 
 

@@ -17,7 +17,7 @@ from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import WebhookEndpoint
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio, lagos, sales_at
+from tests.portfolio import NOW, Portfolio, Sales, lagos, sales_at
 from tests.services.selling import sell
 
 pytestmark = pytest.mark.frozen_at(NOW)
@@ -28,9 +28,16 @@ LIVE = Scope.staff(is_live=True)
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(
+        fixture="sold",
+        of_both=(Portfolio(seed=21, size=160, days=200),),
+        of_partner=(Portfolio(seed=22, size=30, is_live=False, days=200),),
+    )
+
+
+@pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
-    Portfolio(seed=21, size=160, sellers=(partner.id, stranger.id), days=200).write(store)
-    Portfolio(seed=22, size=30, sellers=(partner.id,), is_live=False, days=200).write(store)
     return store
 
 

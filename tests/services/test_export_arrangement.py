@@ -21,7 +21,7 @@ from core.services.sales.filter import PurchaseFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 from tests.spreadsheets import cells
 
 LIVE = Scope.staff(is_live=True)
@@ -34,8 +34,12 @@ def now() -> Iterator[None]:
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="sold", of_both=(Portfolio(seed=31, size=40),))
+
+
+@pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
-    Portfolio(seed=31, size=40, sellers=(partner.id, stranger.id)).write(store)
     return store
 
 

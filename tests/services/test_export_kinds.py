@@ -50,7 +50,7 @@ from core.store.schema.tables import (
     Staff,
 )
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 from tests.spreadsheets import cells, moment
 
 pytestmark = pytest.mark.frozen_at(NOW)
@@ -81,9 +81,14 @@ EVERY_CLAIM = ClaimFilter()
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(
+        fixture="sold", of_both=(Portfolio(seed=31, size=40),), of_partner=(Portfolio(seed=32, size=12, is_live=False),)
+    )
+
+
+@pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
-    Portfolio(seed=31, size=40, sellers=(partner.id, stranger.id)).write(store)
-    Portfolio(seed=32, size=12, sellers=(partner.id,), is_live=False).write(store)
     return store
 
 

@@ -26,7 +26,7 @@ from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Purchase
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio, lagos
+from tests.portfolio import NOW, Portfolio, Sales, lagos
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
@@ -44,9 +44,14 @@ WINDOW = Window.from_days(lagos(NOW).replace(month=9, day=1), lagos(NOW))
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(
+        fixture="sold", of_both=(Portfolio(seed=3, size=120),), of_partner=(Portfolio(seed=4, size=30, is_live=False),)
+    )
+
+
+@pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
-    Portfolio(seed=3, size=120, sellers=(partner.id, stranger.id)).write(store)
-    Portfolio(seed=4, size=30, sellers=(partner.id,), is_live=False).write(store)
     return store
 
 

@@ -19,7 +19,7 @@ from core.store.access import Scope, ScopedSession, Store
 from core.store.rollups import daily_rollup
 from core.store.schema.tables import Claim, ClaimPayment, Policy, Product, Purchase, Refund, Renewal
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio, lagos, sales_at
+from tests.portfolio import NOW, Portfolio, Sales, lagos, sales_at
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
@@ -31,10 +31,15 @@ WINDOWS = [Window.from_days(TODAY - timedelta(days=n), TODAY) for n in (0, 6, 29
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(
+        fixture="sold", of_both=(Portfolio(seed=7, size=160),), of_partner=(Portfolio(seed=8, size=40, is_live=False),)
+    )
+
+
+@pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
     """A live portfolio of two distributors, and another in test mode that must never show."""
-    Portfolio(seed=7, size=160, sellers=(partner.id, stranger.id)).write(store)
-    Portfolio(seed=8, size=40, sellers=(partner.id,), is_live=False).write(store)
     return store
 
 

@@ -11,7 +11,7 @@ from core.services.views.finder import Hit
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Purchase
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
@@ -19,9 +19,18 @@ LIVE = Scope.staff(is_live=True)
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(
+        fixture="sold",
+        of_partner=(
+            Portfolio(seed=41, size=30),
+            Portfolio(seed=42, size=10, is_live=False),
+        ),
+    )
+
+
+@pytest.fixture
 def sold(store: Store, partner: Partner) -> Store:
-    Portfolio(seed=41, size=30, sellers=(partner.id,)).write(store)
-    Portfolio(seed=42, size=10, sellers=(partner.id,), is_live=False).write(store)
     return store
 
 

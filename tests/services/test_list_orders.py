@@ -20,7 +20,7 @@ from core.services.policies.filter import PolicyFilter
 from core.services.products import list as product_list
 from core.store.access import Scope, ScopedSession, Store
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 
 SMALL = 7
 Read = Callable[[ScopedSession, Any, Paging], Any]
@@ -67,9 +67,13 @@ LISTS: dict[str, tuple[Any, Read]] = {
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="sold", of_both=(Portfolio(seed=5, size=30),))
+
+
+@pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
     with clock.freeze(NOW):
-        Portfolio(seed=5, size=30, sellers=(partner.id, stranger.id)).write(store)
         with store.writing(Scope.system()) as session:
             for name in ("Zainab", "ada", "Bola"):
                 staff.add_or_update(

@@ -29,7 +29,7 @@ from core.services.paging import Paging
 from core.store.access import Scope, Store
 from core.store.schema.tables import Payment, PaymentSettlement, PayoutBatch
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import OUTSIDERS, Finance
 
 pytestmark = pytest.mark.frozen_at(NOW)
@@ -41,8 +41,12 @@ TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001", "c
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=21, size=60),))
+
+
+@pytest.fixture
 def finance(store: Store, partner: Partner) -> Finance:
-    Portfolio(seed=21, size=60, sellers=(partner.id,)).write(store)
     return Finance(store)
 
 

@@ -19,7 +19,7 @@ from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Difference, Movement, Policy, Reconciliation
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import OUTSIDERS, Finance
 
 pytestmark = pytest.mark.frozen_at(NOW)
@@ -31,8 +31,12 @@ ASKED = {"kind": "insurer", "month": "2026-09-01", "file_name": "september.csv",
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=21, size=120),))
+
+
+@pytest.fixture
 def finance(store: Store, partner: Partner) -> Finance:
-    Portfolio(seed=21, size=120, sellers=(partner.id,)).write(store)
     return Finance(store)
 
 

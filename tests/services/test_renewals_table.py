@@ -17,16 +17,20 @@ from core.services.sales import sales_totals
 from core.services.windows import open_dates, open_days
 from core.store.access import Scope, Store
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 
 LIVE = Scope.staff(is_live=True)
 DAYS = open_days(date(2026, 9, 15), date(2026, 11, 3))
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="sold", of_both=(Portfolio(seed=5, size=160),))
+
+
+@pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
     with clock.freeze(NOW):
-        Portfolio(seed=5, size=160, sellers=(partner.id, stranger.id)).write(store)
         yield store
 
 

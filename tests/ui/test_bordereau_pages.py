@@ -5,7 +5,7 @@ import pytest
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.store.access import Store
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, follow, lists, press, row_links, texts
 from tests.ui.finance_pages import open_page
@@ -16,8 +16,12 @@ LIST, ONE = "finance/bordereaux.py", "finance/bordereau.py"
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=21, size=60),))
+
+
+@pytest.fixture
 def finance(store: Store, partner: Partner) -> Finance:
-    Portfolio(seed=21, size=60, sellers=(partner.id,)).write(store)
     return Finance(store)
 
 

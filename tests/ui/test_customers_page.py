@@ -23,7 +23,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Customer, Policy
 from core.ui.kit import words
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, address, follow, lists, person_of, press, row_links, texts
 
@@ -32,9 +32,13 @@ BVN = "22345678901"
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="sold", of_both=(Portfolio(seed=12, size=60),))
+
+
+@pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
     with clock.freeze(NOW):
-        Portfolio(seed=12, size=60, sellers=(partner.id, stranger.id)).write(store)
         yield store
 
 

@@ -23,16 +23,21 @@ from core.ui.lists import periods
 from core.ui.sales import charts, drill, tiles
 from core.ui.sales.charts import Clicked
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio, lagos, sales_at
+from tests.portfolio import NOW, Portfolio, Sales, lagos, sales_at
 from tests.ui.conftest import Screen, address, follow, lists, person_of, press, sent, texts
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(
+        fixture="sold", of_both=(Portfolio(seed=11, size=80),), of_partner=(Portfolio(seed=12, size=8, is_live=False),)
+    )
+
+
+@pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
-    Portfolio(seed=11, size=80, sellers=(partner.id, stranger.id)).write(store)
-    Portfolio(seed=12, size=8, sellers=(partner.id,), is_live=False).write(store)
     return store
 
 

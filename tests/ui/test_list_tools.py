@@ -17,15 +17,19 @@ from core.store.schema.tables import Purchase
 from core.ui.frame import page_links
 from core.ui.kit import words
 from tests.conftest import Partner
-from tests.portfolio import Portfolio
+from tests.portfolio import Portfolio, Sales
 from tests.ui.conftest import Screen, address, labels, person_of, press, sent, texts
 
 LIST = "sales/purchases.py"
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="sold", of_both=(Portfolio(seed=21, size=20),))
+
+
+@pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
-    Portfolio(seed=21, size=20, sellers=(partner.id, stranger.id)).write(store)
     return store
 
 

@@ -6,7 +6,7 @@ from core.services.finance import movements
 from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance, select
 from tests.ui.conftest import Screen, labels, lists, press, texts
 from tests.ui.finance_pages import open_page
@@ -17,8 +17,12 @@ LIST, ONE = "finance/movements.py", "finance/movement.py"
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=21, size=60),))
+
+
+@pytest.fixture
 def finance(store: Store, partner: Partner) -> Finance:
-    Portfolio(seed=21, size=60, sellers=(partner.id,)).write(store)
     return Finance(store)
 
 

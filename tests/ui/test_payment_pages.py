@@ -17,7 +17,7 @@ from core.services.paging import Paging
 from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, texts
 from tests.ui.finance_pages import open_page
@@ -30,8 +30,12 @@ TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001", "c
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=21, size=60),))
+
+
+@pytest.fixture
 def finance(store: Store, partner: Partner) -> Finance:
-    Portfolio(seed=21, size=60, sellers=(partner.id,)).write(store)
     return Finance(store)
 
 

@@ -22,7 +22,7 @@ from core.store.access import Scope, Store
 from core.ui.exports import panel as export_panel
 from core.ui.kit import words
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 from tests.ui.conftest import Screen, address, follow, labels, lists, press, row_links, texts
 
 pytestmark = pytest.mark.frozen_at(NOW)
@@ -31,8 +31,12 @@ LIST, ONE = "sales/purchases.py", "sales/purchase.py"
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="sold", of_both=(Portfolio(seed=21, size=110),))
+
+
+@pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
-    Portfolio(seed=21, size=110, sellers=(partner.id, stranger.id)).write(store)
     return store
 
 

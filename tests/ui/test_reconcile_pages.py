@@ -6,7 +6,7 @@ from core import money
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.store.access import Store
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, texts
 from tests.ui.finance_pages import open_page
@@ -17,8 +17,12 @@ FORM, ONE, DIFFERENCE = (f"finance/{name}.py" for name in ("reconcile", "reconci
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=21, size=60),))
+
+
+@pytest.fixture
 def finance(store: Store, partner: Partner) -> Finance:
-    Portfolio(seed=21, size=60, sellers=(partner.id,)).write(store)
     return Finance(store)
 
 

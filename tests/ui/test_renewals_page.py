@@ -22,7 +22,7 @@ from core.store.schema.tables import Policy, Renewal
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.covers import shipped
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, address, follow, lists, person_of, press, row_links, sent, texts
 
@@ -32,9 +32,13 @@ A_YEAR_ON = shipped.STILL + timedelta(days=362)
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="sold", of_both=(Portfolio(seed=4, size=120, days=300),))
+
+
+@pytest.fixture
 def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
     with clock.freeze(NOW):
-        Portfolio(seed=4, size=120, sellers=(partner.id, stranger.id), days=300).write(store)
         yield store
 
 

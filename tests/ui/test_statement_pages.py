@@ -12,7 +12,7 @@ from core.services.finance.statements import states as statement_states
 from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner
-from tests.portfolio import NOW, Portfolio
+from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, sent, texts
 from tests.ui.finance_pages import open_page
@@ -23,8 +23,12 @@ LIST, ONE = "finance/statements.py", "finance/statement.py"
 
 
 @pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=21, size=60),))
+
+
+@pytest.fixture
 def finance(store: Store, partner: Partner) -> Finance:
-    Portfolio(seed=21, size=60, sellers=(partner.id,)).write(store)
     return Finance(store)
 
 
