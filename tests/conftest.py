@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import hypothesis
@@ -33,6 +33,7 @@ from core.services.people import passwords  # noqa: E402
 from core.services.products import catalogue  # noqa: E402
 from core.services.selling.buying import Seller  # noqa: E402
 from core.store.access import Scope, Store, engine  # noqa: E402
+from core.store.access import sqlite as sqlite_access  # noqa: E402
 from core.store.schema import migrating  # noqa: E402
 from tests import compiled_once  # noqa: E402
 from tests.open_connections import every_connection_closed  # noqa: E402
@@ -59,6 +60,24 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A password is hashed slowly on purpose. The suite hashes thousands, and takes the cheapest hash of the same kind.
 passwords._hasher = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1),))
+
+
+# No test cuts the power: the disk is waited for by those alone that ask for it with `waits_for_disk`.
+_PREPARE = sqlite_access._prepare
+
+
+def _prepare_without_waiting(connection: Any, record: Any, *, cache_kib: int) -> None:
+    _PREPARE(connection, record, cache_kib=cache_kib)
+    connection.execute("PRAGMA synchronous=OFF")
+
+
+sqlite_access._prepare = _prepare_without_waiting
+
+
+@pytest.fixture
+def waits_for_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stores on SQLite that are opened from now on are as durable as a server's."""
+    monkeypatch.setattr(sqlite_access, "_prepare", _PREPARE)
 
 
 @pytest.hookimpl(trylast=True)

@@ -10,6 +10,7 @@ only_sqlite = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 FULL, ON, TEN_SECONDS = 2, 1, 10_000
 
 
+@pytest.mark.usefixtures("waits_for_disk")
 @only_sqlite
 def test_every_connection_keeps_what_it_acknowledged_and_checks_what_refers(store: Store) -> None:
     journal = "wal" if wal_is_safe() else "delete"
