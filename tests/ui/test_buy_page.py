@@ -359,6 +359,21 @@ def test_each_customer_of_a_cover_has_a_draft(screen: Screen, store: Store, part
     assert "Ngozi" not in texts(at)
 
 
+def test_a_draft_stays_in_its_mode_when_the_form_is_filled_on_in_the_other(
+    screen: Screen, store: Store, partner: Partner
+) -> None:
+    author, cover = person_in(store), insurer_a.THIRD_PARTY
+    at = chosen(screen(signed_in=author, path=PAGE), store, partner, cover)
+    fill(at, cover, first_name="Ngozi").run()
+    at.button_group(key="mode_switch").set_value("Test").run()
+    fill(at, cover, first_name="Tester").run()
+    named = {
+        is_live: [draft.values["first_name"] for draft in sale_drafts.list_mine(is_live, author)]
+        for is_live in (True, False)
+    }
+    assert named == {True: ["Ngozi"], False: ["Tester"]}
+
+
 def test_another_customer_chosen_in_the_form_leaves_the_draft_of_the_first(
     screen: Screen, store: Store, partner: Partner
 ) -> None:

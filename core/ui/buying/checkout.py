@@ -124,7 +124,7 @@ def _confirm(checkout: Checkout, reviewed: _Reviewed) -> None:
         _refuse(error)
         return
     else:
-        sale_drafts.discard(checkout.form, checkout.counter.person)
+        sale_drafts.discard(checkout.form, checkout.counter)
         st.session_state[f"{checkout.key}.receipt"] = receipt
     st.rerun()
 

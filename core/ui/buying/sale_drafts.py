@@ -54,11 +54,11 @@ def restore(form: Form, cover: str, counter: Counter) -> None:
     named = st.query_params.get(DRAFT)
     mine = list_mine(counter.is_live, counter.person) if named else ()
     found = next((draft for draft in mine if str(draft.id) == named), None)
-    held, is_typed = _held(form), bool(_typed(form))
+    held, is_typed = _held(form, counter), bool(_typed(form))
     if found is not None and found.cover == cover:
         if found.id != held or not is_typed:
             forms.clear(form)
-            _hold(form, found)
+            _hold(form, found, counter)
             for name, value in found.values.items():
                 st.session_state[f"{form.key}.{name}"] = _decode(value)
     elif held is not None and not is_typed:
@@ -71,7 +71,7 @@ def store_draft(form: Form, cover: str, counter: Counter, product_id: UUID, give
     if not typed:
         return
     draft = Draft(
-        id=_held(form) or ids.new(),
+        id=_held(form, counter) or ids.new(),
         cover=cover,
         distributor_id=counter.distributor_id,
         product_id=product_id,
@@ -79,17 +79,17 @@ def store_draft(form: Form, cover: str, counter: Counter, product_id: UUID, give
         given={name: str(value) if isinstance(value, Decimal) else value for name, value in given.items()},
         updated_at=clock.now(),
     )
-    if st.session_state.get(f"{form.key}.kept_draft") != _mark(draft):
+    if _held(form, counter) is None or st.session_state.get(f"{form.key}.kept_draft") != _mark(draft):
         with writing(Scope.system()) as session:
             drafts.keep_draft(session, draft, is_live=counter.is_live, by=counter.person)
-        _hold(form, draft)
-    page_links.put_in_address(DRAFT, str(_held(form)))
+        _hold(form, draft, counter)
+    page_links.put_in_address(DRAFT, str(_held(form, counter)))
 
 
-def discard(form: Form, person: Person) -> None:
+def discard(form: Form, counter: Counter) -> None:
     """Delete the draft that the form holds, and clear the form."""
-    if (held := _held(form)) is not None:
-        delete(held, person)
+    if (held := _held(form, counter)) is not None:
+        delete(held, counter.person)
     forms.clear(form)
 
 
@@ -114,7 +114,7 @@ def let_go(form: Form) -> None:
 
 def draw_state(form: Form, counter: Counter) -> None:
     """Draw the line that says since when the form is kept, with the buttons that discard it or begin another."""
-    held = _held(form)
+    held = _held(form, counter)
     found = next((draft for draft in list_mine(counter.is_live, counter.person) if draft.id == held), None)
     if found is None:
         return
@@ -128,7 +128,7 @@ def draw_state(form: Form, counter: Counter) -> None:
             type="tertiary",
             icon=":material/delete:",
             on_click=_discard_open,
-            args=(form, counter.person),
+            args=(form, counter),
         )
         st.button(
             "New sale",
@@ -140,8 +140,8 @@ def draw_state(form: Form, counter: Counter) -> None:
         )
 
 
-def _discard_open(form: Form, person: Person) -> None:
-    discard(form, person)
+def _discard_open(form: Form, counter: Counter) -> None:
+    discard(form, counter)
     st.query_params.pop(DRAFT, None)
 
 
@@ -149,8 +149,8 @@ def _pointer(form: Form) -> str:
     return f"{form.key}.{DRAFT}"
 
 
-def _hold(form: Form, draft: Draft) -> None:
-    st.session_state[_pointer(form)] = draft.id
+def _hold(form: Form, draft: Draft, counter: Counter) -> None:
+    st.session_state[_pointer(form)] = (draft.id, counter.is_live)
     st.session_state[f"{form.key}.kept_draft"] = _mark(draft)
 
 
@@ -159,9 +159,10 @@ def _mark(draft: Draft) -> str:
     return f"{draft.distributor_id} {draft.product_id} {draft.given} {sorted(map(repr, draft.values.items()))}"
 
 
-def _held(form: Form) -> UUID | None:
-    held: UUID | None = st.session_state.get(_pointer(form))
-    return held
+def _held(form: Form, counter: Counter) -> UUID | None:
+    """Return the draft that the form holds; what is typed on in the other mode is another one."""
+    held: tuple[UUID, bool] | None = st.session_state.get(_pointer(form))
+    return held[0] if held and held[1] == counter.is_live else None
 
 
 def _typed(form: Form) -> dict[str, Any]:

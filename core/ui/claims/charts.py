@@ -84,7 +84,11 @@ def reasons(rows: Sequence[tuple[str, int]]) -> Chart:
     told = ", ".join(f"{name} {number:,}" for name, number in rows)
     return Chart(
         option=charts.build_option(
-            [charts.bars("Declined", values, colours.series()[1], label=charts.label_bars("right"), barWidth=22)],
+            [
+                charts.bars(
+                    ClaimStatus.DECLINED, values, colours.series()[1], label=charts.label_bars("right"), barWidth=22
+                )
+            ],
             across=[charts.hidden_axis(most * _ROOM)],
             up=[charts.category_axis(titles, inverse=True, axisLine={"show": False})],
             tooltip={"trigger": "item"},
