@@ -14,7 +14,8 @@ from core.ui.kit.charts import Chart
 
 MOST_SERIES: Final = colours.SERIES_COUNT - 1
 _HEIGHT: Final = 320
-_SMALL: Final = 260
+# As high as a year of cohorts, which stands beside it.
+_YEAR_HEIGHT: Final = 440
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def year_on_year(pairs: Sequence[MonthPair]) -> Chart:
             legend=[each["name"] for each in series],
         ),
         alt=f"Premium by month, year on year. {told}.",
-        height=_SMALL,
+        height=_YEAR_HEIGHT,
         targets=[[Clicked(None, clock.add_months(month, -12)) for month in when], [Clicked(None, m) for m in when]],
     )
 
