@@ -53,7 +53,7 @@ def faults_of_either_look(page: Page) -> list[str]:
 
 
 def open_by_menu(page: Page, screen: menu.Screen) -> None:
-    """Open a screen by its link, as to load everything anew for each takes three times as long."""
+    """Open a screen by its link, without loading the application anew for each."""
     # A claim officer's queue has its count beside its name.
     name = re.compile(rf"^{re.escape(screen.title)}( \(\d+\))?$")
     page.get_by_role("navigation", name="App pages").get_by_role("link", name=name).click()
