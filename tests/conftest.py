@@ -88,7 +88,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish() -> None:
-    """Leave all that was imported and collected out of every search for garbage: it took a quarter of the time."""
+    """Leave all that was imported and collected out of every search for garbage, which take less time for it."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)

@@ -160,7 +160,7 @@ def address(desk: Desk) -> str:
 
 @pytest.fixture(scope="session")
 def profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which the browser keeps compiled scripts, without which each page takes twice as long."""
+    """The folder in which the browser keeps compiled scripts, so that not every visit compiles them anew."""
     return tmp_path_factory.mktemp("profile")
 
 

@@ -11,6 +11,9 @@ from core.ui.frame import menu
 from tests.e2e.conftest import Visit, settled
 
 AXE: Final = Axe()
+# A colour that is on its way from light to dark is neither.
+FINISHED: Final = """Promise.allSettled(document.getAnimations()
+    .filter(each => each.effect.getComputedTiming().endTime < Infinity).map(each => each.finished))"""
 SERIOUS: Final = frozenset({"serious", "critical"})
 # Streamlit's own menu groups its links in sections that are not list items; by the rule, and a part of the markup.
 OF_THE_FRAMEWORK: Final = (("list", 'data-testid="stSidebarNavItems"'), ("listitem", '<li class="st-emotion-cache'))
@@ -43,13 +46,14 @@ def faults_of_either_look(page: Page) -> list[str]:
     in_light = list(faults(page))
     page.emulate_media(color_scheme="dark")
     expect(page.locator("html, body, .stApp").last).to_have_css("color-scheme", "dark")
+    page.evaluate(FINISHED)
     in_dark = [f"dark {fault}" for fault in faults(page, runOnly=["color-contrast"])]
     page.emulate_media(color_scheme="light")
     return in_light + in_dark
 
 
 def open_by_menu(page: Page, screen: menu.Screen) -> None:
-    """Open a screen by its link, as to load everything anew for each takes three times as long."""
+    """Open a screen by its link, without loading the application anew for each."""
     # A claim officer's queue has its count beside its name.
     name = re.compile(rf"^{re.escape(screen.title)}( \(\d+\))?$")
     page.get_by_role("navigation", name="App pages").get_by_role("link", name=name).click()
