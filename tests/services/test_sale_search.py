@@ -27,7 +27,7 @@ TUNDE = {"first_name": "Tunde", "last_name": "Ademola", "email": "Tunde@example.
 
 
 @pytest.fixture
-def sales(store: Store, partner: Partner) -> tuple[Sale, Sale]:
+def two_sales(store: Store, partner: Partner) -> tuple[Sale, Sale]:
     """A motor policy of Ngozi and an accident policy of Tunde."""
     return (
         sell(store, partner, insurer_a.THIRD_PARTY, is_live=True, registration_number="ABC-123-XY", **NGOZI),
@@ -58,8 +58,8 @@ def cancel(store: Store, partner: Partner, sale: Sale, *, by_insurer: bool) -> N
         )
 
 
-def test_one_box_finds_a_purchase_by_all_that_a_caller_may_say(store: Store, sales: tuple[Sale, Sale]) -> None:
-    ngozi, tunde = sales
+def test_one_box_finds_a_purchase_by_all_that_a_caller_may_say(store: Store, two_sales: tuple[Sale, Sale]) -> None:
+    ngozi, tunde = two_sales
     number = str(ngozi.policy["meta"]["policy_number"])
     for text in (
         *("ngozi okafor", "NGOZI@example.com", "abc 123xy", number, f" {number.lower()} ", number[-9:]),
@@ -73,23 +73,23 @@ def test_one_box_finds_a_purchase_by_all_that_a_caller_may_say(store: Store, sal
 
 
 def test_a_whole_number_does_not_find_the_longer_ones_that_contain_it(
-    store: Store, partner: Partner, sales: tuple[Sale, Sale]
+    store: Store, partner: Partner, two_sales: tuple[Sale, Sale]
 ) -> None:
-    whole = str(sales[0].policy["meta"]["policy_number"])
+    whole = str(two_sales[0].policy["meta"]["policy_number"])
     with store.writing(partner.scope(is_live=True)) as session:
-        policy = session.get_one(Policy, sales[1].policy_id)
+        policy = session.get_one(Policy, two_sales[1].policy_id)
         policy.policy_number = policy.number_key = f"{whole.upper()}1"
         session.flush()
-    assert found(store, find=whole) == {sales[0].purchase_id}
-    assert found(store, find=whole[:-1]) == {sale.purchase_id for sale in sales}
+    assert found(store, find=whole) == {two_sales[0].purchase_id}
+    assert found(store, find=whole[:-1]) == {sale.purchase_id for sale in two_sales}
 
 
 def test_purchases_are_listed_by_the_state_of_policy_and_payment(
-    store: Store, partner: Partner, sales: tuple[Sale, Sale]
+    store: Store, partner: Partner, two_sales: tuple[Sale, Sale]
 ) -> None:
-    ngozi, tunde = (sale.purchase_id for sale in sales)
+    ngozi, tunde = (sale.purchase_id for sale in two_sales)
     assert found(store, policy="In force", payment="paid") == {ngozi, tunde}
-    cancel(store, partner, sales[1], by_insurer=False)
+    cancel(store, partner, two_sales[1], by_insurer=False)
     with store.reading(DESK) as session:
         given_back = session.execute(sa.select(Refund.total_minor).where(Refund.purchase_id == tunde)).scalar_one()
     row = next(row for row in listed(store) if row.id == tunde)
@@ -99,6 +99,6 @@ def test_purchases_are_listed_by_the_state_of_policy_and_payment(
     assert found(store, policy="In force") == found(store, payment="paid") == {ngozi}
     assert found(store, payment="refunded") == set()
     assert found(store, policy=["Cancelled", "In force"], payment=["paid", "part"]) == {ngozi, tunde}
-    cancel(store, partner, sales[0], by_insurer=True)
+    cancel(store, partner, two_sales[0], by_insurer=True)
     states = {row.id: row.payment_state for row in listed(store)}
     assert found(store, payment="refunded") == {key for key, state in states.items() if state == "Refunded"}

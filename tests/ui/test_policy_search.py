@@ -30,7 +30,7 @@ TUNDE = {"first_name": "Tunde", "last_name": "Ade_mola", "email": "Tunde@example
 
 
 @pytest.fixture
-def sales(store: Store, partner: Partner) -> tuple[Sale, Sale]:
+def two_sales(store: Store, partner: Partner) -> tuple[Sale, Sale]:
     """Two policies of two people, live."""
     return (
         sell(store, partner, insurer_a.THIRD_PARTY, is_live=True, registration_number="ABC-123-XY", **NGOZI),
@@ -87,26 +87,26 @@ def test_what_was_typed_decides_where_to_look(text: str, kinds: tuple[str, ...])
         "Okafor-Bello, Ngozi",
     ],
 )
-def test_one_box_finds_a_policy_by_any_of_its_names(store: Store, sales: tuple[Sale, Sale], text: str) -> None:
-    assert found(store, text) == {sales[0].policy_id}
+def test_one_box_finds_a_policy_by_any_of_its_names(store: Store, two_sales: tuple[Sale, Sale], text: str) -> None:
+    assert found(store, text) == {two_sales[0].policy_id}
 
 
-def test_a_number_is_found_in_any_case_and_spacing(store: Store, sales: tuple[Sale, Sale]) -> None:
-    number = str(sales[0].policy["meta"]["policy_number"])
-    assert found(store, f" {number.lower()} ") == found(store, str(sales[0].policy_id)) == {sales[0].policy_id}
-    assert found(store, number.lower()[-8:-1]) == {sales[0].policy_id}
+def test_a_number_is_found_in_any_case_and_spacing(store: Store, two_sales: tuple[Sale, Sale]) -> None:
+    number = str(two_sales[0].policy["meta"]["policy_number"])
+    assert found(store, f" {number.lower()} ") == found(store, str(two_sales[0].policy_id)) == {two_sales[0].policy_id}
+    assert found(store, number.lower()[-8:-1]) == {two_sales[0].policy_id}
 
 
 @pytest.mark.parametrize("phone", ["08051112222", "+2348051112222", "0805 111 2222", "+234 805 111 2222"])
-def test_a_phone_is_found_in_any_spelling(store: Store, sales: tuple[Sale, Sale], phone: str) -> None:
-    assert found(store, phone) == {sales[1].policy_id}
+def test_a_phone_is_found_in_any_spelling(store: Store, two_sales: tuple[Sale, Sale], phone: str) -> None:
+    assert found(store, phone) == {two_sales[1].policy_id}
 
 
 @pytest.mark.parametrize(
     "text",
     ["%", "__", "Ade%", "nobody", "ABC-999-XY", "x@y.z", "07000000000", "01900000-0000-7000-8000-0000000000ff"],
 )
-def test_what_is_not_there_is_not_found(store: Store, sales: tuple[Sale, Sale], text: str) -> None:
+def test_what_is_not_there_is_not_found(store: Store, two_sales: tuple[Sale, Sale], text: str) -> None:
     if len(text) < search_text.MIN_LENGTH:
         with pytest.raises(InvalidInput):
             found(store, text)
@@ -114,23 +114,23 @@ def test_what_is_not_there_is_not_found(store: Store, sales: tuple[Sale, Sale], 
         assert found(store, text) == set()
 
 
-def test_signs_of_a_pattern_are_letters_here(store: Store, sales: tuple[Sale, Sale]) -> None:
-    assert found(store, "ade_mo") == {sales[1].policy_id}
+def test_signs_of_a_pattern_are_letters_here(store: Store, two_sales: tuple[Sale, Sale]) -> None:
+    assert found(store, "ade_mo") == {two_sales[1].policy_id}
 
 
-def test_the_other_mode_is_never_found(store: Store, sales: tuple[Sale, Sale]) -> None:
+def test_the_other_mode_is_never_found(store: Store, two_sales: tuple[Sale, Sale]) -> None:
     assert found(store, "ABC-123-XY", is_live=False) == found(store, None, is_live=False) == set()
 
 
-def test_filters_narrow_what_was_found(store: Store, partner: Partner, sales: tuple[Sale, Sale]) -> None:
+def test_filters_narrow_what_was_found(store: Store, partner: Partner, two_sales: tuple[Sale, Sale]) -> None:
     with store.writing(partner.scope(is_live=True)) as session:
         policy_changes.cancel(
-            session, sales[1].policy_id, actor="t", reason="moved away", by_insurer=False, expected_version=1
+            session, two_sales[1].policy_id, actor="t", reason="moved away", by_insurer=False, expected_version=1
         )
         provider, product = session.execute(
-            sa.select(Policy.provider_id, Policy.product_id).where(Policy.id == sales[0].policy_id)
+            sa.select(Policy.provider_id, Policy.product_id).where(Policy.id == two_sales[0].policy_id)
         ).one()
-    first, both = {sales[0].policy_id}, {sale.policy_id for sale in sales}
+    first, both = {two_sales[0].policy_id}, {sale.policy_id for sale in two_sales}
     assert found(store, None, PolicyFilter(status=True)) == first
     assert found(store, None, PolicyFilter(status=False)) == both - first
     assert found(store, None, PolicyFilter(provider_ids=(provider,))) == first
@@ -147,14 +147,14 @@ def test_an_empty_store_says_what_to_do(screen: Screen) -> None:
     assert not lists(at)
 
 
-def test_everything_is_listed_newest_first_with_its_total(screen: Screen, sales: tuple[Sale, Sale]) -> None:
+def test_everything_is_listed_newest_first_with_its_total(screen: Screen, two_sales: tuple[Sale, Sale]) -> None:
     at = open_page(screen)
     assert "**2** policies" in texts(at)
     assert rows(at) == ["Tunde Ade_mola", "Ngozi Okafor-Bello"]
     assert list(lists(at)[0]["State"]) == ["In force", "In force"]
 
 
-def test_the_box_writes_the_address_and_says_what_it_looked_for(screen: Screen, sales: tuple[Sale, Sale]) -> None:
+def test_the_box_writes_the_address_and_says_what_it_looked_for(screen: Screen, two_sales: tuple[Sale, Sale]) -> None:
     at = open_page(screen)
     at.text_input(key="find").set_value("abc 123 xy").run()
     assert at.query_params["find"] == "abc 123 xy"
@@ -163,7 +163,7 @@ def test_the_box_writes_the_address_and_says_what_it_looked_for(screen: Screen, 
     assert "policy number or plate" in texts(at)
 
 
-def test_an_address_reproduces_the_view_and_reset_takes_it_back(screen: Screen, sales: tuple[Sale, Sale]) -> None:
+def test_an_address_reproduces_the_view_and_reset_takes_it_back(screen: Screen, two_sales: tuple[Sale, Sale]) -> None:
     at = open_page(screen, find="okafor", force="yes", role="principal")
     assert at.text_input(key="find").value == "okafor"
     assert at.selectbox(key="force").value == "yes"
@@ -173,14 +173,14 @@ def test_an_address_reproduces_the_view_and_reset_takes_it_back(screen: Screen, 
     assert not {"find", "force", "role"} & set(at.query_params)
 
 
-def test_nothing_found_offers_the_way_back(screen: Screen, sales: tuple[Sale, Sale]) -> None:
+def test_nothing_found_offers_the_way_back(screen: Screen, two_sales: tuple[Sale, Sale]) -> None:
     at = open_page(screen, find="nobody at all")
     assert "No policy matches" in texts(at)
     assert len(rows(press(at, "Show all policies"))) == 2
 
 
 def test_a_filter_changed_on_the_screen_goes_back_to_the_first_page(
-    screen: Screen, sales: tuple[Sale, Sale], monkeypatch: pytest.MonkeyPatch
+    screen: Screen, two_sales: tuple[Sale, Sale], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "PAGE_SIZE", 1)
     at = open_page(screen, page="2")
@@ -195,30 +195,30 @@ def test_a_filter_changed_on_the_screen_goes_back_to_the_first_page(
 
 
 @pytest.mark.parametrize("page", ["2", "0", "-1", "x", "99999999999999"])
-def test_a_page_that_does_not_exist_is_said(screen: Screen, sales: tuple[Sale, Sale], page: str) -> None:
+def test_a_page_that_does_not_exist_is_said(screen: Screen, two_sales: tuple[Sale, Sale], page: str) -> None:
     at = open_page(screen, page=page)
     assert "There is no page" in texts(at)
     assert len(rows(press(at, "Go to the first page"))) == 2
 
 
 @pytest.mark.parametrize("find", ["x", "y" * 101])
-def test_a_text_too_short_or_too_long_is_said(screen: Screen, sales: tuple[Sale, Sale], find: str) -> None:
+def test_a_text_too_short_or_too_long_is_said(screen: Screen, two_sales: tuple[Sale, Sale], find: str) -> None:
     at = open_page(screen, find=find)
     assert "2 to 100 characters" in texts(at)
     assert not lists(at)
 
 
-def test_wrong_filters_in_the_address_are_said_or_left_out(screen: Screen, sales: tuple[Sale, Sale]) -> None:
+def test_wrong_filters_in_the_address_are_said_or_left_out(screen: Screen, two_sales: tuple[Sale, Sale]) -> None:
     assert len(rows(open_page(screen, force="maybe", role="king"))) == 2
     at = open_page(screen, provider="01900000-0000-7000-8000-0000000000ff")
     assert "which is not known here" in texts(at)
     assert len(rows(press(at, "Start again without filters"))) == 2
 
 
-def test_a_row_opens_its_policy_and_leads_back(screen: Screen, sales: tuple[Sale, Sale]) -> None:
+def test_a_row_opens_its_policy_and_leads_back(screen: Screen, two_sales: tuple[Sale, Sale]) -> None:
     at = open_page(screen, "claims", find="okafor")
     follow(at, row_links(at)[0])
-    assert at.query_params["id"] == str(sales[0].policy_id)
+    assert at.query_params["id"] == str(two_sales[0].policy_id)
     assert "Ngozi Okafor-Bello" in texts(at)
 
 
