@@ -24,10 +24,12 @@ function closeMenu(frames = 90) {
   else requestAnimationFrame(() => closeMenu(frames - 1));
 }
 
+// Without an event in the history: the next run of the page reads the URL, and a run for this alone would take away what
+// is being typed.
 function put(parameters) {
   const url = new URL(document.location.href);
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  if (url.href !== document.location.href) visit(url.href, { replaces: true });
+  if (url.href !== document.location.href) history.replaceState({}, "", url.pathname + url.search);
 }
 
 export default function ({ data }) {
