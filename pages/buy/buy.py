@@ -51,8 +51,6 @@ unfinished = st.container()
 choices = st.grid(3, min_column_width=220, gap="small")
 whom = st.container(gap="xsmall")
 sale = choose(sellers)
-with unfinished:
-    draft_list.draw(person, sellers, {cover.key for cover in COVERS}, is_open=sale is None)
 if sale is None:
     st.caption("Choose for whom you sell, then the cover and the product.")
 elif receipt := checkout.receipt_of(sale.key):
@@ -62,3 +60,6 @@ else:
         sale_drafts.begin_another(sale.form)
         known_customer.fill(sale.form, customer)
     checkout.run(sale)
+# Last, so that it has what the form has just stored.
+with unfinished:
+    draft_list.draw(person, sellers, {cover.key for cover in COVERS}, is_open=sale is None)

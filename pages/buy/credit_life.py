@@ -105,7 +105,7 @@ frame.page_header("Credit life", "See what the cover of a loan costs and why, th
 with reading(frame.scope()) as session:
     sellers = distributors.list_active(session)
 step = st.query_params.get(STEP)
-draft_list.draw(person, sellers, {CREDIT_LIFE.key}, is_open=step != DETAILS)
+unfinished = st.container()
 if receipt := checkout.receipt_of(KEY):
     st.query_params.pop(STEP, None)
     receipts.show(KEY, receipt)
@@ -115,3 +115,6 @@ elif step == DETAILS:
     buy(sellers)
 else:
     explore(sellers)
+# Last, so that it has what the form has just stored.
+with unfinished:
+    draft_list.draw(person, sellers, {CREDIT_LIFE.key}, is_open=step != DETAILS)
