@@ -15,12 +15,12 @@ from core.covers.faults import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.claims.workflow.payments import reference_key
 from core.services.finance.parties import Party
 from core.services.finance.payments import allocation, balances
 from core.services.finance.payments.allocation import Balance
 from core.services.people import staff
 from core.services.people.staff import Person
+from core.services.transfers import Reference, reference_key
 from core.states.payments import TRANSITIONS, PaymentState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Payment, PaymentSettlement, Statement
@@ -45,16 +45,10 @@ def _check_past(value: date) -> date:
     return value
 
 
-def _check_reference(value: str) -> str:
-    if not reference_key(value):
-        raise fault("must have a letter or a digit")
-    return value
-
-
 class BankAnswer(Request):
     """Input: the reference under which the bank moved a payment, and the day on which it did."""
 
-    bank_reference: Annotated[str, Field(min_length=2, max_length=60), AfterValidator(_check_reference)]
+    bank_reference: Annotated[Reference, Field(min_length=2)]
     value_on: Annotated[fields.Day, AfterValidator(_check_past)]
 
 
