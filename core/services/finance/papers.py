@@ -11,7 +11,7 @@ from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.bordereaux.reading import Reported
 from core.services.finance.statements import reading as statement_reading
 from core.store.access import ScopedSession
-from core.store.schema.tables import Adjustment, Policy, Refund, Renewal
+from core.store.schema.tables import Adjustment, Policy, Purchase, Refund, Renewal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,7 +40,9 @@ def _list_movement_ids(session: ScopedSession, policy_id: UUID) -> list[UUID]:
     """
     renewals = sa.and_(col(Renewal.deleted_at).is_(None), col(Renewal.status))
     queries = (
-        sa.select(col(Policy.purchase_id)).where(col(Policy.id) == policy_id),
+        sa.select(col(Purchase.id))
+        .join(Policy, col(Policy.purchase_id) == col(Purchase.id))
+        .where(col(Policy.id) == policy_id, col(Purchase.deleted_at).is_(None)),
         sa.select(col(Renewal.id)).where(col(Renewal.policy_id) == policy_id, renewals),
         sa.select(col(Refund.id)).where(col(Refund.policy_id) == policy_id),
         sa.select(col(Adjustment.id)).where(col(Adjustment.policy_id) == policy_id),
