@@ -99,7 +99,9 @@ def _differing_indexes(connection: sa.Connection) -> list[object]:
     """
     name = sa.bindparam("name", type_=sa.String)
     if connection.dialect.name == "sqlite":
-        text = sa.select(sa.column("sql")).select_from(sa.table("sqlite_master")).where(sa.column("name") == name)
+        text: sa.Select[tuple[str]] = (
+            sa.select(sa.column("sql")).select_from(sa.table("sqlite_master")).where(sa.column("name") == name)
+        )
     else:
         text = sa.select(sa.func.pg_get_indexdef(sa.func.to_regclass(name)))
     found: list[object] = []
