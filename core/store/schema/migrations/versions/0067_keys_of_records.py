@@ -1,4 +1,4 @@
-"""What the screen of one record reads is found by its keys, and any part of a name or phone in an index of its own."""
+"""Records are found by the keys that their screens read, and any part of a name or phone in an index of its own."""
 
 from alembic import op
 
