@@ -1,4 +1,4 @@
-"""What a reconciliation lets pass is bounded for a row and for a file, and shown (contract K8)."""
+"""The tolerance of a reconciliation is bounded for a row and for a file, and shown (contract K8)."""
 
 from datetime import date
 from uuid import UUID
