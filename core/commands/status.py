@@ -9,7 +9,7 @@ from rich.console import Console
 
 from core import clock
 from core.services.admin import status as service
-from core.services.admin.status import Status
+from core.services.admin.status import QueueStatus, Status
 from core.store.access import Scope, reading, store
 from core.store.schema import versions
 
@@ -32,17 +32,23 @@ def status(*, json: Annotated[bool, typer.Option("--json", help="One JSON object
         raise typer.Exit(1)
 
 
+def _describe(queue: QueueStatus) -> str:
+    parts = {
+        f"{queue.depth:,} wait": True,
+        f"due for {queue.oldest_seconds:,} s": queue.oldest_seconds,
+        f"{queue.refused:,} given up, as their receivers did not take them": queue.refused,
+        "no server configured": not queue.configured,
+    }
+    return ", ".join(part for part, holds in parts.items() if holds)
+
+
 def _print(found: Status) -> None:
     backup = clock.format_lagos(found.backup_at) if found.backup_at else "never"
     lines = {
         "Release": f"{found.version}, commit {(found.commit or 'unknown')[:12]}",
         "Migration": f"{found.migration}",
         "Workers": ", ".join(f"{beat.name} ({beat.release})" for beat in found.workers if beat.is_fresh) or "none",
-        **{
-            queue.name: f"{queue.depth:,} wait"
-            + (f", due for {queue.oldest_seconds:,} s" if queue.oldest_seconds else "")
-            for queue in found.queues
-        },
+        **{queue.name: _describe(queue) for queue in found.queues},
         "Free on the disk": f"{found.disk_free_bytes / (1 << 30):,.1f} GiB",
         "Clock": f"{found.clock_skew_seconds:+.1f} s",
         "Newest backup": backup,

@@ -59,7 +59,8 @@ class EventFeed(Row, table=True):
 class WebhookEndpoint(Record, Owned, table=True):
     """An address that wants events (contract W3); `secret` and `old_secret` are sealed.
 
-    `key_id` is the API key that registered it, and with which it ends; none for one registered at the desk.
+    `key_id` is the API key that registered it, none for one registered at the desk: it belongs to its distributor, and
+    goes on when the key is revoked.
     `failing_since` is the first failure after the last success.
     """
 
