@@ -1,6 +1,7 @@
 """`coverdesk status`: what runs, what waits, and what needs a person."""
 
 import sys
+from dataclasses import replace
 from typing import Annotated
 
 import orjson
@@ -10,6 +11,7 @@ from rich.console import Console
 from core import clock
 from core.services.admin import status as service
 from core.services.admin.status import QueueStatus, Status
+from core.services.compliance import remembering
 from core.store.access import Scope, reading, store
 from core.store.schema import versions
 
@@ -24,6 +26,8 @@ def status(*, json: Annotated[bool, typer.Option("--json", help="One JSON object
         raise typer.Exit(1)
     with reading(Scope.system()) as session:
         found = service.get_status(session)
+        if unlisted := remembering.find_fault(session):
+            found = replace(found, faults=[*found.faults, unlisted])
     if json:
         sys.stdout.write(f"{orjson.dumps(found.as_json(), option=orjson.OPT_INDENT_2).decode()}\n")
     else:
