@@ -31,7 +31,7 @@ def _forget() -> None:
 
 
 class _Typed(io.StringIO):
-    """What a person types at a terminal."""
+    """The text that a person types at a terminal."""
 
     def isatty(self) -> bool:
         return True
