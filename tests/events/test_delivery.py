@@ -366,7 +366,7 @@ def test_endpoints_that_ended_with_their_key_in_an_earlier_release_are_disabled_
             keys.revoke_key(session, hooks.partner.test_key, actor="tests")
         hooks.store.drop_idle_connections()
         with hooks.store.writers.begin() as connection:
-            command.downgrade(migrating._config(connection), "0064")
+            command.downgrade(migrating._config(connection), "0065-1")
         migrating.migrate(hooks.store)
         hooks.store.drop_idle_connections()
         ended = hooks.endpoint(made)

@@ -188,7 +188,7 @@ def test_events_of_an_earlier_store_get_the_time_that_stands_in_them(store: Stor
     known = times()
     store.drop_idle_connections()
     with store.writers.begin() as connection:
-        command.downgrade(migrating._config(connection), "0058")
+        command.downgrade(migrating._config(connection), "0064-1")
     migrating.migrate(store)
     store.drop_idle_connections()
     assert len(known) > 2
