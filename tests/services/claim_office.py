@@ -36,6 +36,8 @@ SAID: dict[str, dict[str, Any]] = {
     "Declined": {"reason": "exclusion", "note": "Excluded by the wording"},
     "Paid": {"payment_reference": REFERENCE},
 }
+# Who approved does not pay, and who declined does not take up the appeal.
+WHO = {"Paid": "ada", "Declined": "bola"}
 PAID = ("Approved", "Offer sent", "Offer accepted", "Paid")
 
 
@@ -109,7 +111,12 @@ class Office:
             if status == "Paid":
                 self.payments += 1
                 said["payment_reference"] = f"TRF-{self.payments:04d}"
-            self.move(claim_id, status, by="ada" if status == "Paid" else "sade", **said)
+            self.move(claim_id, status, by=WHO.get(status, "sade"), **said)
+
+    def approve_anew(self, claim_id: UUID, *, by: str = "bola") -> None:
+        """Give an approval again that lapsed."""
+        reasons = dict.fromkeys(CHECK_KEYS, "Seen, and accepted")
+        self.do(claim_actions.approve_anew, claim_id, by=by, version=self.claim(claim_id).version, reasons=reasons)
 
     def do(self, verb: Any, claim_id: UUID, *, by: str = "bola", **options: Any) -> Any:
         """Any other service on a claim."""

@@ -62,13 +62,14 @@ def hand_over(
     StateForbids for a claim that is not Offer accepted and for one that could not be paid as it stands.
     """
     given: HandOverInput = request.validate(HandOverInput, {"hand_over_note": note})
-    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-    if not person.has_role("supervisor"):
-        raise NotAllowed("A supervisor hands a payment to finance")
-    transition = claim_guards.require_transition(claim, ClaimStatus.PAID)
-    judgement = claim_judgement.judge(session, claim)
-    if missing := _list_missing(transition, claim, person, judgement):
-        raise StateForbids(f"Paying needs {' and '.join(missing)}", detail={"missing": missing})
+    with claim_changes.refusals(claim_id, "hand to finance", person=person):
+        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+        if not person.has_role("supervisor"):
+            raise NotAllowed("A supervisor hands a payment to finance")
+        transition = claim_guards.require_transition(claim, ClaimStatus.PAID)
+        judgement = claim_judgement.judge(session, claim)
+        if missing := _list_missing(transition, claim, person, judgement):
+            raise StateForbids(f"Paying needs {' and '.join(missing)}", detail={"missing": missing})
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     minor = claim_payments.get_balance(claim, judgement.limits)
     referrals.open_referral(
@@ -128,9 +129,10 @@ def pay(
     """
     require_payer(person)
     inputs, details = _read_inputs(payment_reference, amount, payment)
-    claim = claim_changes.get_seen_for_update(session, claim_id, version=version)
-    move = _judge(session, claim, person, inputs, details, for_update=True)
-    return moves.apply(session, claim, replace(move, file_id=file_id))
+    with claim_changes.refusals(claim_id, "pay", person=person):
+        claim = claim_changes.get_seen_for_update(session, claim_id, version=version)
+        move = _judge(session, claim, person, inputs, details, for_update=True)
+        return moves.apply(session, claim, replace(move, file_id=file_id))
 
 
 def check_payment(
