@@ -3,12 +3,12 @@
 How a service adopts it:
 
     subject = Subject(kind="credit note", id=note.id, amount_minor=note.total_minor, parts={"the payee": [...], ...})
-    approve(session, subject, staff_id=person.id, role="finance", limit_minor=None, at=at)     # when it is approved
-    follow_change(session, subject, actor=person.actor, at=at)                                 # at the end of a change
-    fault = find_fault(session, subject)          # before money leaves: why the approval does not stand, None if it does
+    approve(session, subject, staff_id=person.id, role="finance", limit_minor=None, at=at)   # when it is approved
+    follow_change(session, subject, actor=person.actor, at=at)                               # at the end of a change
+    fault = find_fault(session, subject)              # before money leaves: why it does not stand, None if it does
 
 `parts` are plain data by the words for them in a sentence, "the payee" or "the bank account". A part that the approval
-did not know is no change. Every refused act should also be in the log: see `audit.log.refusals`.
+did not know is no change. Every refused act should also be in the log: see `audit.log.keep_refusal`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -72,9 +72,15 @@ class Approval:
 
 
 def approve(
-    session: ScopedSession, subject: Subject, *, staff_id: UUID, role: str, limit_minor: int | None, at: datetime
+    session: ScopedSession,
+    subject: Subject,
+    *,
+    staff_id: UUID,
+    role: str,
+    limit_minor: int | None,
+    at: datetime,
 ) -> UUID:
-    """Write an approval of a subject as it is now, by a person who acted in a role and under a limit in kobo, if any."""
+    """Write an approval of a subject as it is now, by a person who acted in a role and under a limit in kobo."""
     approval_id, parts = ids.new(), frozen.freeze(subject.parts)
     given: dict[str, Any] = {"amount_minor": subject.amount_minor, "limit_minor": limit_minor, "role": role}
     given |= {"subject_id": subject.id, "staff_id": staff_id, "approved_at": at, "parts": parts}

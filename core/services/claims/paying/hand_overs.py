@@ -15,12 +15,14 @@ from core import money
 from core.covers import request
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.claims.intake import requirements
+from core.services.claims.workflow import chain as claim_chain
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import guards as claim_guards
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import moves, referrals, transitions
 from core.services.claims.workflow import payees as claim_payees
 from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow.chain import Link
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import HandOverInput, PaymentInput, TransitionInput
 from core.services.claims.workflow.judgement import Judgement
@@ -52,6 +54,7 @@ class HandOver:
     by: str
     at: datetime
     note: str
+    links: Sequence[Link]
 
 
 def hand_over(
@@ -275,4 +278,5 @@ def _build(session: ScopedSession, row: Any) -> HandOver:
         by=row.by,
         at=referral.created_at,
         note=referral.note,
+        links=claim_chain.list_shown(claim_chain.list_links(session, claim)),
     )

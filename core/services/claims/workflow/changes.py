@@ -1,7 +1,7 @@
 """Start and end of every change to a claim: lock the row at the expected version, save, write the audit entry."""
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
-from core.errors import NotAllowed, NotFound, StaleVersion
+from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion
 from core.services.audit import log as audit
 from core.services.claims.lists import claims
 from core.services.claims.lists.shapes import ClaimRecord
@@ -61,9 +61,15 @@ def require_claims_role(person: Person) -> None:
         raise NotAllowed("Claims are worked by claims officers and supervisors")
 
 
-def refusals(claim_id: UUID, act: str, *, person: Person) -> AbstractContextManager[None]:
-    """Log an act on a claim that is refused, in a transaction of its own (contract K3)."""
-    return audit.refusals(f"claim {act}", actor=person.actor, subject=audit.subject_of("claim", claim_id))
+@contextmanager
+def refusals(claim_id: UUID, act: str, *, person: Person) -> Iterator[None]:
+    """Log an act on a claim that a rule or its state refuses; what is wrongly typed is corrected and not logged."""
+    try:
+        with audit.keep_refusal(actor=person.actor, action=f"claim {act}", subject=audit.subject_of("claim", claim_id)):
+            yield
+    except InvalidInput as error:
+        error.kept = None
+        raise
 
 
 def get_for_update(session: ScopedSession, claim_id: UUID) -> Claim:

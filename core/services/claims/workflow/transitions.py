@@ -64,6 +64,10 @@ def _describe_against(need: Need, claim: Claim, person: Person, judgement: Judge
         return f"{need.words}: {'; '.join(each.text for each in judgement.new_duplicates)}"
     if need is claim_states.APPROVAL and judgement.approval_fault:
         return f"a new approval: {judgement.approval_fault}"
+    return _describe_checks(need, person, judgement)
+
+
+def _describe_checks(need: Need, person: Person, judgement: Judgement) -> str | None:
     if need is claim_states.CHECKS_HOLD and judgement.broken_checks:
         return f"{need.words}; failed now: {', '.join(check.question for check in judgement.broken_checks)}"
     if need is claim_states.CHECK_AUTHORITY and judgement.failed_checks and not person.has_role("supervisor"):

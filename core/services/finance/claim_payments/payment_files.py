@@ -99,7 +99,7 @@ def _pay_line(session: ScopedSession, line: PaymentLine, file_id: UUID, seen: Ma
         hand_overs.pay(session, line.claim.id, person=by, version=version, file_id=file_id, **_inputs(line))
     except CoverdeskError as error:
         refused = InvalidInput.for_field(f"row {line.number}", _describe(error))
-        refused.after_rollback = error.after_rollback
+        refused.kept = error.kept
         raise refused from None
 
 
