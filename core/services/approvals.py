@@ -32,7 +32,7 @@ _STAFF: Final = "staff "
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """What is approved: its amount in kobo and its parts, as they are now."""
+    """The subject of an approval: its amount in kobo and its parts, as they are now."""
 
     kind: str
     id: UUID
@@ -42,7 +42,7 @@ class Subject:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lapse:
-    """Since when an approval does not stand, and why; `by` is who did what ended it."""
+    """The end of an approval: when and why; `by` is who did what ended it."""
 
     reason: str
     actor: str

@@ -10,7 +10,7 @@ from core.store.schema.columns import Row, json_field
 
 
 class Approval(Row, table=True):
-    """What one person approved, kept for ever; the newest of a subject counts.
+    """One approval by one person, kept for ever; the newest of a subject counts.
 
     `parts` are keyed hashes of what was approved, by the words for it, and empty for an approval from before there were
     parts. `role` and `limit_minor` are by which authority it was given, and `fingerprint` is made of all of it.
@@ -30,7 +30,7 @@ class Approval(Row, table=True):
 
 
 class ApprovalLapse(Row, table=True):
-    """Since when an approval does not stand, why, and by whose act; kept for ever."""
+    """The end of an approval: when, why, and by whose act; kept for ever."""
 
     __tablename__ = "approval_lapse"
     approval_id: UUID = Field(primary_key=True, foreign_key="approval.id")

@@ -228,7 +228,7 @@ def test_a_lapsed_approval_is_given_anew_without_taking_the_offer_back(office: O
 def test_approval_from_before_is_frozen_when_its_claim_is_first_touched(office: Office) -> None:
     claim_id = approved(office, to="Offer accepted")
     with office.store.writers.begin() as connection:
-        command.downgrade(migrating._config(connection), "0058")
+        command.downgrade(migrating._config(connection), "0067")
         command.upgrade(migrating._config(connection), "head")
     with office.store.reading(DESK) as session:
         before = approvals.find_latest(session, KIND, claim_id)

@@ -1,4 +1,4 @@
-"""What the approval of a claim is of, and what becomes of it when the claim changes (contract K3, K7, K13)."""
+"""The subject of a claim's approval, and the end of the approval when the claim changes (contract K3, K7, K13)."""
 
 from collections.abc import Mapping
 from datetime import datetime

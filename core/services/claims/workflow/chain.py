@@ -1,4 +1,4 @@
-"""Who did which part of a claim, so that nobody is two links of the chain that pays it (contract K3, K13)."""
+"""The chain of acts on a claim, each with its author, so that nobody is two links of the chain that pays it (contract K3, K13)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -144,7 +144,7 @@ def list_overrides(session: ScopedSession, claim_id: UUID) -> list[Override]:
 
 
 def _is_broken(check: CoverageCheck, accepted: set[str]) -> bool:
-    """Whether a check fails that the approval did not know as failed; duplicates have a need of their own."""
+    """True where a check fails that the approval did not know as failed; duplicates have a need of their own."""
     return check.passed is False and check.key not in {*accepted, coverage_checks.DUPLICATE}
 
 

@@ -1,17 +1,17 @@
-"""An approval is of something: its parts are frozen, and a change of one of them is a lapse."""
+"""Approvals with their frozen parts, and their lapses."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from uuid import UUID
 
 import sqlalchemy as sa
 import sqlmodel
 from alembic import op
 
-from core import ids
+from core import clock, ids
 from core.states import approvals
 
 revision = "0069"
-down_revision = "0058"
+down_revision = "0067"
 branch_labels = None
 depends_on = None
 
@@ -92,7 +92,7 @@ def _row(
         "limit_minor": None if role != "claims" else person.claim_limit_minor,
         "role": role,
         "staff_id": claim.approved_by,
-        "approved_at": claim.at or datetime.now(UTC),
+        "approved_at": claim.at or clock.now(),
         "parts": {},
     }
     approval_id = ids.new()
