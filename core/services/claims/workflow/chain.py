@@ -1,4 +1,4 @@
-"""The chain of acts on a claim, each with its author, so that nobody is two links of the chain that pays it (contract K3, K13)."""
+"""The chain of acts on a claim, each with its author: nobody is two links of what is paid (contract K3, K13)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
