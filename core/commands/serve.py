@@ -27,8 +27,9 @@ from core import metrics
 from core.api.outside import metrics_page
 from core.api.protection import slow_senders
 from core.commands import insurers, stores
+from core.errors import InvalidSetting
 from core.services.admin import demonstration
-from core.settings import LOOPBACK_HOSTS, ROOT, InvalidSetting, settings
+from core.settings import LOOPBACK_HOSTS, ROOT, settings
 from core.store.access import Scope, reading, store
 from core.store.operations import file_permissions
 from core.store.schema import versions

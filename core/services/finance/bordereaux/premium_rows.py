@@ -16,6 +16,12 @@ from core.store.access import ScopedSession
 from core.store.schema.tables import BordereauLine, Customer, Movement, Policy, Product, ProductVersion, Renewal
 
 _AT_ONCE = 2_000
+# As columns and not as records, of which a row prints a tenth.
+_OF_MOVEMENT = (
+    *("id", "kind", "created_at", "total_minor", "mca_profit_minor", "distributor_profit_minor"),
+    "provider_share_minor",
+)
+_OF_POLICY = ("certificate_code", "policy_number", "first_name", "last_name", "sum_insured_minor", "declined_at")
 
 
 def stream(
@@ -63,11 +69,10 @@ def _query(provider_id: UUID, window: Window) -> Any:
     is_renewal = col(Renewal.id).is_not(None)
     return (
         sa.select(
-            *(Movement.id, Movement.kind, Movement.created_at, Movement.total_minor, Movement.mca_profit_minor),
-            *(Movement.distributor_profit_minor, Movement.provider_share_minor),
-            *(Policy.certificate_code, Policy.policy_number, Policy.first_name, Policy.last_name),
-            *(Policy.sum_insured_minor, Policy.declined_at, Customer.state_of_residence, Customer.country),
-            *(Product.name, ProductVersion.mca_commission_bp, is_renewal.label("is_renewal")),
+            *(col(getattr(Movement, name)) for name in _OF_MOVEMENT),
+            *(col(getattr(Policy, name)) for name in _OF_POLICY),
+            *(col(Customer.state_of_residence), col(Customer.country), col(Product.name)),
+            *(col(ProductVersion.mca_commission_bp), is_renewal.label("is_renewal")),
             sa.case((is_renewal, col(Renewal.start_at)), else_=col(Policy.start_at)).label("start_at"),
             sa.case((is_renewal, col(Renewal.expiration_at)), else_=col(Policy.expiration_at)).label("expiration_at"),
         )
