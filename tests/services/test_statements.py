@@ -295,6 +295,26 @@ def test_the_workbook_has_the_lines_and_the_pdf_the_balances(finance: Finance, p
         assert word in said
 
 
+def test_the_files_of_a_statement_are_the_same_whenever_they_are_made(
+    finance: Finance, party: Party, tmp_path: Path
+) -> None:
+    (made,) = prepared(finance, party, AUGUST)
+    finance.do(statement_states.move, made, "Approved", by="femi")
+    kept = []
+    for place, later in enumerate((timedelta(0), timedelta(days=40))):
+        with clock.freeze(clock.now() + later), finance.reading() as session:
+            paper = statement_reading.get_statement(session, made).paper
+            path = tmp_path / f"{place}.xlsx"
+            statement_files.write_workbook(
+                path, paper, statement_reading.csv_of(session, session.get_one(Statement, made))
+            )
+            pdf = statement_pdf.render(paper, statement_reading.batches_of(session, made))
+            kept.append((path.read_bytes(), pdf))
+        if not place:
+            finance.do(statement_states.move, made, "Sent", by="femi")
+    assert kept[0] == kept[1]
+
+
 def test_the_store_itself_refuses_other_figures_and_one_person_in_both_roles(finance: Finance, party: Party) -> None:
     (made,) = prepared(finance, party, AUGUST)
     maker = finance.people["funmi"].id
