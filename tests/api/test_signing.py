@@ -11,6 +11,7 @@ from core.api.http import security_headers
 from core.services.people import sign_in, staff
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
+from tests.every_case import every_case
 
 SYSTEM = Scope.system()
 OURS = {"origin": "http://testserver"}
@@ -83,7 +84,7 @@ def test_another_sites_link_signs_nobody_in(client: Client, address: str) -> Non
     assert "set-cookie" in client.get(address, headers={"sec-fetch-site": "same-origin"}).headers
 
 
-@pytest.mark.parametrize("elsewhere", ["//evil.example", "https://evil.example", "/\\evil.example", "evil"])
+@every_case("elsewhere", ["//evil.example", "https://evil.example", "/\\evil.example", "evil"])
 def test_the_way_on_never_leaves_our_pages(client: Client, address: str, elsewhere: str) -> None:
     ticket = address.partition("&next=")[0]
     assert client.get(f"{ticket}&next={quote(elsewhere)}").headers["location"] == "/"
@@ -137,7 +138,7 @@ def test_signing_out_takes_a_post(client: Client) -> None:
     assert client.get(sign_in.SIGN_OUT).status_code == 405
 
 
-@pytest.mark.parametrize("path", ["/healthz", sign_in.SIGN_OUT, "/v1/nope", "/nowhere"])
+@every_case("path", ["/healthz", sign_in.SIGN_OUT, "/v1/nope", "/nowhere"])
 def test_every_answer_carries_the_security_headers(client: Client, path: str) -> None:
     answer = client.get(path)
     for name in security_headers._EVERYWHERE:

@@ -18,7 +18,7 @@ from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 from tests.services.selling import sell
 
-pytestmark = pytest.mark.usefixtures("unused_store")
+pytestmark = [pytest.mark.both_databases, pytest.mark.usefixtures("unused_store")]
 
 SYSTEM = Scope.system()
 EMAIL = "seyi.quist@people.example"

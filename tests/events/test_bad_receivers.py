@@ -58,7 +58,7 @@ def outcomes() -> dict[str, float]:
 
 
 @pytest.mark.usefixtures("counting")
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_every_bad_receiver_is_told_apart_and_those_that_recover_are_served(hooks: Hooks, receiver: str) -> None:
     hooks.limits = SendLimits(connect=5, read=1.5, total=1.5)
     made = {name: hooks.register(f"{receiver}/{name}") for name in OUTCOMES}

@@ -6,6 +6,8 @@ import sqlalchemy as sa
 from core.services.audit import log as audit
 from core.store.access import Scope, Store
 
+pytestmark = pytest.mark.both_databases
+
 
 def fill(store: Store, entries: int = 40) -> None:
     with store.writing(Scope.system()) as session:

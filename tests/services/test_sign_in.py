@@ -10,6 +10,9 @@ from core.errors import TooManyRequests, Unauthorized
 from core.services.people import passwords, sign_in, staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import SignInAttempt
+from tests.every_case import every_case
+
+pytestmark = pytest.mark.both_databases
 
 SYSTEM = Scope.system()
 EMAIL = "ada@x.example"
@@ -40,7 +43,7 @@ def test_a_provider_vouches_for_a_person_once(store: Store, ada: None) -> None:
         assert sign_in.authenticate_token(session, said(nonce="another"))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("changed", "why"),
     [
         ({"email_verified": False}, "verified"),

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 import sqlalchemy as sa
 from alembic import command
 
@@ -14,6 +15,8 @@ from core.store.schema.rollups import MEASURES
 from core.store.schema.tables import DaybookLine, DayTotal, Policy, ProductVersion, Purchase, Renewal
 from tests.conftest import Partner
 from tests.portfolio import NOW, sales_at
+
+pytestmark = pytest.mark.both_databases
 
 
 def lines(store: Store) -> list[tuple[str, str, int, int, int]]:

@@ -20,7 +20,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
 
-pytestmark = pytest.mark.frozen_at(shipped.STILL)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(shipped.STILL)]
 
 BEFORE = "0005"
 AMOUNTS = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
