@@ -10,7 +10,6 @@ from core.errors import TooManyRequests, Unauthorized
 from core.services.people import passwords, sign_in, staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import SignInAttempt
-from tests.every_case import every_case
 
 pytestmark = pytest.mark.both_databases
 
@@ -43,7 +42,7 @@ def test_a_provider_vouches_for_a_person_once(store: Store, ada: None) -> None:
         assert sign_in.authenticate_token(session, said(nonce="another"))
 
 
-@every_case(
+@pytest.mark.parametrize(
     ("changed", "why"),
     [
         ({"email_verified": False}, "verified"),
