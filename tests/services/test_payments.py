@@ -103,7 +103,7 @@ def test_a_payout_settles_every_statement_until_the_newest_that_was_sent(finance
     assert row.withheld_minor == sum(each.withheld_minor for each in papers) > 0
     assert row.gross_minor == row.net_minor - row.vat_minor + row.withheld_minor
     assert row.gross_minor == sum(each.earned_minor + each.clawback_minor for each in papers)
-    finance.do(transitions.confirm, payment, PAID, by="funmi")
+    finance.do(transitions.confirm, payment, PAID, by="femi")
     assert [paper(finance, each).state for each in (first, second)] == ["Paid", "Paid"]
     assert due(finance, party) == 0
     with pytest.raises(StateForbids, match="Nothing is due"):
