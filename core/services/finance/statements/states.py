@@ -126,8 +126,10 @@ def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, not
 def _add_step(session: ScopedSession, statement_id: UUID, state: str, *, by: Person, note: str | None = None) -> None:
     query = sa.select(sa.func.count()).where(col(StatementStep.statement_id) == statement_id)
     position = int(session.execute(query).scalar_one()) + 1
-    step = {"statement_id": statement_id, "position": position, "state": state, "note": note}
-    session.insert(StatementStep(**step, staff_id=by.id, made_at=clock.now()))
+    step = StatementStep(
+        statement_id=statement_id, position=position, state=state, staff_id=by.id, made_at=clock.now(), note=note
+    )
+    session.insert(step)
 
 
 def _of(state: str, *, is_reversal: bool) -> Sequence[Transition]:
