@@ -15,8 +15,10 @@ from core.outbound import signing
 from core.services.audit import log as audit
 from core.services.webhooks.requests import EndpointChange, EndpointRequest
 from core.store.access import ScopedSession
+from core.store.schema.events import ENDPOINT_STATES
 from core.store.schema.tables import WebhookDelivery, WebhookEndpoint
 
+STATES: Final = ENDPOINT_STATES
 MAX_ENDPOINTS: Final = 10
 OLD_SECRET_LASTS: Final = timedelta(hours=24)
 
