@@ -243,8 +243,9 @@ def test_only_finance_reconciles_whole_months_of_live_records_and_a_file_once(fi
 
 
 def difference(finance: Finance, insurer: UUID, minor: int = 1_000) -> reconciliation_reading.DifferenceRow:
-    """The first difference of a file that has one policy of ours with another amount."""
-    number, lines = next((number, lines) for number, lines in ours(finance, insurer).items() if number)
+    """The difference of a file that has the largest policy of ours with another amount."""
+    mine = ours(finance, insurer).items()
+    number, lines = max((each for each in mine if each[0]), key=lambda each: each[1][0][0])
     total = sum(each for each, _ in lines)
     made = run(finance, insurer, file_of([(number, total + minor, SEPTEMBER)]))
     found = finance.read(reconciliation_reading.list_differences, made)
