@@ -69,7 +69,7 @@ class Paper:
 
     @property
     def status(self) -> str | None:
-        """What is printed on a statement that does not count; None from its approval on, whatever was paid since."""
+        """The words printed on a statement that does not count; None from its approval on, whatever was paid since."""
         return {"Prepared": "Not approved", "Void": "Void"}.get(self.state)
 
     @property
