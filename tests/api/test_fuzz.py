@@ -43,7 +43,7 @@ def connection() -> Iterator[requests.Session]:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_any_input_is_answered_as_documented(
     operation: str, store: Store, partner: Partner, server: str, connection: requests.Session
 ) -> None:
@@ -51,7 +51,7 @@ def test_any_input_is_answered_as_documented(
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("store", BOTH[1:], indirect=True)
+@pytest.mark.parametrize("database", BOTH[1:])
 def test_any_input_is_answered_alike_on_the_other_store(
     operation: str, store: Store, partner: Partner, server: str, connection: requests.Session
 ) -> None:

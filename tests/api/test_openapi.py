@@ -17,6 +17,7 @@ from core.settings import settings
 from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 
 OPERATIONS = [
     pytest.param(path, operation, id=f"{method.upper()} {path}")
@@ -34,7 +35,7 @@ def test_document_is_valid() -> None:
     validate(api.openapi())
 
 
-@pytest.mark.parametrize(("path", "operation"), OPERATIONS)
+@every_case(("path", "operation"), OPERATIONS)
 def test_every_answer_is_stated_with_an_example_that_fits_its_schema(path: str, operation: dict[str, Any]) -> None:
     assert operation["summary"]
     assert operation["description"]
@@ -48,7 +49,7 @@ def test_every_answer_is_stated_with_an_example_that_fits_its_schema(path: str, 
                 valid(media["example"], media["schema"])
 
 
-@pytest.mark.parametrize(("path", "operation"), OPERATIONS)
+@every_case(("path", "operation"), OPERATIONS)
 def test_every_json_body_has_an_example_that_fits_its_schema(path: str, operation: dict[str, Any]) -> None:
     content = operation.get("requestBody", {}).get("content", {})
     if "application/json" in content:
@@ -182,7 +183,7 @@ def test_described_headers_are_those_that_come(client: Client, partner: Partner)
 BODIES = [*(cover.request for cover in COVERS), CreditLifeClaimRequest]
 
 
-@pytest.mark.parametrize("model", BODIES, ids=lambda model: model.__name__)
+@every_case("model", BODIES, ids=lambda model: model.__name__)
 def test_bounds_and_enums_of_a_body_say_what_is_taken(model: type[Request]) -> None:
     """A value within a bound is not refused for it, and one beyond it is."""
     body = build_example(model)

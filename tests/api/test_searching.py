@@ -23,6 +23,8 @@ from tests.api.selling import UNKNOWN, broken, buy, data_of, page_of
 from tests.conftest import Partner
 from tests.covers import shipped
 
+pytestmark = pytest.mark.both_databases
+
 NGOZI = {"first_name": "Ngozi", "last_name": "Okafor-Bello", "email": "ngozi@example.com"}
 TUNDE = {"first_name": "Túndé", "last_name": "Ademola", "email": "Tunde@example.com", "phone_number": "08051112222"}
 LISTS = ("purchase", "policies")

@@ -11,8 +11,11 @@ from core.services.finance import movements
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import sales_at
 from tests.services.finance_office import select
+
+pytestmark = pytest.mark.both_databases
 
 # The first and the last millisecond of November in Lagos, and those beside them.
 BEGINS, ENDS = datetime(2026, 10, 31, 23, tzinfo=UTC), datetime(2026, 11, 30, 23, tzinfo=UTC)
@@ -36,7 +39,7 @@ def listed(client: Client, partner: Partner, path: str, query: str) -> list[dict
 
 
 @pytest.mark.usefixtures("sold")
-@pytest.mark.parametrize(
+@every_case(
     ("query", "first", "last"),
     [
         (NOVEMBER, datetime(2026, 11, 15, tzinfo=UTC), ENDS),

@@ -1,20 +1,19 @@
 """Names in an address that nobody uses: told in a header, and refused where one looks like a misspelling."""
 
-import pytest
-
 from core.api.app import api
 from core.covers.credit_life import CREDIT_LIFE
 from tests.api.conftest import Client
 from tests.api.selling import UNKNOWN, broken
 from tests.conftest import Partner
 from tests.covers.shipped import body
+from tests.every_case import every_case
 
 HEADER = "x-ignored-fields"
 READS = [path for path, methods in api.openapi()["paths"].items() if "get" in methods]
 QUERY = {"year": "2019", "provider": "insurer-a", "make_id": UNKNOWN, "format": "csv"}
 
 
-@pytest.mark.parametrize("path", READS)
+@every_case("path", READS)
 def test_every_read_names_the_parameters_that_it_passes_over(client: Client, partner: Partner, path: str) -> None:
     parameters = api.openapi()["paths"][path]["get"].get("parameters", [])
     needed = {p["name"]: QUERY[p["name"]] for p in parameters if p["in"] == "query" and p.get("required")}
@@ -28,7 +27,7 @@ def test_every_read_names_the_parameters_that_it_passes_over(client: Client, par
         assert answer.status_code in {400, 404}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("path", "name", "meant"),
     [
         ("purchase/search", "custmer_email", "customer_email"),

@@ -19,6 +19,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.events.conftest import COVER, Hooks
 from tests.events.receivers import Receiver, answers, receiving
+from tests.every_case import every_case
 from tests.services.claim_office import Office
 
 pytestmark = pytest.mark.usefixtures("hooks")
@@ -195,7 +196,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("said", "fields"), WRONG, ids=[str(said)[:60] for said, _ in WRONG])
+@every_case(("said", "fields"), WRONG, ids=[str(said)[:60] for said, _ in WRONG])
 def test_a_wrong_endpoint_is_refused_by_field_and_not_kept(api: Distributor, said: Any, fields: set[str]) -> None:
     refusal = api.call("POST", WEBHOOKS, said, status=400)
     assert {fault["field"].split(".")[0] for fault in refusal["errorData"]} == fields
@@ -281,7 +282,7 @@ def test_whoever_waits_is_told_what_happens_meanwhile(api: Distributor, hooks: H
     assert api.call("GET", query)["events"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "field"),
     [
         ("after=nonsense", "after"),

@@ -61,6 +61,8 @@ from tests.conftest import Partner
 from tests.services.claim_desk import Desk
 from tests.services.selling import sell
 
+pytestmark = pytest.mark.both_databases
+
 SYSTEM, LIVE = Scope.system(), Scope.staff(is_live=True)
 BOUGHT = datetime(2026, 8, 20, 12, tzinfo=UTC)
 LATER = datetime(2033, 3, 1, 9, tzinfo=UTC)
@@ -433,7 +435,7 @@ NO_PERSON = {
 }
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_table_that_only_grows_opens_its_texts_to_an_erasure_or_names_no_person(store: Store) -> None:
     with store.engine.connect() as connection:
         rows = connection.exec_driver_sql("SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'").all()

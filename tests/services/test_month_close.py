@@ -29,7 +29,7 @@ from tests.portfolio import NOW
 from tests.prefilled import demonstration_copy
 from tests.services.finance_office import OUTSIDERS, Finance
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 OCTOBER = date(2026, 10, 1)
 NOTE = "Looked at all of them, they are in order"

@@ -28,7 +28,7 @@ from tests.prefilled import prefilled
 from tests.services.finance_office import OUTSIDERS, Finance
 from tests.spreadsheets import cells
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 AUGUST, SEPTEMBER, OCTOBER = (date(2026, month, 1) for month in (8, 9, 10))
 TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001"}
