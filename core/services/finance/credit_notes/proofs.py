@@ -8,7 +8,7 @@ from sqlmodel import col
 from core import money
 from core.services.finance.credit_notes.numbering import number_of
 from core.states.credit_notes import CreditNoteState
-from core.store.access import ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Approval, CreditNote, CreditNotePayment, Provider, Refund
 
 
@@ -39,13 +39,14 @@ def find_credit_note_faults(session: ScopedSession) -> Iterator[str]:
 
 def _payment_faults(session: ScopedSession) -> Iterator[str]:
     """Notes that were paid more than once, or whose state is not that of their payments (contract K2)."""
-    paid = sa.func.coalesce(sa.func.sum(col(CreditNotePayment.amount_minor)), 0)
-    query = (
+    mine = col(CreditNotePayment.credit_note_id) == col(CreditNote.id)
+    rows = sa.select(sa.func.coalesce(sa.func.sum(col(CreditNotePayment.amount_minor)), 0)).where(mine)
+    paid = rows.correlate(CreditNote).scalar_subquery()
+    due_now = sa.case((col(CreditNote.state) == CreditNoteState.PAID, col(CreditNote.total_minor)), else_=0)
+    query: AnySelect = (
         sa.select(CreditNote, paid.label("paid"), col(Provider.company_name).label("provider"))
         .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
-        .outerjoin(CreditNotePayment, col(CreditNotePayment.credit_note_id) == col(CreditNote.id))
-        .group_by(CreditNote, col(Provider.company_name))
-        .having(paid != sa.case((col(CreditNote.state) == CreditNoteState.PAID, col(CreditNote.total_minor)), else_=0))
+        .where(paid != due_now)
     )
     for note, minor, provider in session.execute(query):
         name = f"credit note {number_of(note.number)} of {provider}"
