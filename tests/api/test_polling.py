@@ -75,7 +75,7 @@ def test_a_server_that_does_not_answer_is_reported() -> None:
     assert outcome.fault == "no answer: ConnectError"
 
 
-@every_case("path", ["/purchase/search", "/renewals/search", "/policies/search", "/customers"])
+@every_case("path", ["/purchase/search", "/renewals/search", "/policies/search", "/claims/search", "/customers"])
 def test_the_document_says_how_to_poll(path: str) -> None:
     told = {each["name"]: each.get("description", "") for each in api.openapi()["paths"][path]["get"]["parameters"]}
     assert "5 seconds before the newest one" in told["start_date"]

@@ -49,9 +49,9 @@ def test_a_misspelt_parameter_is_refused_with_the_right_one(
 
 
 def test_a_parameter_of_another_list_is_told_to_be_passed_over(client: Client, partner: Partner) -> None:
-    answer = client.get("/v1/purchase?start_date=2026-01-01&status=true", key=partner.test_key)
+    answer = client.get("/v1/purchase?incident_start_date=2026-01-01&status=true", key=partner.test_key)
     assert answer.status_code == 200
-    assert answer.headers[HEADER] == "start_date,status"
+    assert answer.headers[HEADER] == "incident_start_date,status"
 
 
 def test_both_spellings_at_once_are_not_a_misspelling(client: Client, partner: Partner) -> None:
