@@ -245,7 +245,7 @@ def test_the_steps_of_statements_from_before_are_those_of_the_audit_log(finance:
         connection.execute(moved)
         connection.exec_driver_sql("DROP TABLE statement_step")
         # The migrations after this one are left out.
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0075'")
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0076'")
         migrating.upgrade(connection, "0061")
     assert finance.read(statement_reading.list_steps, made) == kept
     assert one(finance, made).sent_at == NOW + timedelta(days=1)

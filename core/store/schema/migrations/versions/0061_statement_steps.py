@@ -9,7 +9,7 @@ import sqlmodel
 from alembic import op
 
 revision = "0061"
-down_revision = "0075"
+down_revision = "0076"
 branch_labels = None
 depends_on = None
 
