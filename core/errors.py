@@ -41,6 +41,8 @@ class CoverdeskError(Exception):
     def __init__(self, text: str | None = None, *, detail: Any = None) -> None:  # noqa: ANN401 any JSON
         super().__init__(text or self.text)
         self.detail = detail
+        # What is written in a transaction of its own once the refused one is rolled back.
+        self.kept: Callable[[Any], None] | None = None
 
 
 class InvalidInput(CoverdeskError):

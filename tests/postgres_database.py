@@ -33,6 +33,7 @@ class PostgresDatabase:
         "SELECT (SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal),"
         " (SELECT count(*) FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid"
         "  WHERE relnamespace = 'public'::regnamespace),"
+        " (SELECT sum(oid::bigint) FROM pg_class WHERE relkind = 'i' AND relnamespace = 'public'::regnamespace),"
         " (SELECT md5(string_agg(definition, '' ORDER BY viewname)) FROM pg_views WHERE schemaname = 'public')"
     )
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.services.finance.payments import batches
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.reading import BatchRow
 from core.store.access import reading
@@ -30,7 +31,10 @@ def people(row: BatchRow) -> None:
         facts.line("Approved", f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–")
         if row.note:
             facts.line("Note", row.note)
-    if row.sha256:
+    if superseded:
+        st.warning(f"{superseded}.", icon=":material/block:")
+        st.code(f"SHA-256 {row.sha256}", language=None)
+    elif row.sha256:
         st.link_button("Bank file, CSV", f"/payouts/{row.id}.csv", icon=":material/account_balance:")
         st.code(f"SHA-256 {row.sha256}", language=None)
         st.caption("It has the whole account numbers: each opening of it is in the audit log.")
@@ -46,9 +50,10 @@ with frame.header_with_buttons(
 ):
     buttons(row)
 dialogs.run(ROLE)
-people(row)
 with reading(frame.scope()) as session:
     rows = payment_reading.list_of_batch(session, row.id)
+    superseded = batches.find_superseded(session, row.id)
+people(row)
 number = tables.page_of(OF_BATCH, len(rows))
 if number is not None:
     tables.draw(OF_BATCH, held_rows.page_of(OF_BATCH, rows, number), number=number, total=len(rows))

@@ -123,7 +123,7 @@ def main() -> None:
     """Upgrade, print, and end with 1 for a difference."""
     read = argparse.ArgumentParser(description=__doc__)
     read.add_argument("kind", nargs="?", choices=("sqlite", "postgres"), default="sqlite")
-    read.add_argument("--from", dest="tag", default="0.1.0")
+    read.add_argument("--from", dest="tag", default="0.2.0")
     read.add_argument("--purchases", type=int, default=100_000)
     asked = read.parse_args()
     with tempfile.TemporaryDirectory(prefix="cd-") as folder:

@@ -117,6 +117,75 @@ def test_a_row_opens_by_click_and_by_key_and_back_is_the_same_list(visit: Visit,
     arrived(page, title_before=title)
 
 
+# Lists with a choice of columns: where they are, another order than the usual one, and the header that leads to it.
+ORDERED = {
+    "purchases": ("operations", "/purchases", "Premium"),
+    "renewals": ("operations", "/renewals", "Renewed"),
+    "due": ("operations", "/due", "Ends"),
+    "customers": ("operations", "/customers", "Name"),
+    "policies": ("operations", "/search", "Ends"),
+    "awaiting": ("operations", "/awaiting?state=dead", "Waiting"),
+    "claims": ("claims", "/queue?view=all", "Claimant"),
+    "movements": ("finance", "/movements", "When"),
+    "exports": ("finance", "/exports", "Rows"),
+    "products": ("admin", "/products", "Insurer"),
+    "distributors": ("admin", "/partners?view=distributors", "Since"),
+}
+
+
+@pytest.mark.parametrize("name", ORDERED)
+def test_an_order_stays_after_the_columns_were_opened_once(visit: Visit, desk: Desk, name: str) -> None:
+    role, path, sorted_by = ORDERED[name]
+    page = visit(role, f"{path}?bucket={bucket(desk)}" if name == "due" else path)
+    columns = page.get_by_role("button", name="Columns", exact=True)
+    columns.click()
+    page.get_by_text("Columns to show").wait_for()
+    columns.click()
+    expect(page.get_by_text("Columns to show")).to_be_hidden()
+    header = column_header(page, sorted_by)
+    before = header.get_attribute("aria-sort")
+    header.get_by_role("link").click()
+    expect(page).to_have_url(re.compile("order="))
+    expect(header).not_to_have_attribute("aria-sort", before or "")
+    expect(header).to_have_attribute("aria-sort", re.compile("ending$"))
+    settled(page)
+    address, rows = page.url, page.locator("tbody tr:has(a)").all_inner_texts()
+    tick, following = page.locator("tbody input[type=checkbox]"), page.get_by_test_id("stPagination").get_by_label("2")
+    if tick.count():
+        tick.first.click()
+    elif following.count():
+        following.first.click()
+        expect(page).to_have_url(re.compile("page=2"))
+        address = page.url
+    else:
+        page.reload()
+    settled(page)
+    page.wait_for_timeout(500)
+    expect(page).to_have_url(address)
+    if "page=" not in address:
+        assert page.locator("tbody tr:has(a)").all_inner_texts() == rows
+
+
+def test_a_filter_that_was_taken_away_stays_away_after_its_drawer_was_opened_once(visit: Visit) -> None:
+    page = visit("operations", "/purchases?source=api")
+    drawer = page.get_by_role("button", name="Filter", exact=True)
+    drawer.click()
+    expect(page.locator(".st-key-filter_fields")).to_be_visible()
+    drawer.click()
+    expect(page.locator(".st-key-filter_fields")).to_be_hidden()
+    page.get_by_role("button", name=re.compile("^Request source")).click()
+    expect(page).not_to_have_url(re.compile("source="))
+    settled(page)
+    column_header(page, "Premium").get_by_role("link").click()
+    expect(page).to_have_url(re.compile("order=largest"))
+    settled(page)
+    page.get_by_role("button", name="Columns", exact=True).click()
+    page.get_by_test_id("stPopoverBody").get_by_text("Source", exact=True).click()
+    expect(page).to_have_url(re.compile("show="))
+    settled(page)
+    assert "source=" not in page.url
+
+
 def column_header(page: Page, name: str) -> Locator:
     """The header of a record list; tables of sums have headers of the same names."""
     return page.locator("th[scope=col]").and_(page.get_by_role("columnheader", name=name))

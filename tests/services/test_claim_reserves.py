@@ -7,7 +7,6 @@ from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
-from alembic import command
 from sqlalchemy.exc import DatabaseError
 from sqlmodel import col
 
@@ -22,7 +21,6 @@ from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.windows import Window
 from core.store.access import Scope
-from core.store.schema import migrating, versions
 from core.store.schema.tables import ClaimPayment, ClaimReserve
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
@@ -158,15 +156,3 @@ def test_rows_are_kept_as_they_were_written(office: Office) -> None:
     for change in (sa.update(ClaimReserve).values(change_minor=1), sa.delete(ClaimReserve)):
         with pytest.raises(DatabaseError, match="keeps what it holds"), office.store.writing(DESK) as session:
             session.execute(change)
-
-
-def test_open_claims_of_an_older_store_begin_with_what_they_claim(office: Office) -> None:
-    reviewing, declined, pending = office.lodge(), office.lodge(), office.lodge()
-    for claim_id in (reviewing, declined):
-        office.move(claim_id, "Reviewing")
-    office.move(declined, "Declined", by="sade", reason="other", note="No")
-    with office.store.writers.begin() as connection:
-        command.downgrade(migrating._config(connection), "0017")
-    migrating.migrate(office.store)
-    assert versions.version(office.store) == versions.newest()
-    assert [changes(office, each) for each in (reviewing, declined, pending)] == [[7_500_000], [], []]

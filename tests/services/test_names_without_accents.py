@@ -3,7 +3,6 @@
 from unicodedata import normalize
 
 import pytest
-from alembic import command
 
 from core.covers import request_parts
 from core.covers.credit_life import CREDIT_LIFE
@@ -15,7 +14,6 @@ from core.services.policies import search as policy_search
 from core.services.policies.filter import PolicyFilter
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
-from core.store.schema import migrating
 from tests.conftest import Partner
 from tests.services.selling import sell
 
@@ -81,12 +79,3 @@ def test_what_nobody_is_called_finds_nobody(store: Store, sale: Sale, text: str)
 def test_a_key_is_lower_case_bare_and_never_longer_than_the_names() -> None:
     assert request_parts.build_name_key("ÉMILE", normalize("NFD", "Ọ̀ṣun")) == "emile osun"
     assert len(request_parts.fold_text("각" * 9)) == 9
-
-
-def test_customers_of_before_get_their_keys(store: Store, sale: Sale) -> None:
-    with store.writers.begin() as connection:
-        command.downgrade(migrating._config(connection), "0004")
-        migrating.upgrade(connection, "head")
-    assert migrating.differences(store) == []
-    assert people(store, "ola-ogundele") == ["Adé"]
-    assert people(store, "bisi eze") == ["Bisi"]

@@ -6,7 +6,6 @@ from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
-from alembic import command
 from sqlmodel import col
 
 from core import clock, money
@@ -19,7 +18,6 @@ from core.services.products import products, rate_changes, share_changes
 from core.services.products.products import ProductFilter
 from core.services.renewals import renewals
 from core.store.access import Scope, Store
-from core.store.schema import migrating
 from core.store.schema.tables import CommissionShare, ProductVersion, Purchase, Refund, Renewal
 from tests.conftest import Partner, make_partner
 from tests.covers import shipped
@@ -276,18 +274,3 @@ def test_the_store_itself_wants_two_people(finance: Finance, partner: Partner) -
     mine = {"state": "confirmed", "decided_at": clock.now(), "decided_by": finance.people["root"].id}
     with pytest.raises(sa.exc.IntegrityError), finance.store.writing(Scope.system()) as session:
         session.execute(sa.update(CommissionShare).where(col(CommissionShare.id) == share).values(**mine))
-
-
-def test_a_store_that_goes_back_keeps_what_was_sold_and_sells_by_the_shares_of_products(
-    finance: Finance, partner: Partner
-) -> None:
-    agree(finance, partner)
-    with clock.freeze(shipped.STILL + DAY):
-        own, _ = bought(finance, partner)
-        with finance.store.writers.begin() as connection:
-            command.downgrade(migrating._config(connection), "0053-1")
-        migrating.migrate(finance.store)
-        assert migrating.differences(finance.store) == []
-        usual, _ = bought(finance, partner, registration_number="DDD111DD")
-    assert (own.distributor_commission_bp, usual.distributor_commission_bp) == (725, 500)
-    assert finance.faults() == []

@@ -23,6 +23,7 @@ from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.allocation import Due
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import records as statement_records
 from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.files import Paper
 from core.services.paging import Paging
@@ -103,7 +104,7 @@ def test_a_payout_settles_every_statement_until_the_newest_that_was_sent(finance
     assert row.withheld_minor == sum(each.withheld_minor for each in papers) > 0
     assert row.gross_minor == row.net_minor - row.vat_minor + row.withheld_minor
     assert row.gross_minor == sum(each.earned_minor + each.clawback_minor for each in papers)
-    finance.do(transitions.confirm, payment, PAID, by="funmi")
+    finance.do(transitions.confirm, payment, PAID, by="femi")
     assert [paper(finance, each).state for each in (first, second)] == ["Paid", "Paid"]
     assert due(finance, party) == 0
     with pytest.raises(StateForbids, match="Nothing is due"):
@@ -150,6 +151,7 @@ def test_a_distributor_is_told_when_a_statement_is_sent_and_when_it_is_paid_in_f
     event_dispatch.catch_up(finance.store)
     with finance.store.reading(partner.scope(is_live=True)) as session:
         bodies = feed.read_page(session, FeedFilter(types=("statement.*",)), after=None, limit=50).bodies
+        assert statement_records.get_record(session, made)["id"] == str(made)
     events = [orjson.loads(body) for body in bodies]
     for event in events:
         jsonschema.validate(event, samples.build_schema(catalogue.BY_NAME[event["type"]]))

@@ -207,6 +207,13 @@ def test_the_store_itself_refuses_more_than_was_paid_for_the_term(store: Store, 
     assert rows(store, Refund) == []
 
 
+@pytest.mark.parametrize("statement", ["UPDATE refund SET total_minor = 0", "DELETE FROM refund"])
+def test_the_store_itself_keeps_refunds_as_they_were_written(store: Store, partner: Partner, statement: str) -> None:
+    cancel(store, partner, sell(store, partner, insurer_a.THIRD_PARTY).policy_id)
+    with store.writers.connect() as connection, pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"):
+        connection.exec_driver_sql(statement)
+
+
 def test_the_store_itself_refuses_a_term_of_another_sale_and_a_second_refund(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_a.THIRD_PARTY)
     with clock.freeze(shipped.STILL + YEAR - timedelta(days=73)):

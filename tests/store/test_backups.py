@@ -119,13 +119,15 @@ def test_a_broken_backup_is_refused_before_anything_changes(
     assert rows(business) == before
 
 
-def test_another_secret_or_a_newer_release_is_refused(
+def test_another_secret_or_a_release_too_new_or_too_old_is_refused(
     business: Store, made: tuple[Path, Manifest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     manifest, before = made[1], rows(business)
     for field, value, words in (
         ("secret", "another", "COVERDESK_SECRET_KEY"),
         ("version", "9999", "newer release"),
+        ("version", "0056", "bring it to release 0.2.0"),
+        ("format", backups.FORMAT + 1, "newer release"),
         ("kind", "oracle", "COVERDESK_DATABASE_URL"),
     ):
         other = Manifest(**{**_fields(manifest), field: value})

@@ -1,15 +1,17 @@
-"""The daybook follows every way of writing a sale, and a store of an earlier release gets one."""
+"""The daybook follows every way of writing a sale, and a migration can have it rebuilt."""
 
+import shutil
 from datetime import timedelta
+from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
-from alembic import command
 
 from core import money
 from core.store.access import Scope, Store
 from core.store.rollups import daily_rollup
 from core.store.rollups.measures import MEASURED
-from core.store.schema import migrating
+from core.store.schema import migrating, versions
 from core.store.schema.rollups import MEASURES
 from core.store.schema.tables import DaybookLine, DayTotal, Policy, ProductVersion, Purchase, Renewal
 from tests.conftest import Partner
@@ -69,14 +71,30 @@ def test_added_inserted_and_claimed_rows_are_all_entered_once(store: Store, part
     assert faults(store) == []
 
 
-def test_a_store_of_an_earlier_release_is_given_its_daybook(store: Store, partner: Partner) -> None:
+_STALE = """
+from alembic import context
+from core.store.schema import versions
+revision, down_revision, branch_labels, depends_on = "9999", {newest!r}, None, None
+def upgrade() -> None:
+    context.config.attributes[versions.STALE] = True
+"""
+
+
+def test_a_migration_that_made_the_daybook_stale_is_followed_by_its_rebuilding(
+    store: Store, partner: Partner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with store.writing(Scope.system()) as session:
         sales_at(session, partner.id, NOW)
         session.execute(sa.update(Purchase).values(premium_frequency=None))
     with store.writers.begin() as connection:
-        command.downgrade(migrating._config(connection), "0002")
+        connection.execute(sa.delete(DaybookLine))
+        connection.execute(sa.delete(DayTotal))
+    assert faults(store) != []
+    shutil.copytree(versions.MIGRATIONS, tmp_path / "migrations")
+    (tmp_path / "migrations/versions/9999_stale.py").write_text(_STALE.format(newest=versions.newest()))
+    monkeypatch.setattr(versions, "MIGRATIONS", tmp_path / "migrations")
     migrating.migrate(store)
-    assert migrating.differences(store) == []
+    assert faults(store) == []
     assert lines(store) == [("day", "2026-11-20", 1, 0, 0), ("month", "2026-11-01", 1, 0, 0)]
 
 

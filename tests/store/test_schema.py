@@ -1,8 +1,12 @@
-"""Migrations lead from an empty store to exactly the tables that the code declares."""
+"""Migrations lead from an empty store to exactly the tables that the code declares, and from none before 0.2.0."""
+
+import shutil
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
+from core.errors import StateForbids
 from core.store.access import Store
 from core.store.schema import migrating, versions
 
@@ -15,6 +19,49 @@ def test_migrated_store_and_models_agree(store: Store) -> None:
 def test_migrating_again_changes_nothing(store: Store) -> None:
     migrating.migrate(store)
     assert migrating.differences(store) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "anew"),
+    [
+        ("ix_claim_reference", "INDEX ix_claim_reference ON claim (is_live, substr({id}, -6))"),
+        ("ix_refund_of_purchase", "INDEX ix_refund_of_purchase ON refund (purchase_id) WHERE renewal_id IS NULL"),
+        ("ix_role_grant_open", "UNIQUE INDEX ix_role_grant_open ON role_grant (staff_id) WHERE state <> 'open'"),
+        ("ix_claim_reference", None),
+    ],
+)
+def test_an_index_with_another_text_is_a_difference(store: Store, name: str, anew: str | None) -> None:
+    with store.writers.begin() as connection:
+        connection.exec_driver_sql(f"DROP INDEX {name}")
+        if anew:
+            connection.exec_driver_sql(f"CREATE {anew.format(id='id' if store.is_sqlite else 'id::text')}")
+    found = [each for each in migrating.differences(store) if "differing_index" in each]  # type: ignore[operator]
+    assert len(found) == 1, found
+    assert name in str(found)
+    assert migrating.differences(store) != []
+
+
+@pytest.mark.parametrize(
+    ("version", "words"), [("0042", "bring it to release 0.2.0"), ("9999", "was made by a newer release")]
+)
+def test_a_store_that_no_migration_leads_from_is_left_as_it_is(store: Store, version: str, words: str) -> None:
+    with store.writers.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = :version"), {"version": version})
+        connection.exec_driver_sql("DELETE FROM store_secret")
+    with pytest.raises(StateForbids, match=words):
+        migrating.migrate(store)
+    assert versions.version(store) == version
+    with store.engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM store_secret").scalar_one() == 0
+
+
+def test_a_drafted_migration_follows_the_newest(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(versions.MIGRATIONS, tmp_path / "migrations")
+    monkeypatch.setattr(versions, "MIGRATIONS", tmp_path / "migrations")
+    migrating.draft(store, "nothing new")
+    (drafted,) = (tmp_path / "migrations" / "versions").glob("*_nothing_new.py")
+    assert int(drafted.name[:4]) == int(versions.newest()) + 1
+    assert f"down_revision = {versions.newest()!r}" in drafted.read_text()
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,15 @@
 """A record's page without its record: a title, the reason, and the way back to the list."""
 
 import re
+from collections.abc import Sequence
+from uuid import UUID
 
 import pytest
+import sqlalchemy as sa
 
-from core import ids
-from core.store.access import Store
+from core import demo, ids
+from core.store.access import Store, slow_statements
+from core.store.operations import statistics
 from core.ui.frame import menu
 from tests.ui.conftest import ROOT, Screen, texts
 
@@ -34,3 +38,68 @@ def test_an_address_without_a_record_says_why(store: Store, screen: Screen, path
     assert at.title[0].value
     assert at.error[0].value
     assert "Traceback" not in texts(at)
+
+
+# The table whose rows a page shows one of, for the pages of what a demonstration has.
+TABLES = {
+    "admin/audit_entry.py": "audit_entry",
+    "admin/distributor.py": "distributor",
+    "admin/insurer.py": "provider",
+    "admin/key.py": "api_key",
+    "admin/person.py": "staff",
+    "admin/product.py": "product",
+    "claims/claim.py": "claim",
+    "finance/credit_note.py": "credit_note",
+    "finance/movement.py": "purchase",
+    "policies/policy.py": "policy",
+    "sales/customer.py": "customer",
+    "sales/purchase.py": "purchase",
+}
+GROWING = {
+    *("adjustment", "adjustment_proposal", "audit_entry", "bordereau_line", "certificate", "claim", "claim_event"),
+    *("credit_note", "customer", "insured_risk", "mail", "payment", "policy", "purchase", "refund", "renewal"),
+    *("renewal_call", "statement_line", "submission", "uploaded_file", "webhook_delivery"),
+}
+# The share of a distributor or of a mode is no key: it grows with the store.
+WALK = re.compile(r"SCAN (?P<all>\w+)|SEARCH (?P<part>\w+) .*(AUTOMATIC|\((distributor_id=\? AND )?is_live=\?\)$)")
+
+
+def walks(store: Store, sql: str) -> list[str]:
+    """The steps of SQLite's plan that look at every row, or at every one of a mode, of a table that grows."""
+    with store.engine.connect() as connection:
+        steps = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", (None,) * sql.count("?")).all()
+    found = [(WALK.match(step.detail), step.detail) for step in steps]
+    return [
+        detail for match, detail in found if match and re.sub(r"_\d+$", "", match["all"] or match["part"]) in GROWING
+    ]
+
+
+def test_no_record_page_walks_a_table_that_grows(store: Store, screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    demo.write(store, purchases=300, seed=5)
+    statistics.refresh(store)
+    sent: list[str] = []
+
+    def note(statements: Sequence[str], _: float) -> None:
+        sent.extend(statements)
+
+    monkeypatch.setattr(slow_statements, "note_all", note)
+    offenders = []
+    for path, table in TABLES.items():
+        with store.engine.connect() as connection:
+            columns = {column["name"] for column in sa.inspect(connection).get_columns(table)}
+            where = "WHERE is_live" if "is_live" in columns else ""
+            key = connection.exec_driver_sql(f"SELECT id FROM {table} {where} LIMIT 1").scalar()
+        assert key, table
+        at = screen("admin", path=path, id=str(UUID(str(key))))
+        assert not at.error, path
+        sent.clear()
+        at.run()
+        asked = sorted({sql for sql in sent if sql.startswith(("SELECT", "WITH"))})
+        assert asked, path
+        offenders += [(path, steps, sql) for sql in asked if (steps := walks(store, sql)) and not is_bounded(sql)]
+    assert not offenders
+
+
+def is_bounded(sql: str) -> bool:
+    """A list of the newest of a kind stops after a few rows; customers of a distributor are counted in an index."""
+    return ("LIMIT" in sql and "ORDER BY" in sql) or sql.startswith("SELECT customer.distributor_id, count(*)")

@@ -17,7 +17,7 @@ from core.services.sales.filter import PurchaseFilter, SalesFilter
 from core.services.shapes import PurchaseRecord
 from core.store.access import reading, reading_autocommit
 
-router = APIRouter(route_class=ReadRoute, prefix="/purchase", tags=["Purchases"])
+router = APIRouter(route_class=ReadRoute, tags=["Purchases"])
 _LISTED, _ONE = "Purchases retrieved", "Purchase retrieved"
 
 
@@ -31,19 +31,21 @@ class _Purchase(openapi.Shape):
     purchase: PurchaseRecord
 
 
-@router.get("", responses=openapi.answers(Purchases, _LISTED), summary="List purchases")
+@router.get("/purchase", responses=openapi.answers(Purchases, _LISTED), summary="List purchases")
 async def list_purchases(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every purchase of yours, newest first, with customer, product, category and insurer."""
     return await _page(caller, purchases.UNFILTERED, query.paging())
 
 
-@router.get("/search", responses=openapi.answers(Purchases, _LISTED), summary="Search purchases")
+@router.get("/purchase/search", responses=openapi.answers(Purchases, _LISTED), summary="Search purchases")
 async def search_purchases(caller: Signed, query: Annotated[FilterQuery[PurchaseFilter], Query()]) -> Response:
     """Purchases that meet every condition given; `search` finds numbers, plates, names, e-mails, phones and ids."""
     return await _page(caller, query.criteria(), query.paging())
 
 
-@router.get("/{purchase_id}", responses=openapi.answers(_Purchase, _ONE, found=True), summary="One purchase")
+# Events of release 0.2.0 and before, which are never rewritten, name the second address.
+@router.get("/purchases/{purchase_id}", include_in_schema=False)
+@router.get("/purchase/{purchase_id}", responses=openapi.answers(_Purchase, _ONE, found=True), summary="One purchase")
 async def get_purchase(caller: Signed, purchase_id: Id) -> Response:
     """One purchase in full."""
 

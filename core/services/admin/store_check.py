@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import clock
+from core.services import approvals
 from core.services.admin.invariants import INVARIANTS, Invariant
 from core.services.audit import log as audit
 from core.services.claims.workflow import clock as claim_clock
@@ -227,6 +228,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every payment is what it settles, and the state of each statement follows": payment_proofs.find_payment_faults,
     "Every statement is its lines, its hash, and one of a chain": statement_proofs.find_statement_faults,
     "Every file of claim payments is the payments made from it": claim_payment_proofs.find_file_faults,
+    "Every approval was given on the desk": approvals.find_forged,
     "Every claim came to where it stands by allowed moves": _find_history_faults,
     "The clock of every claim is the one of its history": _find_clock_faults,
     "What claims were paid is the same in every figure and export": export_proofs.find_claim_payment_faults,

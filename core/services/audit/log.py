@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +13,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, seal, trace
+from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.store.access import Query, ScopedSession
 from core.store.audit_chain import CHAINS, chain_of, link
 from core.store.schema.tables import AuditEntry, AuditHead, Redaction
@@ -63,6 +66,22 @@ def write(
     entry.hash = link(previous, *(getattr(entry, name) for name in _HASHED_FIELDS))
     session.insert(entry)
     session.update_columns(AuditHead(chain=chain, position=entry.position, hash=entry.hash), "position", "hash")
+
+
+@contextmanager
+def keep_refusal(*, actor: str, action: str, subject: str, **facts: Any) -> Iterator[None]:
+    """Keep a refused attempt in the log: "credit note payment" becomes "credit note payment refused", with the reason.
+
+    The refused transaction is rolled back; the store writes the entry in one of its own. The innermost block counts.
+    A stale version is no refusal: nobody was kept from anything.
+    """
+    try:
+        yield
+    except (NotAllowed, StateForbids, InvalidInput) as error:
+        if error.kept is None and not isinstance(error, StaleVersion):
+            after = {"refused": str(error), **facts}
+            error.kept = partial(write, actor=actor, action=f"{action} refused", subject=subject, after=after)
+        raise
 
 
 def count_entries(session: ScopedSession) -> int:

@@ -85,7 +85,7 @@ def pay_month(session: ScopedSession, month: date) -> None:
         batches.approve(session, batch, by=checker)
         for place, row in enumerate(payment_reading.list_of_batch(session, batch), 1):
             answer = {"bank_reference": f"DEMO/{paid_on:%y%m}/{place}", "value_on": str(paid_on)}
-            transitions.confirm(session, row.id, answer, by=maker)
+            transitions.confirm(session, row.id, answer, by=checker)
 
 
 def _in_time(month: date, day: int) -> AbstractContextManager[None]:

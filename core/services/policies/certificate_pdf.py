@@ -1,21 +1,21 @@
 """Certificates as PDF: one A4 page, byte-identical for the same facts."""
 
-import unicodedata
 from datetime import datetime
 from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from core import clock, money
+from core.services import printing
 from core.services.policies.certificate_lines import format_day
 from core.services.policies.certificates import TEST_MODE, CertificateFacts
+from core.services.printing import AMBER, INK, LINE, QUIET, RED, TEAL
 from core.states.policies import PolicyStage
 
 if TYPE_CHECKING:
     from fpdf import FPDF
 
-_TEAL, _AMBER, _INK, _QUIET, _LINE, _TINT = "#0B6B6B", "#F2B04A", "#0C1A1D", "#4A5F62", "#C3D1CF", "#F2F6F5"
-_RED = "#A33A10"
+_TINT = "#F2F6F5"
 _LEFT, _WIDTH, _LABEL = 18.0, 174.0, 52.0
 _FOOT = 255.0
 _EVIDENCE = (
@@ -28,7 +28,9 @@ _EVIDENCE = (
 @lru_cache(maxsize=128)
 def render(facts: CertificateFacts) -> bytes:
     """Return the PDF of a certificate; it depends on the facts only, never on the time of printing."""
-    page = _create_page(facts)
+    page = printing.create(f"{facts.title} {facts.policy_number}", created_at=facts.issued_at, left=_LEFT, top=18)
+    page.set_author(facts.insurer)
+    page.c_margin = 0
     _draw_heading(page, facts)
     _draw_number(page, facts)
     _draw_table(page, "Insured", [("Policyholder", facts.holder), ("Product", facts.product), *facts.covered])
@@ -39,48 +41,20 @@ def render(facts: CertificateFacts) -> bytes:
     return bytes(page.output())
 
 
-def _create_page(facts: CertificateFacts) -> "FPDF":
-    # Imported on first use: the PDF library is slow to load and would delay the start of the server.
-    import font_roboto  # noqa: PLC0415
-    from fpdf import FPDF  # noqa: PLC0415
-
-    page = FPDF(format="A4")
-    for style, face in (("", "Roboto-Regular"), ("B", "Roboto-Medium")):
-        page.add_font("Roboto", style, f"{font_roboto.font_directory}/{face}.ttf")
-    # Needed to place tone marks on their letters: Olúwatóyìn, Ṣọlá.
-    page.set_text_shaping(True)
-    page.set_title(_normalise(f"{facts.title} {facts.policy_number}"))
-    page.set_author(_normalise(facts.insurer))
-    page.set_creator("Coverdesk")
-    page.set_producer("Coverdesk")
-    page.set_lang("en-NG")
-    page.set_creation_date(facts.issued_at)
-    page.set_margins(_LEFT, 18, _LEFT)
-    page.c_margin = 0
-    page.set_auto_page_break(False)
-    page.add_page()
-    return page
-
-
-def _normalise(value: str) -> str:
-    """Return the text in NFC, as the font has combined letters."""
-    return unicodedata.normalize("NFC", value)
-
-
 def _draw_heading(page: "FPDF", facts: CertificateFacts) -> None:
-    page.set_fill_color(_TEAL)
+    page.set_fill_color(TEAL)
     page.rect(0, 0, page.w, 36, style="F")
-    page.set_fill_color(_AMBER)
+    page.set_fill_color(AMBER)
     page.rect(0, 36, page.w, 1.4, style="F")
     page.set_text_color("#FFFFFF")
     page.set_xy(_LEFT, 10)
     _draw_fitted(page, facts.insurer, _WIDTH, size=21, bold=True)
     page.set_x(_LEFT)
     page.set_font("Roboto", "", 11.5)
-    page.cell(_WIDTH, 8, _normalise(facts.title))
+    page.cell(_WIDTH, 8, facts.title)
     if not facts.is_live:
         page.set_xy(_LEFT, 39.5)
-        page.set_text_color(_RED)
+        page.set_text_color(RED)
         page.set_font("Roboto", "B", 10)
         page.cell(_WIDTH, 6, TEST_MODE, align="R")
 
@@ -88,18 +62,18 @@ def _draw_heading(page: "FPDF", facts: CertificateFacts) -> None:
 def _draw_fitted(page: "FPDF", value: str, width: float, *, size: float, bold: bool) -> None:
     """Print one line of text, in a smaller font if it would not fit, and move to the next line."""
     page.set_font("Roboto", "B" if bold else "", size)
-    needed = page.get_string_width(_normalise(value))
+    needed = page.get_string_width(value)
     if needed > width:
         page.set_font_size(max(7.0, size * width / needed))
-    page.cell(width, size * 0.45, _normalise(value), new_x="LMARGIN", new_y="NEXT")
+    page.cell(width, size * 0.45, value, new_x="LMARGIN", new_y="NEXT")
 
 
 def _draw_number(page: "FPDF", facts: CertificateFacts) -> None:
     page.set_xy(_LEFT, 47)
-    page.set_text_color(_QUIET)
+    page.set_text_color(QUIET)
     page.set_font("Roboto", "", 9)
     page.cell(_WIDTH, 5, "Policy number", new_x="LMARGIN", new_y="NEXT")
-    page.set_text_color(_INK)
+    page.set_text_color(INK)
     _draw_fitted(page, facts.policy_number, _WIDTH, size=19, bold=True)
     page.set_y(page.get_y() + 5)
 
@@ -121,7 +95,7 @@ def _format_day(instant: datetime) -> str:
 
 
 def _draw_table(page: "FPDF", heading: str, lines: list[tuple[str, str]]) -> None:
-    page.set_text_color(_TEAL)
+    page.set_text_color(TEAL)
     page.set_font("Roboto", "B", 11)
     page.cell(_WIDTH, 8, heading, new_x="LMARGIN", new_y="NEXT")
     for label, value in lines:
@@ -130,17 +104,17 @@ def _draw_table(page: "FPDF", heading: str, lines: list[tuple[str, str]]) -> Non
 
 
 def _draw_line(page: "FPDF", label: str, value: str) -> None:
-    page.set_draw_color(_LINE)
+    page.set_draw_color(LINE)
     page.set_line_width(0.2)
     page.line(_LEFT, page.get_y(), _LEFT + _WIDTH, page.get_y())
     top = page.get_y() + 1.4
     page.set_xy(_LEFT, top)
-    page.set_text_color(_QUIET)
+    page.set_text_color(QUIET)
     page.set_font("Roboto", "", 9.5)
     page.cell(_LABEL, 5, label)
-    page.set_text_color(_INK)
+    page.set_text_color(INK)
     page.set_font("Roboto", "", 10.5)
-    page.multi_cell(_WIDTH - _LABEL, 5, _shorten(page, _normalise(value)), align="L", new_x="LMARGIN", new_y="NEXT")
+    page.multi_cell(_WIDTH - _LABEL, 5, _shorten(page, value), align="L", new_x="LMARGIN", new_y="NEXT")
     page.set_y(page.get_y() + 1.4)
 
 
@@ -160,18 +134,18 @@ def _draw_verification(page: "FPDF", facts: CertificateFacts) -> None:
     _draw_qr_code(page, facts.verification_url, x=_LEFT, y=_FOOT, size=30)
     left = _LEFT + 36
     page.set_xy(left, _FOOT)
-    page.set_text_color(_INK)
+    page.set_text_color(INK)
     page.set_font("Roboto", "B", 10.5)
     page.cell(_WIDTH - 36, 5, "Check this certificate")
     page.set_xy(left, _FOOT + 6)
     page.set_font("Roboto", "", 8.5)
-    page.set_text_color(_TEAL)
+    page.set_text_color(TEAL)
     page.cell(_WIDTH - 36, 4.5, facts.verification_url, link=facts.verification_url)
     page.set_xy(left, _FOOT + 12)
-    page.set_text_color(_QUIET)
+    page.set_text_color(QUIET)
     page.multi_cell(_WIDTH - 36, 4.2, _EVIDENCE, align="L")
     page.set_x(left)
-    page.cell(_WIDTH - 36, 6, _normalise(f"Arranged by {facts.distributor} through Coverdesk"))
+    page.cell(_WIDTH - 36, 6, f"Arranged by {facts.distributor} through Coverdesk")
 
 
 def _draw_qr_code(page: "FPDF", address: str, *, x: float, y: float, size: float) -> None:
@@ -182,7 +156,7 @@ def _draw_qr_code(page: "FPDF", address: str, *, x: float, y: float, size: float
     side = size / len(rows)
     page.set_fill_color("#FFFFFF")
     page.rect(x - 4 * side, y - 4 * side, size + 8 * side, size + 8 * side, style="F")
-    page.set_fill_color(_INK)
+    page.set_fill_color(INK)
     for down, row in enumerate(rows):
         across = 0
         for dark, run in groupby(row):
@@ -195,7 +169,7 @@ def _draw_qr_code(page: "FPDF", address: str, *, x: float, y: float, size: float
 def _draw_stamp(page: "FPDF", text: str) -> None:
     """Print large diagonal text across the page, light enough to read through."""
     with page.local_context(fill_opacity=0.14), page.rotation(54, page.w / 2, page.h / 2):
-        page.set_text_color(_RED)
+        page.set_text_color(RED)
         page.set_font("Roboto", "B", 40)
         page.set_font_size(min(90, 40 * 260 / page.get_string_width(text)))
         page.text((page.w - page.get_string_width(text)) / 2, page.h / 2, text)

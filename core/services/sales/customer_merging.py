@@ -18,6 +18,7 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.customers import customers
 from core.services.customers.filter import CustomerFilter, list_spellings
+from core.services.filters.field import Condition
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, CustomerMerge, ReminderOptOut, Staff
@@ -82,10 +83,7 @@ def list_candidates(session: ScopedSession, customer_id: UUID, text: str = "") -
     NotFound if the record is unknown in this scope.
     """
     own, group = _get(session, customer_id), get_group(session, customer_id)
-    alike: list[Any] = [col(Customer.name_key) == own.name_key]
-    if own.phone_number:
-        alike.append(col(Customer.phone_number).in_(list_spellings(own.phone_number)))
-    by_text = customers.build_conditions(CustomerFilter(search=text)) if text else [sa.or_(*alike)]
+    by_text = customers.build_conditions(CustomerFilter(search=text)) if text else [_is_like(own)]
     taken = sa.select(col(CustomerMerge.merged_id))
     query = sa.select(Customer).where(
         col(Customer.distributor_id) == own.distributor_id,
@@ -97,6 +95,14 @@ def list_candidates(session: ScopedSession, customer_id: UUID, text: str = "") -
     )
     rows = session.execute(query.order_by(col(Customer.created_at).desc(), col(Customer.id)).limit(_MOST_OFFERED))
     return [_build(row) for row in rows.scalars()]
+
+
+def _is_like(own: Customer) -> Condition:
+    """Build the condition of the same name or phone, each found in its index and not among all of a distributor."""
+    spellings = list_spellings(own.phone_number) if own.phone_number else ()
+    alike = (col(Customer.name_key) == own.name_key, col(Customer.phone_number).in_(spellings))
+    found = sa.union_all(*(sa.select(col(Customer.id)).where(each).correlate(None) for each in alike))
+    return col(Customer.id).in_(found)
 
 
 def merge(session: ScopedSession, kept_id: UUID, merged_id: UUID, *, by: Person) -> None:

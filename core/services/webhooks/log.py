@@ -181,8 +181,8 @@ def _build_replay_query(endpoint_id: UUID, request: ReplayRequest) -> AnySelect:
         )
         .where(
             col(WebhookEndpoint.id) == endpoint_id,
-            col(Event.created_at) >= request.from_,
-            col(Event.created_at) <= request.to,
+            col(Event.occurred_at) >= request.from_,
+            col(Event.occurred_at) <= request.to,
             col(Event.type).in_(names),
             col(Event.object_id) != endpoint_id,
         )
@@ -216,7 +216,7 @@ def purge(session: ScopedSession, limit: int = 500) -> int:
         gone += _delete(session, entity, col(column).in_(ids))
     waiting = sa.select(col(WebhookDelivery.event_id))
     events = sa.select(col(Event.id)).where(
-        col(Event.created_at) < now - timedelta(days=EVENT_DAYS), col(Event.id).not_in(waiting)
+        col(Event.occurred_at) < now - timedelta(days=EVENT_DAYS), col(Event.id).not_in(waiting)
     )
     stale = list(session.execute(events.limit(limit)).scalars())
     return gone + _delete(session, Event, col(Event.id).in_(stale))

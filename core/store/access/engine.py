@@ -14,6 +14,7 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
+from core.errors import CoverdeskError
 from core.settings import settings
 from core.store.access import postgres, sqlite
 from core.store.access.db_errors import RETRIED_SQLSTATES, translate_db_errors
@@ -74,8 +75,12 @@ class Store:
 
     @contextmanager
     def writing(self, scope: Scope) -> Iterator[ScopedSession]:
-        """A write transaction; commits when the block ends without an error."""
-        with self._writer.exclusive(scope) if self._writer else self._committing(scope) as session:
+        """A write transaction; commits when the block ends without an error.
+
+        What a refusal wants kept (`CoverdeskError.kept`) is written after the rollback, in a transaction of its own.
+        """
+        opened = self._writer.exclusive(scope) if self._writer else self._committing(scope)
+        with self._keeping_refusal(), opened as session:
             yield session
 
     def transact(self, scope: Scope, work: Callable[[ScopedSession], T]) -> T:
@@ -84,7 +89,8 @@ class Store:
         On SQLite, waiting writes share a commit. On PostgreSQL a deadlock is retried, three attempts in all.
         """
         if self._writer:
-            return self._writer.submit(scope, work).result()
+            with self._keeping_refusal():
+                return self._writer.submit(scope, work).result()
         # Imported on first use: with it comes the logger, which a command that reads does without.
         import stamina  # noqa: PLC0415
 
@@ -98,6 +104,16 @@ class Store:
         if self._writer:
             return self._writer.submit(scope, work)
         return self._writing_threads().submit(copy_context().run, self.transact, scope, work)
+
+    @contextmanager
+    def _keeping_refusal(self) -> Iterator[None]:
+        try:
+            yield
+        except CoverdeskError as error:
+            kept, error.kept = error.kept, None
+            if kept is not None:
+                self.transact(Scope.system(), kept)
+            raise
 
     @contextmanager
     def _committing(self, scope: Scope) -> Iterator[ScopedSession]:

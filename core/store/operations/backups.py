@@ -133,8 +133,9 @@ def _refuse_misfit(store: Store, manifest: Manifest) -> None:
         raise StateForbids(f"This backup is of a {manifest.kind} store, COVERDESK_DATABASE_URL names a {here} one")
     if manifest.secret != secret_mark.mark():
         raise StateForbids("This backup was made under another COVERDESK_SECRET_KEY: restore it under that one")
-    if manifest.format != FORMAT or manifest.version not in versions.known_versions():
+    if manifest.format != FORMAT:
         raise StateForbids("This backup was made by a newer release: restore it with that one")
+    versions.refuse_unknown(manifest.version, "backup")
 
 
 def _manifest(store: Store, hashes: Mapping[str, str], lost: list[str]) -> Manifest:

@@ -42,7 +42,7 @@ class AdjustmentProposal(Owned, Amounts, table=True):
     )
     id: UUID = Field(primary_key=True)
     corrects_kind: str = Field(max_length=10)
-    corrects_id: UUID
+    corrects_id: UUID = Field(index=True)
     reason: str
     proposed_by: UUID = Field(foreign_key="staff.id")
     proposed_at: datetime
@@ -64,7 +64,7 @@ class Adjustment(Owned, Amounts, table=True):
     proposal_id: UUID = Field(foreign_key="adjustment_proposal.id", unique=True)
     corrects_kind: str = Field(max_length=10)
     corrects_id: UUID = Field(index=True)
-    policy_id: UUID = Field(foreign_key="policy.id")
+    policy_id: UUID = Field(foreign_key="policy.id", index=True)
     purchase_id: UUID = Field(foreign_key="purchase.id")
     renewal_id: UUID | None = Field(default=None, foreign_key="renewal.id")
     customer_id: UUID = Field(foreign_key="customer.id")

@@ -1,6 +1,8 @@
-"""Bring a store to the shape that this code wants, from empty or from any earlier release."""
+"""Bring a store to the shape that this code wants, from empty or from release 0.2.0 and later."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
@@ -28,11 +30,12 @@ def _config(connection: sa.Connection | None = None) -> Config:
 def migrate(store: Store) -> None:
     """Run every migration that this store has not seen, and mark its secret, in one transaction.
 
-    StateForbids when the store was made under another secret.
+    StateForbids when the store was made under another secret, before release 0.2.0 or by a newer release.
     """
     with store.writers.begin() as connection:
         if not store.is_sqlite:
             _lock(connection)
+        versions.refuse_unknown(versions.version_of(connection), "store")
         secret_mark.refuse_other(connection)
         if upgrade(connection, "head"):
             daily_rollup.rebuild(connection)
@@ -61,10 +64,18 @@ def upgrade(connection: sa.Connection, to: str) -> bool:
 
 def draft(store: Store, message: str) -> None:
     """Write a migration for what the tables have and this store has not (for developers)."""
-    with store.writers.begin() as connection:
-        command.revision(
-            _config(connection), message=message, autogenerate=True, rev_id=f"{len(versions.known_versions()) + 1:04d}"
-        )
+    with store.writers.begin() as connection, _without_warnings():
+        number = f"{int(versions.newest()) + 1:04d}"
+        command.revision(_config(connection), message=message, autogenerate=True, rev_id=number)
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Alembic leaves out an index on an expression, and warns of it; `_differing_indexes` compares them."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Skipped unsupported reflection of expression-based index")
+        warnings.filterwarnings("ignore", "autogenerate skipping metadata-specified expression-based index")
+        yield
 
 
 def _is_table(subject: Any, _name: str | None, kind: str, *_: Any) -> bool:
@@ -74,10 +85,42 @@ def _is_table(subject: Any, _name: str | None, kind: str, *_: Any) -> bool:
 
 def differences(store: Store) -> list[object]:
     """List the differences between models and store; empty when they agree."""
-    with store.engine.connect() as connection, warnings.catch_warnings():
-        # An index on an expression is compared on PostgreSQL alone: SQLite's reflection leaves it out, and says so.
-        warnings.filterwarnings("ignore", "Skipped unsupported reflection of expression-based index")
-        warnings.filterwarnings("ignore", "autogenerate skipping metadata-specified expression-based index")
+    with store.writers.begin() as connection, _without_warnings():
         opts = {"compare_type": True, "include_object": _is_table}
         context = MigrationContext.configure(connection, opts=opts)
-        return list(compare_metadata(context, SQLModel.metadata))
+        return [*compare_metadata(context, SQLModel.metadata), *_differing_indexes(connection)]
+
+
+def _differing_indexes(connection: sa.Connection) -> list[object]:
+    """Indexes on expressions or on some of the rows whose text in the store is not that of the models.
+
+    Alembic compares the names of their columns only. Each is made anew as declared, in a transaction that is undone,
+    as PostgreSQL writes a text of its own.
+    """
+    name = sa.bindparam("name", type_=sa.String)
+    if connection.dialect.name == "sqlite":
+        text: sa.Select[tuple[str]] = (
+            sa.select(sa.column("sql")).select_from(sa.table("sqlite_master")).where(sa.column("name") == name)
+        )
+    else:
+        text = sa.select(sa.func.pg_get_indexdef(sa.func.to_regclass(name)))
+    found: list[object] = []
+    with connection.begin_nested() as undone:
+        for index in _list_special_indexes(connection.dialect.name):
+            stored = connection.execute(text, {"name": index.name}).scalar()
+            connection.execute(sa.schema.DropIndex(index, if_exists=True))
+            index.create(connection)
+            declared = connection.execute(text, {"name": index.name}).scalar()
+            found += [("differing_index", stored, declared)] if stored != declared else []
+        undone.rollback()
+    return found
+
+
+def _list_special_indexes(dialect: str) -> list[sa.Index]:
+    indexes = (index for table in SQLModel.metadata.sorted_tables for index in table.indexes)
+    return [
+        index
+        for index in indexes
+        if index.dialect_options[dialect]["where"] is not None
+        or not all(isinstance(part, sa.Column) for part in index.expressions)
+    ]

@@ -147,10 +147,10 @@ class Customer(Record, Owned, table=True):
     email: str = Field(max_length=254)
     email_key: str = Field(max_length=254, index=True)
     # Both names as they are searched; it is written wherever they are.
-    name_key: str
+    name_key: str = Field(index=True)
     first_name: str
     last_name: str
-    phone_number: str | None = Field(default=None, max_length=32)
+    phone_number: str | None = Field(default=None, max_length=32, index=True)
     user_id: UUID
     wallet_id: UUID | None = None
     country: str | None = None

@@ -74,7 +74,7 @@ class Policy(Record, Owned, table=True):
     )
     purchase_id: UUID = Field(foreign_key="purchase.id", unique=True)
     customer_id: UUID = Field(foreign_key="customer.id")
-    buyer_id: UUID = Field(foreign_key="customer.id")
+    buyer_id: UUID = Field(foreign_key="customer.id", index=True)
     product_id: UUID = Field(foreign_key="product.id")
     product_category_id: UUID = Field(foreign_key="product_category.id")
     provider_id: UUID = Field(foreign_key="provider.id")

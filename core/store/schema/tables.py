@@ -14,6 +14,7 @@ from core.store.schema.admin import (
     ViewWatch,
 )
 from core.store.schema.agreements import Agreement, BankAccount
+from core.store.schema.approvals import Approval, ApprovalLapse
 from core.store.schema.bordereaux import Bordereau, BordereauLine
 from core.store.schema.catalogue import (
     CommissionShare,
@@ -104,6 +105,8 @@ __all__ = [
     "AdjustmentProposal",
     "Agreement",
     "ApiKey",
+    "Approval",
+    "ApprovalLapse",
     "AuditEntry",
     "AuditHead",
     "Automation",

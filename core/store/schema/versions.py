@@ -8,6 +8,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from core.errors import StateForbids
 from core.store.access import Store
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -33,6 +34,18 @@ def version_of(connection: sa.Connection) -> str | None:
 def newest() -> str:
     """The migration that this code wants."""
     return max(known_versions())
+
+
+def refuse_unknown(found: str | None, what: str) -> None:
+    """StateForbids for a store or backup that this code cannot bring to its own version; nothing at all is new."""
+    if found is None or found in known_versions():
+        return
+    if found < min(known_versions()):
+        raise StateForbids(
+            f"This {what} is of a release before 0.2.0 (version {found}) and was left as it is:"
+            " bring it to release 0.2.0 with that one's `coverdesk init` first, then to this one"
+        )
+    raise StateForbids(f"This {what} was made by a newer release (version {found}): use that one")
 
 
 @cache

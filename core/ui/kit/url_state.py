@@ -18,6 +18,7 @@ from core.ui.frame import frame
 
 _PAGE = "page"
 _TAB, _TABS = "tab", "record_tabs"
+_ROUNDS = "address_widgets"
 
 
 def values(*names: str) -> dict[str, list[str]]:
@@ -70,6 +71,34 @@ def way_back(faults: Sequence[FieldFault]) -> NoReturn:
     st.stop()
 
 
+def widget_key(name: str, value: object) -> str:
+    """Return the key of the widget of a parameter: a new one whenever something else has changed the parameter.
+
+    The browser keeps for a widget in a closed popover the value that it last showed there, and sends it with the next
+    click anywhere. Under the same key that value would be taken for a new choice and written to the URL again.
+    """
+    rounds = st.session_state.setdefault(_ROUNDS, {})
+    number, shown = rounds.get(name, (0, value))
+    number += shown != value
+    rounds[name] = (number, value)
+    return f"{name} {number}" if number else name
+
+
+def chosen_in(name: str) -> Any:  # noqa: ANN401 the value of a widget of any kind
+    """Return the value of the parameter's widget, as it was just changed in it."""
+    number, _ = st.session_state[_ROUNDS][name]
+    value = st.session_state.get(f"{name} {number}" if number else name)
+    value = value.strip() if isinstance(value, str) else value
+    _keep_widget(name, sorted(value) if isinstance(value, list) else value)
+    return value
+
+
+def _keep_widget(name: str, value: object) -> None:
+    """Let a parameter have the same widget with this value."""
+    number, _ = st.session_state[_ROUNDS][name]
+    st.session_state[_ROUNDS][name] = (number, value)
+
+
 def text_box(
     name: str,
     label: str,
@@ -80,17 +109,18 @@ def text_box(
     kind: Literal["default", "search"] = "default",
 ) -> None:
     """Draw a text field whose value is kept in the URL under `name`."""
-    st.session_state[name] = text
+    key = widget_key(name, text)
+    st.session_state[key] = text
     st.text_input(
         label,
-        key=name,
+        key=key,
         type=kind,
         max_chars=longest,
         placeholder=placeholder,
         # The placeholder of a search says more than its label, which stays for screen readers.
         label_visibility="collapsed" if kind == "search" and placeholder else "visible",
         autocomplete="off",
-        on_change=lambda: change({name: _given(st.session_state[name].strip())}),
+        on_change=lambda: change({name: _given(chosen_in(name))}),
     )
 
 
@@ -112,11 +142,12 @@ def day_boxes(
     """
     last = latest or clock.today()
     for (name, label, value), other in ((start, end[0]), (end, start[0])):
-        st.session_state[_day_key(name)] = value
+        key = widget_key(_day_name(name), value)
+        st.session_state[key] = value
         st.date_input(
             label,
             value=None,
-            key=_day_key(name),
+            key=key,
             min_value=min(EARLIEST, value or EARLIEST),
             max_value=max(last, value or last),
             format="DD/MM/YYYY",
@@ -127,39 +158,43 @@ def day_boxes(
 
 
 def _day_moved(name: str, other: str, first: str) -> None:
-    moved, stays = (st.session_state.get(_day_key(each)) for each in (name, other))
+    moved, stays = (chosen_in(_day_name(each)) for each in (name, other))
     crossed = moved and stays and (moved > stays if name == first else moved < stays)
+    if crossed:
+        _keep_widget(_day_name(other), moved)
     change({each: _given(str(moved) if moved else None) for each in ((name, other) if crossed else (name,))})
 
 
-def _day_key(name: str) -> str:
+def _day_name(name: str) -> str:
     return f"day_{name}"
 
 
 def choice(name: str, label: str, options: Mapping[Any, str], *, chosen: object, anything: str = "All") -> None:
     """Draw a pick list of one option or none."""
-    st.session_state[name] = chosen
+    key = widget_key(name, chosen)
+    st.session_state[key] = chosen
     st.selectbox(
         label,
         list(options),
-        key=name,
+        key=key,
         index=None,
         format_func=lambda option: options[option],
         placeholder=anything,
-        on_change=lambda: change({name: _given(st.session_state[name])}),
+        on_change=lambda: change({name: _given(chosen_in(name))}),
     )
 
 
 def choices(name: str, label: str, options: Mapping[str, str], *, chosen: Sequence[str], anything: str) -> None:
     """Draw a pick list of any number of options; none means all."""
-    st.session_state[name] = list(chosen)
+    key = widget_key(name, sorted(chosen))
+    st.session_state[key] = list(chosen)
     st.multiselect(
         label,
         list(options),
-        key=name,
+        key=key,
         format_func=lambda option: options.get(option, option),
         placeholder=anything,
-        on_change=lambda: change({name: st.session_state[name]}),
+        on_change=lambda: change({name: chosen_in(name)}),
     )
 
 

@@ -13,26 +13,28 @@ _MOVED = "moved_column"
 
 def draw(table: Table[Any]) -> None:
     """Draw the choice of sort order and columns; to be placed in a row of controls."""
-    st.session_state[SHOW] = table.shown_columns
     with st.popover("Columns", icon=":material/view_column:"):
         if table.orders:
             # Headers sort too; on a narrow screen some of them are hidden.
-            st.session_state[ORDER] = table.order
+            key = url_state.widget_key(ORDER, table.order)
+            st.session_state[key] = table.order
             st.selectbox(
                 "Order",
                 list(table.orders),
-                key=ORDER,
+                key=key,
                 format_func=lambda name: table.orders[name],
-                on_change=lambda: url_state.change({ORDER: [st.session_state[ORDER]]}),
+                on_change=lambda: url_state.change({ORDER: [url_state.chosen_in(ORDER)]}),
             )
         shown = table.shown_columns
+        key = url_state.widget_key(SHOW, sorted(shown))
+        st.session_state[key] = shown
         st.pills(
             "Columns to show",
             list(table.columns),
-            key=SHOW,
+            key=key,
             selection_mode="multi",
             format_func=lambda name: table.columns[name].label,
-            on_change=lambda: _show(_choose(table, shown, st.session_state[SHOW])),
+            on_change=lambda: _show(_choose(table, shown, url_state.chosen_in(SHOW))),
         )
         _mover(table, shown)
 

@@ -13,7 +13,6 @@ from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
-from alembic import command
 
 from core import clock, ids, money
 from core.covers.insurers import insurer_a
@@ -36,7 +35,6 @@ from core.services.paging import Paging
 from core.services.policies import changes
 from core.services.renewals import renewals
 from core.store.access import Scope, Store
-from core.store.schema import migrating
 from core.store.schema.tables import Claim, ClaimEvent, CreditNote, Policy, Refund, Staff
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
@@ -290,23 +288,6 @@ def test_the_store_keeps_figures_and_people_and_the_check_finds_what_is_planted(
                 connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS credit_note_{trigger}{on}")
             connection.exec_driver_sql(planted)
         assert any(said in fault for fault in finance.money_faults())
-
-
-def test_old_refunds_get_notes_that_say_nothing_of_their_payment(finance: Finance, partner: Partner) -> None:
-    cancelled(finance, partner, "AAA-111AA")
-    with finance.store.writers.begin() as connection:
-        command.downgrade(migrating._config(connection), "0044-1")
-    migrating.migrate(finance.store)
-    assert migrating.differences(finance.store) == []
-    assert {(row.state, row.number) for row in notes(finance)} == {
-        ("Not recorded", "CN-0001"),
-        ("Not recorded", "CN-0002"),
-    }
-    for row in notes(finance):
-        assert deciding.list_allowed(row, finance.people["femi"]) == ()
-    cancelled(finance, partner, "BBB-222BB")
-    assert {row.number for row in notes(finance) if row.state == "Computed"} == {"CN-0003", "CN-0004"}
-    assert finance.faults() == []
 
 
 @pytest.mark.parametrize(("days", "place"), [(0, 0), (30, 0), (31, 1), (60, 1), (61, 2), (90, 2), (91, 3), (900, 3)])

@@ -10,13 +10,13 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.covers import request_parts
-from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.customers.filter import list_spellings
 from core.services.filters import expressions
 from core.services.filters.field import Condition
 from core.services.policies import numbering
 from core.services.sales import search_text
+from core.services.transfers import reference_key
 from core.services.windows import Span
 from core.states.claims import DECIDED, AskedRole, ClaimStatus
 from core.store.access import AnySelect
@@ -98,9 +98,7 @@ def _build_searches(text: str, kinds: Sequence[search_text.Kind]) -> Iterator[An
         col(Policy.plate_key) == (request_parts.normalise_registration(text) or None),
     )
     yield sa.select(col(Claim.id)).where(col(Claim.policy_id).in_(sa.select(col(Policy.id)).where(has_key)))
-    yield sa.select(col(ClaimPayment.claim_id)).where(
-        col(ClaimPayment.reference_key) == claim_payments.reference_key(text)
-    )
+    yield sa.select(col(ClaimPayment.claim_id)).where(col(ClaimPayment.reference_key) == reference_key(text))
     if "phone" in kinds:
         yield sa.select(col(Claim.id)).where(col(Claim.claim_owner_phone_number).in_(list_spellings(text)))
     if "e-mail" in kinds:

@@ -10,10 +10,11 @@ from sqlmodel import col
 
 from core import clock, ids, money, reference
 from core.covers import request
-from core.errors import InvalidInput, StateForbids
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements
 from core.services.claims.lists import claims
+from core.services.claims.workflow import approvals as claim_approvals
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import guards as claim_guards
 from core.services.claims.workflow import judgement as claim_judgement
@@ -29,7 +30,7 @@ from core.services.claims.workflow.inputs import (
 from core.services.claims.workflow.moves import Move
 from core.services.people.staff import Person
 from core.states import claims as claim_states
-from core.states.claims import CLAIMS_ROLES, DECIDED, ClaimStatus, Effect
+from core.states.claims import CLAIMS_ROLES, DECIDED, ClaimStatus
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimComment, Staff
 
@@ -62,22 +63,51 @@ def move_claim(  # noqa: PLR0913 - all inputs of a transition, each by its name
     if status is None:
         raise InvalidInput.for_field("to", f"must be one of {', '.join(requirements.CLAIM_STATUSES)}")
     inputs: TransitionInput = request.validate(TransitionInput, submitted)
-    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-    transition = claim_guards.require_transition(claim, status)
-    judgement = claim_judgement.judge(session, claim, for_update=True)
-    amount_minor = claim_guards.check_amount(transition, claim, person, inputs, judgement)
-    if payment and Effect.PAYS not in transition.effects:
-        raise InvalidInput.for_field("payment", f"is no part of the move to {transition.to}")
+    if payment and status != ClaimStatus.PAID:
+        raise InvalidInput.for_field("payment", f"is no part of the move to {status}")
     details: PaymentInput = request.validate(PaymentInput, dict(payment or {}))
-    move = Move(
-        transition=transition,
-        person=person,
-        inputs=inputs,
-        amount_minor=amount_minor,
-        judgement=judgement,
-        details=details,
-    )
-    return moves.apply(session, claim, move)
+    with claim_changes.refusals(claim_id, f"move to {status}", person=person):
+        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+        transition = claim_guards.require_transition(claim, status)
+        judgement = claim_judgement.judge(session, claim, for_update=True)
+        amount_minor = claim_guards.check_amount(transition, claim, person, inputs, judgement)
+        move = Move(
+            transition=transition,
+            person=person,
+            inputs=inputs,
+            amount_minor=amount_minor,
+            judgement=judgement,
+            details=details,
+        )
+        return moves.apply(session, claim, move)
+
+
+def approve_anew(
+    session: ScopedSession,
+    claim_id: UUID,
+    *,
+    person: Person,
+    version: int,
+    reasons: Mapping[str, str] | None = None,
+    note: str | None = None,
+) -> ClaimChange:
+    """Approve a claim again whose approval has lapsed, as it is now and by the same amount; its status stays.
+
+    Whatever an approval needs is needed again. StateForbids where the approval stands or there is none, and
+    NotAllowed also for who made the change that ended it.
+    """
+    inputs: TransitionInput = request.validate(TransitionInput, {"note": note, "reasons": dict(reasons or {})})
+    with claim_changes.refusals(claim_id, "approve anew", person=person):
+        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+        approval = claim_approvals.find(session, claim)
+        if approval is None or claim.claim_status in DECIDED:
+            raise StateForbids("Only an approval of a claim that is not decided is given anew")
+        judgement = claim_judgement.judge(session, claim, for_update=True)
+        if judgement.approval_fault is None:
+            raise StateForbids("The approval stands: there is nothing to approve anew")
+        if approval.lapse is not None and approval.lapse.actor == person.actor:
+            raise NotAllowed("A new approval needs somebody other than who made the change")
+        return moves.renew_approval(session, claim, inputs, person=person, judgement=judgement)
 
 
 def open_claim(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimChange:

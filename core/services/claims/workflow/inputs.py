@@ -11,6 +11,7 @@ from core.covers.claims.request import AccountNumber
 from core.covers.faults import fault
 from core.covers.request import Request
 from core.services.claims.intake import requirements
+from core.services.transfers import Reference
 
 
 def _normalise_reason(value: Any) -> Any:
@@ -35,7 +36,7 @@ class TransitionInput(Request):
     amount: fields.Naira | None = None
     reason: DeclineReason | None = None
     note: fields.LongText | None = None
-    payment_reference: Annotated[str, Field(max_length=60)] | None = None
+    payment_reference: Reference | None = None
     reasons: dict[str, Annotated[str, Field(min_length=2, max_length=500)]] = Field(default_factory=dict)
 
 

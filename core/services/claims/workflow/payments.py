@@ -1,6 +1,5 @@
 """Claim payments: append-only rows, their sums, and the limits that remain (contract C10)."""
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -22,12 +21,12 @@ from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
 from core.services.policies import paid_terms
 from core.services.policies.paid_terms import PaidTerm
+from core.services.transfers import find_fault, reference_key
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayee, ClaimPayment, Policy, Staff
 
 TAKEN: Final = "was used for another payment of this insurer already: give the reference of this one"
-_UNREADABLE: Final = "must have a letter or a digit"
 # Where a sale names what is insured, if its price does not: the loan, or the value of the device.
 _INSURED: Final = ("loan_amount", "device_value")
 AMOUNT: Final = col(ClaimPayment.amount_minor)
@@ -47,12 +46,6 @@ class Payment:
     value_on: date | None
 
 
-def reference_key(reference: str) -> str:
-    """A bank's reference without case, blanks and what nobody sees: two that look alike are the same."""
-    plain = unicodedata.normalize("NFKC", reference).casefold()
-    return "".join(each for each in plain if not each.isspace() and unicodedata.category(each) != "Cf")
-
-
 def record(
     session: ScopedSession,
     claim: Claim,
@@ -70,9 +63,7 @@ def record(
 
     Whoever pays at the same instant under the same reference waits here, and one of the two is refused.
     """
-    key = reference_key(reference)
-    if not key:
-        raise InvalidInput.for_field("payment_reference", _UNREADABLE)
+    refuse_wrong_reference(reference)
     row = ClaimPayment(
         id=ids.new(),
         distributor_id=claim.distributor_id,
@@ -81,7 +72,7 @@ def record(
         provider_id=claim.provider_id,
         amount_minor=amount_minor,
         reference=reference,
-        reference_key=key,
+        reference_key=reference_key(reference),
         paid_by=person.id,
         reverses=reverses,
         created_at=at,
@@ -121,7 +112,14 @@ def check_free(session: ScopedSession, claim: Claim, *, reference: str, details:
         col(ClaimPayment.reference_key) == key,
     )
     is_free = session.execute(query.limit(1)).first() is None
-    refuse_unless([(bool(key), "payment_reference", _UNREADABLE), (is_free, "payment_reference", TAKEN)])
+    refuse_wrong_reference(reference)
+    refuse_unless([(is_free, "payment_reference", TAKEN)])
+
+
+def refuse_wrong_reference(reference: str) -> None:
+    """InvalidInput for a reference that no bank gives, with the character that is wrong."""
+    if found := find_fault(reference):
+        raise InvalidInput.for_field("payment_reference", found)
 
 
 def _refuse_early(claim: Claim, details: PaymentInput) -> None:

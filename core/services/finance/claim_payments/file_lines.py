@@ -10,10 +10,10 @@ from typing import Final
 from core import clock
 from core.errors import FieldFault, TooLarge
 from core.services.claims.paying.hand_overs import HandOver
-from core.services.claims.workflow.payments import reference_key
 from core.services.finance.reconciling import file_rows, table_files
 from core.services.finance.reconciling.file_rows import RowFault
 from core.services.finance.reconciling.table_files import TableFile
+from core.services.transfers import LONGEST_REFERENCE, find_fault, reference_key
 
 # What a column can mean, and whether it has to be there.
 MEANINGS: Final[Mapping[str, bool]] = {
@@ -25,7 +25,6 @@ MEANINGS: Final[Mapping[str, bool]] = {
 }
 # Each payment is judged and paid by itself in one transaction, in which nobody else writes on SQLite.
 MAX_LINES: Final = 200
-_LONGEST_REFERENCE: Final = 60
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,7 +87,7 @@ def _by_name(waiting: Iterable[HandOver]) -> Mapping[str, Sequence[HandOver]]:
 
 
 def _read_line(number: int, texts: Mapping[str, str], named: Mapping[str, Sequence[HandOver]]) -> PaymentLine:
-    name = texts["claim"][:_LONGEST_REFERENCE]
+    name = texts["claim"][:LONGEST_REFERENCE]
     line = PaymentLine(number=number, name=name)
     try:
         line = replace(
@@ -118,8 +117,10 @@ def _read_amount(text: str) -> int:
 def _read_reference(text: str) -> str:
     if not reference_key(text):
         raise RowFault("has no reference")
-    if len(text) > _LONGEST_REFERENCE:
+    if len(text) > LONGEST_REFERENCE:
         raise RowFault("has a reference that is too long")
+    if found := find_fault(text):
+        raise RowFault(f"is refused: its reference {found}")
     return text
 
 

@@ -12,12 +12,12 @@ from core import clock, money
 from core.covers import request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.claims.workflow.payments import reference_key
 from core.services.finance.credit_notes.numbering import number_of
 from core.services.finance.payments.transitions import BankAnswer, ReturnInput
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import paid_terms, refund_holds
+from core.services.transfers import reference_key
 from core.states.credit_notes import TRANSITIONS, CreditNoteState
 from core.store.access import ScopedSession
 from core.store.schema.tables import CreditNote, Policy, Refund

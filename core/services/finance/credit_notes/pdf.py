@@ -4,9 +4,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from core import clock, money
-from core.services.finance import paper_pages
+from core.services import printing
 from core.services.finance.credit_notes.reading import CreditNoteRow
-from core.services.finance.paper_pages import INK, LEFT, QUIET
+from core.services.printing import INK, LEFT
 from core.states.credit_notes import UNPAID, CreditNoteState
 
 if TYPE_CHECKING:
@@ -15,28 +15,24 @@ if TYPE_CHECKING:
 # Commissions are no business of the customer's.
 COPIES: Final = ("customer", "insurer")
 _UNAPPROVED: Final = (CreditNoteState.COMPUTED, CreditNoteState.SECOND_PERSON)
-_LABEL, _AMOUNT = 46.0, 40.0
+_LABEL, _WORKING, _AMOUNT = 46.0, 80.0, printing.AMOUNT
 
 
 def render(note: CreditNoteRow, copy: str) -> bytes:
     """Return the PDF of a credit note; `copy` is one of `COPIES`."""
-    page = paper_pages.create(
-        f"Credit note {note.number}",
-        foot=f"Credit note {note.number} of {note.provider} · {note.id}",
-        created_at=note.created_at,
-    )
+    page = printing.create(f"Credit note {note.number}", created_at=note.created_at)
     issued = f"{clock.to_lagos_day(note.created_at):%d %B %Y}"
-    paper_pages.head(page, title="Credit note", number=note.number, left=note.provider, right=issued)
+    printing.head(page, title="Credit note", number=note.number, left=note.provider, right=issued)
     _lines(page, _parties(note))
     _total(page, note)
     _arithmetic(page, note)
     if copy == "insurer":
         _shares(page, note)
-    paper_pages.heading(page, "Payment")
+    printing.heading(page, "Payment")
     _lines(page, _payment(note))
     if text := _find_stamp(note):
-        paper_pages.stamp(page, text)
-    return bytes(page.output())
+        printing.stamp(page, text)
+    return printing.finish(page, f"Credit note {note.number} · {note.id} · {note.provider}")
 
 
 def _parties(note: CreditNoteRow) -> list[tuple[str, str]]:
@@ -72,18 +68,15 @@ def _payment(note: CreditNoteRow) -> list[tuple[str, str]]:
 
 
 def _lines(page: "FPDF", lines: list[tuple[str, str]]) -> None:
+    page.set_font("Roboto", "", 9.5)
     for label, value in lines:
-        page.set_font("Roboto", "", 9.5)
-        page.set_text_color(QUIET)
-        page.cell(_LABEL, 6, label)
-        page.set_text_color(INK)
-        wide = paper_pages.width_of(page) - _LABEL
-        page.multi_cell(wide, 6, paper_pages.nfc(value), align="L", new_x="LMARGIN", new_y="NEXT")
+        printing.fact(page, [(label, _LABEL), (value, printing.width_of(page) - _LABEL)], height=6)
     page.set_y(page.get_y() + 4)
 
 
 def _total(page: "FPDF", note: CreditNoteRow) -> None:
-    top, width = page.get_y(), paper_pages.width_of(page)
+    printing.require_height(page, 19)
+    top, width = page.get_y(), printing.width_of(page)
     page.set_fill_color("#F2F6F5")
     page.rect(LEFT, top, width, 14, style="F")
     page.set_xy(LEFT + 3, top)
@@ -98,31 +91,16 @@ def _total(page: "FPDF", note: CreditNoteRow) -> None:
 def _arithmetic(page: "FPDF", note: CreditNoteRow) -> None:
     if not note.explained:
         return
-    paper_pages.heading(page, "How it was computed")
-    width = paper_pages.width_of(page)
+    printing.heading(page, "How it was computed")
+    page.set_font("Roboto", "", 9.5)
     for step in note.explained:
-        paper_pages.rule(page, width)
-        top = page.get_y()
-        page.set_font("Roboto", "", 9.5)
-        page.set_text_color(INK)
-        page.multi_cell(58, 6, paper_pages.nfc(step["step"]), align="L", new_x="LMARGIN", new_y="NEXT")
-        bottom = page.get_y()
-        page.set_xy(LEFT + 58, top)
-        page.set_text_color(QUIET)
-        wide = width - 58 - _AMOUNT
-        page.multi_cell(wide, 6, paper_pages.nfc(step["working"]), align="L", new_x="LMARGIN", new_y="NEXT")
-        bottom = max(bottom, page.get_y())
-        page.set_xy(LEFT + width - _AMOUNT, top)
-        page.set_text_color(INK)
-        page.cell(_AMOUNT, 6, f"₦{Decimal(step['amount']):,.2f}", align="R")
-        page.set_xy(LEFT, bottom)
-    paper_pages.rule(page, width)
-    page.set_y(page.get_y() + 5)
+        texts = [(step["working"], _WORKING), (step["step"], printing.width_of(page) - _WORKING - _AMOUNT)]
+        _amount(page, texts[::-1], f"₦{Decimal(step['amount']):,.2f}")
+    _end_amounts(page)
 
 
 def _shares(page: "FPDF", note: CreditNoteRow) -> None:
-    paper_pages.heading(page, "Borne by")
-    width = paper_pages.width_of(page)
+    printing.heading(page, "Borne by")
     shares = (
         (f"{note.provider}, insurer", note.parts.provider_share_minor),
         ("Platform, commission", note.parts.mca_profit_minor),
@@ -130,13 +108,17 @@ def _shares(page: "FPDF", note: CreditNoteRow) -> None:
         ("Together", note.parts.total_minor),
     )
     for label, minor in shares:
-        paper_pages.rule(page, width)
         page.set_font("Roboto", "B" if label == "Together" else "", 9.5)
-        page.set_text_color(INK)
-        shown = paper_pages.fit(page.get_string_width, label, width - _AMOUNT - 2)
-        page.cell(width - _AMOUNT, 6, shown)
-        page.cell(_AMOUNT, 6, money.format_naira(minor), align="R", new_x="LMARGIN", new_y="NEXT")
-    paper_pages.rule(page, width)
+        _amount(page, [(label, printing.width_of(page) - _AMOUNT)], money.format_naira(minor))
+    _end_amounts(page)
+
+
+def _amount(page: "FPDF", texts: list[tuple[str, float]], amount: str) -> None:
+    printing.fact(page, texts, height=6, amount=amount, quiet=False, ruled=True)
+
+
+def _end_amounts(page: "FPDF") -> None:
+    printing.rule(page, printing.width_of(page))
     page.set_y(page.get_y() + 5)
 
 

@@ -128,8 +128,21 @@ def open_bank_file(session: ScopedSession, batch_id: UUID, *, by: Person) -> tup
         raise NotFound("There is no such payout")
     if batch.state != BatchState.APPROVED:
         raise StateForbids("The file of a payout is made once somebody else has approved it")
+    if why := find_superseded(session, batch_id):
+        raise StateForbids(why)
     _note(session, batch, "bank file opened", by=by)
     return f"{number_of(batch)}.csv", bank_file(session, batch_id)
+
+
+def find_superseded(session: ScopedSession, batch_id: UUID) -> str | None:
+    """Return why the file of a batch is not sent to a bank any more, in words; None while it may be."""
+    query = sa.select(sa.func.count()).where(
+        col(Payment.batch_id) == batch_id, col(Payment.state) == PaymentState.RETURNED
+    )
+    if not (returned := int(session.execute(query).scalar_one())):
+        return None
+    lines = "1 payment of it came back" if returned == 1 else f"{returned} payments of it came back"
+    return f"This bank file is superseded: {lines}. What is due again is paid by another payout"
 
 
 def _require_payee(session: ScopedSession, party: Party) -> Balance:

@@ -193,11 +193,13 @@ def get_batch(session: ScopedSession, batch_id: UUID) -> BatchRow:
 
 
 def list_allowed(row: PaymentRow, by: Any) -> list[str]:
-    """List what this person may do with a payment now: confirm, return, withdraw."""
+    """List what this person may do with a payment now: approve, confirm, return, withdraw."""
     if not by.has_role("finance"):
         return []
     if row.direction == "in" and row.state == PaymentState.PREPARED:
         return ["withdraw"] if row.prepared_by == by.id else ["approve", "withdraw"]
+    if row.prepared_by == by.id:
+        return []
     if row.state == PaymentState.APPROVED:
         return ["confirm", "return"]
     return ["return"] if row.state == PaymentState.CONFIRMED else []

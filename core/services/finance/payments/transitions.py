@@ -15,12 +15,12 @@ from core.covers.faults import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.claims.workflow.payments import reference_key
 from core.services.finance.parties import Party
 from core.services.finance.payments import allocation, balances
 from core.services.finance.payments.allocation import Balance
 from core.services.people import staff
 from core.services.people.staff import Person
+from core.services.transfers import Reference, reference_key
 from core.states.payments import TRANSITIONS, PaymentState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Payment, PaymentSettlement, Statement
@@ -45,16 +45,10 @@ def _check_past(value: date) -> date:
     return value
 
 
-def _check_reference(value: str) -> str:
-    if not reference_key(value):
-        raise fault("must have a letter or a digit")
-    return value
-
-
 class BankAnswer(Request):
     """Input: the reference under which the bank moved a payment, and the day on which it did."""
 
-    bank_reference: Annotated[str, Field(min_length=2, max_length=60), AfterValidator(_check_reference)]
+    bank_reference: Annotated[Reference, Field(min_length=2)]
     value_on: Annotated[fields.Day, AfterValidator(_check_past)]
 
 
@@ -126,10 +120,14 @@ def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> 
 
 
 def confirm(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
-    """Note that the bank made an approved payout; InvalidInput for a reference that the party has already."""
+    """Note that the bank made an approved payout, for another than who prepared it.
+
+    InvalidInput for a reference that the party has already.
+    """
     row = get_for_update(session, payment_id, PaymentState.CONFIRMED, by)
     if row.direction != "out" or row.state != PaymentState.APPROVED:
         raise StateForbids("Only an approved payout is confirmed with the bank's reference")
+    _refuse_preparer(row, by)
     given: BankAnswer = request.validate(BankAnswer, typed)
     if row.approved_at and given.value_on < clock.to_lagos_day(row.approved_at):
         raise InvalidInput.for_field("value_on", "must not be before the day of the approval")
@@ -139,8 +137,12 @@ def confirm(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], 
 
 
 def return_payment(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
-    """Note that the bank returned a payment, or refused an order: its statements are due again."""
+    """Note that the bank returned a payment, or refused an order: its statements are due again.
+
+    NotAllowed for who prepared it.
+    """
     row = get_for_update(session, payment_id, PaymentState.RETURNED, by)
+    _refuse_preparer(row, by)
     given: ReturnInput = request.validate(ReturnInput, typed)
     if row.value_on and given.returned_on < row.value_on:
         raise InvalidInput.for_field("returned_on", "must not be before the day on which it was paid")
@@ -169,6 +171,11 @@ def refuse_maker(maker: UUID, by: Person) -> None:
     if maker == by.id:
         raise NotAllowed("You prepared this: somebody else of finance approves it")
     staff.refuse_resting(by)
+
+
+def _refuse_preparer(row: Payment, by: Person) -> None:
+    if row.prepared_by == by.id:
+        raise NotAllowed("You prepared this payment: somebody else of finance notes what the bank says of it")
 
 
 def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, by: Person) -> Payment:

@@ -8,11 +8,11 @@ from typing import Final
 
 from core import money
 from core.errors import FieldFault, InvalidInput
-from core.services.claims.workflow.payments import reference_key
 from core.services.finance.reconciling import table_files
 from core.services.finance.reconciling.matching import Entry
 from core.services.finance.reconciling.table_files import TableFile
 from core.services.policies import numbering
+from core.services.transfers import reference_key
 
 # What a column can mean, and whether it has to be there.
 MEANINGS: Final[Mapping[str, Mapping[str, bool]]] = {

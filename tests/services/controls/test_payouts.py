@@ -1,0 +1,75 @@
+"""Payouts: the file that is superseded is not served, and the bank's answer is not the preparer's (contract K16)."""
+
+from datetime import date, timedelta
+from uuid import UUID
+
+import pytest
+
+from core import clock
+from core.errors import NotAllowed, StateForbids
+from core.services.finance import agreements, bank_accounts
+from core.services.finance.parties import Party
+from core.services.finance.payments import batches, transitions
+from core.services.finance.payments import reading as payment_reading
+from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import states as statement_states
+from core.store.access import Store
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio, Sales
+from tests.services.finance_office import Finance
+
+pytestmark = pytest.mark.frozen_at(NOW)
+
+ACCOUNT = {"bank_name": "First Bank", "account_name": "Swift Lenders Ltd", "account_number": "0123456789"}
+PAID = {"bank_reference": "TRF/1", "value_on": "2026-11-20"}
+BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
+
+
+@pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=21, size=60),))
+
+
+@pytest.fixture
+def finance(store: Store, partner: Partner) -> Finance:
+    return Finance(store)
+
+
+@pytest.fixture
+def batch(finance: Finance, partner: Partner) -> UUID:
+    """An approved payout of one payment, which Funmi prepared."""
+    party = Party("distributor", partner.id)
+    finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by="root")
+    with clock.freeze(NOW - timedelta(days=90)):
+        account = finance.do(bank_accounts.propose, party, ACCOUNT, by="root")
+        finance.do(bank_accounts.confirm, account, by="second")
+    stated = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi")
+    for state in ("Approved", "Sent"):
+        finance.do(statement_states.move, stated, state, by="femi")
+    made: UUID = finance.do(batches.prepare, {party: None}, by="funmi")
+    finance.do(batches.approve, made, by="femi")
+    return made
+
+
+def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: Finance, batch: UUID) -> None:
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    for verb, given in ((transitions.confirm, PAID), (transitions.return_payment, BACK)):
+        with pytest.raises(NotAllowed, match="You prepared this payment: somebody else of finance"):
+            finance.do(verb, row.id, given, by="funmi")
+    assert payment_reading.list_allowed(row, finance.people["funmi"]) == []
+    assert payment_reading.list_allowed(row, finance.people["femi"]) == ["confirm", "return"]
+    finance.do(transitions.confirm, row.id, PAID, by="femi")
+    with pytest.raises(NotAllowed, match="You prepared this payment"):
+        finance.do(transitions.return_payment, row.id, BACK, by="funmi")
+    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+
+
+def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Finance, batch: UUID) -> None:
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    finance.do(batches.open_bank_file, batch, by="wale")
+    finance.do(transitions.confirm, row.id, PAID, by="femi")
+    finance.do(batches.open_bank_file, batch, by="wale")
+    finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    with pytest.raises(StateForbids, match="superseded: 1 payment of it came back"):
+        finance.do(batches.open_bank_file, batch, by="wale")
+    assert finance.money_faults() == []
