@@ -47,6 +47,22 @@ def disable_staff(email: str) -> None:
     out.print(f"{email} can no longer sign in.", highlight=False)
 
 
+@app.command("details")
+def set_details(
+    email: str,
+    phone: Annotated[str | None, typer.Option(help="The person's own phone number.")] = None,
+    account: Annotated[str | None, typer.Option(help="The person's own bank account, ten digits.")] = None,
+) -> None:
+    """Set the phone and bank account of a person, who then decides on no claim that has one of them."""
+
+    def work(session: ScopedSession) -> None:
+        person = staff.get_by_email(session, email)
+        staff.set_own_details(session, person.id, phone_number=phone, account_number=account, actor="command line")
+
+    transact(Scope.system(), work)
+    out.print(f"The details of {email} are kept.", highlight=False)
+
+
 @app.command("set-up-link")
 def print_set_up_link() -> None:
     """Print a link that makes the first admin; good once and for a day, and only while there is no admin."""

@@ -77,6 +77,7 @@ def test_an_officer_comes_home_to_their_own_claims(opened: Opened, office: Offic
         "Mine **2**",
         "Unassigned **2**",
         "Referred **0**",
+        "Lapsed **0**",
         "To pay **0**",
         "Overdue or near **1**",
         "Waiting for the claimant **1**",

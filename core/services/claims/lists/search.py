@@ -47,7 +47,7 @@ def build_stage_condition(stage: Stage) -> Condition:
     stand any more. `to_pay`: an accepted offer. `overdue`: clock running, more than 60 days elapsed. `near`: clock
     running, at most 7 days left or overdue.
     """
-    if stage in _STAGES:
+    if stage != "near" and stage != "overdue":  # noqa: PLR1714 - the types of both are told apart by this form
         return _STAGES[stage]()
     latest, clock_from = compute_latest_start(stage), col(Claim.clock_from)
     return sa.and_(
@@ -72,7 +72,7 @@ def _build_lapsed_condition() -> Condition:
     """Return the condition of an open claim whose approval has lapsed, or whose approver's account is disabled."""
     newer = sa.orm.aliased(Approval)
     is_replaced = sa.exists().where(
-        newer.subject_id == col(Approval.subject_id), col(newer.approved_at) > col(Approval.approved_at)
+        col(newer.subject_id) == col(Approval.subject_id), col(newer.approved_at) > col(Approval.approved_at)
     )
     lapsed = (
         sa.select(col(Approval.subject_id))

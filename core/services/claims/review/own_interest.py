@@ -54,7 +54,10 @@ def build_own_condition(person: Person) -> sa.ColumnElement[bool]:
 def list_staff(session: ScopedSession, claim: Claim) -> list[str]:
     """List the names of staff whose e-mail, phone or account a claim has."""
     parties = load_parties(session, claim)
-    own = [sa.func.lower(col(Staff.email)).in_(parties.emails), col(Staff.phone_number).in_(parties.phones)]
+    own: list[sa.ColumnElement[bool]] = [
+        sa.func.lower(col(Staff.email)).in_(parties.emails),
+        col(Staff.phone_number).in_(parties.phones),
+    ]
     if parties.account_key is not None:
         own.append(col(Staff.account_key) == parties.account_key)
     return list(session.execute(sa.select(col(Staff.name)).where(sa.or_(*own)).order_by(col(Staff.name))).scalars())

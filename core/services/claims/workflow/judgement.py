@@ -45,8 +45,8 @@ class Judgement:
     """The limits of a claim, its coverage checks, its duplicates, and those that its approval did not know of.
 
     `approval_fault` says why its approval does not stand, `broken_checks` are those that failed since it was given, and
-    `links` is who did what of the claim, and `backdated_minor` is the most that a supervisor approves of it where its
-    cover was bought after the loss. `appeal_minor` was approved before the claim was declined, where no paper came since.
+    `links` is who did what of the claim. `backdated_minor` is the most that a supervisor approves where the cover was
+    bought after the loss, and `appeal_minor` what was approved before a decline, where no paper came since.
     """
 
     limits: Limits
