@@ -9,7 +9,7 @@ from rich.console import Console
 from core.commands import ACTOR
 from core.errors import StateForbids
 from core.services.people import invitations, staff
-from core.store.access import Scope, reading, writing
+from core.store.access import Scope, ScopedSession, reading, transact, writing
 
 app = typer.Typer(help="People who sign in.", no_args_is_help=True)
 out = Console()
