@@ -102,13 +102,13 @@ def _read(store: Store, scope: Scope, delivery_id: UUID) -> DeliveryDetail:
 def _prepare_ping(session: ScopedSession, endpoint_id: UUID) -> DeliveryJob:
     endpoint = endpoints.get_for_update(session, endpoint_id)
     draft = EventDraft(
-        type=catalogue.BY_NAME["endpoint.ping"],
+        type=catalogue.BY_NAME[catalogue.PING],
         owner=(endpoint.distributor_id, endpoint.is_live),
         object_id=endpoint.id,
         data={"endpoint_id": str(endpoint.id), "state": endpoint.state},
         previous={},
         at=clock.now(),
-        origin=f"{ids.new().hex} endpoint.ping",
+        origin=f"{ids.new().hex} {catalogue.PING}",
     )
     (event,) = appending.append(session, [draft])
     row = fan_out.build_delivery(event, endpoint)

@@ -43,6 +43,7 @@ def _sold(**told: Any) -> Callable[[Facts, Facts], bool]:
     return lambda _, after: "purchase_id" not in after or all(after.get(name) == value for name, value in told.items())
 
 
+PING: Final = "endpoint.ping"
 _SOLD, _MOVED = "policy sold", "claim moved"
 _ISSUED = ("policy activated", "policy issued by hand")
 _P, _C = payloads.PolicyData, payloads.ClaimData
@@ -167,7 +168,11 @@ EVENT_TYPES: Final = (
         when="A product is not on sale any more, for all or for you.",
         actions=("product switched off", "product withheld from a distributor"),
     ),
-    EventType(name="endpoint.ping", data=payloads.EndpointData, when="You or the desk tried an endpoint."),
+    EventType(
+        name=PING,
+        data=payloads.EndpointData,
+        when="You or the desk tried an endpoint; sent to that endpoint alone, and in no feed and no replay.",
+    ),
     EventType(
         name="endpoint.failing",
         data=payloads.EndpointData,
