@@ -15,6 +15,8 @@ from core.store.schema import versions
 from core.version import VERSION
 from tests.commands.command_line import coverdesk
 
+pytestmark = pytest.mark.both_databases
+
 
 def backed_up(store: Store) -> None:
     with store.writing(Scope.system()) as session:

@@ -34,6 +34,8 @@ from tests.events.conftest import IMPATIENT, Hooks
 from tests.events.receivers import answers, closes_early, drips, floods, hangs, receiving
 from tests.ui.conftest import person_of
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_a_ping_that_gets_2xx_activates_an_endpoint_and_its_secret_is_sealed(hooks: Hooks) -> None:
     with receiving() as receiver:

@@ -8,6 +8,7 @@ import pytest
 import standardwebhooks
 
 from core import settings as settings_module
+from core.api.http import envelope
 from core.services.distributors import keys
 from core.services.events.appending import object_path
 from core.services.events.catalogue import EVENT_TYPES
@@ -19,6 +20,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.events.conftest import COVER, Hooks
 from tests.events.receivers import Receiver, answers, receiving
+from tests.every_case import every_case
 from tests.services.claim_office import Office
 
 pytestmark = pytest.mark.usefixtures("hooks")
@@ -66,7 +68,7 @@ def test_an_endpoint_is_registered_changed_tried_and_deleted(api: Distributor, h
 
         one = f"{WEBHOOKS}/{endpoint['id']}"
         assert api.call("GET", one) == {"endpoint": endpoint}
-        assert api.call("GET", WEBHOOKS) == {"endpoints": [endpoint]}
+        assert api.call("GET", WEBHOOKS) == {"endpoints": [endpoint], **envelope.counts(1)}
         changed = api.call("PATCH", one, {"events": ["claim.*"], "description": "Claims"})["endpoint"]
         assert (changed["events"], changed["description"], changed["state"]) == (["claim.*"], "Claims", "active")
         moved = api.call("PATCH", one, {"url": second.url})["endpoint"]
@@ -80,7 +82,7 @@ def test_an_endpoint_is_registered_changed_tried_and_deleted(api: Distributor, h
         assert second.events == ["endpoint.ping"]
 
         assert api.call("DELETE", one) == {"id": endpoint["id"]}
-        assert api.call("GET", WEBHOOKS) == {"endpoints": []}
+        assert api.call("GET", WEBHOOKS) == {"endpoints": [], **envelope.counts(0)}
         for method, path in (("GET", one), ("DELETE", one), ("POST", f"{one}/ping")):
             assert api.call(method, path, status=404)["responseCode"] == 0
 
@@ -235,11 +237,11 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("said", "fields"), WRONG, ids=[str(said)[:60] for said, _ in WRONG])
+@every_case(("said", "fields"), WRONG, ids=[str(said)[:60] for said, _ in WRONG])
 def test_a_wrong_endpoint_is_refused_by_field_and_not_kept(api: Distributor, said: Any, fields: set[str]) -> None:
     refusal = api.call("POST", WEBHOOKS, said, status=400)
     assert {fault["field"].split(".")[0] for fault in refusal["errorData"]} == fields
-    assert api.call("GET", WEBHOOKS) == {"endpoints": []}
+    assert api.call("GET", WEBHOOKS) == {"endpoints": [], **envelope.counts(0)}
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/", "https://127.0.0.1/", "https://[::ffff:10.0.0.1]/"])
@@ -263,7 +265,7 @@ def test_a_stranger_and_the_other_mode_find_none_of_it(
         delivery = api.call("GET", f"{one}/deliveries?state=sent")["deliveries"][0]["id"]
         span = {"from": "2020-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}
         for who in (other, Distributor(client, partner.live_key)):
-            assert who.call("GET", WEBHOOKS) == {"endpoints": []}
+            assert who.call("GET", WEBHOOKS) == {"endpoints": [], **envelope.counts(0)}
             assert who.call("GET", "/v1/events")["events"] == []
             for method, path, body in (
                 ("GET", one, None),
@@ -321,7 +323,7 @@ def test_whoever_waits_is_told_what_happens_meanwhile(api: Distributor, hooks: H
     assert api.call("GET", query)["events"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "field"),
     [
         ("after=nonsense", "after"),
@@ -340,7 +342,9 @@ def test_a_wrong_question_to_the_feed_names_its_parameter(api: Distributor, quer
 
 
 def test_every_type_is_listed_with_schema_and_sample(api: Distributor) -> None:
-    found = api.call("GET", "/v1/event-types")["event_types"]
+    answer = api.call("GET", "/v1/event-types")
+    found = answer["event_types"]
+    assert answer["total_count"] == answer["total"] == answer["total_result"] == len(found)
     names = [each["type"] for each in found]
     assert {"purchase.created", "claim.status_changed", "endpoint.ping"} <= set(names)
     assert all(each["schema"]["properties"] and each["sample"]["type"] == each["type"] for each in found)

@@ -23,7 +23,7 @@ from core.store.access import Scope
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, SAID, Office
 
-pytestmark = pytest.mark.frozen_at(NOON)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOON)]
 
 # The figure of docs/claims.md: COVERDESK_RACES=200.
 ROUNDS = int(os.environ.get("COVERDESK_RACES", "20"))

@@ -10,6 +10,8 @@ from core.errors import StateForbids
 from core.store.access import Store
 from core.store.schema import migrating, versions
 
+pytestmark = pytest.mark.both_databases
+
 
 def test_migrated_store_and_models_agree(store: Store) -> None:
     assert versions.version(store) == versions.newest()

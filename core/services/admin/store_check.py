@@ -219,6 +219,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The daybook has the sums of the sales": lambda session: daily_rollup.list_faults(session.connection()),
     "Every sale is by the commission share that its distributor had": own_share_proofs.find_share_faults,
     "Every movement is its row, and its premium the sum of its shares": proofs.find_movement_faults,
+    "Adjustments stay within what they correct": proofs.find_adjustment_faults,
     "Movements have the sums of the daybook": proofs.find_rollup_faults,
     "Merged customers are of one distributor and mode, and in no chain": customer_merging.find_merge_faults,
     "Every bordereau is its rows, its hash, and leaves nothing out": bordereau_proofs.find_bordereau_faults,

@@ -16,8 +16,10 @@ from core.services.audit import log as audit
 from core.services.mail import mail
 from core.services.webhooks.requests import EndpointChange, EndpointRequest
 from core.store.access import AnySelect, ScopedSession
+from core.store.schema.events import ENDPOINT_STATES
 from core.store.schema.tables import Distributor, WebhookDelivery, WebhookEndpoint
 
+STATES: Final = ENDPOINT_STATES
 MAX_ENDPOINTS: Final = 10
 OLD_SECRET_LASTS: Final = timedelta(hours=24)
 # Each of them adds a signature to the header of every delivery.

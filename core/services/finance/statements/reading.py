@@ -21,6 +21,8 @@ from core.store.schema.tables import Staff, Statement, StatementLine
 _TITLES = {"distributor": "Commission statement", "provider": "Account current"}
 _SERIES = {"distributor": "CS", "provider": "AC"}
 _BATCH = 2_000
+# From when on a distributor sees a statement.
+SENT_STATES = ("Sent", "Part paid", "Paid", "Disputed", "Void")
 # As columns and not as records, of which a session would keep each; without those that no file has, and ids as text.
 _UNPRINTED = {"statement_id", "account", "released_by"}
 _IDS = {"movement_id", "product_id", "other_id"}
@@ -171,7 +173,7 @@ def _mine(session: ScopedSession) -> list[sa.ColumnElement[bool]]:
     scope = session.scope
     if scope.distributor_id is None:
         return [] if scope.is_live is not False else [sa.false()]
-    told = col(Statement.state).in_(("Sent", "Part paid", "Paid", "Disputed", "Void"))
+    told = col(Statement.state).in_(SENT_STATES)
     mine = col(Statement.distributor_id) == scope.distributor_id
     return [mine, told, col(Statement.sent_at).is_not(None)] if scope.is_live else [sa.false()]
 
