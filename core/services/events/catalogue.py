@@ -216,7 +216,12 @@ UNTOLD: Final[Mapping[str, str]] = (
             *("claim reserve set", "claim referred", "claim payee set", "claim paid in part", "claim part taken back"),
             *("claim corrected", "claimant set", "claim task made", "claim task done"),
             *("claim letter written", "claim letter sent", "claim handed to finance", "claim taken back from finance"),
-            "claims paid from a file",
+            *(
+                "claims paid from a file",
+                "claim approved anew",
+                "claim moved by command",
+                "credit note approval lapsed",
+            ),
             *("resent to the insurer", "all set aside resent", "submission set aside", "insurer answered late"),
             *("adjustment proposed", "adjustment confirmed", "adjustment refused", "adjustment taken back"),
             *("target set", "target changed", "target removed", "renewal call recorded", "agreement added"),
