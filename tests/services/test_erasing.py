@@ -222,7 +222,7 @@ class PrivacyDesk:
         given = {"reason": "Oluwaseyifunmi asked", "by_insurer": True, "expected_version": policy.version}
         policy_changes.cancel(session, policy.id, actor=self.people["oye"].actor, **given)
         (note,) = session.execute(sa.select(col(CreditNote.id)).where(col(CreditNote.is_live))).scalars()
-        deciding.approve(session, note, by=self.people["femi"])
+        deciding.approve(session, note, {"payee": "Oluwaseyifunmi"}, by=self.people["femi"])
         paid = {"payee": "Oluwaseyifunmi", "bank_reference": "TRF/1", "value_on": "2026-12-02"}
         deciding.pay(session, note, paid, by=self.people["funmi"])
 
@@ -431,9 +431,7 @@ NO_PERSON = {
     *("agreement", "bank_account", "bordereau", "compliance_figure", "erasure", "payment", "payment_settlement"),
     *("payout_batch", "product_version", "purchase", "rate_proposal", "renewal", "statement", "statement_payment"),
     *("tax_rate", "reconciliation", "difference", "month_step", "role_grant", "commission_share"),
-    "claim_payment_file",
-    # Its payee can be changed, as it is paid again when the bank returned it; an erasure takes it out.
-    "credit_note",
+    *("claim_payment_file", "approval", "approval_lapse"),
 }
 
 

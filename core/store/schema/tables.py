@@ -60,7 +60,7 @@ from core.store.schema.events import (
     WebhookEndpoint,
     WebhookTry,
 )
-from core.store.schema.finance import Adjustment, AdjustmentProposal, CreditNote, MonthStep, Movement
+from core.store.schema.finance import Adjustment, AdjustmentProposal, CreditNote, CreditNotePayment, MonthStep, Movement
 from core.store.schema.follow_up import (
     Automation,
     CustomerMerge,
@@ -132,6 +132,7 @@ __all__ = [
     "Complaint",
     "ComplianceFigure",
     "CreditNote",
+    "CreditNotePayment",
     "Customer",
     "CustomerMerge",
     "CustomerNote",
