@@ -134,6 +134,21 @@ def test_a_secret_is_answered_once(api: Distributor) -> None:
         assert "whsec_" not in shown
 
 
+def test_a_ping_is_sent_once_for_a_key(api: Distributor) -> None:
+    with receiving() as receiver:
+        endpoint = api.register(receiver.url)["endpoint"]
+        before, key = len(receiver.received), {"Idempotency-Key": secrets.token_hex(8)}
+        ping = f"{WEBHOOKS}/{endpoint['id']}/ping"
+        first, again = (api.call("POST", ping, **key) for _ in range(2))
+        assert len(receiver.received) == before + 1
+        assert first == again
+        assert (first["answer"], first["delivery"]["status"]) == ("thanks", 200)
+        assert api.call("POST", ping)["delivery"]["id"] != first["delivery"]["id"]
+        assert len(receiver.received) == before + 2
+        other = api.register(receiver.url)["endpoint"]
+        assert api.call("POST", f"{WEBHOOKS}/{other['id']}/ping", status=409, **key)["responseCode"] == 0
+
+
 def test_what_was_delivered_is_listed_sent_again_and_replayed(api: Distributor, hooks: Hooks) -> None:
     with receiving() as receiver:
         one = f"{WEBHOOKS}/{api.register(receiver.url)['endpoint']['id']}"

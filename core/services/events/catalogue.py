@@ -202,10 +202,15 @@ def is_pattern(pattern: str) -> bool:
     return set(pattern) <= set("abcdefghijklmnopqrstuvwxyz_.*") and any(fits(pattern, name) for name in BY_NAME)
 
 
+# Names of older interfaces. An endpoint that has one among its events wants the type, and is sent it under that name
+# in the classic form (contract W7).
+OLDER_NAMES: Final[Mapping[str, str]] = {"renewal.successful": "policy.renewed", "claim.rejected": "claim.declined"}
+
+
 @cache
 def fits(pattern: str, name: str) -> bool:
     """True when a type of event fits a pattern."""
-    return fnmatchcase(name, pattern)
+    return fnmatchcase(name, OLDER_NAMES.get(pattern, pattern))
 
 
 # Audited actions that make no event, each with its reason; a test finds the actions of the source here or above.

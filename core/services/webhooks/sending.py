@@ -144,7 +144,7 @@ def _lock(
 
 def _take(row: WebhookDelivery, endpoint: WebhookEndpoint, event: Event, secrets: Sequence[str]) -> DeliveryJob:
     queue.lease(row)
-    body = rendering.render_classic(event.body) if endpoint.format == "classic" else event.body
+    body = rendering.render_classic(event.body, endpoint.events) if endpoint.format == "classic" else event.body
     headers = rendering.build_headers(
         str(event.id),
         event.type,

@@ -11,7 +11,7 @@ from core import clock
 from core.covers import request as requests
 from core.dispatch import webhooks as webhook_dispatch
 from core.errors import CoverdeskError
-from core.services.events.catalogue import EVENT_TYPES
+from core.services.events.catalogue import EVENT_TYPES, OLDER_NAMES
 from core.services.webhooks import desk, log
 from core.services.webhooks.endpoints import Endpoint
 from core.services.webhooks.log import Delivery
@@ -42,10 +42,11 @@ def _ask(known: Sequence[str] = ()) -> None:
 
 
 def _list_patterns(known: Sequence[str]) -> dict[str, str]:
-    """Return every type, all of each object, everything, and the patterns that an endpoint has already."""
+    """Return everything, all of each object, every type, its older name, and the patterns that an endpoint has."""
     kinds = dict.fromkeys(f"{each.object}.*" for each in EVENT_TYPES)
-    patterns = dict.fromkeys(("*", *kinds, *known, *(each.name for each in EVENT_TYPES)))
-    return {each: "Everything (*)" if each == "*" else each for each in patterns}
+    patterns = dict.fromkeys(("*", *kinds, *known, *(each.name for each in EVENT_TYPES), *OLDER_NAMES))
+    older = {name: f"{name}: {type_} in the classic form" for name, type_ in OLDER_NAMES.items()}
+    return {**{each: each for each in patterns}, **older, "*": "Everything (*)"}
 
 
 def registering(distributor_id: UUID, name: str, *, is_live: bool) -> Decision:
