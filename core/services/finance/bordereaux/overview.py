@@ -61,7 +61,7 @@ class Overdue(NamedTuple):
 
     @property
     def missing(self) -> str:
-        """What has to be done with it."""
+        """The step that it lacks, in words."""
         return "issued, and has to be sent" if self.is_issued else "has to be issued and sent"
 
 
