@@ -16,6 +16,7 @@ from core.settings import Settings, settings
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.ports import free_port
 
 TOKEN = "abcdefghijklmnopqrstuvwxyz-0123456789"
@@ -50,7 +51,7 @@ def test_there_are_no_metrics_unless_they_are_asked_for(client: Client) -> None:
     assert client.get("/metrics", headers=BEARER).status_code == 404
 
 
-@pytest.mark.parametrize("header", [None, "", "Bearer ", f"Bearer {TOKEN}x", TOKEN, f"Basic {TOKEN}", "Bearer é"])
+@every_case("header", [None, "", "Bearer ", f"Bearer {TOKEN}x", TOKEN, f"Basic {TOKEN}", "Bearer é"])
 def test_nobody_reads_them_without_the_token(counting: Client, header: str | None) -> None:
     given = {} if header is None else {"Authorization": header.encode()}
     answer = counting.get("/metrics", headers=given)
@@ -123,6 +124,12 @@ def test_counters_are_told_when_the_store_does_not_answer(counting: Client, monk
     found = scraped(counting)
     assert found["coverdesk_up"] == 0
     assert found["coverdesk_idempotent_replays_total"] == 1
+
+
+def test_no_counter_is_doubled_by_the_time_at_which_it_began(counting: Client) -> None:
+    metrics.count("requests", "/v1/purchase", "200")
+    metrics.observe("webhook_seconds", 0.2)
+    assert [name for name in scraped(counting) if "_created" in name] == []
 
 
 def test_labels_name_nobody_and_cannot_grow_without_bound(counting: Client, partner: Partner) -> None:

@@ -55,7 +55,7 @@ def test_a_sale_continues_the_span_of_its_caller_and_its_statements_stand_below_
         assert value.encode() not in b"".join(collector.bodies)
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_request_without_a_caller_begins_a_trace_which_its_log_names_and_one_that_is_not_sampled_is_not_exported(
     client: Client, collector: Collector, partner: Partner
 ) -> None:
@@ -73,7 +73,7 @@ def test_a_request_without_a_caller_begins_a_trace_which_its_log_names_and_one_t
     assert PERSONAL.encode() not in b"".join(collector.bodies)
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_server_exports_until_its_end_and_does_not_wait_for_a_collector_that_is_away(
     store: Store, tmp_path: Path
 ) -> None:
@@ -104,7 +104,9 @@ def test_an_address_without_the_extra_is_refused_with_what_to_install(monkeypatc
     settings_module.settings.cache_clear()
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, EXPORTER, None)
-        with pytest.raises(InvalidSetting, match=r"COVERDESK_OTLP_URL: .*pip install 'coverdesk\[otel\]'"):
+        with pytest.raises(
+            InvalidSetting, match=r"COVERDESK_OTLP_URL: .*pip install '\./coverdesk-[0-9.]+-py3-none-any\.whl\[otel\]'"
+        ):
             settings()
     monkeypatch.setenv("COVERDESK_OTLP_URL", "http://ada:secret@collector:4318")
     settings_module.settings.cache_clear()
@@ -118,12 +120,12 @@ def test_a_refusal_of_a_command_keeps_its_brackets(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse() -> None:
-        raise InvalidSetting("pip install 'coverdesk[otel]'")
+        raise InvalidSetting("pip install './coverdesk.whl[otel]'")
 
     monkeypatch.setattr(cli, "app", refuse)
     with pytest.raises(SystemExit):
         cli.run()
-    assert "pip install 'coverdesk[otel]'" in capsys.readouterr().err
+    assert "pip install './coverdesk.whl[otel]'" in capsys.readouterr().err
 
 
 def test_nothing_of_it_is_imported_where_nobody_asks_for_it() -> None:

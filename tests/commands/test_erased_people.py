@@ -25,7 +25,7 @@ from tests.ui.conftest import Screen, confirm, press, texts
 
 screen = ui.screen
 
-pytestmark = pytest.mark.usefixtures("unused_store")
+pytestmark = [pytest.mark.both_databases, pytest.mark.usefixtures("unused_store")]
 
 SYSTEM = Scope.system()
 LIST = "coverdesk-erasures.json"
@@ -128,7 +128,7 @@ def emails_of_other(tmp_path: Path) -> list[str]:
         return emails(other)
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 @pytest.mark.parametrize("has_folder", [False, True])
 def test_who_is_erased_after_the_newest_backup_stays_erased_when_it_is_restored_elsewhere(
     store: Store,
@@ -157,7 +157,7 @@ def test_who_is_erased_after_the_newest_backup_stays_erased_when_it_is_restored_
     assert [email.partition("@")[2] for email in emails_of_other(tmp_path)] == ["erased.invalid"]
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_an_erasure_that_no_list_has_is_told_on_the_screen_by_status_and_by_the_restore(
     store: Store, partner: Partner, screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,7 +180,7 @@ def test_an_erasure_that_no_list_has_is_told_on_the_screen_by_status_and_by_the_
     assert emails_of_other(tmp_path) == [EMAIL]
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_restore_by_a_person_asks_for_the_list(
     store: Store, partner: Partner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,7 +198,7 @@ def test_a_restore_by_a_person_asks_for_the_list(
     assert "1 people who were erased after this backup are erased again" in restored.stdout
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_list_that_is_older_than_the_backup_is_no_proof(store: Store, partner: Partner, tmp_path: Path) -> None:
     store.close()
     (tmp_path / LIST).write_text(json.dumps({"written_at": "2026-01-01T00:00:00.000Z", "erasures": []}))

@@ -15,6 +15,8 @@ from core.store.schema import versions
 from core.version import VERSION
 from tests.commands.command_line import coverdesk
 
+pytestmark = pytest.mark.both_databases
+
 
 def backed_up(store: Store) -> None:
     with store.writing(Scope.system()) as session:
@@ -36,6 +38,18 @@ def test_a_healthy_store_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPa
     assert told.returncode == 0, told.stdout
     assert f"Workers           here:1 ({VERSION})" in told.stdout
     assert "Nothing needs a person." in told.stdout
+
+
+def test_the_health_check_of_a_worker_sees_those_of_its_own_machine(store: Store) -> None:
+    with store.writing(Scope.system()) as session:
+        heartbeats.record(session, "elsewhere:1")
+    assert coverdesk("status", "--worker").returncode == 1
+    with store.writing(Scope.system()) as session:
+        heartbeats.record(session, heartbeats.worker_name())
+    assert coverdesk("status", "--worker").returncode == 0
+    late = clock.now() + heartbeats.FRESH + timedelta(seconds=1)
+    with clock.freeze(late):
+        assert coverdesk("status", "--worker").returncode == 1
 
 
 def test_json_says_the_same_to_programs(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

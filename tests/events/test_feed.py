@@ -29,6 +29,8 @@ from tests.conftest import Partner, fresh_store, make_partner
 from tests.covers import shipped
 from tests.services.selling import sell
 
+pytestmark = pytest.mark.both_databases
+
 COVER = insurer_f.PERSONAL_ACCIDENT
 WRITERS, SALES = 16, 12
 

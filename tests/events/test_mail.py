@@ -22,7 +22,10 @@ from core.store.access import Scope
 from core.store.schema.tables import Mail
 from tests.commands.command_line import coverdesk
 from tests.events.conftest import Hooks
+from tests.every_case import every_case
 from tests.ports import free_port
+
+pytestmark = pytest.mark.both_databases
 
 VALUES = {"mode": "test", "endpoint": "Back office", "reason": "The receiver answered 500"}
 
@@ -164,7 +167,7 @@ def test_what_is_not_one_address_is_refused(hooks: Hooks, to: str) -> None:
         mail.send(session, to, "endpoint failing", VALUES)
 
 
-@pytest.mark.parametrize("name", sorted(TEMPLATES))
+@every_case("name", sorted(TEMPLATES))
 def test_a_template_names_its_values_and_its_subject_is_one_line(name: str) -> None:
     template = TEMPLATES[name]
     names = set(re.findall(r"\$(\w+)", f"{template.subject}\n{template.body}"))

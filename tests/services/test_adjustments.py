@@ -12,10 +12,11 @@ from core.services.finance.movements import MovementRow
 from core.store.access import Scope, Store
 from core.store.schema.tables import Adjustment, AdjustmentProposal, Movement
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import OUTSIDERS, Finance, select
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 TYPED = {
     "premium": "-1,250.50",
@@ -99,7 +100,7 @@ def test_an_own_proposal_is_taken_back(finance: Finance, one: MovementRow) -> No
     assert finance.read(adjustments.list_open) == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("changed", "field"),
     [
         ({"premium": "0", "platform_commission": "0", "distributor_commission": "0"}, "premium"),

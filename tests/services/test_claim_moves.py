@@ -13,7 +13,10 @@ from core.services.claims.workflow import transition_docs, transitions
 from core.settings import ROOT
 from core.states import claims as claim_states
 from core.states.claims import TRANSITIONS, ClaimStatus
+from tests.every_case import every_case
 from tests.services.claim_office import SAID, WHO, Office
+
+pytestmark = pytest.mark.both_databases
 
 STATUSES = list(ClaimStatus)
 RETURN = {"Offer accepted": {"payment_reference": "RET-1", "note": "The account was closed"}}
@@ -36,7 +39,7 @@ def test_table_cannot_be_changed() -> None:
         TRANSITIONS[0].to = "Paid"  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("path", [path for path, _ in (*claim_paths.LOANS, *claim_paths.DEVICES)], ids=" ".join)
+@every_case("path", [path for path, _ in (*claim_paths.LOANS, *claim_paths.DEVICES)], ids=" ".join)
 def test_demonstration_goes_allowed_ways_only(path: tuple[str, ...]) -> None:
     assert all(claim_states.get_transition(start, to) for start, to in pairwise(("Pending", *path)))
 
@@ -121,6 +124,7 @@ def test_move_says_what_a_form_has_to_ask(office: Office) -> None:
     asked = {move.to: [need.field for need in move.inputs_needed] for move in TRANSITIONS}
     assert asked["Declined"] == ["reason", "note"]
     assert asked["Approved"] == ["amount", "reasons"]
-    assert asked["Offer sent"] == asked["Repair estimate submitted"] == ["amount"]
+    assert asked["Offer sent"] == ["amount"]
+    assert asked["Repair estimate submitted"] == ["amount", "estimate_document"]
     assert asked["Paid"] == ["payment_reference"]
     assert asked["Reviewing"] == asked["Settled"] == []

@@ -23,10 +23,11 @@ from core.services.exports.registry import get_kind
 from core.services.exports.runs import ExportOrder
 from core.store.access import Scope
 from core.store.schema.tables import ClaimPayee, ClaimPayment
+from tests.every_case import every_case
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
-pytestmark = pytest.mark.frozen_at(NOON)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOON)]
 
 ACCOUNT = "0123456789"
 
@@ -77,7 +78,7 @@ def test_an_offer_is_paid_in_parts_and_the_last_one_makes_it_paid(office: Office
         assert store_check.list_faults(session) == []
 
 
-@pytest.mark.parametrize("amount", ["0", "-1", "75000", "75000.01", "99999999"])
+@every_case("amount", ["0", "-1", "75000", "75000.01", "99999999"])
 def test_a_part_is_above_nothing_and_below_what_is_left(office: Office, amount: str) -> None:
     claim_id = accepted(office)
     with pytest.raises(InvalidInput, match="amount"):

@@ -18,11 +18,12 @@ from core.services.finance.claim_payments import payment_files, proofs
 from core.services.finance.claim_payments.file_lines import MAX_LINES, PaymentLine
 from core.store.access import Scope
 from core.store.schema.tables import AuditEntry, ClaimPayment, ClaimPaymentFile
+from tests.every_case import every_case
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 from tests.services.races import run_at_once
 
-pytestmark = pytest.mark.frozen_at(NOON)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOON)]
 
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
 PAYEE = {"name": "Ada Eze", "bank_name": "First Bank", "account_number": "0123456789", "reason": "As she asked"}
@@ -217,7 +218,7 @@ def test_a_claim_that_changed_since_the_preview_is_not_paid(office: Office) -> N
     nothing_is_kept(office, claim_id)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "content", "words"),
     [
         ("pay.csv", b"Claim,Amount,Reference\nC-1,=1+1,F", "has a formula"),
@@ -231,13 +232,13 @@ def test_a_claim_that_changed_since_the_preview_is_not_paid(office: Office) -> N
         ("pay.xlsx", b"PK\x03\x04", "cannot be read as a workbook"),
     ],
 )
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_file_that_is_none_of_payments_is_refused(office: Office, name: str, content: bytes, words: str) -> None:
     with office.store.reading(DESK) as session, pytest.raises(InvalidInput, match=words):
         payment_files.preview(session, name, content, COLUMNS, by=office.people["funmi"])
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_file_that_is_too_long_is_refused(office: Office) -> None:
     content = made_of(*((f"C-{number}", "1", f"F-{number}") for number in range(MAX_LINES + 1)))
     with pytest.raises(TooLarge, match="divide it"):
@@ -269,7 +270,7 @@ def test_two_files_with_the_same_claims_in_another_order_have_one_winner(office:
     assert {reference[0] for reference in rows} in ({"A"}, {"B"})
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_the_rows_to_complete_are_paid_once_they_have_references(office: Office) -> None:
     claims = [handed(office), handed(office, payee=True)]
     with office.store.reading(DESK) as session:

@@ -19,10 +19,11 @@ from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Difference, Movement, Policy, Reconciliation
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import OUTSIDERS, Finance
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 SEPTEMBER = date(2026, 9, 1)
 WINDOW = Window(SEPTEMBER, date(2026, 10, 1))
@@ -140,7 +141,7 @@ def test_transactions_rates_and_neighbouring_months_are_told_apart() -> None:
     assert found == {"A": "only ours", "B": "rate differs", "C": "timing", "D": "timing", "": "not checked"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "content", "said"),
     [
         ("a.pdf", b"%PDF", "must be a CSV or an XLSX"),

@@ -14,7 +14,6 @@ from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.ui.conftest import Screen, address, labels, lists, press, texts
 
-pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 LIST = "admin/keys.py"
 
 

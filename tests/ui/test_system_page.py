@@ -1,6 +1,5 @@
 """System on the screen: healthy at a glance, and the check of the whole store with what it found."""
 
-import pytest
 import sqlalchemy as sa
 
 from core import clock
@@ -14,7 +13,6 @@ from tests.conftest import Partner
 from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, press, texts
 
-pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 PAGE = "admin/system.py"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -19,10 +19,12 @@ from core.services.webhooks import endpoints
 from core.services.webhooks.fan_out import build_delivery
 from core.services.webhooks.requests import ReplayRequest
 from core.store.access import AnySelect, ScopedSession
+from core.store.schema.events import DELIVERY_STATES
 from core.store.schema.tables import Event, WebhookDelivery, WebhookEndpoint, WebhookTry
 
 # As long as the log is kept for reading; events are kept for longer, for the feed.
 LOG_DAYS, EVENT_DAYS = 90, 396
+STATES: Final = DELIVERY_STATES
 _MAX_REPLAYED = 50_000
 
 
@@ -169,7 +171,8 @@ def _select() -> AnySelect:
 
 def _build_replay_query(endpoint_id: UUID, request: ReplayRequest) -> AnySelect:
     """Build the query for the events of a span that an endpoint is to get again."""
-    names = [name for name in catalogue.BY_NAME if any(catalogue.fits(each, name) for each in request.events or ())]
+    types = catalogue.BY_NAME.keys() - {catalogue.PING}
+    names = sorted(name for name in types if any(catalogue.fits(each, name) for each in request.events or ()))
     query: AnySelect = (
         sa.select(Event)
         .join(

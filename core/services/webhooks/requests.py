@@ -44,7 +44,8 @@ Patterns = Annotated[
     Field(min_length=1, max_length=MAX_PATTERNS, examples=[["claim.*", "policy.activated"]]),
     AfterValidator(_check_patterns),
 ]
-Format = Annotated[str, one_of("standard", "classic")]
+FORMATS: Final = ("standard", "classic")
+Format = Annotated[str, one_of(*FORMATS)]
 Header = Annotated[str, Field(max_length=64, examples=["x-signature"]), AfterValidator(_check_header)]
 Description = Annotated[str, Field(max_length=200, examples=["Claims of our back office"])]
 

@@ -37,6 +37,7 @@ from core.store.schema.claims import (
     ClaimReferral,
     ClaimReserve,
     ClaimTask,
+    FileMark,
     UploadedFile,
 )
 from core.store.schema.compliance import (
@@ -60,7 +61,7 @@ from core.store.schema.events import (
     WebhookEndpoint,
     WebhookTry,
 )
-from core.store.schema.finance import Adjustment, AdjustmentProposal, CreditNote, MonthStep, Movement
+from core.store.schema.finance import Adjustment, AdjustmentProposal, CreditNote, CreditNotePayment, MonthStep, Movement
 from core.store.schema.follow_up import (
     Automation,
     CustomerMerge,
@@ -98,7 +99,7 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
-from core.store.schema.statements import Statement, StatementLine, TaxRate
+from core.store.schema.statements import Statement, StatementLine, StatementStep, TaxRate
 
 __all__ = [
     "Adjustment",
@@ -132,6 +133,7 @@ __all__ = [
     "Complaint",
     "ComplianceFigure",
     "CreditNote",
+    "CreditNotePayment",
     "Customer",
     "CustomerMerge",
     "CustomerNote",
@@ -148,6 +150,7 @@ __all__ = [
     "EventFeed",
     "ExportReceipt",
     "FileMapping",
+    "FileMark",
     "Filing",
     "Heartbeat",
     "Inspection",
@@ -191,6 +194,7 @@ __all__ = [
     "Statement",
     "StatementLine",
     "StatementPayment",
+    "StatementStep",
     "StoreSecret",
     "Submission",
     "SubmissionOwner",

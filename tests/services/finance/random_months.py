@@ -288,7 +288,7 @@ class RandomMonths:
         for row in unpaid:
             for name in ("femi", "wale") if row.total_minor > deciding.LIMIT else ("femi",):
                 self.finance.do(deciding.approve, row.id, by=name)
-            paid = {"payee": row.customer, "bank_reference": f"CN/{row.id.hex}", "value_on": str(clock.today())}
+            paid = {"bank_reference": f"CN/{row.id.hex}", "value_on": str(clock.today())}
             self.finance.do(deciding.pay, row.id, paid, by="funmi")
             self.done["credit note paid"] += 1
 

@@ -21,11 +21,12 @@ from core.services.filters.parsing import Address
 from core.services.windows import Span
 from core.store.schema.tables import Claim, Customer
 
-View = Literal["mine", "unassigned", "referred", "to_pay", "near", "waiting", "open", "all"]
+View = Literal["mine", "unassigned", "referred", "lapsed", "to_pay", "near", "waiting", "open", "all"]
 VIEWS: Final[Mapping[View, Stage | None]] = {
     "mine": "unsettled",
     "unassigned": "open",
     "referred": "referred",
+    "lapsed": "lapsed",
     "to_pay": "to_pay",
     "near": "near",
     "waiting": "waiting",
@@ -132,7 +133,9 @@ class ClaimFilter(Filter, on=(Claim,)):
             anything="Anybody",
         )
     )
-    created: Span = of(Days(column="created_at", address="from to", screen="Lodged", place="more"))
+    created: Span = of(
+        Days(column="created_at", address="from to", api="start_date end_date", screen="Lodged", place="more")
+    )
     incident: Span = of(
         Days(
             label="Incident",
