@@ -97,7 +97,7 @@ def _add_accounts() -> None:
 
 
 def _add_papers(purchases: int, show: Show) -> Iterator[str]:
-    """What the accounts write by the services, where they can still sign in; yields a line on each."""
+    """Let the accounts write papers by the services, where they can still sign in; yields a line on each kind."""
     live = Scope.staff(is_live=True)
     if finance.FEWEST_PURCHASES <= purchases <= finance.MOST_PURCHASES:
         with suppress(NotFound):
