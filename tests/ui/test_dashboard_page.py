@@ -1,5 +1,6 @@
 """The dashboard: the same figures as the services, narrowed by its address, clear when it is empty or misled."""
 
+import json
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
-from core.services.dimensions import load_choices
+from core.services.dimensions import Dimension, load_choices
 from core.services.sales import breakdowns, figures, sales_totals
 from core.services.sales.breakdowns import Series
 from core.services.sales.filter import PurchaseFilter, SalesFilter
@@ -22,6 +23,7 @@ from core.ui.kit import colours, words
 from core.ui.lists import periods
 from core.ui.sales import charts, drill, tiles
 from core.ui.sales.charts import Clicked
+from core.ui.sales.sales_filters import LABELS
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales, lagos, sales_at
@@ -171,9 +173,7 @@ def test_a_member_keeps_its_colour_whatever_its_rank(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
         named = load_choices(session)
         window = periods.window_of("1y", lagos(NOW))
-        lines = breakdowns.compute_premium_over_time(
-            session, window, SalesFilter(), named, grain="month", split="provider"
-        )
+        lines = breakdowns.compute_over_time(session, window, SalesFilter(), named, grain="month", split="provider")
     assert len(lines) > 2
 
     def looks(shown: list[Series]) -> dict[str, str]:
@@ -282,6 +282,47 @@ def test_a_clicked_segment_offers_its_sales_with_the_whole_selection(
     follow(at, f"/purchases?{links[purchases].query_string}")
     assert PurchaseFilter.read(address(at)) == selection
     assert f"**{words.naira(totals.sold_minor)}**" in texts(at)
+
+
+@pytest.mark.parametrize("split", ["provider", "category", "product", "distributor"])
+def test_commissions_are_split_like_the_premium_and_lead_to_their_movements(
+    sold: Store, screen: Screen, partner: Partner, split: Dimension
+) -> None:
+    window = periods.window_of("1y", lagos(NOW))
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        names = load_choices(session)
+        lines = breakdowns.compute_over_time(
+            session, window, SalesFilter(), names, amount=breakdowns.COMMISSION, grain="month", split=split
+        )
+        days = figures.build_summary(session, window).current.totals
+    assert sum(line.total_minor for line in lines) == days.mca_minor + days.distributor_minor
+    at = screen("finance", period="1y", by="month", earned=split)
+    assert any(chart.proto.alt.startswith(f"Commissions stacked by {LABELS[split].lower()}") for chart in drawn(at))
+    at.session_state["drill"] = drill.Drill(
+        chart=drill.COMMISSIONS,
+        dimension=split,
+        member=str(lines[0].id),
+        days=Window(date(2026, 10, 1), date(2026, 11, 1)),
+        address=address(at),
+    )
+    at.run()
+    minor = lines[0].amounts_minor[breakdowns.list_buckets(window, "month").index(date(2026, 10, 1))]
+    assert f"commission {words.naira(minor)}: platform" in texts(at)
+    link = next(link.proto for link in at.get("page_link") if "with their shares" in link.proto.label)
+    follow(at, f"/movements?{link.query_string}")
+    assert at.title[0].value == "Movements"
+    number = lists(at)[0].shape[0]
+    assert link.label == f"See {'this movement' if number == 1 else f'these {number} movements'} with their shares"
+
+
+def test_commissions_are_by_default_those_of_platform_and_distributors(sold: Store, screen: Screen) -> None:
+    at = screen("operations", period="1y")
+    chart = next(chart.proto for chart in drawn(at) if chart.proto.alt.startswith("Commissions"))
+    assert [bars["name"] for bars in json.loads(chart.spec)["data"]] == ["Platform", "Distributors"]
+    at.segmented_control(key="by_too").set_value("week").run()
+    assert address(at) == {"period": ["1y"], "by": ["week"]}
+    at.segmented_control(key="earned").set_value("product").run()
+    assert address(at)["earned"] == ["product"]
 
 
 def test_filtering_by_a_segment_writes_member_and_days_at_once(sold: Store, screen: Screen) -> None:
