@@ -129,7 +129,6 @@ wanted = asked.criteria
 with st.skeleton(height=240):
     summary = figure_cache.summary(at, window, compared, wanted)
 tiles.draw(summary, is_compared=against != periods.NOTHING)
-stuck_strip.draw(figure_cache.stuck(at, int(clock.now().timestamp()) // 60), person)
 page = Page(asked, window, cut, at, names)
 if summary.current.totals.written:
     with st.skeleton(height=400):
@@ -137,6 +136,7 @@ if summary.current.totals.written:
     dashboard_cards.draw_premium(page)
 else:
     nothing_sold(asked)
+stuck_strip.draw(figure_cache.stuck(at, int(clock.now().timestamp()) // 60), person)
 if against != periods.NOTHING and (summary.current.totals.written or summary.before.totals.written):
     movers.draw(figure_cache.breakdown(at, window, wanted), figure_cache.get_comparison(at, compared, wanted), compared)
 if summary.current.totals.written:

@@ -1,6 +1,7 @@
 """The dashboard: the same figures as the services, narrowed by its address, clear when it is empty or misled."""
 
 import json
+import re
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
@@ -14,7 +15,7 @@ from core.services.dimensions import Dimension, load_choices
 from core.services.sales import breakdowns, figures, sales_totals
 from core.services.sales.breakdowns import Series
 from core.services.sales.filter import PurchaseFilter, SalesFilter
-from core.services.sales.metrics import METRICS, MONEY_METRICS
+from core.services.sales.metrics import METRICS, MONEY_METRICS, PeriodFacts
 from core.services.sales.sales_totals import SalesTotals
 from core.services.windows import Window
 from core.store.access import Scope, Store
@@ -362,6 +363,21 @@ def test_a_change_from_little_is_told_by_the_earlier_figure(store: Store, screen
     assert (tile["value"], tile["badge"], tile["from"]) == ("40", None, "from 3")
 
 
+def test_a_figure_is_unchanged_only_where_it_is_equal(sold: Store) -> None:
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        summary = figures.build_summary(session, periods.window_of("30d", lagos(NOW)))
+    premium = METRICS[0]
+
+    def badge(now: int, then: int) -> tuple[str | None, str]:
+        facts = [PeriodFacts(SalesTotals(sold=100, sold_minor=minor, renewed=0), 0, 0, 0, 0) for minor in (now, then)]
+        return tiles._badge(premium, replace(summary, current=facts[0], before=facts[1]))
+
+    assert badge(500_000_00, 500_000_00) == ("unchanged", "plain")
+    assert badge(500_100_00, 500_000_00) == ("▲ 0.02 %", "good")
+    assert badge(499_900_00, 500_000_00) == ("▼ 0.02 %", "bad")
+    assert badge(550_000_00, 500_000_00) == ("▲ 10.0 %", "good")
+
+
 def test_what_moved_lists_rises_then_falls_and_a_row_narrows_the_page(sold: Store, screen: Screen) -> None:
     at = screen("operations", period="30d", split="product")
     with sold.reading(Scope.staff(is_live=True)) as session:
@@ -373,6 +389,7 @@ def test_what_moved_lists_rises_then_falls_and_a_row_narrows_the_page(sold: Stor
     table = next(table for table in lists(at) if "Insurer" in table)
     assert table["Insurer"].iloc[0] == movers[0].name
     assert table["Insurer"].iloc[-1] == movers[-1].name
+    assert all(re.fullmatch(r"[▲▼] ₦[\d.,]+[a-z]* · (new|[\d.,]+ %)", each) for each in table["Change"])
     href = next(
         row["href"] for payload in sent(at) for row in payload.get("rows", ()) if row["key"] == str(movers[0].id)
     )
@@ -404,8 +421,9 @@ def test_the_pointer_names_the_day_and_the_total_and_the_axis_only_the_day() -> 
 def test_the_axis_has_few_marks_in_the_units_of_the_page(most: int) -> None:
     up = charts.over_time([lagos(NOW)], [Series(None, "A", [most])], "day", what="Premium").figure["layout"]["yaxis"]
     assert 2 <= len(up["tickvals"]) <= 8
-    assert up["range"] == [0, up["tickvals"][-1]]
-    assert up["range"][1] * 100 >= most
+    assert up["range"][0] == up["tickvals"][0] == 0
+    assert up["range"][1] >= up["tickvals"][-1]
+    assert most <= up["range"][1] * 100 <= max(most * 1.1, 200), "the highest bar reaches the top"
     assert all(text.startswith("₦") for text in up["ticktext"])
 
 

@@ -69,9 +69,13 @@ class Page:
 def draw_premium(page: Page) -> None:
     """Draw premium over time, stacked, below the choices of bucket and dimension."""
     cut = page.cut
-    with st.container(border=True):
+    with st.container(border=True, gap="xsmall"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            _title("Gross written premium over time", f"Click a bar for the sales of one {LABELS[cut.split].lower()}.")
+            st.markdown(
+                "**Gross written premium over time**",
+                width="content",
+                help=f"Click a bar for the sales of one {LABELS[cut.split].lower()}.",
+            )
             with st.container(horizontal=True, width="content", gap="small"):
                 _choice("by", "By", GRAINS, cut.grain)
                 _choice("split", "Stacked by", LABELS, cut.split)
@@ -95,11 +99,12 @@ def draw_commissions(page: Page, summary: Summary) -> None:
             _bucketed(summary, cut, "Platform", lambda takings: takings.mca_minor),
             _bucketed(summary, cut, "Distributors", lambda takings: takings.distributor_minor),
         ]
-    with st.container(border=True):
+    with st.container(border=True, gap="xsmall"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            _title(
-                "Commissions over time",
-                "Of the platform and the distributors, less what refunds took back. Click a bar for its movements.",
+            st.markdown(
+                "**Commissions over time**",
+                width="content",
+                help="Of the platform and the distributors, less refunds. Click a bar for its movements.",
             )
             with st.container(horizontal=True, width="content", gap="small"):
                 _choice("by", "By", GRAINS, cut.grain, key="by_too")
