@@ -37,6 +37,7 @@ from core.store.schema.claims import (
     ClaimReferral,
     ClaimReserve,
     ClaimTask,
+    FileMark,
     UploadedFile,
 )
 from core.store.schema.compliance import (
@@ -98,7 +99,7 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
-from core.store.schema.statements import Statement, StatementLine, TaxRate
+from core.store.schema.statements import Statement, StatementLine, StatementStep, TaxRate
 
 __all__ = [
     "Adjustment",
@@ -149,6 +150,7 @@ __all__ = [
     "EventFeed",
     "ExportReceipt",
     "FileMapping",
+    "FileMark",
     "Filing",
     "Heartbeat",
     "Inspection",
@@ -192,6 +194,7 @@ __all__ = [
     "Statement",
     "StatementLine",
     "StatementPayment",
+    "StatementStep",
     "StoreSecret",
     "Submission",
     "SubmissionOwner",
