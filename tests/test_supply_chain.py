@@ -86,6 +86,23 @@ def test_lock_has_what_the_project_asks_for() -> None:
     assert not missing, "run `make lock`"
 
 
+# What the product is to be made of, and what is to stand at the top of its source.
+CARD = {"streamlit", "pandas", "sqlmodel", "httpx", "plotly", "pytest"}
+TOP = ("app.py", "pages/", "core/", "data/", "tests/", "pyproject.toml", "README.md")
+
+
+def test_product_is_made_of_what_its_card_names() -> None:
+    direct = {canonicalize_name(each.name) for each in wanted()}
+    assert CARD - direct == set(), "a package of the card is not asked for in pyproject.toml"
+    run = {canonicalize_name(Requirement(each).name) for each in PROJECT["project"]["dependencies"]}
+    assert CARD - run == {"pytest"}, "only the tests are not part of what is served"
+    for lock in ("requirements.lock", "requirements.production.lock"):
+        missing = [name for name in run & CARD if f"\n{name}==" not in (ROOT / lock).read_text()]
+        assert not missing, lock
+    places = {path.name + "/" * path.is_dir() for path in ROOT.iterdir()}
+    assert [name for name in TOP if name not in places] == []
+
+
 def test_installed_is_what_was_locked_down_to_the_last_dependency() -> None:
     pinned = pins()
     assert len(needed()) > 100
@@ -118,6 +135,17 @@ def test_a_server_installs_of_the_lock_of_development_what_the_extra_adds_and_no
     assert taken.keys() - {"opentelemetry-api"} == added
     assert f"\nopentelemetry-api=={taken['opentelemetry-api']} " in run
     assert not re.search(r"^opentelemetry-sdk", run, re.MULTILINE)
+
+
+def test_nothing_tells_people_to_install_our_name_from_an_index_where_it_may_be_anybodys() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "core").rglob("*.py")]
+    told = [
+        f"{page.relative_to(ROOT)}: {line.strip()}"
+        for page in (*pages, *(path for path in (ROOT / "deploy").rglob("*") if path.suffix in {".sh", ".yaml"}))
+        for line in page.read_text().splitlines()
+        if re.search(r"pip install [^`&\n]*\bcoverdesk(?![-.\w/]*\*?\.whl|-\*|-\{)", line)
+    ]
+    assert told == []
 
 
 def _is_allowed(part: str, allowed: set[str]) -> bool:

@@ -35,7 +35,7 @@ def test_line_of_help_of_each_command_is_what_the_command_says_itself() -> None:
 
 
 def test_commands_and_servers_start_without_what_they_do_not_need_yet() -> None:
-    later = {"fpdf", "numpy", "pandas", "xlsxwriter", "alembic"}
+    later = {"fpdf", "numpy", "pandas", "plotly", "xlsxwriter", "alembic"}
     script = f"""
 import sys
 import core.cli, core.commands.keys

@@ -124,7 +124,8 @@ class Office:
             assert approver is not None
             judgement, at = claim_judgement.judge(session, claim), claim_changes.next_instant(claim)
             claim_approvals.record(session, claim, person=approver, at=at)
-            latest = sa.select(sa.func.max(col(ClaimEvent.id))).where(col(ClaimEvent.claim_id) == claim_id)
+            events = sa.select(col(ClaimEvent.id)).where(col(ClaimEvent.claim_id) == claim_id)
+            latest = events.order_by(col(ClaimEvent.id).desc()).limit(1)
             event_id, reasons = session.execute(latest).scalar_one(), dict.fromkeys(CHECK_KEYS, "Seen, and accepted")
             claim_judgement.record_overrides(
                 session, claim, judgement, reasons, event_id=event_id, person=approver, at=at

@@ -430,7 +430,7 @@ def test_append_only_tables_open_for_texts_while_erasing_and_never_for_figures(
 NO_PERSON = {
     *("agreement", "bank_account", "bordereau", "compliance_figure", "erasure", "payment", "payment_settlement"),
     *("payout_batch", "product_version", "purchase", "rate_proposal", "renewal", "statement", "statement_payment"),
-    *("tax_rate", "reconciliation", "difference", "month_step", "role_grant", "commission_share"),
+    *("tax_rate", "reconciliation", "difference", "month_step", "statement_step", "role_grant", "commission_share"),
     *("claim_payment_file", "approval", "approval_lapse"),
 }
 

@@ -98,7 +98,7 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
-from core.store.schema.statements import Statement, StatementLine, TaxRate
+from core.store.schema.statements import Statement, StatementLine, StatementStep, TaxRate
 
 __all__ = [
     "Adjustment",
@@ -192,6 +192,7 @@ __all__ = [
     "Statement",
     "StatementLine",
     "StatementPayment",
+    "StatementStep",
     "StoreSecret",
     "Submission",
     "SubmissionOwner",

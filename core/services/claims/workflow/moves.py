@@ -79,11 +79,12 @@ def renew_approval(
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     claim.approved_by = person.id
     claim_approvals.record(session, claim, person=person, at=at)
-    approved = sa.select(sa.func.max(col(ClaimEvent.id))).where(
+    approvals = sa.select(col(ClaimEvent.id)).where(
         col(ClaimEvent.claim_id) == claim.id, col(ClaimEvent.status) == ClaimStatus.APPROVED
     )
+    latest = approvals.order_by(col(ClaimEvent.id).desc()).limit(1)
     if judgement.unmet:
-        event_id = session.execute(approved).scalar_one()
+        event_id = session.execute(latest).scalar_one()
         given: dict[str, Any] = {"event_id": event_id, "person": person, "at": at}
         claim_judgement.record_overrides(session, claim, judgement, inputs.reasons, **given)
     facts: dict[str, Any] = {"note": inputs.note} if inputs.note else {}
