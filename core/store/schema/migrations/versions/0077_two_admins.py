@@ -5,7 +5,7 @@ import sqlmodel
 from alembic import op
 
 revision = "0077"
-down_revision = "0076"
+down_revision = "0061"
 branch_labels = None
 depends_on = None
 
