@@ -56,6 +56,9 @@ class Staff(Record, table=True):
     confirms_from: datetime | None = None
     limit_before_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
     limit_holds_from: datetime | None = None
+    phone_number: str | None = Field(default=None, max_length=32)
+    account_key: str | None = Field(default=None, max_length=64)
+    sealed: str | None = None
 
 
 class RoleGrant(Row, table=True):

@@ -5,7 +5,7 @@ import sqlmodel
 from alembic import op
 
 revision = "0077"
-down_revision = "0061"
+down_revision = "0070"
 branch_labels = None
 depends_on = None
 
