@@ -110,13 +110,13 @@ def prepare_ping(session: ScopedSession, endpoint_id: UUID) -> DeliveryJob:
     """Write the event and the delivery of a ping; NotFound for an endpoint outside the scope."""
     endpoint = endpoints.get_for_update(session, endpoint_id)
     draft = EventDraft(
-        type=catalogue.BY_NAME["endpoint.ping"],
+        type=catalogue.BY_NAME[catalogue.PING],
         owner=(endpoint.distributor_id, endpoint.is_live),
         object_id=endpoint.id,
         data={"endpoint_id": str(endpoint.id), "state": endpoint.state},
         previous={},
         at=clock.now(),
-        origin=f"{ids.new().hex} endpoint.ping",
+        origin=f"{ids.new().hex} {catalogue.PING}",
     )
     (event,) = appending.append(session, [draft])
     row = fan_out.build_delivery(event, endpoint)

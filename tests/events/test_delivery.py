@@ -14,7 +14,7 @@ from alembic import command
 from sqlmodel import col
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from core import clock, trace
+from core import clock, seal, trace
 from core.covers import request as requests
 from core.dispatch import events as event_dispatch
 from core.errors import NotFound, StateForbids
@@ -114,6 +114,51 @@ def test_both_secrets_sign_for_a_day_after_a_rotation(hooks: Hooks) -> None:
         hooks.drain()
     signatures = receiver.received[-1].headers["webhook-signature"].split()
     assert len(signatures) == 1
+
+
+def test_a_second_rotation_within_a_day_ends_no_secret(hooks: Hooks) -> None:
+    def rotate() -> str:
+        with hooks.store.writing(hooks.scope) as session:
+            return endpoints.rotate_secret(session, made.endpoint.id, actor="tests").secret
+
+    def accepted() -> list[bool]:
+        hooks.sell()
+        hooks.drain()
+        taken = receiver.received[-1]
+        signatures = taken.headers["webhook-signature"].split()
+        mine = [signing.sign_standard([each], taken.headers["webhook-id"], hooks.now, taken.body) for each in secrets]
+        return [each in signatures for each in mine]
+
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        secrets = [made.secret]
+        for hours in (0, 12, 6):
+            hooks.later(hours=hours)
+            secrets.append(rotate())
+        assert accepted() == [True, True, True, True]
+        hooks.later(hours=7)
+        assert accepted() == [False, True, True, True]
+        secrets += [rotate(), rotate()]
+        with pytest.raises(StateForbids, match="wait until one of them has ended"):
+            rotate()
+        hooks.later(hours=25)
+        assert accepted() == [False, False, False, False, False, True]
+
+
+def test_a_secret_that_an_earlier_release_replaced_signs_until_its_end(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        with hooks.store.writing(Scope.system()) as session:
+            row = session.get_one(WebhookEndpoint, made.endpoint.id)
+            row.old_secret = seal.seal({"secret": signing.new_secret()})
+            row.old_secret_until = hooks.now + timedelta(hours=3)
+        hooks.sell()
+        hooks.drain()
+        assert len(receiver.received[-1].headers["webhook-signature"].split()) == 2
+        hooks.later(hours=4)
+        hooks.sell()
+        hooks.drain()
+        assert len(receiver.received[-1].headers["webhook-signature"].split()) == 1
 
 
 @pytest.mark.parametrize(
@@ -293,7 +338,7 @@ def test_a_dead_endpoint_leaves_most_places_to_the_others(hooks: Hooks) -> None:
         with hooks.store.writing(Scope.system()) as session:
             more = sending.lease_due(session, sending.AT_ONCE)
     counts = {made.endpoint.id: sum(job.endpoint_id == made.endpoint.id for job in jobs) for made in (*dead, good)}
-    assert list(counts.values()) == [1, 1, 1, 1, 1, 4]
+    assert list(counts.values()) == [1, 1, 1, 1, 1, 8]
     assert more == []
 
 

@@ -43,6 +43,7 @@ _REGISTERED, _LISTED, _ONE = "Endpoint registered", "Endpoints retrieved", "Endp
 _CHANGED, _DELETED, _PINGED, _ROTATED = "Endpoint changed", "Endpoint deleted", "Ping sent", "Secret rotated"
 _ENABLED, _DELIVERIES, _QUEUED = "Endpoint enabled", "Deliveries retrieved", "Delivery queued again"
 _REPLAYED = "Replay counted or queued"
+_SEND_HELD = EnableRequest()
 
 
 @router.post(
@@ -53,7 +54,7 @@ _REPLAYED = "Replay counted or queued"
     openapi_extra=openapi.body_example(EndpointRequest),
 )
 async def register_endpoint(request: Request, caller: Signed, body: EndpointRequest) -> Response:
-    """Register an endpoint for events of this mode. It is active once a ping to it got a 2xx, which is tried now."""
+    """Register an endpoint for events of this mode. Give its receiver the secret, then ping it: a 2xx activates it."""
 
     def register(session: ScopedSession) -> NewSecret:
         return endpoints.register(
@@ -66,11 +67,7 @@ async def register_endpoint(request: Request, caller: Signed, body: EndpointRequ
         )
 
     made, answer = await _secretly(request, caller, body, register, _REGISTERED, status=201)
-    if made is None:
-        return answer
-    pinged = await webhook_dispatch.ping(store(), caller.scope, made.endpoint.id)
-    endpoint = await anyio.to_thread.run_sync(_get, caller, pinged.delivery.endpoint_id)
-    return _with_secret(answer, endpoint, made.secret, _REGISTERED)
+    return answer if made is None else _with_secret(answer, made.endpoint, made.secret, _REGISTERED)
 
 
 @router.get("", responses=openapi.answers(EndpointList, _LISTED), summary="List endpoints")
@@ -146,7 +143,7 @@ async def ping_endpoint(request: Request, caller: Signed, endpoint_id: Id) -> Re
     summary="Rotate the secret",
 )
 async def rotate_secret(request: Request, caller: Signed, endpoint_id: Id) -> Response:
-    """Give an endpoint another secret; for 24 hours the old one signs too."""
+    """Give an endpoint another secret; each secret signs for 24 hours more once it was replaced."""
     request.state.raw = {}
     made, answer = await _secretly(
         request,
@@ -165,8 +162,10 @@ async def rotate_secret(request: Request, caller: Signed, endpoint_id: Id) -> Re
     responses=openapi.answers(EventCount, _ENABLED, found=True, posted=True),
     openapi_extra=openapi.body_example(EnableRequest),
 )
-async def enable_endpoint(request: Request, caller: Signed, endpoint_id: Id, body: EnableRequest) -> Response:
-    """Enable a disabled endpoint; what was held meanwhile is sent, or withdrawn."""
+async def enable_endpoint(
+    request: Request, caller: Signed, endpoint_id: Id, body: EnableRequest = _SEND_HELD
+) -> Response:
+    """Enable a disabled endpoint; what was held meanwhile is sent, or withdrawn. Without a body it is sent."""
 
     def work(session: ScopedSession) -> WireResponse:
         count = endpoints.enable(session, endpoint_id, send_held=body.send_held, actor=caller.actor)
