@@ -56,12 +56,17 @@ def cost(store: Any, sell: Callable[[], object]) -> tuple[float, float, float]:
 
 def delays(store: Any, sell: Callable[[], str], register: Callable[[str], object], *, dead: bool) -> list[float]:
     """Seconds from each commit to its first try, for every endpoint that answers."""
-    from core.dispatch.lines import DispatchLines
+    from core.dispatch.lines import DispatchLines, Wakeups
     from tests.events.receivers import answers, hangs, receiving
 
     committed: dict[str, float] = {}
     arrived: list[tuple[str, float]] = []
-    stopped, lines = asyncio.Event(), DispatchLines(store)
+    stopped, stopping, wakeups = asyncio.Event(), threading.Event(), Wakeups()
+    lines = DispatchLines(store, wakeups=wakeups)
+
+    async def run() -> None:
+        await asyncio.gather(lines.run(stopped, until_idle=False), wakeups.follow(store, stopping))
+
     with receiving() as good, receiving() as bad:
         for number in range(ENDPOINTS):
             register(bad.url if dead and number == 0 else good.url)
@@ -73,7 +78,7 @@ def delays(store: Any, sell: Callable[[], str], register: Callable[[str], object
 
         good.behave, bad.behave = behave, hangs
         loop = asyncio.new_event_loop()
-        thread = threading.Thread(target=loop.run_until_complete, args=(lines.run(stopped, until_idle=False),))
+        thread = threading.Thread(target=loop.run_until_complete, args=(run(),))
         thread.start()
         for _ in range(10):
             committed[sell()] = time.monotonic()
@@ -83,6 +88,7 @@ def delays(store: Any, sell: Callable[[], str], register: Callable[[str], object
             time.sleep(0.1)
         bad.closing.set()
         loop.call_soon_threadsafe(stopped.set)
+        stopping.set()
         thread.join()
         loop.close()
     return sorted(at - committed[key] for key, at in arrived if key in committed)
