@@ -12,10 +12,10 @@ PYTEST = $(V)/bin/python -m pytest -n $(WORKERS) --dist worksteal
 # Code that is compiled once starts in seconds; some machines forbid Python to keep it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run setup lint types quick test e2e check format format-check bench house fuzz crash hostile advisories lock image-check release
+.PHONY: help run setup lint types quick test test-everything e2e check format format-check bench house fuzz crash hostile advisories lock image-check release
 
 help: ## every target, with a line on each
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s%s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-17s%s\n", $$1, $$2}' Makefile
 
 setup: $(V)/.done ## only what the other targets need: .venv from the lock
 
@@ -46,6 +46,9 @@ run: setup ## the working app with a demonstration portfolio; PORT=8501 PURCHASE
 
 test: setup ## every test that this machine can run
 	@$(PYTEST)
+
+test-everything: setup ## every test on both databases, where `make test` takes PostgreSQL for what differs on it alone
+	@COVERDESK_TESTS_DATABASES=both $(PYTEST)
 
 e2e: setup ## the tests in a real browser
 	@$(V)/bin/python -m pytest -m browser

@@ -22,13 +22,14 @@ from core.api.protection.load_shedding import WebSocketLimit
 from core.settings import settings
 from core.store.access import store
 from core.ui.frame import frame, unavailable
+from core.ui.kit import charts
 from core.ui.sign_in import oidc
 from core.worker import Worker
 
 log = structlog.get_logger("coverdesk.serving")
 MAX_THREADS = 40
-# Imported in the background: the first page with a table needs this slow module.
-PRELOADED_MODULES = ("pandas",)
+# Imported in the background: the first page with a table or a chart needs these slow modules.
+PRELOADED_MODULES = ("pandas", "plotly.graph_objects", "plotly.io", "plotly.tools")
 
 
 @asynccontextmanager
@@ -61,7 +62,7 @@ app = st.App(
         Middleware(WebSocketLimit),
         Middleware(SecurityHeaders),
         Middleware(EveryPath, v1),
-        Middleware(RootAddress, style=frame.LOOK.read_text()),
+        Middleware(RootAddress, style=frame.LOOK.read_text(), beside=charts.list_scripts()),
         Middleware(ProviderAnswers),
     ],
     on_script_error=unavailable.explain,

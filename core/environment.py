@@ -14,7 +14,16 @@ PROVIDERS = ROOT / "data" / "catalogue" / "providers.json"
 READ_ELSEWHERE: Final = frozenset(
     f"{PREFIX}{name}"
     for name in (
-        *("VERIFY_KEY", "TESTS_REQUIRE", "BENCH_EMAIL", "BENCH_FOLDER", "BENCH_ONLY", "BENCH_SIZES", "BENCH_STORE"),
+        *(
+            "VERIFY_KEY",
+            "TESTS_REQUIRE",
+            "TESTS_DATABASES",
+            "BENCH_EMAIL",
+            "BENCH_FOLDER",
+            "BENCH_ONLY",
+            "BENCH_SIZES",
+            "BENCH_STORE",
+        ),
         *(
             "CORPUS_TRIES",
             "CRASHES",

@@ -4,13 +4,15 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache, partial
 from typing import Any, Final, Literal
 
 import pycountry
 
+from core import money
 from core.paths import ROOT
 
 TravelZone = Literal["africa", "schengen", "usa_canada", "elsewhere"]
@@ -237,3 +239,15 @@ FEATURE_LISTS: Final[Mapping[str, tuple[str, Callable[[int], tuple[str, ...]]]]]
     "genders": ("genders", lambda _: genders()),
     "countries": ("countries", lambda _: countries()),
 }
+
+
+def get_finance_limit(name: str, roles: Collection[str]) -> int:
+    """Return a limit of finance in kobo for a person with these roles; the higher one is the admin's."""
+    limits = _load_finance_limits()
+    return limits["admin" if "admin" in roles else "finance"][name]
+
+
+@cache
+def _load_finance_limits() -> Mapping[str, Mapping[str, int]]:
+    held = json.loads((_FOLDER / "finance_limits.json").read_text(encoding="utf-8"))
+    return {role: {name: money.to_minor(Decimal(text)) for name, text in each.items()} for role, each in held.items()}

@@ -87,6 +87,7 @@ class Settings(BaseSettings):
     database_url: DatabaseUrl = Field(default_factory=_default_database)
     replica_url: DatabaseUrl | None = None
     files_url: str = Field(default_factory=_default_files)
+    erasures_folder: str = ""
     sealing_keys: SecretStr = SecretStr("")
     base_url: WebAddress = "http://127.0.0.1:8501"
     worker: bool = True

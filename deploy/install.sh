@@ -27,11 +27,11 @@ install -m 755 "$source/deploy/backup.sh" "$target/backup.sh"
     cd "$site"
     rm -rf pyarrow/src pyarrow/*flight* pyarrow/*s3* pyarrow/*gcsfs* pyarrow/*azurefs* pyarrow/*hdfs* pyarrow/*orc.* \
         pyarrow/include numpy/_core/include lxml/includes lxml/isoschematron numpy/f2py numpy/distutils \
-        pydeck/nbextension \
+        pydeck/nbextension plotly/labextension plotly/package_data/*.js plotly/package_data/datasets plotly/matplotlylib \
         pycountry/locales phonenumbers/geodata phonenumbers/carrierdata altair streamlit/hello streamlit/.agents \
         sqlalchemy/dialects/mysql sqlalchemy/dialects/oracle sqlalchemy/dialects/mssql \
         PIL/_avif.*.so pillow.libs/libavif-* lxml/objectify.*.so sqlalchemy/testing fastapi_offline/static/redoc* \
-        streamlit/static/static/js/DeckGl* streamlit/static/static/js/PlotlyChart* streamlit/static/static/js/GraphViz* \
+        streamlit/static/static/js/DeckGl* streamlit/static/static/js/ECharts* streamlit/static/static/js/GraphViz* \
         streamlit/static/static/js/elk-* streamlit/static/static/js/*Diagram-* streamlit/static/static/js/cytoscape* \
         streamlit/static/static/js/swimlanes-* streamlit/static/static/js/embed.* \
         streamlit/testing alembic/testing pandas/plotting/_matplotlib \
@@ -73,10 +73,13 @@ if os.environ.get("OTEL"):
     spans.build_provider("http://127.0.0.1:4318").shutdown()
 # And what the removal above could have broken, tried.
 import pandas
+import plotly.graph_objects
+import plotly.tools
 import streamlit.dataframe_util
 import streamlit.web.bootstrap
 import streamlit.web.server.starlette.starlette_app
 
 table = pandas.DataFrame({"day": ["Mon", "Tue"], "premium": [1.5, 2.0]})
 assert streamlit.dataframe_util.convert_pandas_df_to_arrow_bytes(table)
+assert "premium" in plotly.graph_objects.Figure({"data": [{"type": "bar", "name": "premium", "y": [1.5, 2.0]}]}).to_json()
 PYTHON

@@ -156,12 +156,27 @@ def postgres_database(postgres: sa.URL) -> Iterator[PostgresDatabase]:
 
 
 BOTH = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
+EVERYTHING_ON_BOTH = os.environ.get("COVERDESK_TESTS_DATABASES") == "both"
 
 
-@pytest.fixture(params=BOTH)
-def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """A fresh store with the catalogue, once on each database; it is the process's store meanwhile."""
-    with fresh_store(request, request.param, tmp_path, monkeypatch) as made:
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test with a store on SQLite, and on PostgreSQL besides where it is marked or everything is asked for."""
+    chosen = [each.args[0] for each in metafunc.definition.iter_markers("parametrize")]
+    if "database" in metafunc.fixturenames and "database" not in chosen:
+        on_both = EVERYTHING_ON_BOTH or metafunc.definition.get_closest_marker("both_databases")
+        metafunc.parametrize("database", BOTH if on_both else BOTH[:1])
+
+
+@pytest.fixture
+def store(
+    request: pytest.FixtureRequest, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Store]:
+    """A fresh store with the catalogue; it is the process's store meanwhile.
+
+    A module or test that is marked `both_databases` has it once on each database: where they differ by nature (locks,
+    races, idempotency, sums, search, plans). `make test-everything` runs every test on both.
+    """
+    with fresh_store(request, database, tmp_path, monkeypatch) as made:
         yield made
 
 

@@ -10,6 +10,8 @@ from uuid import UUID
 
 import pytest
 
+from tests.every_case import every_case
+
 FOLDER = Path(__file__).parents[1] / "data" / "catalogue"
 PROVIDERS, CATEGORIES, PRODUCTS = (
     json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
@@ -278,7 +280,7 @@ def test_every_product_is_described_in_sentences() -> None:
         assert row["cover_period"] == "12"
 
 
-@pytest.mark.parametrize("row", PROVIDERS, ids=lambda row: row["segment"])
+@every_case("row", PROVIDERS, ids=lambda row: row["segment"])
 def test_a_provider_is_reachable_only_at_reserved_addresses(row: dict[str, Any]) -> None:
     emails = [row[field] for field in ("email", "claim_email", "business_email", "support_email")]
     assert all(re.fullmatch(r"[a-z]+@[a-z]+\.example", email) for email in emails)

@@ -1,5 +1,7 @@
 """`coverdesk claims move`: the service of the screen as a command, which fails when it is refused (contract C5, C7)."""
 
+import getpass
+import socket
 import sys
 from uuid import UUID
 
@@ -10,6 +12,7 @@ from core import cli
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.claims.paying import hand_overs
 from core.services.people import staff
+from core.settings import settings
 from core.store.access import Scope
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import Office
@@ -22,6 +25,39 @@ def run(claim_id: UUID | str, to: str, *options: str, by: str = "bola@x.example"
     return CliRunner().invoke(cli.app, told)
 
 
+@pytest.fixture
+def demonstration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The store is a demonstration, where the command line approves and pays as well."""
+    monkeypatch.setenv("COVERDESK_DEMO", "true")
+    settings.cache_clear()
+
+
+def test_outside_a_demonstration_the_command_line_neither_approves_nor_offers_nor_pays(office: Office) -> None:
+    claim_id = office.lodge(incident_date="2026-11-10")
+    for by, to, *options in (
+        ("sade@x.example", "Approved", "--amount", "75000"),
+        ("bola@x.example", "offer sent"),
+        ("bola@x.example", "Paid", "--payment-reference", "TRF-1"),
+    ):
+        answer = run(claim_id, to, *options, by=by)
+        assert isinstance(answer.exception, NotAllowed)
+        assert "an officer does, signed in" in str(answer.exception)
+    assert office.claim(claim_id).version == 1
+    entries = office.log(claim_id)[-3:]
+    assert {entry.action for entry in entries} == {"claim moved by command refused"}
+    assert entries[0].after["officer"] == "sade@x.example"
+
+
+def test_the_log_says_that_it_was_the_command_line_of_which_user_and_host(office: Office) -> None:
+    claim_id = office.lodge()
+    assert run(claim_id, "Viewed").exit_code == 0
+    entry = office.log(claim_id)[-1]
+    assert entry.action == "claim moved by command"
+    assert entry.actor == f"command line, {getpass.getuser()} at {socket.gethostname()}"
+    assert entry.after == {"to": "Viewed", "officer": "bola@x.example"}
+
+
+@pytest.mark.usefixtures("demonstration")
 def test_claim_goes_from_pending_to_paid_by_command(office: Office) -> None:
     claim_id, sade = office.lodge(incident_date="2026-11-10"), "Sade@x.example"
     moved = run(claim_id, "Approved", "--amount", "75000", "--note", "Complete", by=sade)
@@ -32,7 +68,7 @@ def test_claim_goes_from_pending_to_paid_by_command(office: Office) -> None:
     assert run(claim_id, "Paid", "--payment-reference", "TRF-1", version=4).exit_code == 0
     claim = office.claim(claim_id)
     assert (claim.claim_status, claim.offer_amount_minor, claim.payment_reference) == ("Paid", 7_000_050, "TRF-1")
-    assert office.log(claim_id)[-1].actor == "staff bola@x.example"
+    assert office.log(claim_id)[-2].actor == "staff bola@x.example"
 
 
 def test_claim_is_declined_by_command(office: Office) -> None:
@@ -41,6 +77,7 @@ def test_claim_is_declined_by_command(office: Office) -> None:
     assert office.claim(claim_id).decline_reason == "documents missing"
 
 
+@pytest.mark.usefixtures("demonstration")
 def test_refused_command_fails_and_changes_nothing(office: Office) -> None:
     claim_id = office.lodge()
     for answer, kind in (
@@ -77,6 +114,7 @@ def test_disabled_officer_moves_nothing(office: Office) -> None:
     assert isinstance(run(claim_id, "Viewed").exception, NotFound)
 
 
+@pytest.mark.usefixtures("demonstration")
 def test_payment_that_waits_for_finance_is_no_shortcut_by_command(office: Office) -> None:
     claim_id, note = office.lodge(incident_date="2026-11-10"), ("--note", "Accepted on the phone")
     office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")

@@ -7,6 +7,7 @@ import pytest
 
 from core import clock, ids
 from core.errors import InvalidInput
+from tests.every_case import every_case
 
 
 def test_frozen_clock_stands_still_and_moves_on_afterwards() -> None:
@@ -23,7 +24,7 @@ def test_lagos_is_already_tomorrow_an_hour_before_midnight_utc() -> None:
     assert clock.lagos_midnight(date(2026, 11, 21)) == datetime(2026, 11, 20, 23, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("day", "months", "later"),
     [
         (date(2024, 2, 29), 12, date(2025, 2, 28)),
@@ -56,9 +57,7 @@ def test_ids_stay_ordered_when_the_clock_stands_still() -> None:
     assert made == sorted(made)
 
 
-@pytest.mark.parametrize(
-    "text", ["", "x", "01900000000070008000000000080101", "{01900000-0000-7000-8000-000000080101}"]
-)
+@every_case("text", ["", "x", "01900000000070008000000000080101", "{01900000-0000-7000-8000-000000080101}"])
 def test_malformed_id_is_refused_by_name(text: str) -> None:
     with pytest.raises(InvalidInput, match="policy_id must be a UUID"):
         ids.parse(text, "policy_id")

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from core.cli import COMMANDS
 from core.settings import ROOT
+from tests.every_case import every_case
 
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -58,12 +57,12 @@ def missing(text: str) -> Iterator[str]:
     yield from (f"there is no {check}" for check in checks if not exists(check))
 
 
-@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.stem)
+@every_case("path", DECISIONS, ids=lambda path: path.stem)
 def test_a_decision_names_checks_that_exist(path: Path) -> None:
     assert list(missing(path.read_text())) == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     "check",
     [
         "tests/test_money.py",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.settings import ROOT
+from tests.every_case import every_case
 
 PROJECT = ROOT / "pyproject.toml"
 CONTRACTS = [each["name"] for each in tomllib.loads(PROJECT.read_text())["tool"]["importlinter"]["contracts"]]
@@ -88,7 +89,7 @@ def refusals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-@pytest.mark.parametrize(("contract", "importer", "imported"), OFFENDERS)
+@every_case(("contract", "importer", "imported"), OFFENDERS)
 def test_a_planted_import_is_refused(refusals: dict[str, str], contract: str, importer: str, imported: str) -> None:
     assert re.search(rf"{re.escape(importer)} -> {re.escape(imported)} \(l\.", refusals[contract])
 
@@ -133,9 +134,7 @@ def test_types_are_checked_in_the_core_the_screens_and_the_one_process(tmp_path:
         assert f"{name}:5: error: Function is missing a type annotation" in said.stdout
 
 
-@pytest.mark.parametrize(
-    "where", ["core/store/planted.py", "core/services/planted.py", "pages/sales/planted.py", "app.py"]
-)
+@every_case("where", ["core/store/planted.py", "core/services/planted.py", "pages/sales/planted.py", "app.py"])
 def test_sql_that_is_built_of_text_is_refused(where: str) -> None:
     said = subprocess.run(
         [BIN / "ruff", "check", "--config", PROJECT, "--stdin-filename", ROOT / where, "-"],

@@ -7,9 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from core.settings import ROOT
+from tests.every_case import every_case
 
 MAKEFILE = (ROOT / "Makefile").read_text()
 TARGETS = re.findall(r"^([a-z0-9-]+):", MAKEFILE, re.MULTILINE)
@@ -32,7 +31,7 @@ def test_every_target_is_run_whatever_files_there_are() -> None:
     assert sorted(phony.split()) == sorted(TARGETS)
 
 
-@pytest.mark.parametrize("step", ["ruff format --check", "ruff check", "lint-imports", "bin/mypy", "pytest -n "])
+@every_case("step", ["ruff format --check", "ruff check", "lint-imports", "bin/mypy", "pytest -n "])
 def test_the_one_gate_leaves_nothing_out(step: str) -> None:
     assert step in make("-n", "check")
 

@@ -84,20 +84,23 @@ IN_SERVICES = [session_first, no_screen]
 Rule = Callable[[str, str], Faults]
 
 
-def named(paths: list[Path]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("path", paths, ids=lambda p: str(p.relative_to(ROOT)))
+def offenders(paths: list[Path], rules_of: Callable[[Path], list[Rule]]) -> list[str]:
+    """Name every file that breaks a rule, with the rule."""
+    texts = ((path, path.read_text()) for path in paths)
+    return [
+        f"{path.relative_to(ROOT)}: {fault}"
+        for path, text in texts
+        for rule in rules_of(path)
+        for fault in rule(path.name, text)
+    ]
 
 
-@named(SOURCE)
-def test_every_file_keeps_the_manners(path: Path) -> None:
-    text = path.read_text()
-    rules = EVERYWHERE + IN_SERVICES if path in SERVICES else EVERYWHERE
-    assert [fault for rule in rules for fault in rule(path.name, text)] == []
+def test_every_file_keeps_the_manners() -> None:
+    assert offenders(SOURCE, lambda path: EVERYWHERE + IN_SERVICES if path in SERVICES else EVERYWHERE) == []
 
 
-@named(TESTS)
-def test_every_file_of_the_tests_keeps_theirs(path: Path) -> None:
-    assert [fault for rule in IN_TESTS for fault in rule(path.name, path.read_text())] == []
+def test_every_file_of_the_tests_keeps_theirs() -> None:
+    assert offenders(TESTS, lambda _: IN_TESTS) == []
 
 
 def test_every_file_of_every_folder_is_read() -> None:

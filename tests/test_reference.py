@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 
 from core import reference
+from tests.every_case import every_case
 
 KNOWN_COUNTS = """
 Abia 17, Adamawa 21, Akwa Ibom 31, Anambra 21, Bauchi 20, Bayelsa 8, Benue 23, Borno 27, Cross River 18
@@ -45,12 +46,12 @@ def test_exactly_six_area_names_recur_across_states() -> None:
     assert max(times.values()) == 2
 
 
-@pytest.mark.parametrize("value", ["ABIA-Aba North", "abia-aba north", "  Abia-ABA NORTH ", "aba north"])
+@every_case("value", ["ABIA-Aba North", "abia-aba north", "  Abia-ABA NORTH ", "aba north"])
 def test_an_area_is_known_in_any_case_and_by_its_bare_name(value: str) -> None:
     assert reference.find_lga(value) == "ABIA-Aba North"
 
 
-@pytest.mark.parametrize("value", ["Eti-Osa", "eti osa", "LAGOS-Eti-Osa", "Lagos-Eti Osa"])
+@every_case("value", ["Eti-Osa", "eti osa", "LAGOS-Eti-Osa", "Lagos-Eti Osa"])
 def test_punctuation_does_not_hide_an_area(value: str) -> None:
     assert reference.find_lga(value) == "LAGOS-Eti-Osa"
 
@@ -61,7 +62,7 @@ def test_a_recurring_area_name_needs_its_state() -> None:
     assert reference.find_lga("Lagos-Surulere") == "LAGOS-Surulere"
 
 
-@pytest.mark.parametrize("value", ["", "  ", "Atlantis", "ABIA-Ikeja", "Lagos"])
+@every_case("value", ["", "  ", "Atlantis", "ABIA-Ikeja", "Lagos"])
 def test_an_unknown_area_is_refused(value: str) -> None:
     assert reference.find_lga(value) is None
 
@@ -70,7 +71,7 @@ def test_every_area_finds_itself() -> None:
     assert [reference.find_lga(entry) for entry in reference.lgas()] == list(reference.lgas())
 
 
-@pytest.mark.parametrize(
+@every_case(
     "value",
     [
         "FCT",
@@ -125,7 +126,7 @@ def test_no_subdivision_carries_a_bracketed_note() -> None:
     assert not any("[" in name for row in reference.countries_with_states() for name in row.states)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("value", "name"),
     [
         ("nigeria", "Nigeria"),
@@ -147,7 +148,7 @@ def test_every_country_finds_itself() -> None:
     assert tuple(reference.find_country(name) for name in reference.countries()) == reference.countries()
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("country", "zone"),
     [
         ("Nigeria", "africa"),
@@ -208,7 +209,7 @@ def test_the_fixed_lists_are_those_of_the_specification() -> None:
     assert reference.marital_statuses() == ("Single", "Married", "Divorced", "Widowed", "Separated")
 
 
-@pytest.mark.parametrize("values", SIMPLE_LISTS)
+@every_case("values", SIMPLE_LISTS)
 def test_a_list_is_not_empty_and_no_entry_occurs_twice(values: object) -> None:
     assert callable(values)
     entries = values()
@@ -237,7 +238,7 @@ def test_the_feature_list_has_the_keys_of_the_specification() -> None:
     assert all(load(2026) for _, load in reference.FEATURE_LISTS.values())
 
 
-@pytest.mark.parametrize("year", YEARS)
+@every_case("year", YEARS)
 def test_every_make_offered_for_a_year_has_models_of_that_year(year: int) -> None:
     makes = reference.list_vehicle_makes(year)
     assert len(makes) > 40

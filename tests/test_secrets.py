@@ -28,6 +28,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from tests.conftest import SECRET, Partner, make_partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.load.serving import environment, run, started
 from tests.ports import free_port
 
@@ -199,7 +200,7 @@ def test_the_places_that_were_searched_hold_what_they_should(scene: Scene) -> No
     assert any(name.startswith("argv") for name in left)
 
 
-@pytest.mark.parametrize("cover", COVERS, ids=lambda cover: cover.path)
+@every_case("cover", COVERS, ids=lambda cover: cover.path)
 def test_every_personal_number_of_a_cover_is_sealed_and_comes_back_whole(cover: Cover[object]) -> None:
     from core.services import personal
 

@@ -10,6 +10,7 @@ import pytest
 from core import environment
 from core import settings as settings_module
 from core.settings import ROOT, Insurer, InvalidSetting, Settings, settings
+from tests.every_case import every_case
 
 
 @pytest.fixture(autouse=True)
@@ -170,7 +171,7 @@ def test_a_demonstration_has_files_of_its_own_and_a_desk_with_a_secret_never_fin
     assert not Settings().is_demonstration_by_default
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("store", "address", "is_allowed"),
     [
         ("sqlite:///x.db", "http://127.0.0.1:8501", True),

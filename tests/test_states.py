@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
-
 from core.settings import ROOT
 from core.states.claims import DECIDED, RULES, TRANSITIONS, WAITING, ClaimStatus, get_transition
 from core.states.policies import STAGES, PolicyAction, PolicyStage
 from core.states.submissions import OPEN, SubmissionState
 from core.states.submissions import TRANSITIONS as SUBMISSION_TRANSITIONS
+from tests.every_case import every_case
 
 WORDS = {*ClaimStatus, *PolicyStage}
 # Words of another subject that happen to be the same: an insurer's health, a view, the state of a proposal, of a
@@ -92,6 +91,6 @@ def test_submissions_that_are_open_may_still_be_accepted() -> None:
     assert OPEN == (SubmissionState.QUEUED, SubmissionState.DEAD)
 
 
-@pytest.mark.parametrize("action", PolicyAction)
+@every_case("action", PolicyAction)
 def test_action_has_its_past_tense(action: PolicyAction) -> None:
     assert action.past_tense in {"activated", "declined", "cancelled", "renewed", "endorsed"}

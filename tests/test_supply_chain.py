@@ -86,6 +86,23 @@ def test_lock_has_what_the_project_asks_for() -> None:
     assert not missing, "run `make lock`"
 
 
+# What the product is to be made of, and what is to stand at the top of its source.
+CARD = {"streamlit", "pandas", "sqlmodel", "httpx", "plotly", "pytest"}
+TOP = ("app.py", "pages/", "core/", "data/", "tests/", "pyproject.toml", "README.md")
+
+
+def test_product_is_made_of_what_its_card_names() -> None:
+    direct = {canonicalize_name(each.name) for each in wanted()}
+    assert CARD - direct == set(), "a package of the card is not asked for in pyproject.toml"
+    run = {canonicalize_name(Requirement(each).name) for each in PROJECT["project"]["dependencies"]}
+    assert CARD - run == {"pytest"}, "only the tests are not part of what is served"
+    for lock in ("requirements.lock", "requirements.production.lock"):
+        missing = [name for name in run & CARD if f"\n{name}==" not in (ROOT / lock).read_text()]
+        assert not missing, lock
+    places = {path.name + "/" * path.is_dir() for path in ROOT.iterdir()}
+    assert [name for name in TOP if name not in places] == []
+
+
 def test_installed_is_what_was_locked_down_to_the_last_dependency() -> None:
     pinned = pins()
     assert len(needed()) > 100

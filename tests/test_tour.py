@@ -5,9 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from core.settings import ROOT
+from tests.every_case import every_case
 
 TOUR = ROOT / "docs" / "tour.md"
 _LINK = re.compile(r"\]\(([^)]+)\)")
@@ -36,7 +35,7 @@ def _functions(body: ast.Module | ast.ClassDef, prefix: str = "") -> Iterator[st
 STOPS = stops(TOUR.read_text())
 
 
-@pytest.mark.parametrize(("link", "functions"), STOPS, ids=[f"{n} {link}" for n, (link, _) in enumerate(STOPS, 1)])
+@every_case(("link", "functions"), STOPS, ids=[f"{n} {link}" for n, (link, _) in enumerate(STOPS, 1)])
 def test_every_stop_of_the_tour_is_in_the_code(link: str, functions: list[str]) -> None:
     path = (TOUR.parent / link).resolve()
     assert path.is_file()

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from core import trace
+from tests.every_case import every_case
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 GIVEN = f"00-{TRACE}-00f067aa0ba902b7-01"
@@ -15,7 +16,7 @@ def test_a_trace_is_read_from_its_header(header: str) -> None:
     assert trace.parse(header) == TRACE
 
 
-@pytest.mark.parametrize(
+@every_case(
     "header",
     [
         "",

@@ -1,7 +1,9 @@
 """`coverdesk backup` and `coverdesk restore`: the whole store in one file."""
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
@@ -15,15 +17,20 @@ from core.services.admin import gauges
 from core.services.audit import log as audit
 from core.services.compliance import erasures as erased_people
 from core.services.compliance import remembering
+from core.services.compliance.remembering import ErasureList
 from core.settings import settings
 from core.store.access import Scope, Store, reading, store, transact, writing
 from core.store.operations import backups, compacting
 from core.store.operations.backups import Manifest
 from core.store.schema import versions
 
-out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True)
+out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, soft_wrap=True)
 File = Annotated[Path, typer.Argument(metavar="FILE", dir_okay=False)]
 _ACTOR = "command line"
+_WARNING = (
+    "[yellow]![/] Whoever was erased since this backup comes back, as {}."
+    " Erase them again under Compliance, or restore again with --erasures LIST."
+)
 
 
 def backup(
@@ -33,16 +40,17 @@ def backup(
     settings().get_secret()
     with _show_progress("Copying the store") as progress:
         manifest = backups.make(store(), file, progress=progress, overwrite=overwrite)
-    _record(gauges.BACKED_UP, manifest)
+    _record(gauges.BACKED_UP, manifest, folder=str(file.parent.resolve()))
     with reading(Scope.system()) as session:
         erasures_path = remembering.write_list(session, file.parent)
+        if settings().erasures_folder:
+            remembering.keep_list(session)
     out.print(
         f"[green]✓[/] {file} holds the {manifest.kind} store of {manifest.made_at}"
         f" and {manifest.files:,} uploaded files."
     )
     out.print("Keep COVERDESK_SECRET_KEY apart from it: without that secret nobody can use what it holds.")
-    if erasures_path:
-        out.print(f"{erasures_path} lists who was erased: keep the newest one beside the backups.")
+    out.print(f"{erasures_path} lists who was erased: keep the newest one with the backups.")
     for code in manifest.lost:
         err.print(f"[yellow]![/] file {code} is missing from the store, and so from the backup")
 
@@ -52,16 +60,19 @@ def restore(
     *,
     erasures: Annotated[
         Path | None,
-        typer.Option("--erasures", metavar="LIST", help=f"Whom to erase again; beside FILE, {remembering.LIST_NAME}."),
+        typer.Option(
+            "--erasures", metavar="LIST", help=f"Whom to erase again, beside {remembering.LIST_NAME} in FILE's folder."
+        ),
     ] = None,
 ) -> None:
     """Make the store what FILE says. What stood there before is kept beside it under another name."""
     settings().get_secret()
     with _show_progress("Checking the backup") as progress:
         manifest = backups.read(file, progress=progress)
+    lists = _find_lists(erasures, file, manifest)
     # What stands there may be another server's; it is kept aside as a whole.
     with _show_progress("Restoring") as progress, closing(Store(settings().database_url)) as target:
-        remembered = [*_read_list(erasures, file), *_read_previous(target)]
+        remembered = [*(entry for found in lists for entry in found.entries), *_read_previous(target)]
         previous_path = backups.put_back(target, file, manifest, progress=progress)
     _record("store restored", manifest)
     # Whoever was erased after the backup was made, by the list beside it and by the store that stood there.
@@ -79,10 +90,20 @@ def compact() -> None:
     out.print("[green]✓[/] The store is rewritten.")
 
 
-def _read_list(named: Path | None, file: Path) -> list[dict[str, Any]]:
-    beside = file.parent / remembering.LIST_NAME
-    path = named or (beside if beside.is_file() else None)
-    return remembering.read_list(path) if path else []
+def _find_lists(named: Path | None, file: Path, manifest: Manifest) -> list[ErasureList]:
+    """Return every list of erasures at hand; without one that is newer than the backup, ask for it and warn."""
+    lists = remembering.find_lists(file.parent)
+    if named is None and not lists and sys.stdin.isatty():
+        asked = f"No {remembering.LIST_NAME} is beside the backup. Where is the newest one (empty: there is none)"
+        answer = typer.prompt(asked, default="", show_default=False).strip()
+        named = Path(answer) if answer else None
+    lists += [remembering.read_list(named)] if named else []
+    made_at = datetime.fromisoformat(manifest.made_at)
+    if not lists:
+        err.print(_WARNING.format(f"no {remembering.LIST_NAME} is at hand"))
+    elif not any(found.written_at and found.written_at >= made_at for found in lists):
+        err.print(_WARNING.format("every list of erasures at hand is older than this backup"))
+    return lists
 
 
 def _read_previous(target: Store) -> list[dict[str, Any]]:
@@ -106,14 +127,14 @@ def _erase_again(remembered: Sequence[Mapping[str, Any]]) -> None:
         out.print(f"{count:,} people who were erased after this backup are erased again.")
 
 
-def _record(action: str, manifest: Manifest) -> None:
+def _record(action: str, manifest: Manifest, **more: str) -> None:
     with writing(Scope.system()) as session:
         audit.write(
             session,
             actor=_ACTOR,
             action=action,
             subject=audit.subject_of("backup", UUID(manifest.id)),
-            after={"made_at": manifest.made_at, "version": manifest.version, "files": manifest.files},
+            after={"made_at": manifest.made_at, "version": manifest.version, "files": manifest.files, **more},
         )
 
 

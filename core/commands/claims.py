@@ -1,5 +1,8 @@
 """`coverdesk claims ...`: claim commands, using the same services as the screens."""
 
+import getpass
+import os
+import socket
 from typing import Annotated, Any
 
 import typer
@@ -37,18 +40,32 @@ def move_claim(
         typer.Option(metavar="CHECK=REASON", help="Why it is approved against a check that is not met."),
     ] = None,
 ) -> None:
-    """Move a claim, as the screen does; exit code 1 when it is refused or was changed meanwhile."""
+    """Move a claim, as the screen does; exit code 1 when it is refused or was changed meanwhile.
+
+    Outside a demonstration it approves, offers and pays nothing.
+    """
     claim_id = ids.parse(claim, "claim")
     reasons = {key: text for key, _, text in (each.partition("=") for each in check_reason or ())}
     inputs: dict[str, Any] = {"note": note, "amount": amount, "reason": reason, "payment_reference": payment_reference}
 
     payment = {name: text for name, text in (("method", method), ("value_on", value_on)) if text}
 
+    terminal = _describe_terminal()
+
     def work(session: ScopedSession) -> ClaimChange:
         person = staff.get_by_email(session, by)
-        return claim_actions.move_claim(
-            session, claim_id, to=to, person=person, version=version, reasons=reasons, payment=payment, **inputs
-        )
+        given = {"version": version, "reasons": reasons, "payment": payment, **inputs}
+        return claim_actions.move_by_command(session, claim_id, to=to, person=person, terminal=terminal, **given)
 
     change = transact(Scope.system(), work)
     out.print(f"{claim_id} is {change.claim['claim_status']} now, at version {change.version}", highlight=False)
+
+
+def _describe_terminal() -> str:
+    """Return who runs the command, "command line, ada at desk-1", as the audit log names it."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        # A container's user may have no name.
+        user = f"user {os.getuid()}"
+    return f"command line, {user} at {socket.gethostname()}"[:120]

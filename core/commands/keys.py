@@ -10,6 +10,7 @@ from rich.table import Table
 from core import clock
 from core.commands import ACTOR
 from core.services.distributors import key_admin, keys
+from core.services.webhooks import endpoints
 from core.store.access import Scope, reading, writing
 
 app = typer.Typer(help="API keys of distributors.", no_args_is_help=True)
@@ -47,8 +48,20 @@ def list_keys() -> None:
 
 
 @app.command("revoke")
-def revoke_key(id_or_key: Annotated[str, typer.Argument(help="The id of the key, or the key.")]) -> None:
-    """End a key; it stops working within a second."""
+def revoke_key(
+    id_or_key: Annotated[str, typer.Argument(help="The id of the key, or the key.")],
+    *,
+    with_endpoints: Annotated[
+        bool, typer.Option("--with-endpoints", help="Disable the webhook endpoints that it registered too.")
+    ] = False,
+) -> None:
+    """End a key; it stops working within a second. Webhook endpoints that it registered go on by themselves."""
     with writing(Scope.system()) as session:
         revoked = keys.revoke_key(session, id_or_key, actor=ACTOR)
+        going_on = len(endpoints.list_of_key(session, revoked))
+        disabled = endpoints.disable_of_key(session, revoked, actor=ACTOR) if with_endpoints else 0
     out.print(f"Revoked {revoked}")
+    if disabled:
+        out.print(f"{disabled} webhook endpoints that it registered are disabled: their events are held.")
+    elif going_on:
+        out.print(f"{going_on} webhook endpoints that it registered go on; --with-endpoints disables them.")

@@ -1,6 +1,7 @@
 """`coverdesk status`: what runs, what waits, and what needs a person."""
 
 import sys
+from dataclasses import replace
 from typing import Annotated
 
 import orjson
@@ -9,7 +10,8 @@ from rich.console import Console
 
 from core import clock
 from core.services.admin import status as service
-from core.services.admin.status import Status
+from core.services.admin.status import QueueStatus, Status
+from core.services.compliance import remembering
 from core.store.access import Scope, reading, store
 from core.store.schema import versions
 
@@ -24,6 +26,8 @@ def status(*, json: Annotated[bool, typer.Option("--json", help="One JSON object
         raise typer.Exit(1)
     with reading(Scope.system()) as session:
         found = service.get_status(session)
+        if unlisted := remembering.find_fault(session):
+            found = replace(found, faults=[*found.faults, unlisted])
     if json:
         sys.stdout.write(f"{orjson.dumps(found.as_json(), option=orjson.OPT_INDENT_2).decode()}\n")
     else:
@@ -32,17 +36,23 @@ def status(*, json: Annotated[bool, typer.Option("--json", help="One JSON object
         raise typer.Exit(1)
 
 
+def _describe(queue: QueueStatus) -> str:
+    parts = {
+        f"{queue.depth:,} wait": True,
+        f"due for {queue.oldest_seconds:,} s": queue.oldest_seconds,
+        f"{queue.refused:,} given up, as their receivers did not take them": queue.refused,
+        "no server configured": not queue.configured,
+    }
+    return ", ".join(part for part, holds in parts.items() if holds)
+
+
 def _print(found: Status) -> None:
     backup = clock.format_lagos(found.backup_at) if found.backup_at else "never"
     lines = {
         "Release": f"{found.version}, commit {(found.commit or 'unknown')[:12]}",
         "Migration": f"{found.migration}",
         "Workers": ", ".join(f"{beat.name} ({beat.release})" for beat in found.workers if beat.is_fresh) or "none",
-        **{
-            queue.name: f"{queue.depth:,} wait"
-            + (f", due for {queue.oldest_seconds:,} s" if queue.oldest_seconds else "")
-            for queue in found.queues
-        },
+        **{queue.name: _describe(queue) for queue in found.queues},
         "Free on the disk": f"{found.disk_free_bytes / (1 << 30):,.1f} GiB",
         "Clock": f"{found.clock_skew_seconds:+.1f} s",
         "Newest backup": backup,

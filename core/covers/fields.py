@@ -269,7 +269,9 @@ PositiveNaira = Annotated[Naira, AfterValidator(numbers.above_zero), WithJsonSch
 WHOLE_NUMBER = BeforeValidator(numbers.count)
 Count = Annotated[int, WHOLE_NUMBER]
 Flag = Annotated[
-    bool, BeforeValidator(_parse_flag), WithJsonSchema({"anyOf": [{"type": "boolean"}, {"enum": ["true", "false"]}]})
+    bool,
+    BeforeValidator(_parse_flag),
+    WithJsonSchema({"type": "boolean", "description": 'As a text too: "true" or "false".'}),
 ]
 ProductId = Annotated[str, Field(max_length=64, json_schema_extra={"format": "uuid"}), AfterValidator(_check_uuid)]
 RegistrationNumber = Annotated[str, Field(min_length=3, max_length=20), AfterValidator(_check_identifier)]

@@ -7,18 +7,12 @@ from core import money
 from core.covers.faults import fault
 
 _LARGEST = float(money.MAX_AMOUNT)
-AMOUNT = {
-    "anyOf": [
-        {"type": "number", "minimum": 0, "maximum": _LARGEST},
-        {"type": "string", "pattern": r"^[0-9]{1,13}(\.[0-9]{1,2})?$"},
-    ]
-}
-ABOVE_ZERO = {
-    "anyOf": [
-        {"type": "number", "exclusiveMinimum": 0, "maximum": _LARGEST},
-        {"type": "string", "pattern": r"^(?!0+(\.0+)?$)[0-9]{1,13}(\.[0-9]{1,2})?$"},
-    ]
-}
+_AS_TEXT = 'In naira, with at most two decimals; as a text too: "1000.50".'
+# Clients of the document write numbers: one kind of value that holds every amount to the kobo. Texts are for forms.
+AMOUNT = {"type": "number", "format": "double", "minimum": 0, "maximum": _LARGEST, "description": _AS_TEXT}
+ABOVE_ZERO = {"type": "number", "format": "double", "exclusiveMinimum": 0, "maximum": _LARGEST, "description": _AS_TEXT}
+AMOUNT_PATTERN = r"^[0-9]{1,13}(\.[0-9]{1,2})?$"
+ABOVE_ZERO_PATTERN = r"^(?!0+(\.0+)?$)[0-9]{1,13}(\.[0-9]{1,2})?$"
 
 
 def naira(value: object) -> Decimal:

@@ -9,11 +9,11 @@ from core.outbound import mail as smtp
 from core.outbound.mail import MailFault
 from core.services.mail import mail
 from core.services.mail.mail import MailJob
+from core.services.outbox.queue import INTERNAL_ERROR
 from core.store.access import Scope, Store
 
 _log = structlog.get_logger("coverdesk.mail")
 _SYSTEM = Scope.system()
-INTERNAL_ERROR = "Something broke here while the e-mail was sent: the log says where"
 
 
 def lease_due(store: Store, limit: int) -> list[MailJob]:

@@ -10,6 +10,7 @@ from core import clock, ids, metrics, spans, trace
 from core.outbound.webhook_client import SendResult, WebhookClient
 from core.services.events import appending, catalogue
 from core.services.events.derivation import EventDraft
+from core.services.outbox.queue import INTERNAL_ERROR
 from core.services.webhooks import endpoints, fan_out, log, outcomes, sending
 from core.services.webhooks.log import DeliveryDetail
 from core.services.webhooks.sending import DeliveryJob
@@ -18,7 +19,6 @@ from core.store.access import Scope, ScopedSession, Store
 _log = structlog.get_logger("coverdesk.webhooks")
 _SYSTEM = Scope.system()
 Sent = tuple[DeliveryJob, SendResult | None]
-INTERNAL_ERROR = "Something broke here while the receiver was called: the log says where"
 
 
 def lease_due(store: Store, limit: int) -> list[DeliveryJob]:

@@ -11,7 +11,7 @@ from sqlmodel import col
 from core.clock import to_wire as at
 from core.covers.request_parts import normalise_registration
 from core.money import to_wire as naira
-from core.services.shapes import CustomerRecord, Mode, PolicyRecord, PurchaseRecord, Times
+from core.services.shapes import CustomerRecord, Mode, PolicyMeta, PolicyRecord, PurchaseRecord, Times
 from core.settings import settings
 from core.states.policies import PolicyStatus
 from core.store.access import AnyRow, WireId, WireInstant, WireMode, WireNaira
@@ -156,11 +156,11 @@ def build_policy(row: Any, *, status: PolicyStatus, echo: str = "payload") -> Po
         "meta": _policy_meta(row, echo),
         "policy_number": row.policy_number,
         "status": status,
-        **build_times(row),  # type: ignore[typeddict-item]
+        **build_times(row),
     }
 
 
-def _policy_meta(row: AnyRow, echo: str) -> dict[str, Any]:
+def _policy_meta(row: AnyRow, echo: str) -> PolicyMeta:
     meta: dict[str, Any] = {
         echo: row.payload,
         "policy_number": row.policy_number,
@@ -171,7 +171,7 @@ def _policy_meta(row: AnyRow, echo: str) -> dict[str, Any]:
         meta["vehicle_registration_number"] = _get_registration(row)
     if row.device_serial_number is not None:
         meta["device_serial_number"] = row.device_serial_number
-    return meta
+    return cast(PolicyMeta, meta)
 
 
 def _get_registration(row: AnyRow) -> str | None:

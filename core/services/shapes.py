@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import WithJsonSchema
+from pydantic import ConfigDict, WithJsonSchema
 from typing_extensions import TypedDict
 
 from core.states.policies import PolicyStatus
@@ -36,10 +36,16 @@ class CountedCategoryRecord(CategoryRecord):
     product_count: int
 
 
-class ProviderRecord(TypedDict):
-    """An insurer; personal numbers show their last four."""
+class ProviderNameRecord(TypedDict):
+    """An insurer as lists of policies and claims name it."""
 
     id: Id
+    company_name: str
+
+
+class ProviderRecord(ProviderNameRecord):
+    """An insurer; personal numbers show their last four."""
+
     owner_id: Id | None
     wallet_id: Id | None
     bank_account_id: Id | None
@@ -48,7 +54,6 @@ class ProviderRecord(TypedDict):
     email: str
     phone_number: str
     country: str
-    company_name: str
     verification_type: str | None
     verification_number: str | None
     bvn_number: str | None
@@ -69,6 +74,35 @@ class Benefit(TypedDict):
     description: str
 
 
+class PeriodPrices(TypedDict):
+    """Prices of a product by period, in naira, to show side by side (contract S18)."""
+
+    monthly: str
+    quarterly: str
+    biannually: str
+    annually: str
+
+
+class RenewalWindow(TypedDict):
+    """The days before and after the end of a term in which it can be renewed."""
+
+    days_before: int
+    days_after: int
+
+
+class ProductMeta(TypedDict, total=False):
+    """Facts that only some products have; there may be more than are listed here."""
+
+    __pydantic_config__ = ConfigDict(extra="allow")  # type: ignore[misc]
+
+    mca_price: PeriodPrices
+    minimum_age: int
+    premium_frequencies: list[str]
+    plan_prices: dict[str, str]
+    renewal_window: RenewalWindow
+    exclusions: list[str]
+
+
 class ProductRecord(Times):
     """A product with its current price and commissions."""
 
@@ -78,7 +112,7 @@ class ProductRecord(Times):
     description: str
     key_benefits: str
     full_benefits: list[Benefit] | str
-    meta: dict[str, Any]
+    meta: ProductMeta
     prefix: str
     route_name: str
     renewable: bool
@@ -173,6 +207,18 @@ class EndorsementRecord(TypedDict):
     created_at: Moment
 
 
+class PolicyMeta(TypedDict):
+    """The number, the certificate and what was submitted: `requestData` at insurer-d, `payload` at the others."""
+
+    policy_number: str | None
+    certificate_url: Link | None
+    provider_policy_id: str | None
+    payload: NotRequired[dict[str, Any]]
+    requestData: NotRequired[dict[str, Any]]
+    vehicle_registration_number: NotRequired[str]
+    device_serial_number: NotRequired[str]
+
+
 class PolicyRecord(Times):
     """The cover that a purchase bought; `active` and `status` are derived at the moment of reading (contract S11)."""
 
@@ -203,16 +249,57 @@ class PolicyRecord(Times):
     payment_option: str | None
     payment_channel: str | None
     request_source: str | None
-    meta: dict[str, Any]
+    meta: PolicyMeta
     policy_number: str | None
     status: StatusOnTheWire
-    customer: NotRequired[CustomerRecord]
-    provider: NotRequired[dict[str, Any]]
-    purchase: NotRequired[dict[str, Any]]
-    product: NotRequired[dict[str, Any]]
-    distributor: NotRequired[dict[str, Any]]
-    inspection: NotRequired[dict[str, Any] | None]
-    endorsements: NotRequired[list[EndorsementRecord]]
+
+
+class PolicyProductRecord(TypedDict):
+    """The product embedded in a policy of a list."""
+
+    id: Id
+    name: str
+    description: str
+    inspectable: bool
+    is_dynamic_pricing: bool
+    claimable: bool
+
+
+class DistributorNameRecord(TypedDict):
+    """The distributor embedded in a policy."""
+
+    id: Id
+    business_name: str
+
+
+class PurchaseTotalRecord(TypedDict):
+    """The purchase embedded in a policy of a list."""
+
+    id: Id
+    total: str
+
+
+class _PolicyWithCustomer(PolicyRecord):
+    customer: CustomerRecord
+    distributor: DistributorNameRecord
+    inspection: dict[str, Any] | None
+
+
+class ListedPolicyRecord(_PolicyWithCustomer):
+    """A policy of a list, with what belongs to it in short."""
+
+    provider: ProviderNameRecord
+    purchase: PurchaseTotalRecord
+    product: PolicyProductRecord
+
+
+class FullPolicyRecord(_PolicyWithCustomer):
+    """One policy with all that belongs to it."""
+
+    provider: ProviderRecord
+    purchase: PurchaseRecord
+    product: ProductRecord
+    endorsements: list[EndorsementRecord]
 
 
 class RenewalRecord(Times):

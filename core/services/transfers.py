@@ -21,6 +21,11 @@ def reference_key(reference: str) -> str:
     return "".join(each for each in plain if not each.isspace() and unicodedata.category(each) != "Cf")
 
 
+def return_key(reference: str) -> str:
+    """The key of a return: a bank may book it under the reference of the payment, which is free for that once."""
+    return f"return:{reference_key(reference)}"
+
+
 def find_fault(reference: str) -> str | None:
     """Return what is wrong with a typed reference, with the character that is refused; None where nothing is."""
     for each in reference:

@@ -77,6 +77,10 @@ REFERENCE: Final = Need("a payment reference that no other payment of the insure
 CHECKS: Final = Need("a reason for every check that is not met", "reasons")
 NOT_PAID_ELSEWHERE: Final = Need("no other claim for this loss that the approval did not know of")
 CHECK_AUTHORITY: Final = Need("a supervisor, where a check is failed", of_person=True)
+CHECKS_HOLD: Final = Need("every check to hold as it did when the claim was approved")
+OTHER_APPROVER: Final = Need("an approver who has not set the payee nor declined the claim", of_person=True)
+OTHER_PAYER: Final = Need("a payer who has set neither a figure of the claim nor its payee", of_person=True)
+OTHER_THAN_DECLINER: Final = Need("somebody other than who declined it", of_person=True)
 SECOND_PERSON: Final = Need("an approver other than the payer", of_person=True)
 SUPERVISOR: Final = Need("a supervisor", of_person=True)
 AUTHORITY: Final = Need("a supervisor, if the amount is above the officer's limit", of_person=True)
@@ -143,7 +147,7 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
     ),
     _S.APPROVED: StatusRule(
         leads_to=(_S.OFFER_SENT, _S.ESTIMATE_SUBMITTED, _S.REVIEWING),
-        needs=(DOCUMENTS, APPROVED_AMOUNT, CHECKS, CHECK_AUTHORITY, AUTHORITY, OWN_PASSWORD),
+        needs=(DOCUMENTS, APPROVED_AMOUNT, CHECKS, CHECK_AUTHORITY, OTHER_APPROVER, AUTHORITY, OWN_PASSWORD),
         effects=frozenset({Effect.SETS_CLAIMED, Effect.SETS_RESERVE, Effect.RAISES_RESERVE, Effect.SETS_APPROVER}),
         column="approved_amount_minor",
         amount_label="Approved amount (₦)",
@@ -153,7 +157,7 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
     ),
     _S.OFFER_SENT: StatusRule(
         leads_to=(_S.OFFER_ACCEPTED, _S.OFFER_REJECTED, _S.REVIEWING),
-        needs=(APPROVAL, OFFER, AUTHORITY),
+        needs=(APPROVAL, CHECKS_HOLD, OFFER, AUTHORITY),
         effects=frozenset({Effect.RAISES_RESERVE}),
         clock=ClockEffect.WAITS,
         column="offer_amount_minor",
@@ -168,7 +172,10 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
     ),
     _S.PAID: StatusRule(
         leads_to=(_S.SETTLED, _S.OFFER_ACCEPTED),
-        needs=(STILL_OWED, NOT_PAID_ELSEWHERE, REFERENCE, SECOND_PERSON, AUTHORITY, OWN_PASSWORD),
+        needs=(
+            *(APPROVAL, CHECKS_HOLD, STILL_OWED, NOT_PAID_ELSEWHERE, REFERENCE),
+            *(SECOND_PERSON, OTHER_PAYER, AUTHORITY, OWN_PASSWORD),
+        ),
         effects=frozenset({Effect.PAYS}),
         clock=ClockEffect.ENDS,
         label="Pay",
@@ -200,7 +207,7 @@ PAIR_RULES: Final[Mapping[tuple[ClaimStatus, ClaimStatus], PairRule]] = {
         replaces=True,
         effects=frozenset({Effect.REVERSES, Effect.SETS_RESERVE}),
     ),
-    (_S.DECLINED, _S.REVIEWING): PairRule(label="Take up an appeal", needs=_BY_SUPERVISOR),
+    (_S.DECLINED, _S.REVIEWING): PairRule(label="Take up an appeal", needs=(*_BY_SUPERVISOR, OTHER_THAN_DECLINER)),
     (_S.SETTLED, _S.REVIEWING): PairRule(
         label="Reopen", needs=_BY_SUPERVISOR, effects=frozenset({Effect.CLEARS_APPROVAL})
     ),

@@ -20,9 +20,10 @@ _C = CreditNoteState
 TRANSITIONS: Final[Mapping[CreditNoteState, tuple[CreditNoteState, ...]]] = {
     _C.COMPUTED: (_C.APPROVED, _C.SECOND_PERSON),
     _C.SECOND_PERSON: (_C.APPROVED,),
-    _C.APPROVED: (_C.PAID,),
+    # For another payee it is approved anew.
+    _C.APPROVED: (_C.PAID, _C.APPROVED),
     _C.PAID: (_C.RETURNED,),
-    _C.RETURNED: (_C.PAID,),
+    _C.RETURNED: (_C.PAID, _C.APPROVED),
     _C.NOT_RECORDED: (),
 }
 # The customer has not got the money yet.

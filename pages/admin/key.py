@@ -1,26 +1,48 @@
 """One API key: its distributor, mode, last use, and revocation."""
 
+from uuid import UUID
+
 import streamlit as st
 
+from core.errors import CoverdeskError
 from core.services.distributors import key_admin
 from core.services.distributors.key_admin import KeyRow
-from core.store.access import Scope
+from core.services.webhooks import desk, endpoints
+from core.store.access import Scope, reading
 from core.ui.admin import admin_writes
 from core.ui.frame import frame, record_pages
 from core.ui.kit import facts, words
 from core.ui.lists import tables
 
+_WITH_ENDPOINTS = "key.with_endpoints"
+
 
 def revoking(key: KeyRow) -> None:
+    with reading(Scope.system()) as session:
+        registered = endpoints.list_of_key(session, key.id)
     with st.popover("Revoke", icon=":material/key_off:"):
         st.markdown(
             f"Whoever calls with **{words.plain(key.hint)}** is refused within a second. This cannot be undone:"
             " issue another key before, if the distributor goes on."
         )
-        click = admin_writes.doing(
-            lambda session, by: key_admin.revoke_key(session, key.id, by=by), "The key is revoked."
+        if registered:
+            st.markdown("Webhook endpoints that it registered go on, as they belong to the distributor:")
+            st.markdown("\n".join(f"- {words.plain(each.description or each.url)}" for each in registered))
+            st.checkbox("The key was in wrong hands: disable these endpoints too", key=_WITH_ENDPOINTS)
+        st.button("Revoke the key", type="primary", on_click=revoke, args=(key.id,))
+
+
+def revoke(key_id: UUID) -> None:
+    with_endpoints = bool(st.session_state.get(_WITH_ENDPOINTS))
+    try:
+        disabled = admin_writes.write(
+            lambda session, by: desk.revoke_key(session, key_id, with_endpoints=with_endpoints, by=by)
         )
-        st.button("Revoke the key", type="primary", on_click=click)
+    except CoverdeskError as error:
+        admin_writes.refuse(error)
+    else:
+        told = f" {disabled} of its endpoints are disabled, and their events are held." if disabled else ""
+        admin_writes.keep_message(f"The key is revoked.{told}")
 
 
 frame.require("admin")

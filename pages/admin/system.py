@@ -41,7 +41,7 @@ with st.grid(2, min_column_width=340, gap="small"):
     system_cards.database(found.store)
     system_cards.files(found.files)
     system_cards.queue(found.queue)
-    system_cards.outbox(found.outbox, found.mail)
+    system_cards.outbox(found.outbox, found.endpoints, found.mail)
     system_cards.release(found)
 automation_card.draw()
 system_cards.check()

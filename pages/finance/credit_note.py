@@ -57,7 +57,7 @@ with frame.header_with_buttons(
         dialogs.button(
             actions.LABELS[verb],
             actions.build_dialog(row, verb),
-            is_primary=verb != "return",
+            is_primary=verb not in ("return", "anew"),
         )
 dialogs.run(ROLE)
 with st.grid(2, min_column_width=320, gap="small"):

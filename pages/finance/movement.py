@@ -48,7 +48,7 @@ with frame.header_with_buttons(
     "One movement of money. It never changes; what is wrong is corrected by another one.",
     tab=f"{row.kind_name} {row.policy_number or ''} · Movement",
 ):
-    if person.has_role(ROLE):
+    if person.has_role(ROLE) and row.kind != "adjustment":
         dialogs.button("Propose an adjustment", adjustment_actions.proposing(row), icon=":material/edit_note:")
 dialogs.run(ROLE)
 with st.grid(2, min_column_width=320, gap="small"):

@@ -19,8 +19,10 @@ def sides(row: ReconciliationRow, results: list[tuple[str, int, int]]) -> None:
         facts.line("Theirs", f"{words.naira(row.theirs_minor)} in {words.count(row.theirs_rows)} rows")
         for result, number, minor in results:
             facts.line(f"{result.capitalize()}: {number}", words.naira(minor))
+        if row.passed_rows:
+            facts.line(f"Let pass by the tolerance: {row.passed_rows}", words.naira(row.passed_minor))
         if row.tolerated_minor:
-            facts.line("Within the tolerance", words.naira(row.tolerated_minor))
+            facts.line("Of it with its signs", words.naira(row.tolerated_minor))
         facts.line("Ours less theirs", words.naira(row.ours_minor - row.theirs_minor))
 
 

@@ -105,7 +105,7 @@ def whole(row: StatementRow) -> None:
         st.info(f"It reverses {paper.reverses} as a whole: {words.plain(row.note)}", icon=":material/undo:")
     with st.grid(2, min_column_width=320, gap="small"):
         statement_cards.account(paper)
-        statement_cards.people(row)
+        statement_cards.history(row)
     statement_cards.files(row)
     payments(row)
     statement_cards.lines(row.id, paper)

@@ -9,6 +9,8 @@ from starlette.responses import Response
 from core.api.http.run_inline import run_inline
 from core.store.access import Store
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.mark.parametrize("is_short", [True, False])
 def test_only_a_short_read_of_a_file_holds_the_loop(store: Store, *, is_short: bool) -> None:

@@ -13,6 +13,8 @@ from core.covers.registry import COVERS, get_cover
 from tests.api.conftest import Client
 from tests.conftest import Partner
 
+pytestmark = pytest.mark.both_databases
+
 every_cover = pytest.mark.parametrize("cover", COVERS, ids=lambda cover: cover.key)
 
 

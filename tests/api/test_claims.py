@@ -16,6 +16,8 @@ from tests.conftest import Partner
 FOUND = [
     ("status=pending", True),
     ("status=Paid", False),
+    ("claim_status=pending", True),
+    ("claim_status=Paid", False),
     ("incident_start_date=2026-11-18&incident_end_date=2026-11-18", True),
     ("incident_start_date=2026-11-18T00:00:00Z&incident_end_date=2026-11-18T00:00:00Z", True),
     ("incident_start_date=2026-11-18T00:00:01Z", False),
@@ -92,6 +94,8 @@ def test_search_narrows_by_every_parameter(client: Client, partner: Partner) -> 
     for query, found in FOUND:
         answer = client.get(f"/v1/claims/search?{query}", key=partner.test_key)
         assert answer.status_code == 200, answer.text
+        assert answer.headers.get("x-ignored-fields") == ("unknown" if "unknown" in query else None)
+        assert client.get(f"/v1/claims?{query}", key=partner.test_key).json() == answer.json()
         assert answer.json()["data"]["total_count"] == len(answer.json()["data"]["claims"]) == int(found), query
 
 

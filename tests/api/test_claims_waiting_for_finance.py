@@ -13,7 +13,7 @@ from tests.services.claim_office import DESK, Office
 PAID = {"claim_status": "Paid", "payment_reference": "API-1", "amount": "70000.00", "version": 5}
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_no_route_pays_or_changes_a_claim_that_waits_for_finance(
     client: Client, store: Store, partner: Partner
 ) -> None:

@@ -12,6 +12,7 @@ from core.store.schema.tables import Customer
 from tests.api.conftest import Client
 from tests.api.selling import UNKNOWN, broken, buy, data_of, page_of
 from tests.conftest import Partner
+from tests.every_case import every_case
 
 FIELDS = {
     *("id", "app_mode", "is_live", "first_name", "last_name", "business_id", "user_id", "email", "phone_number"),
@@ -77,7 +78,7 @@ def test_second_sale_to_the_same_email_keeps_one_customer(
     assert found["customers"][0]["first_name"] == "Amaka"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "names"),
     [
         ("search=NGOZI", ["Ngozi"]),
@@ -117,7 +118,7 @@ def test_only_buyers_have_purchased(client: Client, partner: Partner, ngozi: dic
     assert data_of(client, partner.test_key, "customers/has-purchased") == page_of("customers", [ngozi])
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "fields"),
     [
         ("active=yes", ["active"]),
@@ -127,7 +128,7 @@ def test_only_buyers_have_purchased(client: Client, partner: Partner, ngozi: dic
         (f"search={'x' * 201}", ["search"]),
     ],
 )
-@pytest.mark.parametrize("path", ["customers", "customers/has-purchased"])
+@every_case("path", ["customers", "customers/has-purchased"])
 def test_malformed_filters_are_refused_by_name(
     client: Client, partner: Partner, path: str, query: str, fields: list[str]
 ) -> None:
@@ -167,6 +168,6 @@ def test_unknown_foreign_and_other_mode_customers_are_not_found(
     assert data_of(client, stranger.test_key, "customers") == page_of("customers", [])
 
 
-@pytest.mark.parametrize("path", ["customers/x", *(f"customers/{kind}/x" for kind in SUB_LISTS)])
+@every_case("path", ["customers/x", *(f"customers/{kind}/x" for kind in SUB_LISTS)])
 def test_malformed_id_is_refused_by_name(client: Client, partner: Partner, path: str) -> None:
     assert broken(client.get(f"/v1/{path}", key=partner.test_key)) == ["customer_id"]

@@ -8,16 +8,15 @@ from core.api.http import bodies
 from core.store.access import Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
+from tests.every_case import every_case
 
 UNAUTHORIZED = {"responseCode": 0, "responseText": "Unauthorized", "errorData": None, "data": {}}
 PRICE = "/v1/products/credit-life-price"
 LOAN = {"loan_amount": 100000, "loan_tenure": 12, "product_id": "01900000-0000-7000-8000-000000080101"}
 
 
-@pytest.mark.parametrize(
-    "path", ["/v1/purchase", "/v1/nope", "/v1/", "/v1", "/v1/products/x/y/z", "/v1/a%0Ab", "/v1/%0A"]
-)
-@pytest.mark.parametrize("credential", [None, "Bearer", "Bearer nonsense", "Basic abc", "Bearer cd_test_" + "a" * 46])
+@every_case("path", ["/v1/purchase", "/v1/nope", "/v1/", "/v1", "/v1/products/x/y/z", "/v1/a%0Ab", "/v1/%0A"])
+@every_case("credential", [None, "Bearer", "Bearer nonsense", "Basic abc", "Bearer cd_test_" + "a" * 46])
 def test_without_a_good_key_every_path_is_unauthorized(client: Client, path: str, credential: str | None) -> None:
     answer = client.get(path, headers={"Authorization": credential} if credential else {})
     assert (answer.status_code, answer.json()) == (401, UNAUTHORIZED)
@@ -30,7 +29,7 @@ def test_unknown_path_is_an_envelope(client: Client, partner: Partner) -> None:
     assert answer.json() == {"responseCode": 0, "responseText": told, "errorData": None, "data": {}}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("method", "path"),
     [
         ("PUT", "/v1/purchase"),
@@ -52,7 +51,7 @@ def test_wrong_method_is_an_envelope_and_names_the_right_one(
     assert answer.json()["responseText"] == "Method not allowed"
 
 
-@pytest.mark.parametrize(
+@every_case(
     "body",
     [
         b"",
@@ -79,7 +78,7 @@ def test_malformed_body_is_refused_as_an_envelope(client: Client, partner: Partn
     assert {"field", "message"} == set(answer.json()["errorData"][0])
 
 
-@pytest.mark.parametrize("media_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+@every_case("media_type", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
 def test_other_media_types_are_refused(client: Client, partner: Partner, media_type: str) -> None:
     answer = client.post(PRICE, key=partner.test_key, content=b"{}", headers={"Content-Type": media_type})
     assert (answer.status_code, answer.json()["responseCode"]) == (415, 0)

@@ -13,8 +13,11 @@ from core.services.people import sign_in, staff, staff_sessions
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import Portfolio, Sales
 from tests.spreadsheets import cells
+
+pytestmark = pytest.mark.both_databases
 
 PATH = "/exports/purchases.csv"
 
@@ -80,7 +83,7 @@ def test_the_mode_of_the_address_is_the_mode_of_the_file(client: Client, cookie:
     assert answer.text.count("\r\n") == 1
 
 
-@pytest.mark.parametrize("query", ["from=2026-02-31", "provider=nope", "receipt=1", "from=2026-02-02&to=2026-02-01"])
+@every_case("query", ["from=2026-02-31", "provider=nope", "receipt=1", "from=2026-02-02&to=2026-02-01"])
 def test_what_cannot_be_meant_is_refused_in_words(
     client: Client, cookie: dict[str, dict[str, str]], query: str
 ) -> None:
@@ -158,8 +161,8 @@ def test_a_repetition_names_its_first_and_only_of_the_same(
         assert [receipt.again_of for receipt in receipts.list_latest(session, 9)] == [first, None]
 
 
-@pytest.mark.parametrize("format_", ["csv", "xlsx"])
-@pytest.mark.parametrize(
+@every_case("format_", ["csv", "xlsx"])
+@every_case(
     ("query", "told"),
     [
         ("providr=x", "providr is not known, did you mean provider?"),

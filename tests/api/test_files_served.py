@@ -13,6 +13,7 @@ from tests import papers
 from tests.api.conftest import Client
 from tests.api.uploading import path_in, uploaded
 from tests.conftest import Partner
+from tests.every_case import every_case
 
 BUY = "/v1/products/buy-credit-life"
 
@@ -37,7 +38,7 @@ def test_file_of_another_distributor_or_mode_is_not_found(client: Client, partne
     assert client.get(path).status_code == 401
 
 
-@pytest.mark.parametrize("code", ["nope", "a" * 26, "..%2f..%2fetc%2fpasswd", "x%00y"])
+@every_case("code", ["nope", "a" * 26, "..%2f..%2fetc%2fpasswd", "x%00y"])
 def test_unknown_code_is_not_found(client: Client, partner: Partner, code: str) -> None:
     assert client.get(f"/v1/files/{code}", key=partner.test_key).status_code == 404
 

@@ -10,6 +10,8 @@ from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import Portfolio
 
+pytestmark = pytest.mark.both_databases
+
 PATH = "/desk/find"
 
 

@@ -5,7 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from importlib import import_module, invalidate_caches
 from pathlib import Path
 from types import ModuleType
@@ -126,13 +126,14 @@ def test_it_searches_by_days_ids_and_enums(desk: Desk) -> None:
     policy = bought(desk, insurer_a.THIRD_PARTY)
     bought(desk, credit_life.CREDIT_LIFE)
     today = datetime.now(UTC)
+    yesterday, tomorrow = (today + timedelta(days=days) for days in (-1, 1))
     status, kind = desk.model("SearchPoliciesStatus").TRUE, desk.model("SearchPoliciesCustomerType").PRINCIPAL
-    near = {"start_date": today.date() - timedelta(days=1), "end_date": today + timedelta(days=1)}
+    near = {"start_date": f"{yesterday:%Y-%m-%d}", "end_date": tomorrow.isoformat()}
     found = desk.call("search_policies", customer_id=policy.customer_id, status=status, customer_type=kind, **near)
     assert [each.id for each in found.data.policies] == [policy.id]
     found = desk.call("search_purchases", customer_email=policy.email, provider_id=policy.provider_id)
     assert [each.id for each in found.data.purchases] == [policy.purchase_id]
-    assert desk.call("search_purchases", end_date=date(2020, 1, 1)).data.purchases == []
+    assert desk.call("search_purchases", end_date="2020-01-01").data.purchases == []
     (customer,) = desk.call("list_customers", search=policy.email).data.customers
     assert desk.call("list_policies_of_customer", customer.id).data.policies[0].id == policy.id
     shelf = desk.call("list_products", product_ids=[policy.product_id]).data.products
@@ -156,7 +157,7 @@ def test_it_renews_prices_and_reads_the_lookups(desk: Desk) -> None:
 
 
 def test_it_uploads_a_file_and_gets_its_bytes_back(desk: Desk) -> None:
-    body = desk.model("UploadRequest")(file=desk.file(papers.picture("PNG"), "id card.png"))
+    body = desk.model("UploadForm")(file=desk.file(papers.picture("PNG"), "id card.png"))
     uploaded = desk.call("upload_file", body=body).data
     assert (uploaded.file_name, uploaded.content_type.value) == ("id card.png", "image/png")
     again = desk.call("download_file", uploaded.file_url.rsplit("/", 1)[-1]).payload.read()
@@ -165,29 +166,31 @@ def test_it_uploads_a_file_and_gets_its_bytes_back(desk: Desk) -> None:
 
 def test_it_lodges_a_claim_with_files_and_with_addresses(desk: Desk) -> None:
     number = bought(desk, credit_life.CREDIT_LIFE).policy_number
-    upload = desk.model("UploadRequest")
+    upload = desk.model("UploadForm")
     address = desk.call("upload_file", body=upload(file=desk.file(papers.pdf()))).data.file_url
     facts: dict[str, Any] = {
         "policy_number": number,
-        "accidental": False,
-        "loan_offer_date": date(2026, 8, 1),
-        "loan_repayment_date": date(2027, 8, 1),
+        "loan_offer_date": "2026-08-01",
+        "loan_repayment_date": "2027-08-01",
         "loan_amount": "100000",
-        "pending_repayment_amount": 75000.5,
-        "incident_date": date(2026, 11, 1),
+        "pending_repayment_amount": "75000.50",
+        "incident_date": "2026-11-01",
+        "accidental": desk.model("CreditLifeClaimFormAccidental").FALSE,
     }
     lost = {"incident_type": desk.model("CreditLifeClaimFormIncidentType").LOSS_OF_JOB}
     paper = desk.file(papers.pdf(text="offer"))
     form = desk.model("CreditLifeClaimForm")(
-        **facts, **lost, loan_offer_letter=paper, employment_termination_letter=address
+        **facts, **lost, loan_offer_letter=paper, employment_termination_letter=desk.file(papers.pdf(text="letter"))
     )
     first = desk.call("lodge_credit_life_claim", body=form).data.claim
-    died = {"incident_type": desk.model("CreditLifeClaimRequestIncidentType").DEATH}
-    request = desk.model("CreditLifeClaimRequest")(**facts, **died, loan_offer_letter=address, medical_report=address)
-    second = desk.call("lodge_credit_life_claim", body=request).data.claim
+    # What the document says in words is no part of the generated package: JSON in place of the form.
+    died = {**form.to_dict(), "incident_type": "Death", "loan_offer_letter": address, "medical_report": address}
+    del died["employment_termination_letter"]
+    answer = desk.client.get_httpx_client().post("/claims/credit-life", json=died)
+    second = desk.model("OneClaimAnswer").from_dict(answer.json()).data.claim
     assert desk.call("get_claim", first.id).data.claim.to_dict() == first.to_dict()
     assert [claim.id for claim in desk.call("list_claims").data.claims] == [second.id, first.id]
-    found = desk.call("search_claims", status=desk.model("SearchClaimsStatus").PENDING, claim_amount=0.0)
+    found = desk.call("search_claims", status=desk.model("SearchClaimsStatus").PENDING, claim_amount="0.00")
     assert found.data.total == 2
     assert second.credit_life_claim_meta.incident_type.value == "Death"
 

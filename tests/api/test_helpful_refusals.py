@@ -15,6 +15,7 @@ from tests.api.conftest import Client
 from tests.api.selling import buy, data_of
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 
 OFFICE, TRAVEL = insurer_b_contents.OFFICE, insurer_c.TRAVEL
 PRICE = "/v1/products/credit-life-price"
@@ -74,7 +75,7 @@ def test_gray_is_grey(client: Client, partner: Partner, written: str, meant: str
     assert meant in json.dumps(sold["meta"])
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@every_case("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_a_body_in_another_encoding_is_told_so(client: Client, partner: Partner, encoding: str) -> None:
     sent = json.dumps(shipped.body(CREDIT_LIFE)).encode(encoding)
     headers = {"Content-Type": "application/json"}

@@ -20,6 +20,8 @@ from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
 
+pytestmark = pytest.mark.both_databases
+
 Limit = Callable[..., None]
 
 

@@ -9,6 +9,7 @@ from core import clock, reference
 from core.api.v1.lookups import LOOKUPS
 from tests.api.conftest import Client
 from tests.conftest import Partner
+from tests.every_case import every_case
 
 MAKE = reference.list_vehicle_makes(None)[0]
 ASKED = {
@@ -110,7 +111,7 @@ def test_a_year_without_models_gets_all_of_the_make(client: Client, partner: Par
     assert data_of(client, partner, "/products/get-vehicle-model", **asked)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("field", "value"),
     [
         ("year", None),

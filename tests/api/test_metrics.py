@@ -15,6 +15,7 @@ from core.settings import InvalidSetting, Settings, settings
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.ports import free_port
 
 TOKEN = "abcdefghijklmnopqrstuvwxyz-0123456789"
@@ -49,7 +50,7 @@ def test_there_are_no_metrics_unless_they_are_asked_for(client: Client) -> None:
     assert client.get("/metrics", headers=BEARER).status_code == 404
 
 
-@pytest.mark.parametrize("header", [None, "", "Bearer ", f"Bearer {TOKEN}x", TOKEN, f"Basic {TOKEN}", "Bearer é"])
+@every_case("header", [None, "", "Bearer ", f"Bearer {TOKEN}x", TOKEN, f"Basic {TOKEN}", "Bearer é"])
 def test_nobody_reads_them_without_the_token(counting: Client, header: str | None) -> None:
     given = {} if header is None else {"Authorization": header.encode()}
     answer = counting.get("/metrics", headers=given)

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
+import pytest
+
 from core import clock
 from core.covers.insurers.insurer_a import THIRD_PARTY
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
@@ -12,6 +14,8 @@ from tests.api import selling
 from tests.api.claiming import Lodge, claim_of
 from tests.api.conftest import Client
 from tests.conftest import Partner
+
+pytestmark = pytest.mark.both_databases
 
 RENEW = "/v1/products/insurer-a/renew-third-party"
 # Together with what was there before, all of a list stands on one page of 100.

@@ -15,6 +15,7 @@ from core.store.schema.tables import Customer, Policy
 from tests.api.conftest import Client
 from tests.api.selling import UNKNOWN, broken, buy, data_of
 from tests.conftest import Partner
+from tests.every_case import every_case
 
 BVN = "22123456789"
 
@@ -139,7 +140,7 @@ def test_customer_type_tells_who_bought_for_whom(
     assert len(found(client, partner, "customer_type=all")) == 2
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "count"),
     [
         ("customer_email=NGOZI.okafor@example.com", 1),
@@ -164,7 +165,7 @@ def test_search_by_customer_finds_theirs(client: Client, partner: Partner, loan:
     assert found(client, partner, f"customer_id={loan['customer_id']}") == [loan["id"]]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "fields"),
     [
         ("status=active", ["status"]),

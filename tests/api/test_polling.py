@@ -18,6 +18,7 @@ from tests.api.conftest import Client
 from tests.api.selling import buy, data_of
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 
 
 def test_a_poll_with_the_overlap_misses_no_sale_while_others_sell(store: Store, partner: Partner, server: str) -> None:
@@ -28,7 +29,7 @@ def test_a_poll_with_the_overlap_misses_no_sale_while_others_sell(store: Store, 
     assert len(run.left["policies"]) == polling.SALES + 1
 
 
-@pytest.mark.parametrize("store", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True)
+@pytest.mark.parametrize("database", [pytest.param("postgres", marks=pytest.mark.postgres)])
 def test_a_sale_that_is_committed_after_a_later_one_is_found_by_the_overlap(
     store: Store, client: Client, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,7 +75,7 @@ def test_a_server_that_does_not_answer_is_reported() -> None:
     assert outcome.fault == "no answer: ConnectError"
 
 
-@pytest.mark.parametrize("path", ["/purchase/search", "/renewals/search", "/policies/search", "/customers"])
+@every_case("path", ["/purchase/search", "/renewals/search", "/policies/search", "/claims/search", "/customers"])
 def test_the_document_says_how_to_poll(path: str) -> None:
     told = {each["name"]: each.get("description", "") for each in api.openapi()["paths"][path]["get"]["parameters"]}
     assert "5 seconds before the newest one" in told["start_date"]

@@ -26,7 +26,7 @@ def cookie(store: Store) -> dict[str, dict[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_the_pack_and_the_figures_go_to_compliance_alone(
     client: Client, cookie: dict[str, dict[str, str]], store: Store, partner: Partner
 ) -> None:

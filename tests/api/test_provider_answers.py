@@ -4,7 +4,6 @@ import asyncio
 from typing import Any
 
 import httpx
-import pytest
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -12,6 +11,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from core.api.outside.oidc_failures import CALLBACK, LOGIN, REFUSED, UNREACHABLE, ProviderAnswers
+from tests.every_case import every_case
 
 
 def framework(request: Request) -> Response:
@@ -37,7 +37,7 @@ def answer(path: str) -> httpx.Response:
     return asyncio.run(ask())
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("path", "status", "leads_to"),
     [
         (LOGIN, 302, "https://id.example/authorize"),

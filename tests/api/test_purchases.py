@@ -9,6 +9,7 @@ from core.covers.fields import build_example
 from tests.api.conftest import Client
 from tests.api.selling import page_of
 from tests.conftest import Partner
+from tests.every_case import every_case
 
 BUY = "/v1/products/buy-credit-life"
 
@@ -66,14 +67,14 @@ def test_other_distributor_and_other_mode_see_nothing(
         assert client.get(f"/v1/purchase/{sold['purchase_id']}", key=key).status_code == 404
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=101", "limit=-1", "page=0", "page=1e20", "page=x", "limit=1.5"])
+@every_case("query", ["limit=0", "limit=101", "limit=-1", "page=0", "page=1e20", "page=x", "limit=1.5"])
 def test_impossible_pages_are_refused(client: Client, partner: Partner, query: str) -> None:
     answer = client.get(f"/v1/purchase?{query}", key=partner.test_key)
     assert answer.status_code == 400
     assert answer.json()["errorData"][0]["field"] in {"page", "limit"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "wanted",
     [
         "",
@@ -83,7 +84,7 @@ def test_impossible_pages_are_refused(client: Client, partner: Partner, query: s
         "expired_start_date=2020-01-01",
     ],
 )
-@pytest.mark.parametrize("page", ["page=2", "page=1000000000&limit=100"])
+@every_case("page", ["page=2", "page=1000000000&limit=100"])
 def test_page_past_the_end_is_empty_with_the_true_total(
     client: Client, partner: Partner, sold: dict[str, Any], page: str, wanted: str
 ) -> None:
@@ -91,7 +92,7 @@ def test_page_past_the_end_is_empty_with_the_true_total(
     assert (answer.status_code, answer.json()["data"]) == (200, page_of("purchases", [], 1))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "count"),
     [
         ("customer_email=NGOZI.Okafor@example.com", 1),
@@ -121,7 +122,7 @@ def test_search_narrows_by_each_parameter(
     assert answer.json()["data"]["total_count"] == count == len(answer.json()["data"]["purchases"])
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "field"),
     [
         ("customer_id=x", "customer_id"),

@@ -11,6 +11,7 @@ from tests import papers
 from tests.api.claiming import LODGE, PAPER, Lodge, claim_of, faults_of, policy_number, total, upload
 from tests.api.conftest import Client
 from tests.conftest import Partner
+from tests.every_case import every_case
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"incident_type": "Earthquake"}, "incident_type"),
@@ -51,7 +52,7 @@ def test_all_broken_fields_are_named_at_once_and_nothing_is_kept(
     assert papers.on_disk() == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("incident", "accidental", "needed"),
     [
         ("Death", "false", {"medical_report"}),
@@ -134,7 +135,7 @@ def test_more_files_than_papers_are_refused(lodge: Lodge) -> None:
     assert lodge(**dict.fromkeys(requirements.DOCUMENTS, PAPER), extra=PAPER).status_code == 400
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("options", "status"),
     [
         ({"content": b"x", "headers": {"Content-Type": "text/plain"}}, 415),

@@ -15,6 +15,7 @@ from tests.api.conftest import Client
 from tests.api.selling import UNKNOWN, broken, buy, data_of, page_of
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
 
@@ -79,7 +80,7 @@ def test_old_and_new_certificate_both_open(client: Client, partner: Partner, pol
             assert client.get(path).headers["content-type"] == "application/pdf"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("body", "message"),
     [
         ({}, "policy_id is required"),
@@ -205,7 +206,7 @@ def test_renewals_of_others_are_not_there(
     assert broken(client.get("/v1/renewals/x", key=partner.test_key)) == ["renewal_id"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "count"),
     [
         ("status=true", 1),
@@ -240,7 +241,7 @@ def test_search_by_customer_finds_theirs(client: Client, partner: Partner, renew
     assert found == page_of("renewals", [renewal])
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "fields"),
     [
         ("status=maybe", ["status"]),

@@ -11,6 +11,7 @@ from core.api.http.bodies import StrictRoute
 from core.api.http.queries import Id, PageQuery
 from core.api.http.reads import ReadRoute
 from core.covers.request import Request as Body
+from tests.every_case import every_case
 
 
 def somebody_else() -> str:
@@ -28,8 +29,8 @@ async def of_tasks(caller: Signed, wanted: BackgroundTasks) -> Response: ...
 UNBOUND = [of_header, of_cookie, of_dependency, of_single_value, of_answer, of_tasks]
 
 
-@pytest.mark.parametrize("handler", UNBOUND, ids=lambda each: each.__name__)
-@pytest.mark.parametrize("kind", [ReadRoute, StrictRoute])
+@every_case("handler", UNBOUND, ids=lambda each: each.__name__)
+@every_case("kind", [ReadRoute, StrictRoute])
 def test_a_reading_handler_that_asks_for_more_is_refused(kind: type[ReadRoute], handler: Callable[..., Any]) -> None:
     with pytest.raises(TypeError, match=r"/planted: nothing binds wanted \("):
         APIRouter(route_class=kind).get("/planted")(handler)
@@ -45,7 +46,7 @@ async def posted_twice(request: Request, caller: Signed, body: Body, wanted: Bod
 def posted_in_a_thread(request: Request, caller: Signed, body: Body) -> Response: ...
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("handler", "words"),
     [
         (posted_header, r"nothing binds wanted \(a header or cookie\)"),

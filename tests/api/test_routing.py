@@ -10,6 +10,7 @@ from core.api.http import openapi
 from core.store.access import Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.load.serving import Server, serving
 
 ODD = ("/v1/policies/../purchase", "/v1/policies/%2e%2e/purchase", "/v1/a%2f..%2fb", "/v1/a%5c..%5cb", "/v1/a/%00/b")
@@ -55,7 +56,7 @@ def test_the_api_alone_answers_such_a_path_in_the_same_way(
     assert body.startswith('{"responseCode":0,"responseText":"No such endpoint: GET /v1/')
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("method", "path", "told"),
     [
         ("POST", "/v1/product/buy-credit-life", "POST /v1/product/buy-credit-life"),
@@ -74,7 +75,7 @@ def test_an_unknown_endpoint_is_named(client: Client, partner: Partner, method: 
     assert answer.json()["data"] == {}
 
 
-@pytest.mark.parametrize("path", [path for path, methods in api.openapi()["paths"].items() if "get" in methods])
+@every_case("path", [path for path, methods in api.openapi()["paths"].items() if "get" in methods])
 def test_head_answers_as_get_does_without_a_body(client: Client, partner: Partner, path: str) -> None:
     address = f"/v1{path}"
     got, head = (client.request(method, address, key=partner.test_key) for method in ("GET", "HEAD"))
@@ -92,7 +93,7 @@ def test_head_needs_a_key_and_a_path_that_is_read(client: Client, partner: Partn
     assert (answer.status_code, answer.headers["Allow"], answer.content) == (405, "OPTIONS, POST", b"")
 
 
-@pytest.mark.parametrize("path", api.openapi()["paths"])
+@every_case("path", api.openapi()["paths"])
 def test_options_names_the_methods_of_every_path(client: Client, partner: Partner, path: str) -> None:
     methods = {method.upper() for method in openapi.document(api)["paths"][path]}
     wanted = sorted(methods | {"OPTIONS"} | ({"HEAD"} if "GET" in methods else set()))

@@ -23,6 +23,8 @@ from tests.api.selling import UNKNOWN, broken, buy, data_of, page_of
 from tests.conftest import Partner
 from tests.covers import shipped
 
+pytestmark = pytest.mark.both_databases
+
 NGOZI = {"first_name": "Ngozi", "last_name": "Okafor-Bello", "email": "ngozi@example.com"}
 TUNDE = {"first_name": "Túndé", "last_name": "Ademola", "email": "Tunde@example.com", "phone_number": "08051112222"}
 LISTS = ("purchase", "policies")
@@ -163,3 +165,32 @@ def test_a_search_never_runs_on_the_loop_and_its_statement_is_not_kept(
     assert [set(cache._queries) for cache in caches] == kept
     client.get("/v1/purchase/search?customer_email=a@example.com", key=partner.test_key)
     assert short[3:] == [True]
+
+
+@pytest.mark.usefixtures("sold")
+def test_a_list_narrows_by_what_the_search_beside_it_knows(client: Client, partner: Partner) -> None:
+    nobody = {"customer_email": "nobody@x.example"}
+    for path in LISTS:
+        everything = client.get(f"/v1/{path}", key=partner.test_key)
+        assert everything.json()["data"]["total_count"] == 2
+        narrowed = client.get(f"/v1/{path}", key=partner.test_key, params=nobody)
+        assert (narrowed.json()["data"]["total_count"], "X-Ignored-Fields" in narrowed.headers) == (0, False)
+        by_name = client.get(f"/v1/{path}", key=partner.test_key, params={"search": "Okafor-Bello"})
+        assert by_name.json()["data"]["total_count"] == 1
+        assert broken(client.get(f"/v1/{path}?customer_id=5", key=partner.test_key)) == ["customer_id"]
+    for path in ("renewals", "claims"):
+        wrong = client.get(f"/v1/{path}", key=partner.test_key, params={"customer_id": "5", "status": "no such word"})
+        assert sorted(broken(wrong)) == ["customer_id", "status"]
+
+
+def test_the_lists_of_a_customer_narrow_too(client: Client, partner: Partner, sold: Sold) -> None:
+    ngozi, tunde = sold
+    for path in LISTS:
+        address = f"/v1/customers/{path.replace('purchase', 'purchases')}/{ngozi['customer_id']}"
+        counts = [
+            client.get(address, key=partner.test_key, params=given).json()["data"]["total_count"]
+            for given in ({}, {"customer_id": ngozi["customer_id"]}, {"provider_id": tunde["provider_id"]})
+        ]
+        assert counts == [1, 1, 0]
+        other = client.get(address, key=partner.test_key, params={"customer_id": tunde["customer_id"]})
+        assert other.json()["errorData"] == [{"field": "customer_id", "message": "must be the customer of the address"}]

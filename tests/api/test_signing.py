@@ -11,6 +11,7 @@ from core.api.http import security_headers
 from core.services.people import sign_in, staff
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
+from tests.every_case import every_case
 
 SYSTEM = Scope.system()
 OURS = {"origin": "http://testserver"}
@@ -137,7 +138,7 @@ def test_signing_out_takes_a_post(client: Client) -> None:
     assert client.get(sign_in.SIGN_OUT).status_code == 405
 
 
-@pytest.mark.parametrize("path", ["/healthz", sign_in.SIGN_OUT, "/v1/nope", "/nowhere"])
+@every_case("path", ["/healthz", sign_in.SIGN_OUT, "/v1/nope", "/nowhere"])
 def test_every_answer_carries_the_security_headers(client: Client, path: str) -> None:
     answer = client.get(path)
     for name in security_headers._EVERYWHERE:

@@ -54,7 +54,7 @@ def test_a_sale_continues_the_span_of_its_caller_and_its_statements_stand_below_
         assert value.encode() not in b"".join(collector.bodies)
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_request_without_a_caller_begins_a_trace_which_its_log_names_and_one_that_is_not_sampled_is_not_exported(
     client: Client, collector: Collector, partner: Partner
 ) -> None:
@@ -72,7 +72,7 @@ def test_a_request_without_a_caller_begins_a_trace_which_its_log_names_and_one_t
     assert PERSONAL.encode() not in b"".join(collector.bodies)
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_server_exports_until_its_end_and_does_not_wait_for_a_collector_that_is_away(
     store: Store, tmp_path: Path
 ) -> None:

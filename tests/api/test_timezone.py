@@ -9,10 +9,15 @@ import pytest
 from core import clock, money
 from core.services.finance import movements
 from core.store.access import Scope, Store
+from tests.api.claiming import Lodge, claim_of
 from tests.api.conftest import Client
 from tests.conftest import Partner
+from tests.covers import shipped
+from tests.every_case import every_case
 from tests.portfolio import sales_at
 from tests.services.finance_office import select
+
+pytestmark = pytest.mark.both_databases
 
 # The first and the last millisecond of November in Lagos, and those beside them.
 BEGINS, ENDS = datetime(2026, 10, 31, 23, tzinfo=UTC), datetime(2026, 11, 30, 23, tzinfo=UTC)
@@ -36,7 +41,7 @@ def listed(client: Client, partner: Partner, path: str, query: str) -> list[dict
 
 
 @pytest.mark.usefixtures("sold")
-@pytest.mark.parametrize(
+@every_case(
     ("query", "first", "last"),
     [
         (NOVEMBER, datetime(2026, 11, 15, tzinfo=UTC), ENDS),
@@ -90,3 +95,18 @@ def test_another_time_zone_or_a_misspelt_parameter_is_refused_by_name(
     answer = client.get(f"/v1/customers?{query}", key=partner.live_key)
     assert answer.status_code == 400
     assert [fault["field"] for fault in answer.json()["errorData"]] == [field]
+
+
+def test_the_time_zone_moves_the_days_in_which_claims_were_lodged(client: Client, partner: Partner) -> None:
+    with clock.freeze(shipped.STILL):
+        lodge = Lodge(client, partner)
+    for moment in (BEFORE, BEGINS):
+        with clock.freeze(moment):
+            claim_of(lodge())
+    day = "start_date=2026-11-01&end_date=2026-11-01"
+    for path in ("claims", "claims/search"):
+        counts = [
+            client.get(f"/v1/{path}?{query}", key=partner.test_key).json()["data"]["total_count"]
+            for query in (day, f"{day}&timezone=Africa/Lagos", "end_date=2026-10-31", "start_date=2026-11-02")
+        ]
+        assert counts == [0, 1, 2, 0]

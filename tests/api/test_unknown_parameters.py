@@ -1,20 +1,19 @@
 """Names in an address that nobody uses: told in a header, and refused where one looks like a misspelling."""
 
-import pytest
-
 from core.api.app import api
 from core.covers.credit_life import CREDIT_LIFE
 from tests.api.conftest import Client
 from tests.api.selling import UNKNOWN, broken
 from tests.conftest import Partner
 from tests.covers.shipped import body
+from tests.every_case import every_case
 
 HEADER = "x-ignored-fields"
 READS = [path for path, methods in api.openapi()["paths"].items() if "get" in methods]
 QUERY = {"year": "2019", "provider": "insurer-a", "make_id": UNKNOWN, "format": "csv"}
 
 
-@pytest.mark.parametrize("path", READS)
+@every_case("path", READS)
 def test_every_read_names_the_parameters_that_it_passes_over(client: Client, partner: Partner, path: str) -> None:
     parameters = api.openapi()["paths"][path]["get"].get("parameters", [])
     needed = {p["name"]: QUERY[p["name"]] for p in parameters if p["in"] == "query" and p.get("required")}
@@ -28,7 +27,7 @@ def test_every_read_names_the_parameters_that_it_passes_over(client: Client, par
         assert answer.status_code in {400, 404}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("path", "name", "meant"),
     [
         ("purchase/search", "custmer_email", "customer_email"),
@@ -50,9 +49,9 @@ def test_a_misspelt_parameter_is_refused_with_the_right_one(
 
 
 def test_a_parameter_of_another_list_is_told_to_be_passed_over(client: Client, partner: Partner) -> None:
-    answer = client.get("/v1/purchase?start_date=2026-01-01&status=true", key=partner.test_key)
+    answer = client.get("/v1/purchase?incident_start_date=2026-01-01&status=true", key=partner.test_key)
     assert answer.status_code == 200
-    assert answer.headers[HEADER] == "start_date,status"
+    assert answer.headers[HEADER] == "incident_start_date,status"
 
 
 def test_both_spellings_at_once_are_not_a_misspelling(client: Client, partner: Partner) -> None:

@@ -18,6 +18,7 @@ from tests import papers
 from tests.api.conftest import Client
 from tests.api.uploading import UPLOAD, path_in, uploaded
 from tests.conftest import Partner
+from tests.every_case import every_case
 
 CUT_SHORT = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n%PDF'
 
@@ -69,7 +70,7 @@ def test_what_a_camera_hides_in_a_picture_is_gone(client: Client, partner: Partn
     assert papers.opened(kept).size == (48, 64), "the picture stands upright"
 
 
-@pytest.mark.parametrize(
+@every_case(
     "content",
     [
         b"<html><script>alert(1)</script></html>",
@@ -86,7 +87,7 @@ def test_other_kinds_are_refused_whatever_they_claim_to_be(client: Client, partn
     assert papers.on_disk() == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("content", "message"),
     [
         (b"", "must not be empty"),
@@ -157,7 +158,7 @@ def test_sender_that_goes_away_is_no_defect_of_ours(client: Client, partner: Par
     assert answer.json()["responseText"] == "body stopped arriving"
 
 
-@pytest.mark.parametrize(
+@every_case(
     "options",
     [
         {"json": {"file": "x"}},
@@ -175,7 +176,7 @@ def test_body_that_is_no_form_is_of_the_wrong_media_type(
     assert answer.json()["responseText"] == "Send this body as multipart/form-data"
 
 
-@pytest.mark.parametrize(
+@every_case(
     "parts",
     [
         [("other", ("a.pdf", papers.pdf()))],
@@ -196,7 +197,7 @@ def test_form_must_hold_exactly_one_file_and_little_else(client: Client, partner
     assert papers.on_disk() == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("content_type", "body"),
     [
         ("multipart/form-data", b"--x--"),

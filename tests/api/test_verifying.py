@@ -65,7 +65,7 @@ def test_answer_that_is_not_as_documented_is_reported(store: Store, partner: Par
     assert "status 200 is not documented" in found["GET /v1/genders"]
     assert "refused its own example" in found["POST /v1/products/credit-life-price"]
     assert found["GET /v1/lgas"] == "its responseText is not 'Places'"
-    assert "by a text that none has" in found["GET /v1/policies"]
+    assert "by a text that none has" in found["GET /v1/claims"]
     assert "'premium' is a required property" in found["GET /v1/purchase"]
 
 
@@ -77,7 +77,7 @@ def _changed(document: dict[str, Any]) -> dict[str, Any]:
     price = paths["/products/credit-life-price"]["post"]["requestBody"]["content"]["application/json"]
     price["example"] = {**price["example"], "loan_tenure": 1}
     changed["components"]["schemas"]["PurchaseRecord"]["required"].append("premium")
-    paths["/policies"]["get"]["parameters"].append({"name": "search", "in": "query"})
+    paths["/claims"]["get"]["parameters"].append({"name": "search", "in": "query"})
     return changed
 
 

@@ -64,7 +64,7 @@ class Step:
 
 
 def _charts(page: Page) -> None:
-    page.get_by_test_id("stEChartsChart").first.locator("canvas").first.wait_for()
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
 
 
 def _link(name: str) -> Callable[[Page], None]:

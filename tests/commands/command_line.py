@@ -30,8 +30,18 @@ def _forget() -> None:
         cached.cache_clear()
 
 
-def coverdesk(*words: str, stdin: str = "", **environment: str) -> Ended:
-    """One command, as `coverdesk` runs it; the store is the one that the environment names."""
+class _Typed(io.StringIO):
+    """The text that a person types at a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def coverdesk(*words: str, stdin: str = "", typed: str | None = None, **environment: str) -> Ended:
+    """One command, as `coverdesk` runs it; the store is the one that the environment names.
+
+    `typed` is what a person at a terminal answers, in the place of `stdin`.
+    """
     out, err, code = io.StringIO(), io.StringIO(), 0
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         # A bare `coverdesk demo` sets it for its process, which is this one.
@@ -42,7 +52,7 @@ def coverdesk(*words: str, stdin: str = "", **environment: str) -> Ended:
         for name, value in environment.items():
             patch.setenv(name, value)
         patch.setattr("sys.argv", ["coverdesk", *words])
-        patch.setattr("sys.stdin", io.StringIO(stdin))
+        patch.setattr("sys.stdin", io.StringIO(stdin) if typed is None else _Typed(typed))
         _forget()
         try:
             run()

@@ -9,7 +9,7 @@ from core.services.distributors import keys
 from core.store.access import Scope, Store
 from tests.commands.command_line import coverdesk
 
-pytestmark = pytest.mark.usefixtures("unused_store")
+pytestmark = [pytest.mark.both_databases, pytest.mark.usefixtures("unused_store")]
 
 
 def test_what_came_after_the_backup_is_gone_and_kept_aside(store: Store, tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_what_came_after_the_backup_is_gone_and_kept_aside(store: Store, tmp_pat
     assert coverdesk("check").returncode == 0
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_restore_where_nothing_stood_keeps_nothing_aside(store: Store, tmp_path: Path) -> None:
     store.close()
     file, place = tmp_path / "night.tar", tmp_path / "elsewhere"
@@ -51,7 +51,7 @@ def test_what_is_no_backup_is_refused_in_words(store: Store, tmp_path: Path) -> 
     assert "FILE must be a whole backup" in refused.stderr
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_file_that_exists_is_overwritten_only_when_that_is_asked_for(store: Store, tmp_path: Path) -> None:
     store.close()
     file = tmp_path / "night.tar"

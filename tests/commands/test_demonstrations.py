@@ -17,6 +17,8 @@ from core.store.schema.tables import Purchase, Staff
 from tests.commands.command_line import coverdesk
 from tests.conftest import SECRET
 
+pytestmark = pytest.mark.both_databases
+
 DEMO = ("demo", "--purchases", "20")
 PASSWORD = "a long enough password\n"
 

@@ -1,6 +1,8 @@
 """Whoever was erased stays erased after an older backup is restored, by the list beside it."""
 
 import json
+import shutil
+from contextlib import closing
 from pathlib import Path
 from uuid import UUID
 
@@ -12,29 +14,42 @@ from core import clock
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.compliance import erasures, requests
 from core.services.people import staff
+from core.settings import settings
 from core.store.access import Scope, Store
 from core.store.schema.tables import Customer, Policy, Staff
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 from tests.services.selling import sell
+from tests.ui import conftest as ui
+from tests.ui.conftest import Screen, confirm, press, texts
 
-pytestmark = pytest.mark.usefixtures("unused_store")
+screen = ui.screen
+
+pytestmark = [pytest.mark.both_databases, pytest.mark.usefixtures("unused_store")]
 
 SYSTEM = Scope.system()
+LIST = "coverdesk-erasures.json"
 EMAIL = "seyi.quist@people.example"
 
 
-def erase(store: Store) -> UUID:
-    """Erase the person by a request and in two hands."""
+def prepare(store: Store) -> UUID:
+    """Prepare the erasure of the person, for whom a request asked; dayo may carry it out."""
     with store.writing(SYSTEM) as session:
         session.add_all(Staff(email=f"{name}@d.example", name=name, roles=["compliance"]) for name in ("cora", "dayo"))
         session.flush()
-        cora, dayo = (staff.get_by_email(session, f"{name}@d.example") for name in ("cora", "dayo"))
+        cora = staff.get_by_email(session, "cora@d.example")
         typed = {"kind": "erasure", "name": "Seyi Quist", "email": EMAIL, "details": "Please"}
         asked = requests.register(session, typed, by=cora)
         requests.note_identity(session, asked, method="Identity document seen", version=1, by=cora)
         session.execute(sa.update(Policy).values(cancelled_at=clock.now()))
-        erasure = erasures.prepare_for_request(session, asked, reason="Asked for it in writing", early=True, by=cora)
+        return erasures.prepare_for_request(session, asked, reason="Asked for it in writing", early=True, by=cora)
+
+
+def erase(store: Store) -> UUID:
+    """Erase the person by a request and in two hands."""
+    erasure = prepare(store)
+    with store.writing(SYSTEM) as session:
+        dayo = staff.get_by_email(session, "dayo@d.example")
         erasures.remove_files(erasures.carry_out(session, erasure, by=dayo))
     return erasure
 
@@ -51,7 +66,8 @@ def test_a_restored_backup_is_erased_again_by_the_list_beside_it_and_by_the_stor
     store.close()
     old, new = tmp_path / "old.tar", tmp_path / "new.tar"
     assert coverdesk("backup", str(old)).returncode == 0
-    assert not list(tmp_path.glob("*erasures*")), "nobody was erased yet"
+    listed = json.loads((tmp_path / LIST).read_text())
+    assert listed["erasures"] == [], "nobody was erased yet"
     erasure = erase(store)
     store.close()
     restored = coverdesk("restore", str(old))
@@ -60,9 +76,9 @@ def test_a_restored_backup_is_erased_again_by_the_list_beside_it_and_by_the_stor
     assert email.endswith("@erased.invalid")
     store.close()
     made = coverdesk("backup", str(new))
-    beside = tmp_path / "coverdesk-erasures.json"
+    beside = tmp_path / LIST
     assert "lists who was erased" in made.stdout, made.stderr
-    (entry,) = json.loads(beside.read_text())
+    (entry,) = json.loads(beside.read_text())["erasures"]
     assert (entry["id"], beside.stat().st_mode & 0o777) == (str(erasure), 0o600)
     assert EMAIL not in beside.read_text()
     assert b"quist" not in new.read_bytes().lower()
@@ -73,7 +89,7 @@ def test_on_another_machine_the_list_is_read_that_lies_beside_the_backup_or_is_n
 ) -> None:
     sell(store, partner, CREDIT_LIFE, email=EMAIL, last_name="Quist")
     store.close()
-    old, listed = tmp_path / "old.tar", tmp_path / "coverdesk-erasures.json"
+    old, listed = tmp_path / "old.tar", tmp_path / LIST
     assert coverdesk("backup", str(old)).returncode == 0
     with store.reading(SYSTEM) as session:
         (customer,) = session.execute(sa.select(col(Customer.id))).scalars()
@@ -87,3 +103,108 @@ def test_on_another_machine_the_list_is_read_that_lies_beside_the_backup_or_is_n
     assert coverdesk("check").returncode == 0
     refused = coverdesk("restore", str(old), "--erasures", str(old))
     assert (refused.returncode, "list of erasures" in refused.stderr) == (1, True)
+
+
+def erased_on_screen(store: Store, screen: Screen) -> str:
+    """Erase the person by a request, carried out on the screen; what the screen says then."""
+    erasure = prepare(store)
+    with store.reading(SYSTEM) as session:
+        dayo = staff.get_by_email(session, "dayo@d.example")
+    at = screen(signed_in=dayo, path="compliance/erasure.py", id=str(erasure))
+    press(at, "Carry it out")
+    confirm(at)
+    return texts(at)
+
+
+def lose_store(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Restore on another machine: the store that stood there is gone."""
+    store.close()
+    monkeypatch.setenv("COVERDESK_DATABASE_URL", f"sqlite:///{tmp_path / 'another.db'}")
+    monkeypatch.setenv("COVERDESK_FILES_URL", str(tmp_path / "another-files"))
+
+
+def emails_of_other(tmp_path: Path) -> list[str]:
+    with closing(Store(f"sqlite:///{tmp_path / 'another.db'}")) as other:
+        return emails(other)
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+@pytest.mark.parametrize("has_folder", [False, True])
+def test_who_is_erased_after_the_newest_backup_stays_erased_when_it_is_restored_elsewhere(
+    store: Store,
+    partner: Partner,
+    screen: Screen,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    has_folder: bool,
+) -> None:
+    if has_folder:
+        monkeypatch.setenv("COVERDESK_ERASURES_FOLDER", str(tmp_path / "erasures"))
+        settings.cache_clear()
+    sell(store, partner, CREDIT_LIFE, email=EMAIL, last_name="Quist")
+    store.close()
+    backup = tmp_path / "night.tar"
+    assert coverdesk("backup", str(backup)).returncode == 0
+    told = erased_on_screen(store, screen)
+    kept = (tmp_path / "erasures" if has_folder else tmp_path) / LIST
+    assert "has it for a backup that is restored" in told
+    assert len(json.loads(kept.read_text())["erasures"]) == 1
+    lose_store(store, tmp_path, monkeypatch)
+    restored = coverdesk("restore", str(backup))
+    assert "1 people who were erased after this backup are erased again" in restored.stdout, restored.stderr
+    assert "comes back" not in restored.stderr
+    assert [email.partition("@")[2] for email in emails_of_other(tmp_path)] == ["erased.invalid"]
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+def test_an_erasure_that_no_list_has_is_told_on_the_screen_by_status_and_by_the_restore(
+    store: Store, partner: Partner, screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sell(store, partner, CREDIT_LIFE, email=EMAIL, last_name="Quist")
+    store.close()
+    folder = tmp_path / "moved away"
+    folder.mkdir()
+    assert coverdesk("backup", str(folder / "night.tar")).returncode == 0
+    (folder / "night.tar").rename(tmp_path / "night.tar")
+    shutil.rmtree(folder)
+    told = erased_on_screen(store, screen)
+    assert "until the next one is made, a backup that is restored brings the person back" in told
+    store.close()
+    assert "no list outside the store has 1 of 1 erasures" in coverdesk("status").stdout.lower()
+    lose_store(store, tmp_path, monkeypatch)
+    restored = coverdesk("restore", str(tmp_path / "night.tar"))
+    assert (
+        "Whoever was erased since this backup comes back, as no coverdesk-erasures.json is at hand" in restored.stderr
+    )
+    assert emails_of_other(tmp_path) == [EMAIL]
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+def test_a_restore_by_a_person_asks_for_the_list(
+    store: Store, partner: Partner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sell(store, partner, CREDIT_LIFE, email=EMAIL, last_name="Quist")
+    store.close()
+    backup, kept = tmp_path / "night.tar", tmp_path / "kept.json"
+    assert coverdesk("backup", str(backup)).returncode == 0
+    erase(store)
+    store.close()
+    assert coverdesk("backup", str(tmp_path / "next.tar")).returncode == 0
+    (tmp_path / LIST).rename(kept)
+    lose_store(store, tmp_path, monkeypatch)
+    restored = coverdesk("restore", str(backup), typed=f"{kept}\n")
+    assert "Where is the newest one" in restored.stdout
+    assert "1 people who were erased after this backup are erased again" in restored.stdout
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+def test_a_list_that_is_older_than_the_backup_is_no_proof(store: Store, partner: Partner, tmp_path: Path) -> None:
+    store.close()
+    (tmp_path / LIST).write_text(json.dumps({"written_at": "2026-01-01T00:00:00.000Z", "erasures": []}))
+    backup = tmp_path / "elsewhere" / "night.tar"
+    backup.parent.mkdir()
+    assert coverdesk("backup", str(backup)).returncode == 0
+    (tmp_path / LIST).replace(backup.parent / LIST)
+    restored = coverdesk("restore", str(backup))
+    assert "every list of erasures at hand is older than this backup" in restored.stderr

@@ -9,6 +9,8 @@ from core.store.access import Store
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 
+pytestmark = pytest.mark.both_databases
+
 OTHER = "another-0123456789-abcdefghijklmnopqrstuvwx"
 SOMEBODY = "01900000-0000-7000-8000-0000000000ff"
 COMMANDS = [
@@ -38,7 +40,7 @@ def content(file: Path) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 @pytest.mark.parametrize("words", COMMANDS)
 def test_a_store_of_another_secret_is_refused_before_anything_is_written(
     store: Store, partner: Partner, tmp_path: Path, words: str
@@ -57,7 +59,7 @@ def test_a_store_of_another_secret_is_refused_before_anything_is_written(
     assert not (tmp_path / "night.tar").exists()
 
 
-@pytest.mark.parametrize("store", ["postgres"], indirect=True)
+@pytest.mark.parametrize("database", ["postgres"])
 @pytest.mark.postgres
 def test_a_database_of_another_secret_is_refused_as_a_file_is(store: Store, partner: Partner) -> None:
     store.close()
@@ -67,7 +69,7 @@ def test_a_database_of_another_secret_is_refused_as_a_file_is(store: Store, part
         assert "made under another COVERDESK_SECRET_KEY" in answer.stderr
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_backup_of_ours_may_replace_a_store_of_another_secret(store: Store, partner: Partner, tmp_path: Path) -> None:
     store.close()
     assert coverdesk("backup", str(tmp_path / "night.tar")).returncode == 0

@@ -21,6 +21,8 @@ from tests.commands.command_line import coverdesk
 from tests.load.serving import COVERDESK, environment
 from tests.ports import free_port
 
+pytestmark = pytest.mark.both_databases
+
 STARTS_WITHIN_SECONDS = 120
 
 
@@ -77,7 +79,7 @@ def test_a_server_says_its_address_and_nothing_of_its_framework_and_ends_well_on
     assert (lines, process.returncode) == (["Stopped."], 0)
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 @pytest.mark.parametrize("command", ["serve", "api"])
 def test_a_port_that_is_taken_is_said_before_an_address_is_promised(store: Store, command: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
@@ -88,7 +90,7 @@ def test_a_port_that_is_taken_is_said_before_an_address_is_promised(store: Store
     assert f"make run PORT={port + 1}" in refused.stderr
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_an_address_that_is_not_this_machines_is_said_so(store: Store) -> None:
     refused = coverdesk("api", "--host", "192.0.2.1", "--port", "0")
     assert refused.returncode == 2

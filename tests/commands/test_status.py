@@ -15,6 +15,8 @@ from core.store.schema import versions
 from core.version import VERSION
 from tests.commands.command_line import coverdesk
 
+pytestmark = pytest.mark.both_databases
+
 
 def backed_up(store: Store) -> None:
     with store.writing(Scope.system()) as session:
@@ -71,8 +73,8 @@ def test_an_old_backup_is_a_fault(store: Store) -> None:
 
 
 def test_work_that_waits_without_a_worker_is_a_fault() -> None:
-    late = service.QueueStatus(name="Insurers", depth=3, dead=0, oldest_seconds=7_200)
-    gone = service.QueueStatus(name="Webhooks", depth=0, dead=2, oldest_seconds=0)
+    late = service.QueueStatus(name="Insurers", depth=3, due=3, dead=0, oldest_seconds=7_200)
+    gone = service.QueueStatus(name="Webhooks", depth=0, due=0, dead=2, oldest_seconds=0)
     assert service.list_queue_faults([late, gone], []) == [
         "Insurers: work has been due for 120 minutes",
         "work waits and no worker was heard of for two minutes",

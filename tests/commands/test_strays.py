@@ -13,7 +13,7 @@ from tests.conftest import Partner
 from tests.services.uploads import upload
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_old_files_without_a_row_are_named_and_left_alone(store: Store, partner: Partner) -> None:
     kept = blob_storage.path_of(upload(store, partner))
     stray, draft, young = (_put(suffix) for suffix in ("", ".arriving", ""))

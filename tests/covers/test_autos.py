@@ -14,6 +14,7 @@ from core.covers.insurers.insurer_d import MINI_COMPREHENSIVE
 from core.covers.vehicles import CAMRY, TOYOTA
 from core.errors import InvalidInput
 from tests.covers import shipped
+from tests.every_case import every_case
 
 OPTIONAL = ("vehicle_make", "vehicle_model", "engine_number", "chassis_number", "vehicle_color", "title")
 by_id_only = pytest.mark.parametrize("cover", [A_COMPREHENSIVE, A_THIRD_PARTY], ids=lambda cover: cover.key)
@@ -103,7 +104,7 @@ def test_third_party_of_insurer_b_costs_by_category(category: str, total: int) -
     assert shipped.price(THIRD_PARTY, vehicle_category=category).total == total
 
 
-@pytest.mark.parametrize(("end", "total"), [("01", 15_000), ("02", 20_000), ("04", 100_000), ("07", 3_000)])
+@every_case(("end", "total"), [("01", 15_000), ("02", 20_000), ("04", 100_000), ("07", 3_000)])
 def test_third_party_of_insurer_a_costs_what_its_product_says(end: str, total: int) -> None:
     assert shipped.price(A_THIRD_PARTY, product_id=f"01900000-0000-7000-8000-0000000102{end}").total == total
 
@@ -141,7 +142,7 @@ def test_one_plate_is_one_risk_however_it_is_written(plate: str) -> None:
     assert MINI_COMPREHENSIVE.risk_key(asked) == MINI_COMPREHENSIVE.registration(asked) == "LSD123AB"
 
 
-@pytest.mark.parametrize("plate", ["---", "A-1", "ЛСД-123", "LSD-123AB-LSD-123AB-LSD", "LSD_123"])
+@every_case("plate", ["---", "A-1", "ЛСД-123", "LSD-123AB-LSD-123AB-LSD", "LSD_123"])
 def test_a_plate_is_letters_and_digits(plate: str) -> None:
     assert set(shipped.faults(THIRD_PARTY.request, shipped.body(THIRD_PARTY, registration_number=plate))) == {
         "registration_number"

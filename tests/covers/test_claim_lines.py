@@ -11,6 +11,7 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
 from core.covers.registry import COVERS
 from tests.covers import shipped
+from tests.every_case import every_case
 
 every_line = pytest.mark.parametrize("line", LINES, ids=lambda line: line.route)
 OTHER = {
@@ -63,7 +64,7 @@ def test_reason_stands_in_for_a_police_report_and_for_no_other_paper() -> None:
     assert MOTOR.list_required("Theft", no_police_report="The station is closed") == ("vehicle_licence",)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("field", "value"),
     [("incident_time", "25:00"), ("account_number", "12345"), ("cost_of_repair", "0"), ("incident_place", "x")],
 )

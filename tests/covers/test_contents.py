@@ -10,6 +10,7 @@ from core.covers.insurers.insurer_b_contents import HOME, OFFICE, SHOP
 from core.covers.insurers.insurer_e import MARINE_IMPORT
 from core.errors import InvalidInput
 from tests.covers import shipped
+from tests.every_case import every_case
 
 ITEMS = {OFFICE: "office_items", HOME: "home_items"}
 both = pytest.mark.parametrize("cover", [OFFICE, HOME], ids=lambda cover: cover.key)
@@ -110,7 +111,7 @@ def test_a_cargo_is_insured_for_more_than_its_value() -> None:
     assert [step.label for step in price.steps] == ["Sum insured", "Premium"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("sent", "start"),
     [
         ("2026-12-01", "2026-12-01"),

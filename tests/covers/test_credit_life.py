@@ -12,6 +12,7 @@ from core.covers.credit_life import BENEFITS, CREDIT_LIFE, CreditLifePriceReques
 from core.covers.fields import build_example
 from core.errors import InvalidInput
 from tests.covers import shipped
+from tests.every_case import every_case
 
 SHARES = {"death": 275, "permanent_disability": 75, "temporary_disability": 25, "loss_of_job": 200}
 AMOUNTS = ("1", "99.99", "33333.33", "100000", "1234567.89", "999999999.99", "1000000000000")
@@ -83,8 +84,8 @@ def test_a_minimum_premium_and_a_rounding_step_are_data_of_the_product() -> None
     assert compute_price(Decimal(200_000), 12, None, least).total == Decimal("1150.00")
 
 
-@pytest.mark.parametrize(("tenure", "message"), [(2, "must be at least 3"), (121, "must be at most 120")])
-@pytest.mark.parametrize("model", [CREDIT_LIFE.request, CreditLifePriceRequest])
+@every_case(("tenure", "message"), [(2, "must be at least 3"), (121, "must be at most 120")])
+@every_case("model", [CREDIT_LIFE.request, CreditLifePriceRequest])
 def test_a_tenure_outside_its_limits_is_refused(model: type, tenure: int, message: str) -> None:
     for sent in (tenure, str(tenure)):
         assert shipped.faults(model, {**build_example(model), "loan_tenure": sent}) == {"loan_tenure": message}

@@ -12,12 +12,13 @@ from core.covers.fields import build_example
 from core.covers.registry import COVERS, get_cover
 from core.covers.request import validate
 from tests.covers.shipped import GOLDEN, body, faults, golden_file, products, rates
+from tests.every_case import every_case
 
 NEVER_TAKEN = ("agent_code", "id", "total", "is_live", "mca_profit", "policy_number", "start_at")
 BROKEN: tuple[Any, ...] = ("x" * 100_000, "9" * 5_000, "\ud800", {"a": 1}, [[]], True)
 PARTS = ("request", "price", "term", "flags", "answer", "payload", "ignored")
 
-every = pytest.mark.parametrize("cover", COVERS, ids=lambda cover: cover.key)
+every = every_case("cover", COVERS, ids=lambda cover: cover.key)
 
 
 def made(cover: Cover[Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from core import reference
 from core.covers import fields
 from core.covers.request import Request
 from tests.covers.shipped import faults
+from tests.every_case import every_case
 
 
 class Sample(Request):
@@ -40,7 +41,7 @@ def refusal(name: str, value: Any) -> str | None:
     return faults(Sample, {name: value}).get(name)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("sent", "amount"),
     [
         (0, "0.00"),
@@ -61,7 +62,7 @@ def test_money_is_a_number_or_a_decimal_text_kept_to_the_kobo(sent: object, amou
     assert str(kept("money", sent)) == amount
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("sent", "message"),
     [
         ("NaN", "must be a number"),
@@ -103,27 +104,27 @@ def test_a_positive_amount_is_more_than_0(sent: object) -> None:
     assert refusal("positive", sent) == "must be more than 0"
 
 
-@pytest.mark.parametrize(("sent", "number"), [(3, 3), ("3", 3), (" 12 ", 12), (4.0, 4), ("5.00", 5), (-2, -2)])
+@every_case(("sent", "number"), [(3, 3), ("3", 3), (" 12 ", 12), (4.0, 4), ("5.00", 5), (-2, -2)])
 def test_a_count_is_a_whole_number_or_its_text(sent: object, number: int) -> None:
     assert kept("count", sent) == number
 
 
-@pytest.mark.parametrize("sent", [1.5, "1.5", "x", "1e2", "1_0", "٣", True, 10**7, Decimal("1e999999999"), [1], "NaN"])
+@every_case("sent", [1.5, "1.5", "x", "1e2", "1_0", "٣", True, 10**7, Decimal("1e999999999"), [1], "NaN"])
 def test_a_count_is_nothing_else(sent: object) -> None:
     assert refusal("count", sent) == "must be a whole number"
 
 
-@pytest.mark.parametrize(("sent", "flag"), [(True, True), ("TRUE", True), ("false", False), (" False ", False)])
+@every_case(("sent", "flag"), [(True, True), ("TRUE", True), ("false", False), (" False ", False)])
 def test_a_flag_is_a_boolean_or_its_word(sent: object, flag: bool) -> None:
     assert kept("flag", sent) is flag
 
 
-@pytest.mark.parametrize("sent", [1, 0, "1", "yes", "on", [], {}])
+@every_case("sent", [1, 0, "1", "yes", "on", [], {}])
 def test_a_flag_is_nothing_else(sent: object) -> None:
     assert refusal("flag", sent) == "must be true or false"
 
 
-@pytest.mark.parametrize(
+@every_case(
     "sent",
     [
         "08031234567",
@@ -141,27 +142,25 @@ def test_a_phone_is_a_nigerian_mobile_or_in_e164(sent: str) -> None:
     assert kept("phone", sent) == sent
 
 
-@pytest.mark.parametrize(
+@every_case(
     "sent", ["+1800FLOWERS", "tel:+447911123456", "+44 7911 123456 x5", "+44 20 7946 0958;ext=9", "+99912345678"]
 )
 def test_a_phone_is_nothing_that_cannot_be_dialled_as_it_stands(sent: str) -> None:
     assert refusal("phone", sent)
 
 
-@pytest.mark.parametrize("sent", ["0603123456", "08231234567", "0803123456", "12345", "phone", "+2341234", "0" * 33])
+@every_case("sent", ["0603123456", "08231234567", "0803123456", "12345", "phone", "+2341234", "0" * 33])
 def test_a_phone_is_nothing_else(sent: str) -> None:
     assert refusal("phone", sent)
 
 
-@pytest.mark.parametrize(
-    "sent", ["2222222222", "222222222222", "2222222222a", "２２２２２２２２２２２", "22222 222222"]
-)
+@every_case("sent", ["2222222222", "222222222222", "2222222222a", "２２２２２２２２２２２", "22222 222222"])
 def test_a_bvn_has_eleven_digits(sent: str) -> None:
     assert refusal("bvn", sent) == "must have 11 digits"
     assert kept("bvn", " 22222222222 ") == "22222222222"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("sent", "day"),
     [
         ("2026-11-20", "2026-11-20"),
@@ -175,7 +174,7 @@ def test_a_day_is_a_date_or_a_timestamp(sent: str, day: str) -> None:
     assert str(kept("day", sent)) == day
 
 
-@pytest.mark.parametrize(
+@every_case(
     "sent",
     [
         *("2026-02-29", "20-11-2026", "2026-11-20 10:00", "2026-1-1", "2026-13-01", "0001-01-01T00:00:00+14:00"),
@@ -186,7 +185,7 @@ def test_a_day_is_nothing_else(sent: object) -> None:
     assert (refusal("day", sent) or "").startswith("must be a date")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("sent", "right"),
     [("2026-11-20", False), ("2026-11-19", True), ("1906-11-21", True), ("1906-11-19", False), ("2030-01-01", False)],
 )
@@ -194,14 +193,14 @@ def test_a_date_of_birth_is_past_and_at_most_120_years_ago(sent: str, right: boo
     assert (refusal("born", sent) is None) is right
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("sent", "right"), [("1960", True), (2027, True), ("1959", False), ("2028", False), ("19x0", False), (True, False)]
 )
 def test_a_year_of_manufacture_is_1960_to_next_year(sent: object, right: bool) -> None:
     assert (refusal("year", sent) is None) is right
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "right", "wrong"),
     [
         ("name", ["Ng", "O'Neil", "Ọlá", "J. K."], ["A", "A.", "12", "--"]),

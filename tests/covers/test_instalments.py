@@ -10,6 +10,7 @@ from core.covers.instalments import build_instalment_term
 from core.covers.insurers.insurer_a import COMPREHENSIVE
 from core.errors import InvalidInput
 from tests.covers import shipped
+from tests.every_case import every_case
 
 PRIVATE, COMMERCIAL = ("01900000-0000-7000-8000-0000000101" + end for end in ("01", "02"))
 IN_A_YEAR = {"weekly": 52, "monthly": 12, "quarterly": 4, "biannually": 2, "annually": 1}
@@ -22,7 +23,7 @@ def instalment(cost: object, frequency: str, product_id: str = PRIVATE) -> Decim
     ).total
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("frequency", "total"),
     [
         ("weekly", "3846.16"),
@@ -46,7 +47,7 @@ def test_a_year_of_instalments_is_never_below_the_annual_premium_and_never_a_kob
             assert annual <= total * parts < annual + parts * Decimal("0.01")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("frequency", "start", "end"),
     [
         ("weekly", "2026-11-20", "2026-11-27"),

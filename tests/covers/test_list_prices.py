@@ -10,6 +10,7 @@ from core.covers.cover import Rates
 from core.covers.instalments import FREQUENCIES
 from core.covers.list_prices import compute_prices_by_period, follows, format_price, list_price
 from tests.covers import shipped
+from tests.every_case import every_case
 
 LOANS = ("080101", "080102", "080103")
 PERSONAL_ACCIDENT = "01900000-0000-7000-8000-000000070101"
@@ -70,6 +71,6 @@ def test_every_other_price_is_the_one_that_was_set() -> None:
             assert format_price(list_price(shipped.rates(row["id"]))) == row["price"], row["name"]
 
 
-@pytest.mark.parametrize(("price", "text"), [("0", "0.00"), ("5", "5.00"), ("0.5750", "0.575"), ("1200.10", "1200.10")])
+@every_case(("price", "text"), [("0", "0.00"), ("5", "5.00"), ("0.5750", "0.575"), ("1200.10", "1200.10")])
 def test_a_price_has_two_places_and_more_only_where_a_rate_has_them(price: str, text: str) -> None:
     assert format_price(Decimal(price)) == text

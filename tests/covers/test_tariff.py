@@ -15,6 +15,7 @@ from core.errors import InvalidInput
 from core.ui.admin import product_words
 from core.ui.kit import words
 from tests.covers import shipped
+from tests.every_case import every_case
 
 
 def changeable(row: dict[str, Any]) -> EditableTariff:
@@ -70,7 +71,7 @@ def test_waiting_periods_and_exclusions_are_figures_of_what_claims_are_checked_a
     assert parse_tariff(product, {"meta.exclusions": []}).meta["exclusions"] == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("field", "wrong", "said"),
     [
         ("meta.waiting_days.Death", "366", "at most 365"),

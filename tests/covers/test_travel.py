@@ -12,6 +12,7 @@ from core.covers.fields import build_example
 from core.covers.insurers.insurer_c import TRAVEL, TravelPriceRequest, TravelRequest, count_days
 from core.errors import InvalidInput
 from tests.covers import shipped
+from tests.every_case import every_case
 
 DEPARTURE = date(2026, 12, 12)
 STANDARD = "01900000-0000-7000-8000-000000030101"
@@ -41,7 +42,7 @@ def test_12_december_to_10_january_is_30_inclusive_days() -> None:
     assert cost(days=30) == Decimal(13_500)
 
 
-@pytest.mark.parametrize(("edges", "rate"), list(zip(EDGES, AFRICA, strict=True)))
+@every_case(("edges", "rate"), list(zip(EDGES, AFRICA, strict=True)))
 def test_a_band_of_days_holds_from_its_first_to_its_last_day(edges: tuple[int, int], rate: str) -> None:
     assert [cost(days=day) for day in edges] == [Decimal(rate)] * 2
 
@@ -56,7 +57,7 @@ def test_arrival_on_the_departure_day_is_one_day_and_cover_lasts_through_it() ->
     assert term.expiration_at.date() == DEPARTURE
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("age", "factor"),
     [(0, "0.5"), (17, "0.5"), (18, "1"), (65, "1"), (66, "1.5"), (75, "1.5"), (76, "2"), (80, "2")],
 )
@@ -106,7 +107,7 @@ def test_each_passenger_pays() -> None:
     assert [cost(num_of_passengers=n) for n in (1, 2, "9")] == [Decimal(6500), Decimal(13_000), Decimal(58_500)]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("destination", "price"),
     [("Nigeria", 6500), ("Egypt", 6500), ("France", 9500), ("united kingdom", 11_500), ("Canada", 16_500)],
 )
@@ -143,7 +144,7 @@ def test_a_product_with_a_shorter_table_refuses_what_it_has_no_rate_for() -> Non
         assert [fault.field for fault in refused.value.faults] == [field]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("nationality", "state", "kept"),
     [
         ("Nigeria", "lagos state", "Lagos"),

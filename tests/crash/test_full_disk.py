@@ -14,6 +14,8 @@ from tests.crash.conftest import Place
 from tests.crash.postgres import Postgres
 from tests.crash.sizes import CRASHES
 
+pytestmark = pytest.mark.both_databases
+
 # Less than the smallest file that anybody writes: whatever is written fails, as on a full disk.
 NOTHING_MORE = 256
 # Frames of the journal for the few pages of a row that is written and forgotten; a sale changes some thirty pages.

@@ -18,6 +18,8 @@ from tests.crash.conftest import Room
 from tests.crash.serving import Process, kill, loaded
 from tests.crash.sizes import CRASHES, ON_POSTGRES, ON_SQLITE
 
+pytestmark = pytest.mark.both_databases
+
 ROUNDS = CRASHES
 _PATIENCE = 60
 Begun = Callable[[], bool]

@@ -29,6 +29,8 @@ from tests.crash.serving import Process, kill, loaded
 from tests.crash.sizes import CRASHES, ON_POSTGRES, SALES
 from tests.events.receivers import Received, Receiver, answers, receiving
 
+pytestmark = pytest.mark.both_databases
+
 _PATIENCE = 180
 _AT_ONCE = 400
 SYSTEM = Scope.system()

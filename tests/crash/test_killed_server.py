@@ -9,6 +9,8 @@ from tests.crash.conftest import Place
 from tests.crash.serving import executed
 from tests.crash.sizes import CRASHES, SALES
 
+pytestmark = pytest.mark.both_databases
+
 READY_WITHIN = 60  # seconds on a machine that also runs other things; alone it takes a few
 
 

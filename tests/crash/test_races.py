@@ -18,6 +18,8 @@ from tests.crash.rivals import EQUAL, RIVALS, Rivals, statuses
 from tests.crash.selling import BUY
 from tests.crash.sizes import CLIENTS, ON_POSTGRES, RACES
 
+pytestmark = pytest.mark.both_databases
+
 RENEW = "/v1/products/insurer-a/renew-third-party"
 _plates = itertools.count(1)
 

@@ -8,7 +8,7 @@ from tests.crash import books
 from tests.crash.conftest import Place
 from tests.crash.sizes import CRASHES, SALES
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.both_databases, pytest.mark.postgres]
 HEALS_WITHIN = 60
 
 

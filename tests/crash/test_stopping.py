@@ -8,6 +8,8 @@ from tests.crash.conftest import Place
 from tests.crash.serving import executed
 from tests.crash.sizes import CRASHES, ENDS_WITHIN, ON_SQLITE
 
+pytestmark = pytest.mark.both_databases
+
 
 @ON_SQLITE
 def test_what_was_accepted_is_answered_before_the_server_ends(place: Place) -> None:

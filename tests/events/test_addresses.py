@@ -12,6 +12,7 @@ from core.outbound import addresses
 from core.outbound.guarded_network import GuardedNetwork
 from core.outbound.webhook_client import SendLimits, SendResult, WebhookClient
 from core.settings import settings
+from tests.every_case import every_case
 
 PRIVATE = [
     *("10.0.0.1", "127.0.0.1", "169.254.169.254", "192.168.1.1", "172.16.0.1", "100.64.0.1", "0.0.0.0", "224.0.0.1"),
@@ -22,19 +23,19 @@ PRIVATE = [
 PUBLIC = ["8.8.8.8", "1.1.1.1", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
 
 
-@pytest.mark.parametrize("text", PRIVATE)
+@every_case("text", PRIVATE)
 def test_an_address_that_is_not_of_the_whole_internet_is_refused_in_every_spelling(text: str) -> None:
     host = f"[{text}]" if ":" in text else text
     assert addresses.find_url_fault(f"https://{host}/hook")
 
 
-@pytest.mark.parametrize("text", PUBLIC)
+@every_case("text", PUBLIC)
 def test_a_public_address_may_be_tried(text: str) -> None:
     host = f"[{text}]" if ":" in text else text
     assert addresses.find_url_fault(f"https://{host}/hook") is None
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("url", "fault"),
     [
         ("http://hooks.example.com/", "must be an https address"),
@@ -108,7 +109,7 @@ def send(port: int, *answers: Sequence[str], own_host: str | None = None) -> Sen
     return asyncio.run(once())
 
 
-@pytest.mark.parametrize("text", PRIVATE)
+@every_case("text", PRIVATE)
 def test_a_name_that_leads_inside_is_never_connected_to(listener: tuple[int, list[object]], text: str) -> None:
     port, taken = listener
     result = send(port, [text])

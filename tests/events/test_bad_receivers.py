@@ -58,9 +58,9 @@ def outcomes() -> dict[str, float]:
 
 
 @pytest.mark.usefixtures("counting")
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_every_bad_receiver_is_told_apart_and_those_that_recover_are_served(hooks: Hooks, receiver: str) -> None:
-    hooks.limits = SendLimits(connect=5, read=1.5, total=1.5)
+    hooks.limits = SendLimits(connect=5, read=4, total=4)
     made = {name: hooks.register(f"{receiver}/{name}") for name in OUTCOMES}
     clock_of = {"seconds": 600, "secret": made["clock"].secret}
     httpx.put(f"{receiver}/clock", json=clock_of, trust_env=False).raise_for_status()

@@ -4,10 +4,13 @@ import base64
 import hmac
 import time
 from datetime import timedelta
+from typing import Any
+from uuid import UUID
 
 import orjson
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from sqlmodel import col
 from standardwebhooks import Webhook, WebhookVerificationError
 
@@ -16,15 +19,22 @@ from core.covers import request as requests
 from core.dispatch import events as event_dispatch
 from core.errors import NotFound, StateForbids
 from core.outbound import signing
-from core.outbound.webhook_client import SendResult
+from core.outbound.webhook_client import SendResult, WebhookClient
+from core.services.admin import status
 from core.services.distributors import keys
-from core.services.webhooks import endpoints, log, outcomes, sending
+from core.services.outbox import health
+from core.services.webhooks import desk, endpoints, log, outcomes, sending
+from core.services.webhooks.endpoints import NewSecret
 from core.services.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
 from core.store.access import Scope
+from core.store.schema import migrating
 from core.store.schema.tables import Distributor, Event, Mail, WebhookEndpoint, WebhookTry
 from tests.conftest import Partner
 from tests.events.conftest import IMPATIENT, Hooks
 from tests.events.receivers import answers, closes_early, drips, floods, hangs, receiving
+from tests.ui.conftest import person_of
+
+pytestmark = pytest.mark.both_databases
 
 
 def test_a_ping_that_gets_2xx_activates_an_endpoint_and_its_secret_is_sealed(hooks: Hooks) -> None:
@@ -306,27 +316,122 @@ def _leased(hooks: Hooks) -> list[sending.DeliveryJob]:
         return sending.lease_due(session, 9)
 
 
-def test_a_revoked_key_and_a_distributor_that_is_off_stop_their_endpoints(hooks: Hooks) -> None:
+def registered_with_key(hooks: Hooks, url: str, **said: Any) -> tuple[UUID, NewSecret]:
+    """The id of a key, and the endpoint that it registered."""
+    with hooks.store.writing(Scope.system()) as session:
+        caller = keys.authenticate(session, hooks.partner.test_key)
+    request = requests.validate(EndpointRequest, {"url": url, "events": ["purchase.*"], **said})
+    with hooks.store.writing(hooks.scope) as session:
+        owner = {"distributor_id": hooks.partner.id, "is_live": False, "actor": "tests"}
+        made = endpoints.register(session, request, key_id=caller.key_id, **owner)  # type: ignore[arg-type]
+    hooks.ping(made.endpoint.id)
+    return caller.key_id, made
+
+
+def test_an_endpoint_goes_on_when_the_key_that_registered_it_is_revoked(hooks: Hooks) -> None:
     with receiving() as receiver:
-        with hooks.store.writing(Scope.system()) as session:
-            caller = keys.authenticate(session, hooks.partner.test_key)
-        request = requests.validate(EndpointRequest, {"url": receiver.url, "events": ["*"]})
-        with hooks.store.writing(hooks.scope) as session:
-            owner = {"distributor_id": hooks.partner.id, "is_live": False, "actor": "tests"}
-            made = endpoints.register(session, request, key_id=caller.key_id, **owner)  # type: ignore[arg-type]
-        hooks.ping(made.endpoint.id)
+        _, made = registered_with_key(hooks, receiver.url)
         with hooks.store.writing(Scope.system()) as session:
             keys.revoke_key(session, hooks.partner.test_key, actor="tests")
         hooks.sell()
         hooks.drain()
-        assert receiver.events == ["endpoint.ping"]
-        by_desk = hooks.register(receiver.url)
+        assert receiver.events == ["endpoint.ping", "purchase.created"]
+    assert hooks.endpoint(made).state == "active"
+
+
+def test_endpoints_of_a_stolen_key_are_disabled_with_it_and_told_to_the_others_and_on_system(hooks: Hooks) -> None:
+    with receiving() as stolen, receiving() as good:
+        key_id, made = registered_with_key(hooks, stolen.url)
+        other = hooks.register(good.url, events=["endpoint.*"])
+        with hooks.store.writing(Scope.system()) as session:
+            assert [each.id for each in endpoints.list_of_key(session, key_id)] == [made.endpoint.id]
+            assert desk.revoke_key(session, key_id, with_endpoints=True, by=person_of("admin")) == 1
+        hooks.sell()
+        hooks.drain()
+        assert stolen.events == ["endpoint.ping"]
+    assert (hooks.endpoint(made).state, hooks.endpoint(made).held) == ("disabled", 1)
+    told = good.received[-1].event
+    assert (told["type"], told["object"]["id"]) == ("endpoint.disabled", str(made.endpoint.id))
+    assert "key that registered it was revoked" in told["data"]["reason"]
+    with hooks.store.reading(Scope.system()) as session:
+        assert health.count_endpoints(session) == {"active": 1, "disabled": 1}
+    assert hooks.endpoint(other).state == "active"
+
+
+def test_endpoints_that_ended_with_their_key_in_an_earlier_release_are_disabled_and_hold(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        _, made = registered_with_key(hooks, receiver.url)
+        other = hooks.register(receiver.url)
+        hooks.sell()
+        event_dispatch.catch_up(hooks.store)
+        with hooks.store.writing(Scope.system()) as session:
+            keys.revoke_key(session, hooks.partner.test_key, actor="tests")
+        hooks.store.drop_idle_connections()
+        with hooks.store.writers.begin() as connection:
+            command.downgrade(migrating._config(connection), "0065-1")
+        migrating.migrate(hooks.store)
+        hooks.store.drop_idle_connections()
+        ended = hooks.endpoint(made)
+        assert (ended.state, ended.held, ended.disabled_at) == ("disabled", 1, hooks.now)
+        assert "enable it to go on" in str(ended.last_error)
+        assert hooks.endpoint(other).state == "active"
+
+
+def test_a_distributor_that_is_off_stops_its_endpoints(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
         with hooks.store.writing(Scope.system()) as session:
             session.get_one(Distributor, hooks.partner.id).active = False
         hooks.sell()
         hooks.drain()
-        assert receiver.events == ["endpoint.ping"] * 2
-    assert [each.state for each in hooks.log(by_desk)] == ["queued"]
+        assert receiver.events == ["endpoint.ping"]
+    assert [each.state for each in hooks.log(made)] == ["queued"]
+
+
+def test_a_receiver_that_fails_is_no_fault_of_the_installation(hooks: Hooks) -> None:
+    def read_status() -> status.Status:
+        with hooks.store.reading(Scope.system()) as session:
+            return status.get_status(session)
+
+    hooks.limits = IMPATIENT
+    # A name that leads nowhere, as a typo does: its ping is given up at once.
+    hooks.register("https://hooks.no-such-name.invalid/")
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        receiver.behave = answers(500)
+        hooks.sell()
+        hooks.drain()
+        hooks.later(hours=2)
+        (webhooks,) = [each for each in read_status().queues if each.name == "Webhooks"]
+        assert (webhooks.dead, webhooks.refused, webhooks.oldest_seconds) == (0, 1, 0)
+        assert not [fault for fault in read_status().faults if "Webhooks" in fault or "work" in fault]
+        hooks.later(days=3)
+        while (delivery := hooks.log(made)[0]).state == "queued":
+            hooks.later(hours=30)
+            hooks.drain()
+        assert delivery.state in {"dead", "held"}
+    assert not [fault for fault in read_status().faults if "Webhooks" in fault]
+
+
+def test_what_broke_here_and_what_nobody_sends_is_a_fault_of_the_installation(
+    hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        hooks.sell()
+        event_dispatch.catch_up(hooks.store)
+        hooks.later(hours=2)
+        with hooks.store.reading(Scope.system()) as session:
+            faults = status.get_status(session).faults
+        assert "Webhooks: work has been due for 120 minutes" in faults
+        assert "work waits and no worker was heard of for two minutes" in faults
+    monkeypatch.setattr(WebhookClient, "send", lambda *_: {}["a defect"])
+    while hooks.log(made)[0].state == "queued":
+        hooks.drain()
+        hooks.later(hours=30)
+    with hooks.store.reading(Scope.system()) as session:
+        assert "Webhooks: 1 were given up and need a person" in status.get_status(session).faults
+    assert hooks.endpoint(made).state == "active", "its receiver is not to blame"
 
 
 def test_a_delivery_can_be_sent_again_under_its_id(hooks: Hooks) -> None:

@@ -20,7 +20,7 @@ from tests.events.receivers import receiving
 from tests.ports import free_port
 
 PAGE = (ROOT / "docs" / "webhooks.md").read_text()
-only_sqlite = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+only_sqlite = pytest.mark.parametrize("database", ["sqlite"])
 
 
 def documented(language: str) -> str:

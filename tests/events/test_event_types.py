@@ -33,6 +33,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.services.claim_office import PAID, Office
 from tests.services.selling import sell
 from tests.ui.conftest import person_of
@@ -217,7 +218,7 @@ def test_events_of_one_distributor_and_mode_are_shown_to_no_other(
     assert told(store, stranger) == told(store, partner, is_live=True) == []
 
 
-@pytest.mark.parametrize("made", EVENT_TYPES, ids=lambda made: made.name)
+@every_case("made", EVENT_TYPES, ids=lambda made: made.name)
 def test_every_type_has_a_sample_that_fits_its_schema(made: catalogue.EventType) -> None:
     schema = samples.build_schema(made)
     jsonschema.Draft202012Validator.check_schema(schema)

@@ -10,8 +10,10 @@ from uuid import UUID
 import orjson
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from sqlmodel import col
 
+from core import clock
 from core.covers.insurers import insurer_f
 from core.dispatch import events as event_dispatch
 from core.errors import InvalidInput
@@ -21,10 +23,13 @@ from core.services.events.feed import FeedFilter
 from core.services.selling import buying
 from core.store.access import Scope, ScopedSession, Store
 from core.store.audit_chain import chain_of
-from core.store.schema.tables import AuditEntry, Policy
+from core.store.schema import migrating
+from core.store.schema.tables import AuditEntry, Event, Policy
 from tests.conftest import Partner, fresh_store, make_partner
 from tests.covers import shipped
 from tests.services.selling import sell
+
+pytestmark = pytest.mark.both_databases
 
 COVER = insurer_f.PERSONAL_ACCIDENT
 WRITERS, SALES = 16, 12
@@ -171,3 +176,25 @@ def test_one_object_and_some_types_can_be_followed(store: Store, partner: Partne
         assert session.get(Policy, sale.policy_id) is not None
     with pytest.raises(InvalidInput, match="types must be types"):
         feed.parse_types("claim.*,nothing.*")
+
+
+def test_events_of_an_earlier_store_get_the_time_that_stands_in_them(store: Store, partner: Partner) -> None:
+    def times() -> dict[UUID, Any]:
+        with store.reading(Scope.system()) as session:
+            return {
+                row.id: row.occurred_at for row in session.execute(sa.select(col(Event.id), col(Event.occurred_at)))
+            }
+
+    sold(store, partner, 1)
+    event_dispatch.catch_up(store)
+    known = times()
+    store.drop_idle_connections()
+    with store.writers.begin() as connection:
+        command.downgrade(migrating._config(connection), "0064-1")
+    migrating.migrate(store)
+    store.drop_idle_connections()
+    assert len(known) > 2
+    assert times() == known
+    with store.reading(partner.scope()) as session:
+        bodies = feed.read_page(session, FeedFilter(), after=None, limit=50).bodies
+    assert sorted(orjson.loads(body)["timestamp"] for body in bodies) == sorted(map(clock.to_wire, known.values()))

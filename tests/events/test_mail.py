@@ -20,8 +20,12 @@ from core.services.mail.templates import TEMPLATES
 from core.services.outbox import health
 from core.store.access import Scope
 from core.store.schema.tables import Mail
+from tests.commands.command_line import coverdesk
 from tests.events.conftest import Hooks
+from tests.every_case import every_case
 from tests.ports import free_port
+
+pytestmark = pytest.mark.both_databases
 
 VALUES = {"mode": "test", "endpoint": "Back office", "reason": "The receiver answered 500"}
 
@@ -139,7 +143,7 @@ def test_a_demonstration_puts_its_mail_into_a_folder(hooks: Hooks) -> None:
     assert letter.stem == str(row(hooks).id)
 
 
-def test_without_a_server_mail_waits_and_its_queue_says_since_when(
+def test_without_a_server_mail_waits_and_is_not_configured_rather_than_stuck(
     hooks: Hooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("COVERDESK_DEMO")
@@ -149,8 +153,12 @@ def test_without_a_server_mail_waits_and_its_queue_says_since_when(
     with hooks.store.reading(Scope.system()) as session:
         queues = {each.name: each for each in health.list_queues(session)}
         assert session.execute(sa.select(col(Mail.state))).scalar_one() == "queued"
-    assert (queues["E-mail"].queued, queues["E-mail"].due) == (1, 1)
-    assert queues["E-mail"].oldest_due_at == hooks.now
+    assert (queues["E-mail"].queued, queues["E-mail"].due, queues["E-mail"].oldest_due_at) == (1, 0, None)
+    hooks.later(days=2)
+    told = coverdesk("status").stdout
+    assert "E-mail            1 wait, no server configured" in told
+    assert "E-mail:" not in told
+    assert "no worker was heard of" not in told
 
 
 @pytest.mark.parametrize("to", ["", "nobody", "a@b.example\r\nBcc: c@d.example", "a@b.example,c@d.example"])
@@ -159,7 +167,7 @@ def test_what_is_not_one_address_is_refused(hooks: Hooks, to: str) -> None:
         mail.send(session, to, "endpoint failing", VALUES)
 
 
-@pytest.mark.parametrize("name", sorted(TEMPLATES))
+@every_case("name", sorted(TEMPLATES))
 def test_a_template_names_its_values_and_its_subject_is_one_line(name: str) -> None:
     template = TEMPLATES[name]
     names = set(re.findall(r"\$(\w+)", f"{template.subject}\n{template.body}"))

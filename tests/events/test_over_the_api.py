@@ -8,12 +8,20 @@ import pytest
 import standardwebhooks
 
 from core import settings as settings_module
+from core.api.http import envelope
 from core.services.distributors import keys
+from core.services.events.appending import object_path
+from core.services.events.catalogue import EVENT_TYPES
+from core.services.exports import runs
+from core.services.exports.exports import Tally
 from core.store.access import Scope
 from tests.api.conftest import Client
 from tests.conftest import Partner
-from tests.events.conftest import Hooks
+from tests.covers import shipped
+from tests.events.conftest import COVER, Hooks
 from tests.events.receivers import Receiver, answers, receiving
+from tests.every_case import every_case
+from tests.services.claim_office import Office
 
 pytestmark = pytest.mark.usefixtures("hooks")
 WEBHOOKS = "/v1/webhooks"
@@ -57,7 +65,7 @@ def test_an_endpoint_is_registered_changed_tried_and_deleted(api: Distributor, h
 
         one = f"{WEBHOOKS}/{endpoint['id']}"
         assert api.call("GET", one) == {"endpoint": endpoint}
-        assert api.call("GET", WEBHOOKS) == {"endpoints": [endpoint]}
+        assert api.call("GET", WEBHOOKS) == {"endpoints": [endpoint], **envelope.counts(1)}
         changed = api.call("PATCH", one, {"events": ["claim.*"], "description": "Claims"})["endpoint"]
         assert (changed["events"], changed["description"], changed["state"]) == (["claim.*"], "Claims", "active")
         moved = api.call("PATCH", one, {"url": second.url})["endpoint"]
@@ -71,7 +79,7 @@ def test_an_endpoint_is_registered_changed_tried_and_deleted(api: Distributor, h
         assert second.events == ["endpoint.ping"]
 
         assert api.call("DELETE", one) == {"id": endpoint["id"]}
-        assert api.call("GET", WEBHOOKS) == {"endpoints": []}
+        assert api.call("GET", WEBHOOKS) == {"endpoints": [], **envelope.counts(0)}
         for method, path in (("GET", one), ("DELETE", one), ("POST", f"{one}/ping")):
             assert api.call(method, path, status=404)["responseCode"] == 0
 
@@ -122,6 +130,40 @@ def test_what_was_delivered_is_listed_sent_again_and_replayed(api: Distributor, 
         assert receiver.received[-1].headers["coverdesk-replay"] == "true"
 
 
+def test_a_replay_takes_the_events_whose_timestamps_lie_in_the_span(api: Distributor, hooks: Hooks) -> None:
+    with receiving() as receiver:
+        one = f"{WEBHOOKS}/{api.register(receiver.url)['endpoint']['id']}"
+        for _ in range(4):
+            hooks.sell()
+            hooks.later(minutes=1)
+        hooks.later(hours=1)
+        hooks.drain()
+        events = (each.event for each in receiver.received if each.event["type"] == "purchase.created")
+        sold = sorted(events, key=lambda event: str(event["timestamp"]))
+        asked = {event["id"] for event in sold[1:3]}
+        span = {"from": sold[1]["timestamp"], "to": sold[2]["timestamp"]}
+        before = len(receiver.received)
+        assert api.call("POST", f"{one}/replay", span) == {"events": 2, "queued": True}
+        hooks.drain()
+    assert {each.event["id"] for each in receiver.received[before:]} == asked
+
+
+def test_a_replay_is_asked_for_by_instants_and_by_nothing_else(api: Distributor, hooks: Hooks) -> None:
+    with receiving() as receiver:
+        one = f"{WEBHOOKS}/{api.register(receiver.url)['endpoint']['id']}"
+    hooks.sell()
+    hooks.drain()
+    ends = ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00")
+    wrong = (5, 5.5, "5", "1e9", True, [], "2026-11-01", "2026-11-01T00:00:00", "20261101", "T", *ends)
+    for value in wrong:
+        for name, other in (("from", "to"), ("to", "from")):
+            given = {name: value, other: "2026-11-01T00:00:00Z"}
+            refusal = api.call("POST", f"{one}/replay", given, status=400)
+            assert [fault["field"] for fault in refusal["errorData"]] == [name], given
+    everything = {"from": "0001-01-01T00:00:00Z", "to": "9999-12-31T23:59:59Z", "dry_run": True}
+    assert api.call("POST", f"{one}/replay", everything) == {"events": 1, "queued": False}
+
+
 def test_a_disabled_endpoint_holds_what_happens_until_it_is_enabled(api: Distributor, hooks: Hooks) -> None:
     with receiving() as receiver:
         one = f"{WEBHOOKS}/{api.register(receiver.url)['endpoint']['id']}"
@@ -155,11 +197,11 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("said", "fields"), WRONG, ids=[str(said)[:60] for said, _ in WRONG])
+@every_case(("said", "fields"), WRONG, ids=[str(said)[:60] for said, _ in WRONG])
 def test_a_wrong_endpoint_is_refused_by_field_and_not_kept(api: Distributor, said: Any, fields: set[str]) -> None:
     refusal = api.call("POST", WEBHOOKS, said, status=400)
     assert {fault["field"].split(".")[0] for fault in refusal["errorData"]} == fields
-    assert api.call("GET", WEBHOOKS) == {"endpoints": []}
+    assert api.call("GET", WEBHOOKS) == {"endpoints": [], **envelope.counts(0)}
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:9/", "https://127.0.0.1/", "https://[::ffff:10.0.0.1]/"])
@@ -183,7 +225,7 @@ def test_a_stranger_and_the_other_mode_find_none_of_it(
         delivery = api.call("GET", f"{one}/deliveries?state=sent")["deliveries"][0]["id"]
         span = {"from": "2020-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z"}
         for who in (other, Distributor(client, partner.live_key)):
-            assert who.call("GET", WEBHOOKS) == {"endpoints": []}
+            assert who.call("GET", WEBHOOKS) == {"endpoints": [], **envelope.counts(0)}
             assert who.call("GET", "/v1/events")["events"] == []
             for method, path, body in (
                 ("GET", one, None),
@@ -203,14 +245,14 @@ def test_a_stranger_and_the_other_mode_find_none_of_it(
         assert answer.status_code == 401
 
 
-def test_a_revoked_key_ends_its_endpoints(api: Distributor, hooks: Hooks, partner: Partner) -> None:
+def test_a_distributor_that_rotates_its_keys_loses_no_event(api: Distributor, hooks: Hooks, partner: Partner) -> None:
     with receiving() as receiver:
         api.register(receiver.url)
         with hooks.store.writing(Scope.system()) as session:
             keys.revoke_key(session, partner.test_key, actor="tests")
         hooks.sell()
         hooks.drain()
-        assert receiver.events == ["endpoint.ping"]
+        assert receiver.events == ["endpoint.ping", "purchase.created"]
 
 
 def test_the_feed_is_followed_by_its_cursor(api: Distributor, hooks: Hooks) -> None:
@@ -241,7 +283,7 @@ def test_whoever_waits_is_told_what_happens_meanwhile(api: Distributor, hooks: H
     assert api.call("GET", query)["events"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "field"),
     [
         ("after=nonsense", "after"),
@@ -260,7 +302,9 @@ def test_a_wrong_question_to_the_feed_names_its_parameter(api: Distributor, quer
 
 
 def test_every_type_is_listed_with_schema_and_sample(api: Distributor) -> None:
-    found = api.call("GET", "/v1/event-types")["event_types"]
+    answer = api.call("GET", "/v1/event-types")
+    found = answer["event_types"]
+    assert answer["total_count"] == answer["total"] == answer["total_result"] == len(found)
     names = [each["type"] for each in found]
     assert {"purchase.created", "claim.status_changed", "endpoint.ping"} <= set(names)
     assert all(each["schema"]["properties"] and each["sample"]["type"] == each["type"] for each in found)
@@ -284,3 +328,39 @@ def test_a_receiver_that_says_no_leaves_the_endpoint_unverified(api: Distributor
         endpoint = refused(receiver)
     assert endpoint["state"] == "unverified"
     assert "500" in endpoint["last_error"]
+
+
+def test_the_address_of_every_object_answers_with_that_object(api: Distributor, hooks: Hooks, office: Office) -> None:
+    office.lodge()
+    with receiving() as receiver:
+        made = api.register(receiver.url)["endpoint"]
+    hooks.sell()
+    address = {"mode": ["test"], "distributor": [str(hooks.partner.id)]}
+    b"".join(runs.stream(runs.create_order("purchases", "csv", address, by="command line"), Tally()))
+    events = api.call("GET", "/v1/events?limit=500")["events"]
+    objects = {event["object"]["type"]: event["object"] for event in events}
+    endpoint = {"id": made["id"], "url": f"http://127.0.0.1:8501/v1/webhooks/{made['id']}"}
+    objects |= {"endpoint": endpoint, "product": _product()}
+    # A statement needs a month of business: its address is followed where payments of statements are tried.
+    assert {each.object for each in EVENT_TYPES} == {*objects, "statement"}
+    for kind, found in objects.items():
+        answer = api.call("GET", found["url"].removeprefix("http://127.0.0.1:8501"))
+        record = answer[kind] if kind != "export" else answer["events"][0]["object"]
+        assert record["id"] == found["id"], kind
+
+
+def _product() -> dict[str, str]:
+    product_id = str(shipped.body(COVER)["product_id"])
+    return {"id": product_id, "url": object_path("product", product_id)}
+
+
+def test_the_address_in_events_of_the_first_releases_answers_too(api: Distributor, hooks: Hooks) -> None:
+    purchase_id = hooks.sell().purchase_id
+    assert api.call("GET", f"/v1/purchases/{purchase_id}") == api.call("GET", f"/v1/purchase/{purchase_id}")
+
+
+def test_the_sample_of_every_type_names_an_address_of_the_api(api: Distributor, client: Client) -> None:
+    documented = {path.partition("{")[0] for path in client.get("/v1/docs/openapi.json").json()["paths"]}
+    for each in api.call("GET", "/v1/event-types")["event_types"]:
+        path, _, asked = each["sample"]["object"]["url"].removeprefix("https://desk.example/v1").partition("?")
+        assert (path if asked else f"{path.rpartition('/')[0]}/") in documented, each["type"]

@@ -35,7 +35,7 @@ from tests.events.receivers import receiving
 from tests.services.selling import sell
 
 Patch = pytest.MonkeyPatch
-only_sqlite = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+only_sqlite = pytest.mark.parametrize("database", ["sqlite"])
 
 
 def caught(check: Callable[[], None], patch: Patch, *sabotage: tuple[Any, str, Any]) -> None:

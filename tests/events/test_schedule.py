@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
+import pytest
 
 from core import clock
 from core.covers.insurers import insurer_a
@@ -16,6 +17,8 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.claim_office import Office
 from tests.services.selling import kept, sell
+
+pytestmark = pytest.mark.both_databases
 
 
 def swept(store: Store, *instants: datetime) -> None:

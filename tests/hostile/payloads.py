@@ -27,9 +27,9 @@ VERBATIM = {
     ("code", "text"),
     ("json", "body"),
     ("text", "body"),
-    # Drawn as text on a canvas; tests/ui/test_dashboard_page.py reads what the pointer shows as HTML.
-    ("echarts_chart", "spec"),
-    ("echarts_chart", "alt"),
+    # The few tags that a chart knows are escaped: tests/ui/test_dashboard_page.py reads its texts.
+    ("plotly_chart", "spec"),
+    ("plotly_chart", "alt"),
     ("file_uploader", "default"),
     # Our own list sets every text as text: tests/ui/test_navigation_calls.py reads its script.
     ("bidi_component", "json"),

@@ -51,7 +51,11 @@ def _operation(path: str, method: str, said: dict[str, Any]) -> Operation:
         in_path=tuple(each["name"] for each in asked if each["in"] == "path"),
         in_query=tuple(each["name"] for each in asked if each["in"] == "query"),
         fields=fields,
-        media=tuple(content),
+        # A claim may be sent as JSON too, which the document says in words.
+        media=(
+            *content,
+            *(("application/json",) if "JSON" in said.get("requestBody", {}).get("description", "") else ()),
+        ),
         example=example,
     )
 

@@ -88,7 +88,7 @@ def test_whatever_is_sent_the_answer_is_an_envelope_and_nothing_is_kept(
     print(f"corpus: {len(refusals) + len(others)} requests, {sold} taken, 0 answers of 5xx, seed {seed}")
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_impossible_pages_are_refused_by_every_list(store: Store, client: Client, partner: Partner) -> None:
     for operation in lists():
         for name in ("page", "limit"):
@@ -110,7 +110,7 @@ def test_unknown_fields_cost_little_and_write_no_header(store: Store, client: Cl
     assert len(answer.headers.get("x-ignored-fields", "")) < 4000
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_texts_with_surrogates_are_refused_in_every_field_and_stored_nowhere(
     store: Store, client: Client, partner: Partner
 ) -> None:
@@ -127,7 +127,7 @@ def test_texts_with_surrogates_are_refused_in_every_field_and_stored_nowhere(
             assert name in [fault["field"] for fault in answer.json()["errorData"]]
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_names_of_files_never_leave_their_place(store: Store, client: Client, partner: Partner) -> None:
     for name in STRAYS:
         part = PART % (b"file", b'; filename="' + quote(name, safe="./\\\u202e").encode() + b'"', papers.pdf())

@@ -20,7 +20,7 @@ from tests.api.selling import buy
 from tests.conftest import Partner
 from tests.hostile.routes import operations
 
-pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.parametrize("database", ["sqlite"])
 EVIL = "evil.example"
 FORGED = (
     {"Host": EVIL},

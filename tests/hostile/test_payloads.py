@@ -30,7 +30,7 @@ from tests.hostile.payloads import FORMULA, HTML, LINKED, MARKDOWN, unescaped
 from tests.spreadsheets import cells
 from tests.ui.conftest import Screen
 
-pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.parametrize("database", ["sqlite"])
 _plates = itertools.count(100)
 # What shows the newest record of which table, by the address of the screen.
 SHOWS: dict[str, Any] = {

@@ -16,8 +16,9 @@ from tests import papers
 from tests.api.conftest import Client
 from tests.api.uploading import UPLOAD, path_in
 from tests.conftest import Partner
+from tests.every_case import every_case
 
-pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.parametrize("database", ["sqlite"])
 SCRIPT = b"<script>alert(document.domain)</script>"
 SVG = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script></svg>'
 
@@ -77,7 +78,7 @@ def unfolding_pdf(size: int, filters: bytes = b"/FlateDecode") -> bytes:
     return bytes(made + table + b"\nendstream\nendobj\nstartxref\n%d\n%%%%EOF" % at[2])
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "content", "status"),
     [
         ("a.png", SVG, 415),

@@ -25,6 +25,8 @@ from tests.api.conftest import Client
 from tests.hostile.routes import Operation, lists, operations
 from tests.hostile.worlds import Tenant, World, words_in
 
+pytestmark = pytest.mark.both_databases
+
 TRIES = int(os.environ.get("COVERDESK_TENANCY_TRIES", "300"))
 STORES = 2
 # What could be taken for a way past one's own scope, where nothing of the kind is declared.
@@ -267,7 +269,7 @@ MODES = (
 )
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_no_export_mixes_modes_whatever_its_address_says(store: Store, client: Client) -> None:
     world = World(store, client)
     live, test = (frozenset().union(*(world.names(t) for t in world.tenants if t.is_live is mode))

@@ -14,6 +14,7 @@ from core.insurers.answers import InsurerAnswer
 from core.insurers.client import InsurerClient
 from core.insurers.faults import InsurerFault
 from core.insurers.sandbox import SandboxInsurer
+from tests.every_case import every_case
 from tests.insurers.conftest import IMPATIENT, PATIENT, SILENT
 
 Connect = Callable[..., None]
@@ -100,7 +101,7 @@ def test_credential_and_mode_are_sent(connected: SandboxInsurer, connect: Connec
     assert [rows[str(key)].mode for key in (live, test)] == ["live", "test"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "body",
     [
         b"",

@@ -7,7 +7,7 @@ from tests.collector import Collector
 from tests.insurers.conftest import IMPATIENT, Line
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
-pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.parametrize("database", ["sqlite"])
 
 
 def test_a_call_is_a_span_of_the_trace_of_its_sale_and_one_that_fails_says_how(

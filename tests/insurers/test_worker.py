@@ -25,6 +25,8 @@ from core.store.access import Scope, ScopedSession
 from core.store.schema.tables import AuditEntry, Policy, Refund, Submission
 from tests.insurers.conftest import IMPATIENT, PATIENT, SILENT, Line
 
+pytestmark = pytest.mark.both_databases
+
 
 def after(**time: float) -> Any:
     return clock.freeze(clock.now() + timedelta(**time))

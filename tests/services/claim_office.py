@@ -11,6 +11,9 @@ from core import ids
 from core.services.audit import log as audit
 from core.services.claims.review.coverage_checks import CHECK_KEYS
 from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import approvals as claim_approvals
+from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -36,6 +39,8 @@ SAID: dict[str, dict[str, Any]] = {
     "Declined": {"reason": "exclusion", "note": "Excluded by the wording"},
     "Paid": {"payment_reference": REFERENCE},
 }
+# Who approved does not pay, and who declined does not take up the appeal.
+WHO = {"Paid": "ada", "Declined": "bola"}
 PAID = ("Approved", "Offer sent", "Offer accepted", "Paid")
 
 
@@ -109,7 +114,27 @@ class Office:
             if status == "Paid":
                 self.payments += 1
                 said["payment_reference"] = f"TRF-{self.payments:04d}"
-            self.move(claim_id, status, by="ada" if status == "Paid" else "sade", **said)
+            self.move(claim_id, status, by=WHO.get(status, "sade"), **said)
+
+    def certify(self, claim_id: UUID) -> None:
+        """Give the approval that stands on a claim which was put into its state past the services."""
+        with self.store.writing(DESK) as session:
+            claim = session.get_one(Claim, claim_id)
+            approver = staff.find_by_id(session, claim.approved_by) if claim.approved_by else None
+            assert approver is not None
+            judgement, at = claim_judgement.judge(session, claim), claim_changes.next_instant(claim)
+            claim_approvals.record(session, claim, person=approver, at=at)
+            events = sa.select(col(ClaimEvent.id)).where(col(ClaimEvent.claim_id) == claim_id)
+            latest = events.order_by(col(ClaimEvent.id).desc()).limit(1)
+            event_id, reasons = session.execute(latest).scalar_one(), dict.fromkeys(CHECK_KEYS, "Seen, and accepted")
+            claim_judgement.record_overrides(
+                session, claim, judgement, reasons, event_id=event_id, person=approver, at=at
+            )
+
+    def approve_anew(self, claim_id: UUID, *, by: str = "bola") -> None:
+        """Give an approval again that lapsed."""
+        reasons = dict.fromkeys(CHECK_KEYS, "Seen, and accepted")
+        self.do(claim_actions.approve_anew, claim_id, by=by, version=self.claim(claim_id).version, reasons=reasons)
 
     def do(self, verb: Any, claim_id: UUID, *, by: str = "bola", **options: Any) -> Any:
         """Any other service on a claim."""

@@ -12,10 +12,11 @@ from core.services.finance.movements import MovementRow
 from core.store.access import Scope, Store
 from core.store.schema.tables import Adjustment, AdjustmentProposal, Movement
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import OUTSIDERS, Finance, select
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 TYPED = {
     "premium": "-1,250.50",
@@ -37,7 +38,7 @@ def finance(store: Store, partner: Partner) -> Finance:
 
 @pytest.fixture
 def one(finance: Finance) -> MovementRow:
-    return next(row for row in finance.rows() if row.kind == "purchase")
+    return max((row for row in finance.rows() if row.kind == "purchase"), key=lambda row: row.total_minor)
 
 
 def test_a_confirmed_adjustment_is_a_movement_of_the_day_and_part_of_every_total(
@@ -99,7 +100,7 @@ def test_an_own_proposal_is_taken_back(finance: Finance, one: MovementRow) -> No
     assert finance.read(adjustments.list_open) == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("changed", "field"),
     [
         ({"premium": "0", "platform_commission": "0", "distributor_commission": "0"}, "premium"),

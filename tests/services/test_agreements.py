@@ -16,6 +16,7 @@ from core.services.selling import licences
 from core.store.access import Scope, Store
 from core.store.schema.tables import Agreement, BankAccount, Provider
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW
 from tests.services.finance_office import Finance
 from tests.services.selling import sell
@@ -57,7 +58,7 @@ def test_terms_of_an_insurer_are_its_own(finance: Finance, party: Party) -> None
     assert finance.read(agreements.get_in_force, party, date(2026, 2, 1)) is None
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("changed", "field"),
     [
         ({"ends_on": "2025-12-31"}, "ends_on"),
@@ -129,7 +130,7 @@ def test_the_number_is_sealed_and_sealed_anew(finance: Finance, party: Party) ->
         assert session.execute(sa.select(BankAccount.sealed)).scalar_one() != before
 
 
-@pytest.mark.parametrize("number", ["123456789", "12345678901", "12345x7890", "٠١٢٣٤٥٦٧٨٩"])
+@every_case("number", ["123456789", "12345678901", "12345x7890", "٠١٢٣٤٥٦٧٨٩"])
 def test_an_account_number_has_ten_digits(finance: Finance, party: Party, number: str) -> None:
     with pytest.raises(InvalidInput, match="account_number must be the 10 digits"):
         finance.do(bank_accounts.propose, party, {**BANK, "account_number": number}, by="root")

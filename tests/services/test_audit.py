@@ -9,6 +9,8 @@ from core.errors import NotAllowed, StaleVersion
 from core.services.audit import log as audit
 from core.store.access import Scope, ScopedSession, Store
 
+pytestmark = pytest.mark.both_databases
+
 
 def fill(store: Store, entries: int = 40) -> None:
     with store.writing(Scope.system()) as session:

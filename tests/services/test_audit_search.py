@@ -26,6 +26,8 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
 
+pytestmark = pytest.mark.both_databases
+
 RECORD = UUID("01900000-0000-7000-8000-0000000000aa")
 ADA = "staff ada@coverdesk.example"
 

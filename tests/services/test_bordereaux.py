@@ -23,7 +23,7 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales, sales_at
 from tests.services.finance_office import OUTSIDERS, Finance
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 AUGUST, SEPTEMBER, OCTOBER = (date(2026, month, 1) for month in (8, 9, 10))
 

@@ -22,6 +22,8 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
 
+pytestmark = pytest.mark.both_databases
+
 A_YEAR_ON = shipped.STILL + timedelta(days=362)
 LIVE = Scope.staff(is_live=True)
 

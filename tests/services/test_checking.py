@@ -12,6 +12,8 @@ from core.store.operations import blob_storage
 from core.store.schema import versions
 from tests.prefilled import demonstration_copy
 
+pytestmark = pytest.mark.both_databases
+
 UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 

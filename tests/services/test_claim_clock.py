@@ -17,6 +17,7 @@ from core.services.claims.workflow.clock import (
     StatusReached,
 )
 from core.states.claims import DECIDED, WAITING, ClaimStatus
+from tests.every_case import every_case
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
@@ -34,7 +35,7 @@ def read(*history: tuple[str, float], now: float, asked: tuple[tuple[float, floa
     )
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("now", "age", "left", "overdue"), [(0, 0, 60, False), (0.5, 0, 60, False), (60, 60, 0, False), (61, 61, -1, True)]
 )
 def test_sixty_days_run_from_lodging(now: float, age: int, left: int, *, overdue: bool) -> None:

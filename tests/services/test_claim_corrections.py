@@ -7,6 +7,7 @@ import pytest
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import corrections
+from tests.every_case import every_case
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
@@ -50,7 +51,7 @@ def test_nobody_but_a_supervisor_raises_what_is_owed(office: Office) -> None:
     office.move(claim_id, "Approved", by="sade", amount="80000")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("told", "field"),
     [
         ({"pending_repayment_amount": "100000.01"}, "pending_repayment_amount"),
@@ -125,7 +126,7 @@ def test_no_officer_moves_a_loss_into_the_cover_and_a_known_day_changes_with_a_r
 
 
 @pytest.mark.frozen_at(NOON)
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_the_day_of_a_line_changes_where_the_line_keeps_it(office: Office) -> None:
     marine, gadget = office.lodge(), office.lodge()
     told = {"incident_type": "Theft"}

@@ -22,11 +22,12 @@ from core.states.claims import DECIDED, WAITING
 from core.store.access import Store
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import lagos
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
-pytestmark = pytest.mark.frozen_at(NOON)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOON)]
 
 TODAY = lagos(NOON)
 WINDOW = Window(clock.add_days(TODAY, -29), clock.add_days(TODAY, 1))
@@ -213,7 +214,7 @@ def test_what_stands_behind_the_figures_adds_up_to_them(office: Office) -> None:
     assert [work.open for work in officers] == sorted((work.open for work in officers), reverse=True)
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_nothing_has_figures_too(store: Store) -> None:
     with store.reading(DESK) as session:
         found = claim_figures.build_summary(session, WINDOW)
@@ -223,7 +224,7 @@ def test_nothing_has_figures_too(store: Store) -> None:
     assert {metric.compute(found.current) for metric in CLAIM_METRICS} <= {0, None}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("values", "percent", "expected"),
     [([], 50, None), ([7], 50, 7), ([7], 90, 7), ([1, 2], 50, 1), ([1, 2, 3], 50, 2), (list(range(1, 11)), 90, 9)],
 )

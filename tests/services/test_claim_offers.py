@@ -2,13 +2,13 @@
 
 from decimal import Decimal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core import money
 from core.services.claims.workflow import offers as claim_offers
 from core.store.schema.tables import Claim
+from tests.every_case import every_case
 
 amounts = st.integers(0, 10**12).map(money.to_naira)
 
@@ -22,7 +22,7 @@ def offer(approved: str, owed: str | None, excess: str = "0", betterment: str = 
     ).total
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("approved", "owed", "excess", "betterment", "expected"),
     [
         ("90000", "75000", "0", "0", "75000"),
@@ -82,7 +82,7 @@ def test_steps_are_written_as_a_person_would() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("claim", "owed"),
     [
         (

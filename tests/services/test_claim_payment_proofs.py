@@ -19,6 +19,8 @@ from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def office(store: Store, partner: Partner) -> Iterator[Office]:

@@ -30,7 +30,7 @@ from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 from tests.services.races import run_at_once
 
-pytestmark = pytest.mark.frozen_at(NOON)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOON)]
 
 ROUNDS = int(os.environ.get("COVERDESK_RACES", "3"))
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")

@@ -26,11 +26,12 @@ from core.services.paging import Paging
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim
 from tests.conftest import Partner, make_partner
+from tests.every_case import every_case
 from tests.prefilled import prefilled
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
-pytestmark = pytest.mark.frozen_at(NOON)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOON)]
 
 # When each claim was lodged, in days before now, and where it went.
 LIVES: dict[str, tuple[float, tuple[str, ...]]] = {
@@ -131,7 +132,7 @@ def test_most_urgent_come_first_then_what_waits_then_what_is_decided(office: Off
     assert amounts == sorted(amounts, reverse=True)
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_file_of_claims_has_the_order_of_the_queue(office: Office, lives: dict[str, UUID]) -> None:
     for order in orderings.ORDER_NAMES:
         out = io.BytesIO()
@@ -185,7 +186,7 @@ def test_the_total_adds_up_what_is_claimed_offered_and_paid(office: Office, live
     assert (total.offered_minor, total.paid_minor) == (14_000_000, 7_000_000)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("address", "names"),
     [
         ({"status": "pending"}, {"fresh"}),
@@ -200,7 +201,7 @@ def test_the_total_adds_up_what_is_claimed_offered_and_paid(office: Office, live
         ({"email": "nobody@example.com"}, set()),
     ],
 )
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_filters_of_an_address_narrow_the_queue(
     office: Office, lives: dict[str, UUID], address: dict[str, str], names: set[str]
 ) -> None:

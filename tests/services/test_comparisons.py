@@ -14,12 +14,15 @@ from core.services.sales.metrics import METRICS_BY_KEY
 from core.services.windows import Window
 from core.store.access import Scope, Store
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.services.selling import sell
+
+pytestmark = pytest.mark.both_databases
 
 NOON = datetime(2026, 11, 22, 11, 0, 30, tzinfo=UTC)  # 12:00:30 in Lagos
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("days", "compared"),
     [
         (("2026-10-01", "2026-10-31"), ("2026-09-01", "2026-09-30")),
@@ -39,7 +42,7 @@ def test_a_window_is_compared_with_what_is_like_it(days: tuple[str, str], compar
         assert comparisons.find_comparison(window) == Comparison(expected)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("days", "compared"),
     [
         (("2026-10-01", "2026-10-31"), ("2025-10-01", "2025-10-31")),

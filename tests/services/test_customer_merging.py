@@ -27,6 +27,8 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
 
+pytestmark = pytest.mark.both_databases
+
 LIVE = Scope.staff(is_live=True)
 NGOZI = {"first_name": "Ngozi", "last_name": "Okafor", "phone_number": "08051112222"}
 

@@ -17,7 +17,10 @@ from core.services.views import customer as customer_view
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy, Purchase, Renewal
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
+
+pytestmark = pytest.mark.both_databases
 
 LIVE = Scope.staff(is_live=True)
 
@@ -46,7 +49,7 @@ def rows_of(store: Store, entity: type, customer_id: UUID) -> list[object]:
         return list(found)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "part"),
     [
         ("NGOZI", "Ngozi"),

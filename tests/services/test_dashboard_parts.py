@@ -17,10 +17,11 @@ from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import WebhookEndpoint
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales, lagos, sales_at
 from tests.services.selling import sell
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 TODAY = lagos(NOW)
 MONTH = Window.from_days(TODAY - timedelta(days=29), TODAY)
@@ -41,7 +42,7 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
     return store
 
 
-@pytest.mark.parametrize("dimension", ["provider", "category", "product", "distributor"])
+@every_case("dimension", ["provider", "category", "product", "distributor"])
 def test_what_moved_adds_up_to_the_change_of_the_premium(sold: Store, dimension: str) -> None:
     with sold.reading(LIVE) as session:
         names = load_choices(session)

@@ -3,11 +3,11 @@
 import csv
 import io
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.services.spreadsheets.formula_escaping import csv_field, escape_formula
+from tests.every_case import every_case
 
 FORMULAS = [
     "=1+1",
@@ -49,12 +49,12 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize("text", FORMULAS)
+@every_case("text", FORMULAS)
 def test_a_formula_gets_an_apostrophe(text: str) -> None:
     assert escape_formula(text) == f"'{text}"
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@every_case("text", HARMLESS)
 def test_harmless_text_and_plain_phone_numbers_stay_as_they_are(text: str) -> None:
     assert escape_formula(text) == text
 

@@ -24,7 +24,7 @@ from tests.covers import shipped
 from tests.services.selling import sell
 
 ANNIVERSARY = datetime(2027, 11, 20, 7, 8, tzinfo=UTC)
-pytestmark = pytest.mark.frozen_at(ANNIVERSARY)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(ANNIVERSARY)]
 # In Lagos the same day has begun already.
 ONE_IN_THE_MORNING = datetime(2027, 11, 19, 23, 30, tzinfo=UTC)
 TEST, LIVE = Scope.staff(is_live=False), Scope.staff(is_live=True)

@@ -21,7 +21,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import every_auto_cover, kept, plate_field, refusal, sell, sold
 
-pytestmark = pytest.mark.frozen_at(shipped.STILL)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(shipped.STILL)]
 
 
 @every_auto_cover

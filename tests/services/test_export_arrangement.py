@@ -21,6 +21,7 @@ from core.services.sales.filter import PurchaseFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.spreadsheets import cells
 
@@ -135,7 +136,7 @@ def test_the_usual_columns_and_order_are_written_down_as_before(sold: Store) -> 
     assert (started["columns"], started["order"]) == ("all", "newest")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("kind", "address", "says"),
     [
         ("purchases", {"columns": ["totl"]}, "columns has no totl, did you mean total?"),

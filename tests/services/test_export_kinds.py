@@ -50,10 +50,11 @@ from core.store.schema.tables import (
     Staff,
 )
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.spreadsheets import cells, moment
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 # The audit log is no record of sales, and each export adds to it: it has a test of its own beside its search; what was
 # paid on claims has one beside its payments, what their losses cost beside the figures, credit notes beside
@@ -275,7 +276,7 @@ def test_personal_numbers_show_their_last_four_in_every_format(hostile: Store) -
     assert ACCOUNT not in str(cells(made(ordered(get_kind("claims"), XLSX))))
 
 
-@pytest.mark.parametrize("kind", OF_DESK, ids=lambda kind: kind.name)
+@every_case("kind", OF_DESK, ids=lambda kind: kind.name)
 def test_every_parameter_of_a_selection_has_its_name_and_is_told(kind: ExportKind[Any]) -> None:
     assert {parameter.name for parameter in kind.parameters} == PARAMETERS[kind.name]
     assert all(parameter.title and parameter.help for parameter in kind.parameters)

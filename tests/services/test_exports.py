@@ -26,9 +26,10 @@ from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Purchase
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales, lagos
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 # Scripts of other people read these by their names.
 COLUMNS = (
@@ -141,7 +142,7 @@ def test_an_export_never_mixes_the_modes(sold: Store) -> None:
     assert len(test) == 30
 
 
-@pytest.mark.parametrize("order", ["newest", "oldest", "largest", "smallest"])
+@every_case("order", ["newest", "oldest", "largest", "smallest"])
 def test_pages_of_the_table_are_in_order_without_gap_or_repeat(sold: Store, order: sales_table.Order) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
         names, wanted = load_choices(session), PurchaseFilter()

@@ -21,7 +21,7 @@ from core.store.schema.tables import Claim, ClaimPayment, Policy, Product, Purch
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales, lagos, sales_at
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 TODAY = lagos(NOW)
 WINDOWS = [Window.from_days(TODAY - timedelta(days=n), TODAY) for n in (0, 6, 29, 75)] + [

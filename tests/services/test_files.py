@@ -16,6 +16,7 @@ from core.store.access import Scope, Store
 from core.store.operations import blob_storage
 from tests import papers
 from tests.conftest import Partner
+from tests.every_case import every_case
 
 
 def sent(content: bytes | None = None) -> ReceivedFile:
@@ -26,7 +27,7 @@ def owner(partner: Partner, *, is_live: bool = False) -> Owner:
     return Owner(distributor_id=partner.id, is_live=is_live)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "shown"),
     [
         ("letter.pdf", "letter.pdf"),
@@ -47,9 +48,7 @@ def test_sent_name_is_shown_without_what_could_mislead(name: str, shown: str) ->
     assert blob_storage.shown_name(name, (".pdf",)) == shown
 
 
-@pytest.mark.parametrize(
-    ("form", "mode"), [("PNG", "RGBA"), ("PNG", "P"), ("PNG", "I;16"), ("JPEG", "CMYK"), ("JPEG", "L")]
-)
+@every_case(("form", "mode"), [("PNG", "RGBA"), ("PNG", "P"), ("PNG", "I;16"), ("JPEG", "CMYK"), ("JPEG", "L")])
 def test_pictures_of_every_usual_make_are_drawn_anew(form: str, mode: str) -> None:
     judged = inspection.inspect(papers.picture(form, mode=mode), "file")
     assert papers.opened(judged.content).size == (64, 48)
@@ -60,7 +59,7 @@ def test_judging_the_judged_changes_nothing_more() -> None:
     assert inspection.inspect(once.content, "file") == once
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("link", "code"),
     [
         ("http://127.0.0.1:8501/v1/files/abc", "abc"),

@@ -27,6 +27,7 @@ from core.services.sales.filter import PurchaseFilter, SalesFilter
 from core.services.windows import Span
 from core.store.access import Scope
 from core.store.schema.tables import DaybookLine, Purchase
+from tests.every_case import every_case
 
 ONE, TWO = UUID("01900000-0000-7000-8000-000000000001"), UUID("01900000-0000-7000-8000-000000000002")
 # Whole days of Lagos, and of UTC for what is dated by day alone.
@@ -66,7 +67,7 @@ def every_field() -> Iterator[Any]:
             yield pytest.param(declared, name, id=f"{declared.__name__}.{name}")
 
 
-EVERY_FIELD = pytest.mark.parametrize(("declared", "name"), list(every_field()))
+EVERY_FIELD = every_case(("declared", "name"), list(every_field()))
 
 
 def sql(conditions: list[sa.ColumnElement[bool]]) -> str:
@@ -119,7 +120,7 @@ def test_a_value_that_cannot_be_meant_is_named(declared: type[Filter], name: str
         assert [fault.field for fault in refusal.value.faults] == [parameter.name]
 
 
-@pytest.mark.parametrize("name", SalesFilter.FIELDS)
+@every_case("name", SalesFilter.FIELDS)
 def test_the_daybook_answers_only_where_its_lines_are_narrowed_by_the_field(name: str) -> None:
     criteria = both(SalesFilter, name)[0]
     assert isinstance(criteria, SalesFilter)
@@ -130,7 +131,7 @@ def test_the_daybook_answers_only_where_its_lines_are_narrowed_by_the_field(name
     )
 
 
-@pytest.mark.parametrize("name", SalesFilter.FIELDS)
+@every_case("name", SalesFilter.FIELDS)
 def test_the_totals_of_the_days_answer_nothing_but_times(name: str) -> None:
     criteria = both(SalesFilter, name)[0]
     assert isinstance(criteria, SalesFilter)
@@ -160,7 +161,7 @@ WRONG: Mapping[str, tuple[Callable[[], None], str]] = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@every_case("wrong", WRONG)
 def test_a_declaration_that_cannot_work_is_refused_as_it_is_made(wrong: str) -> None:
     make, why = WRONG[wrong]
     with pytest.raises(TypeError, match=why):

@@ -11,9 +11,10 @@ from core.services.views.finder import Hit
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Purchase
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 LIVE = Scope.staff(is_live=True)
 
@@ -62,7 +63,7 @@ def test_finance_is_led_to_the_purchase_of_a_policy(sold: Store) -> None:
         assert session.get(Purchase, policy.purchase_id) is not None
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("roles", "kinds"),
     [
         (("operations",), {"policy", "customer"}),

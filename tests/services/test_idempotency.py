@@ -19,6 +19,8 @@ from core.store.schema.tables import KeptAnswer
 from tests.conftest import Partner
 from tests.portfolio import NOW
 
+pytestmark = pytest.mark.both_databases
+
 
 def sell_once(store: Store, partner: Partner, key: str, print_: str = "same") -> WireResponse:
     request = validate(CREDIT_LIFE.request, build_example(CREDIT_LIFE.request))

@@ -21,6 +21,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Mail, Policy
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.services.selling import sell
 
 NOW = datetime(2027, 11, 20, 7, 8, tzinfo=UTC)
@@ -152,7 +153,7 @@ def test_an_admin_changes_a_text_and_the_next_e_mail_has_it(store: Store, policy
         assert {text.name for text in texts} == set(TEMPLATES)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("field", "written_", "message"),
     [
         ("subject", "", "subject"),

@@ -20,7 +20,10 @@ from core.services.policies.filter import PolicyFilter
 from core.services.products import list as product_list
 from core.store.access import Scope, ScopedSession, Store
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
+
+pytestmark = pytest.mark.both_databases
 
 SMALL = 7
 Read = Callable[[ScopedSession, Any, Paging], Any]
@@ -82,7 +85,7 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
         yield store
 
 
-@pytest.mark.parametrize("name", LISTS)
+@every_case("name", LISTS)
 def test_each_order_has_all_rows_and_no_page_repeats_one(sold: Store, name: str) -> None:
     orders, read = LISTS[name]
     with sold.reading(Scope.staff(is_live=True)) as session:

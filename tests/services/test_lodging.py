@@ -20,6 +20,7 @@ from core.services.people import staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, UploadedFile
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.services.claim_desk import NOON, Desk
 
 LOST_JOB = {"incident_type": "Loss of job"}
@@ -62,7 +63,7 @@ def test_benefit_that_was_not_chosen_is_flagged(store: Store, partner: Partner) 
     assert desk.lodge(incident_type="Death")[1] == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("incident_date", "raised"),
     [
         ("2026-08-21", {"outside_cover", "outside_loan"}),

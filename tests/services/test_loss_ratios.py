@@ -5,6 +5,7 @@ import io
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
+import pytest
 import sqlalchemy as sa
 
 from core import clock, money
@@ -22,6 +23,8 @@ from tests.conftest import Partner
 from tests.prefilled import demonstration_copy
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
+
+pytestmark = pytest.mark.both_databases
 
 LIVE = Scope.staff(is_live=True)
 UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)

@@ -19,11 +19,12 @@ from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Purchase
 from tests.conftest import Partner, make_partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, sales_at
 from tests.prefilled import prefilled
 from tests.services.finance_office import Finance, select
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 
 def sell(store: Store) -> tuple[Partner, Partner]:
@@ -71,7 +72,7 @@ def test_every_movement_is_its_three_shares(finance: Finance) -> None:
         assert (row.total_minor <= 0) == (row.kind == "refund")
 
 
-@pytest.mark.parametrize(
+@every_case(
     "address",
     [
         {},
@@ -106,8 +107,8 @@ def test_purchases_and_renewals_are_the_gross_written_premium_of_the_dashboard(f
     assert sum(row.provider_share_minor for row in rows) == summary.value(METRICS_BY_KEY["net_to_insurers"])
 
 
-@pytest.mark.parametrize("order", ["newest", "oldest"])
-@pytest.mark.parametrize("address", [{}, {"kind": "renewal"}, {"source": "desk"}, {"from": "2026-09-15"}])
+@every_case("order", ["newest", "oldest"])
+@every_case("address", [{}, {"kind": "renewal"}, {"source": "desk"}, {"from": "2026-09-15"}])
 def test_pages_hold_every_movement_once_and_in_order(finance: Finance, order: str, address: dict[str, object]) -> None:
     whole = sorted(finance.rows(**address), key=lambda row: (row.created_at, row.id), reverse=order == "newest")
     paged = [row for page in range(1, 60) for row in finance.rows(7, page, order=order, **address)]

@@ -15,7 +15,10 @@ from core.services.policies.filter import PolicyFilter
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.services.selling import sell
+
+pytestmark = pytest.mark.both_databases
 
 LIVE = Scope.staff(is_live=True)
 WAYS = ("Ade", "adé", "ADÉ", "Ola", "ọlá", "Ogundele", "ola-og", "ade ola", "ola-ogundele ade", "Ọlá-Ògúndélé, Adé")
@@ -44,14 +47,14 @@ def people(store: Store, text: str) -> list[str]:
     return [row["first_name"] for row in found.items]
 
 
-@pytest.mark.parametrize("form", ["NFC", "NFD"])
-@pytest.mark.parametrize("text", WAYS)
+@every_case("form", ["NFC", "NFD"])
+@every_case("text", WAYS)
 def test_policies_are_found_by_a_name_however_it_is_written(store: Store, sale: Sale, text: str, form: str) -> None:
     assert policies_of(store, normalize(form, text)) == [sale.policy_id]
 
 
-@pytest.mark.parametrize("form", ["NFC", "NFD"])
-@pytest.mark.parametrize("text", WAYS[:8])
+@every_case("form", ["NFC", "NFD"])
+@every_case("text", WAYS[:8])
 def test_customers_are_found_by_a_name_however_it_is_written(store: Store, sale: Sale, text: str, form: str) -> None:
     assert people(store, normalize(form, text)) == ["Adé"]
 
@@ -71,7 +74,7 @@ def test_a_new_name_is_found_and_the_old_one_is_not(store: Store, partner: Partn
     assert people(store, "ogundele") == []
 
 
-@pytest.mark.parametrize("text", ["\u0301", "Ade%", "adx", "é\u0301\u0301_"])
+@every_case("text", ["\u0301", "Ade%", "adx", "é\u0301\u0301_"])
 def test_what_nobody_is_called_finds_nobody(store: Store, sale: Sale, text: str) -> None:
     assert people(store, text) == []
 

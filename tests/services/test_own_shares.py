@@ -25,7 +25,7 @@ from tests.services.finance import independent
 from tests.services.finance_office import Finance
 from tests.services.selling import sell
 
-pytestmark = pytest.mark.frozen_at(shipped.STILL)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(shipped.STILL)]
 
 CAR, GUARD = insurer_a.COVERS[1], insurer_f.COVERS[0]
 CAR_ID = str(shipped.body(CAR)["product_id"])

@@ -23,6 +23,7 @@ from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.allocation import Due
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import records as statement_records
 from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.files import Paper
 from core.services.paging import Paging
@@ -32,7 +33,7 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import OUTSIDERS, Finance
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 AUGUST, SEPTEMBER, OCTOBER = (date(2026, month, 1) for month in (8, 9, 10))
 ACCOUNT = {"bank_name": "First Bank", "account_name": "Swift Lenders Ltd", "account_number": "0123456789"}
@@ -150,6 +151,7 @@ def test_a_distributor_is_told_when_a_statement_is_sent_and_when_it_is_paid_in_f
     event_dispatch.catch_up(finance.store)
     with finance.store.reading(partner.scope(is_live=True)) as session:
         bodies = feed.read_page(session, FeedFilter(types=("statement.*",)), after=None, limit=50).bodies
+        assert statement_records.get_record(session, made)["id"] == str(made)
     events = [orjson.loads(body) for body in bodies]
     for event in events:
         jsonschema.validate(event, samples.build_schema(catalogue.BY_NAME[event["type"]]))

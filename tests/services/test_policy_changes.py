@@ -31,7 +31,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import kept, sell
 
-pytestmark = pytest.mark.frozen_at(shipped.STILL)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(shipped.STILL)]
 
 TODAY = date(2026, 11, 20)
 NUMBER = "ACC/CM/11/26/HQ/77"

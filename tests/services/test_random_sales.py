@@ -28,6 +28,8 @@ from core.store.access import Scope, Store
 from tests.conftest import Partner, fresh_store, make_partner
 from tests.covers import shipped
 
+pytestmark = pytest.mark.both_databases
+
 NUMBER = int(os.environ.get("COVERDESK_RANDOM_SALES", "120"))
 SEED = 20_261_120
 

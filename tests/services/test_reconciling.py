@@ -19,10 +19,11 @@ from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Difference, Movement, Policy, Reconciliation
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import OUTSIDERS, Finance
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 SEPTEMBER = date(2026, 9, 1)
 WINDOW = Window(SEPTEMBER, date(2026, 10, 1))
@@ -140,7 +141,7 @@ def test_transactions_rates_and_neighbouring_months_are_told_apart() -> None:
     assert found == {"A": "only ours", "B": "rate differs", "C": "timing", "D": "timing", "": "not checked"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "content", "said"),
     [
         ("a.pdf", b"%PDF", "must be a CSV or an XLSX"),
@@ -243,8 +244,9 @@ def test_only_finance_reconciles_whole_months_of_live_records_and_a_file_once(fi
 
 
 def difference(finance: Finance, insurer: UUID, minor: int = 1_000) -> reconciliation_reading.DifferenceRow:
-    """The first difference of a file that has one policy of ours with another amount."""
-    number, lines = next((number, lines) for number, lines in ours(finance, insurer).items() if number)
+    """The difference of a file that has the largest policy of ours with another amount."""
+    mine = ours(finance, insurer).items()
+    number, lines = max((each for each in mine if each[0]), key=lambda each: each[1][0][0])
     total = sum(each for each, _ in lines)
     made = run(finance, insurer, file_of([(number, total + minor, SEPTEMBER)]))
     found = finance.read(reconciliation_reading.list_differences, made)

@@ -37,7 +37,7 @@ from tests.covers import shipped
 from tests.services.claim_office import PAID, Office
 from tests.services.selling import sell
 
-pytestmark = pytest.mark.frozen_at(shipped.STILL)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(shipped.STILL)]
 
 YEAR, DESK = timedelta(days=365), Scope.staff(is_live=False)
 AMOUNTS = ("total_minor", "mca_profit_minor", "distributor_profit_minor")

@@ -3,13 +3,13 @@
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core import clock, money
 from core.covers import refunds
 from core.covers.refunds import PaidPeriod
+from tests.every_case import every_case
 
 FIRST = date(2026, 1, 1)
 money_of = st.integers(0, 10**13).map(lambda minor: Decimal(minor).scaleb(-2))
@@ -45,7 +45,7 @@ def test_renewed_terms_that_have_not_begun_go_back_whole() -> None:
     assert [step["amount"] for step in refund.price.explain] == ["294.52", "600.00", "894.52"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("left", "level", "decreasing"),
     [(12, "600.00", "600.00"), (6, "300.00", "161.54"), (1, "50.00", "7.69"), (0, "0.00", "0.00")],
 )
@@ -72,7 +72,7 @@ def test_what_goes_back_divides_like_the_term_and_never_takes_more_commission_th
     assert money.refund_split(total, paid, mca_bp=mca_bp, distributor_bp=distributor_bp) == paid
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("on", "left"),
     [
         (date(2026, 1, 1), 12),

@@ -19,6 +19,7 @@ from core.services.windows import Span
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Renewal
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio
 
 pytestmark = pytest.mark.frozen_at(NOW)
@@ -180,7 +181,7 @@ def test_a_renewal_is_credited_once_to_whoever_called_last_before_it(store: Stor
     assert figures(timedelta(minutes=30)) == {"Eve": (1, 0, 1, 0, 0)}, "a call after the renewal led to nothing"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("given", "field"),
     [
         ({"outcome": "bribed"}, "outcome"),

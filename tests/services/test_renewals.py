@@ -29,9 +29,10 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Certificate, Policy, Product, ProductVersion, Renewal
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.services.selling import kept, sell
 
-pytestmark = pytest.mark.frozen_at(shipped.STILL)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(shipped.STILL)]
 
 YEAR = clock.midnight(date(2027, 11, 20))
 
@@ -329,7 +330,7 @@ def test_renewed_policy_is_due_again_with_what_its_last_term_cost(store: Store, 
     assert (later[0].policies, later[0].premium_minor) == (1, 18_000_00)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("days", "meta", "opens_on", "closes_on"),
     [
         (365, {}, date(2026, 10, 3), date(2027, 1, 31)),

@@ -19,6 +19,8 @@ from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 
+pytestmark = pytest.mark.both_databases
+
 LIVE = Scope.staff(is_live=True)
 DAYS = open_days(date(2026, 9, 15), date(2026, 11, 3))
 

@@ -21,6 +21,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Claim, Policy
 from tests import papers
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.services.selling import sell
 
 PLATES = ({"registration_number": "ABC-123-DE"}, {"registration_number": "ABC-124-DE"})
@@ -122,7 +123,7 @@ def test_only_the_roles_of_a_record_see_its_values(store: Store, policy_id: UUID
     assert len(entries(store)) == sum(role in roles for roles in ROLES.values())
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("given", "broken"),
     [
         ({"reason": ""}, {"reason"}),

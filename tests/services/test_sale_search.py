@@ -19,7 +19,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
 
-pytestmark = pytest.mark.frozen_at(shipped.STILL)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(shipped.STILL)]
 
 DESK = Scope.staff(is_live=True)
 NGOZI = {"first_name": "Ngozi", "last_name": "Okafor-Bello", "email": "ngozi@example.com"}

@@ -10,6 +10,8 @@ from core.services.people.saved_views import View
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
 
+pytestmark = pytest.mark.both_databases
+
 LIST = "sales/purchases.py"
 MOTOR = {"category": ["motor"], "order": ["largest"], "show": ["sold", "total"]}
 

@@ -9,6 +9,7 @@ import pytest
 from core.errors import InvalidInput
 from core.services.sales.filter import PurchaseFilter
 from core.services.windows import EARLIEST, LATEST, Span, Window, open_days
+from tests.every_case import every_case
 
 ONE, TWO = UUID("01900000-0000-7000-8000-000000000001"), UUID("01900000-0000-7000-8000-000000000002")
 
@@ -34,7 +35,7 @@ def test_days_count_on_both_ends_and_are_those_of_lagos() -> None:
     assert criteria.created == Span(datetime(2026, 10, 31, 23, tzinfo=UTC), datetime(2026, 11, 1, 23, tzinfo=UTC))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("address", "broken"),
     [
         ({"from": ["2026-02-31"]}, ["from"]),
@@ -63,7 +64,7 @@ def test_repeated_values_count_once() -> None:
     assert PurchaseFilter.read({"provider": [str(ONE), str(ONE).upper(), str(TWO)]}).provider_ids == (ONE, TWO)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("window", "months"),
     [
         (Window(date(2026, 1, 1), date(2026, 4, 1)), Window(date(2026, 1, 1), date(2026, 4, 1))),

@@ -22,6 +22,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Certificate, Submission
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.services.selling import every_cover, kept, plate_field, sell, sold
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
@@ -121,7 +122,7 @@ def test_what_costs_nothing_is_not_covered(
     assert sold(store, partner.scope()) == 0
 
 
-@pytest.mark.parametrize("cover", COVERS, ids=lambda cover: cover.key)
+@every_case("cover", COVERS, ids=lambda cover: cover.key)
 def test_a_cover_is_rated_on_a_field_of_its_own(cover: Cover[Any]) -> None:
     assert cover.rated_on == "body" or cover.rated_on in cover.request.model_fields
 

@@ -11,6 +11,8 @@ from core.services.people import passwords, sign_in, staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import SignInAttempt
 
+pytestmark = pytest.mark.both_databases
+
 SYSTEM = Scope.system()
 EMAIL = "ada@x.example"
 

@@ -10,6 +10,7 @@ from core.errors import InvalidInput, NotFound, TooManyRequests, Unauthorized
 from core.services.people import passwords, sign_in, staff, staff_sessions, tickets
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, SignInAttempt, StaffSession
+from tests.every_case import every_case
 
 EMAIL, PASSWORD = "ada@coverdesk.example", "correct horse battery"
 SYSTEM = Scope.system()
@@ -100,7 +101,7 @@ def test_an_unknown_person_cannot_be_disabled(store: Store) -> None:
         staff.disable(session, "nobody@coverdesk.example", actor="tests")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("roles", "password", "field"),
     [
         (["king"], PASSWORD, "roles"),
@@ -212,12 +213,12 @@ def test_a_late_or_touched_ticket_is_refused(store: Store) -> None:
             tickets.redeem(session, "file", ticket)
 
 
-@pytest.mark.parametrize("path", ["/", "/purchases", "/purchase?id=42&mode=test", "/x?next=https://a.example"])
+@every_case("path", ["/", "/purchases", "/purchase?id=42&mode=test", "/x?next=https://a.example"])
 def test_our_own_paths_are_kept(path: str) -> None:
     assert sign_in.to_local_path(path) == path
 
 
-@pytest.mark.parametrize(
+@every_case(
     "path",
     ["", "purchases", "//evil.example", "///evil.example", "https://evil.example", "/\\evil.example",
      "\\\\evil.example", "/a\nb", "/\t/evil.example", "javascript:alert(1)", "http:evil.example", "/a\\b"],

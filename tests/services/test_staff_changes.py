@@ -19,6 +19,8 @@ from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import AuditEntry, RoleGrant, Staff
 from tests.services.sign_in_links import PASSWORD, ticket_of
 
+pytestmark = pytest.mark.both_databases
+
 SYSTEM = Scope.system()
 CHOSEN = "staple of my own choice"
 BOLA = {"email": "Bola@x.example", "name": "Bola", "roles": ["claims"], "claim_limit": "250000.50"}

@@ -21,14 +21,15 @@ from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
 from core.store.access import Scope, Store
+from core.store.schema import migrating
 from core.store.schema.tables import Statement, StatementLine
 from tests.conftest import Partner, make_partner
 from tests.portfolio import NOW, Portfolio, sales_at
 from tests.prefilled import prefilled
-from tests.services.finance_office import OUTSIDERS, Finance
+from tests.services.finance_office import LIVE, OUTSIDERS, Finance
 from tests.spreadsheets import cells
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 AUGUST, SEPTEMBER, OCTOBER = (date(2026, month, 1) for month in (8, 9, 10))
 TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001"}
@@ -200,7 +201,54 @@ def test_a_statement_is_approved_by_somebody_else_of_finance(finance: Finance, p
     finance.do(statement_states.move, made, "Disputed", by="funmi", note="Two policies are missing")
     found = one(finance, made)
     assert (found.paper.state, found.approver, found.sender) == ("Disputed", "Wale", "Funmi")
-    assert found.note == "Two policies are missing"
+    assert found.sent_at == NOW
+
+
+def test_a_dispute_and_its_settlement_stay_and_the_day_of_sending_with_them(finance: Finance, party: Party) -> None:
+    (made,) = prepared(finance, party, AUGUST)
+    steps = (
+        ("Approved", "femi", ""),
+        ("Sent", "funmi", ""),
+        ("Disputed", "funmi", "Two policies are missing"),
+        ("Sent", "wale", "They were of September"),
+        ("Disputed", "femi", "The rate is another one"),
+        ("Sent", "wale", "It is that of the agreement"),
+    )
+    for day, (state, by, note) in enumerate(steps):
+        with clock.freeze(NOW + timedelta(days=day)):
+            finance.do(statement_states.move, made, state, by=by, note=note)
+    history = finance.read(statement_reading.list_steps, made)
+    assert [(step.name, step.person, step.note) for step in history] == [
+        ("Prepared", "Funmi", None),
+        ("Approved", "Femi", None),
+        ("Sent", "Funmi", None),
+        ("Disputed", "Funmi", "Two policies are missing"),
+        ("Dispute settled", "Wale", "They were of September"),
+        ("Disputed", "Femi", "The rate is another one"),
+        ("Dispute settled", "Wale", "It is that of the agreement"),
+    ]
+    assert [step.at for step in history[1:]] == [NOW + timedelta(days=day) for day in range(6)]
+    assert (one(finance, made).sender, one(finance, made).sent_at) == ("Funmi", NOW + timedelta(days=1))
+    for change in ("UPDATE statement_step SET note = 'x'", "DELETE FROM statement_step"):
+        with pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"), finance.store.writing(LIVE) as session:
+            session.connection().exec_driver_sql(change)
+
+
+def test_the_steps_of_statements_from_before_are_those_of_the_audit_log(finance: Finance, party: Party) -> None:
+    (made,) = prepared(finance, party, AUGUST)
+    for day, (state, note) in enumerate((("Approved", ""), ("Sent", ""), ("Disputed", "Not so"), ("Sent", "It is so"))):
+        with clock.freeze(NOW + timedelta(days=day)):
+            finance.do(statement_states.move, made, state, by="femi", note=note)
+    kept = finance.read(statement_reading.list_steps, made)
+    with finance.store.writers.begin() as connection:
+        moved = sa.update(Statement).values(sent_at=NOW + timedelta(days=3))
+        connection.execute(moved)
+        connection.exec_driver_sql("DROP TABLE statement_step")
+        # The migrations after this one are left out.
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0076'")
+        migrating.upgrade(connection, "0061")
+    assert finance.read(statement_reading.list_steps, made) == kept
+    assert one(finance, made).sent_at == NOW + timedelta(days=1)
 
 
 def test_the_one_who_prepared_sees_no_button_that_is_refused(finance: Finance, party: Party) -> None:
@@ -241,7 +289,8 @@ def test_a_reversal_that_is_given_up_leaves_the_statement_as_it_is(finance: Fina
 
 
 def test_an_adjustment_after_a_month_was_stated_is_on_the_next_statement(finance: Finance, party: Party) -> None:
-    sold = movements_of(finance, party, AUGUST)[0]
+    stated = [row for month in (AUGUST, SEPTEMBER, OCTOBER) for row in movements_of(finance, party, month)]
+    sold = max(stated, key=lambda row: row.total_minor)
     prepared(finance, party, AUGUST, SEPTEMBER, OCTOBER)
     typed = {"premium": "0", "platform_commission": "0", "distributor_commission": "-12.34", "reason": "Paid twice, so"}
     finance.do(adjustments.confirm, finance.do(adjustments.propose, sold.id, typed, by="funmi"), by="femi")
@@ -293,6 +342,26 @@ def test_the_workbook_has_the_lines_and_the_pdf_the_balances(finance: Finance, p
     said = subprocess.run(asked, check=True, capture_output=True, text=True).stdout
     for word in ("Commission statement", "CS-0001", paper.sha256, money.format_naira(paper.closing_minor)):
         assert word in said
+
+
+def test_the_files_of_a_statement_are_the_same_whenever_they_are_made(
+    finance: Finance, party: Party, tmp_path: Path
+) -> None:
+    (made,) = prepared(finance, party, AUGUST)
+    finance.do(statement_states.move, made, "Approved", by="femi")
+    kept = []
+    for place, later in enumerate((timedelta(0), timedelta(days=40))):
+        with clock.freeze(clock.now() + later), finance.reading() as session:
+            paper = statement_reading.get_statement(session, made).paper
+            path = tmp_path / f"{place}.xlsx"
+            statement_files.write_workbook(
+                path, paper, statement_reading.csv_of(session, session.get_one(Statement, made))
+            )
+            pdf = statement_pdf.render(paper, statement_reading.batches_of(session, made))
+            kept.append((path.read_bytes(), pdf))
+        if not place:
+            finance.do(statement_states.move, made, "Sent", by="femi")
+    assert kept[0] == kept[1]
 
 
 def test_the_store_itself_refuses_other_figures_and_one_person_in_both_roles(finance: Finance, party: Party) -> None:

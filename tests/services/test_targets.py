@@ -14,6 +14,7 @@ from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
 from core.store.access import Scope, Store
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, lagos
 
 pytestmark = pytest.mark.frozen_at(NOW)
@@ -76,7 +77,7 @@ def test_a_target_is_changed_and_removed_and_the_log_keeps_each_amount(store: St
     assert told == [("target set", None, first), ("target changed", first, second), ("target removed", second, None)]
 
 
-@pytest.mark.parametrize("amount", ["0", "-5", "much", "", "0.001"])
+@every_case("amount", ["0", "-5", "much", "", "0.001"])
 def test_an_amount_that_is_no_target_is_refused_by_its_field(store: Store, partner: Partner, amount: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         set_to(store, partner, amount)

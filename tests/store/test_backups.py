@@ -18,7 +18,7 @@ from core.store.schema import versions
 from tests.conftest import Partner, make_partner
 from tests.services.uploads import upload
 
-pytestmark = pytest.mark.usefixtures("unused_store")
+pytestmark = [pytest.mark.both_databases, pytest.mark.usefixtures("unused_store")]
 
 SYSTEM = Scope.system()
 

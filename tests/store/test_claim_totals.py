@@ -20,6 +20,8 @@ from tests.conftest import Partner
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
+pytestmark = pytest.mark.both_databases
+
 
 def faults(store: Store) -> list[str]:
     with store.engine.connect() as connection:

@@ -1,9 +1,12 @@
 """Money is whole kobo in every table: no column could round it."""
 
+import pytest
 import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core.store.schema import tables  # noqa: F401 every table is known once these are
+
+pytestmark = pytest.mark.both_databases
 
 COLUMNS = [column for table in SQLModel.metadata.sorted_tables for column in table.columns]
 

@@ -21,9 +21,11 @@ from core.store.schema.tables import InsuredRisk, NumberCounter, Provider
 from tests.conftest import Partner
 from tests.postgres_database import administering
 
+pytestmark = pytest.mark.both_databases
+
 PROVIDERS = Query(sa.select(sa.func.count()).select_from(Provider))
 SYSTEM, PID = Scope.system(), "SELECT pg_backend_pid()"
-on_postgres = pytest.mark.parametrize("store", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True)
+on_postgres = pytest.mark.parametrize("database", [pytest.param("postgres", marks=pytest.mark.postgres)])
 
 
 def asked(session: ScopedSession, question: str) -> object:

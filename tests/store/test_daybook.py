@@ -17,6 +17,8 @@ from core.store.schema.tables import DaybookLine, DayTotal, Policy, ProductVersi
 from tests.conftest import Partner
 from tests.portfolio import NOW, sales_at
 
+pytestmark = pytest.mark.both_databases
+
 
 def lines(store: Store) -> list[tuple[str, str, int, int, int]]:
     with store.reading(Scope.system()) as session:

@@ -34,6 +34,8 @@ from tests.conftest import Partner, make_partner
 from tests.prefilled import demonstration_copy
 from tests.services import selling
 
+pytestmark = pytest.mark.both_databases
+
 UNTIL = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 STAND_INS = re.compile(r"Q[a-z]+q|QENGINE|QCHASSIS|QSERIAL|QQQ|QX97|9753108642|%\(|Zamfara|High Chief|Otunba")
 
@@ -80,7 +82,7 @@ def test_same_seed_writes_the_same_rows_into_either_database(store: Store, twin:
     assert [name for name in ours if ours[name] != theirs[name]] == []
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_another_seed_writes_another_business(store: Store, twin: Store) -> None:
     written(store), write(twin, seed=2)
     assert rows_of(store)["customer"] != rows_of(twin)["customer"]

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from core.store.operations import unfinished_files
+
+pytestmark = pytest.mark.both_databases
 
 
 def test_only_drafts_that_nobody_holds_are_cleared(tmp_path: Path) -> None:

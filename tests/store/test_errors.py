@@ -7,6 +7,8 @@ from core import clock, ids
 from core.store.access import Scope, Store
 from core.store.schema.tables import Provider
 
+pytestmark = pytest.mark.both_databases
+
 BVN, EMAIL = "22212345678", "ada@insurer.example"
 
 

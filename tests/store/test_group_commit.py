@@ -18,6 +18,8 @@ from core.store.access import Scope, ScopedSession, ScopeViolation, Store
 from core.store.access import group_commit as one_writer_module
 from core.store.schema.tables import NumberCounter
 
+pytestmark = pytest.mark.both_databases
+
 SYSTEM = Scope.system()
 THREADS = 12
 

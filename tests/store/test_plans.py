@@ -28,6 +28,8 @@ from core.store.schema.tables import Purchase
 from tests.conftest import Partner
 from tests.portfolio import NOW, sales_at
 
+pytestmark = pytest.mark.both_databases
+
 OF_DISTRIBUTOR = "ix_purchase_distributor_id_is_live_created_at_id_deleted_at"
 RECORDS = ["purchase_1 (id=", "customer_1 (id=", "policy_3 (purchase_id="]
 QUARTER = Span(datetime(2026, 9, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC))
@@ -51,7 +53,7 @@ def plan(session: ScopedSession, statement: Query) -> list[str]:
     ],
     ids=["list", "days and insurer", "customer, which an e-mail becomes"],
 )
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_page_of_purchases_is_found_in_an_index(
     store: Store, partner: Partner, wanted: SalesFilter, found: list[str]
 ) -> None:
@@ -73,7 +75,7 @@ def test_a_page_of_purchases_is_found_in_an_index(
     ],
     ids=str,
 )
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_no_view_of_the_claims_queue_and_no_reference_walks_the_claims(
     store: Store, partner: Partner, asked: dict[str, list[str]]
 ) -> None:
@@ -100,7 +102,7 @@ def test_no_view_of_the_claims_queue_and_no_reference_walks_the_claims(
     ], found
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_page_is_read_in_its_order_whatever_the_figures_say(store: Store, partner: Partner) -> None:
     statistics.refresh(store)
     with store.writers.begin() as connection:
@@ -127,7 +129,7 @@ def test_a_page_is_read_in_its_order_whatever_the_figures_say(store: Store, part
     ],
     ids=["policies", "policies in force", "policies that expire", "renewals", "customers", "customers by a name"],
 )
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_list_is_counted_and_paged_in_an_index_that_holds_all_it_reads(
     store: Store, partner: Partner, read: Callable[[ScopedSession], object], index: str
 ) -> None:
@@ -148,7 +150,7 @@ def test_a_list_is_counted_and_paged_in_an_index_that_holds_all_it_reads(
     assert all(f"COVERING INDEX {index} (" in each for each in plans), plans
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_purchases_are_counted_in_the_daybook(store: Store, partner: Partner) -> None:
     statistics.refresh(store)
     with store.reading(partner.scope(is_live=True)) as session:

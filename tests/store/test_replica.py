@@ -33,7 +33,7 @@ from tests.services import selling
 from tests.store.standby import Standby
 from tests.ui.conftest import person_of, sent, texts
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.both_databases, pytest.mark.postgres]
 STAFF = Scope.staff(is_live=True)
 # Everything is looked at anew each time, and a moment is worth saying.
 AT_ONCE = Bounds(shown_from=timedelta(0), believed=0, retry_seconds=0)

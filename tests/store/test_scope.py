@@ -14,6 +14,8 @@ from core.store.access.scope import owned_entities
 from core.store.schema.tables import Customer, Policy, Purchase
 from tests.conftest import Partner
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def sold(store: Store, partner: Partner) -> buying.Sale:

@@ -16,6 +16,8 @@ from core.store.operations import secret_mark
 from core.store.schema import migrating
 from tests.conftest import SECRET
 
+pytestmark = pytest.mark.both_databases
+
 OTHER = "another-0123456789-abcdefghijklmnopqrstuvwx"
 ANOTHER = "made under another COVERDESK_SECRET_KEY"
 

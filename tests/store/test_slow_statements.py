@@ -10,6 +10,8 @@ from core.store.access import Scope, ScopedSession, Store, slow_statements
 from core.store.access.statements import execute
 from core.store.schema.tables import Policy
 
+pytestmark = pytest.mark.both_databases
+
 PERSONAL = "22334455667"
 
 

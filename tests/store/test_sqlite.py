@@ -4,8 +4,11 @@ import pytest
 
 from core.store.access import Store, wal_is_safe
 from core.store.access.sqlite import sqlite
+from tests.every_case import every_case
 
-only_sqlite = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.both_databases
+
+only_sqlite = pytest.mark.parametrize("database", ["sqlite"])
 # As SQLite numbers them.
 FULL, ON, TEN_SECONDS = 2, 1, 10_000
 
@@ -40,7 +43,7 @@ def test_a_writer_of_another_process_waits_from_its_first_statement(store: Store
         other.close()
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("version", "safe"),
     [
         ((3, 44, 5), False),

@@ -6,12 +6,15 @@ import sqlalchemy as sa
 from core.store.access import Store
 from core.store.operations import statistics
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import Portfolio
+
+pytestmark = pytest.mark.both_databases
 
 ONE_OF_MINE = "distributor_id = 'd' AND is_live = 1"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("question", "index"),
     [
         (f"SELECT id FROM policy WHERE {ONE_OF_MINE} AND number_key = 'N'", "ix_policy_number_key"),
@@ -26,7 +29,7 @@ ONE_OF_MINE = "distributor_id = 'd' AND is_live = 1"
         (f"SELECT id FROM claim_event WHERE {ONE_OF_MINE} AND claim_id = 'c'", "ix_claim_event_claim_id"),
     ],
 )
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_sqlite_finds_one_row_by_its_own_index_in_an_empty_store(store: Store, question: str, index: str) -> None:
     statistics.refresh(store)
     with store.engine.connect() as connection:
@@ -39,7 +42,7 @@ def test_refreshing_again_changes_nothing(store: Store) -> None:
     statistics.refresh(store)
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_figures_of_a_small_store_are_all_lent(store: Store, partner: Partner) -> None:
     statistics.refresh(store)
     Portfolio(seed=1, size=40, sellers=(partner.id,)).write(store)
@@ -53,7 +56,7 @@ def test_figures_of_a_small_store_are_all_lent(store: Store, partner: Partner) -
     assert not {("policy", 40), ("purchase", 40)} & wholes
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_figures_of_a_large_store_are_measured(store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "_TELLING", 39)
     Portfolio(seed=1, size=40, sellers=(partner.id,)).write(store)

@@ -21,7 +21,7 @@ LOCKED_SECONDS = 0.05
 # The one that is under way, and some for a machine that is slow to notice; hundreds where there is no order.
 MOST_BEFORE_US = 4
 _PROCESSES = multiprocessing.get_context("spawn")
-pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+pytestmark = pytest.mark.parametrize("database", ["sqlite"])
 
 
 def write_without_pause(url: str, running: Event, stopping: Event) -> None:

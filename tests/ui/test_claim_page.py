@@ -179,6 +179,7 @@ def test_each_person_may_choose_just_the_moves_that_are_theirs(opens: Opens, off
     claim_id, sade = office.lodge(), office.people["sade"].id
     amounts = {"approved_amount_minor": 7_000_000, "offer_amount_minor": 7_000_000, "approved_by": sade}
     office.put(claim_id, claim_status=status, **amounts)
+    office.certify(claim_id)
     office.people["ada"] = replace(office.people["ada"], claim_limit_minor=6_000_000)
     for by in PEOPLE:
         at = opens(claim_id, by)

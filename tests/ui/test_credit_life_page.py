@@ -147,7 +147,7 @@ def test_price_follows_the_figures(page: AppTest) -> None:
 def test_every_curve_is_drawn(page: AppTest, curve: str) -> None:
     page.button_group(key="curve").set_value(curve).run()
     assert not page.exception
-    assert page.get("echarts_chart")
+    assert page.get("plotly_chart")
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,10 @@ def test_a_credit_note_goes_from_one_person_to_another_and_is_listed_and_aged(
     assert "Fill this in" in texts(at)
     at = confirm(at, bank_reference="TRF/9")
     assert "The credit note is paid" in texts(at)
-    confirm(press(at, "The bank returned it"), reason="The account is closed")
+    confirm(
+        press(open_page(screen, finance, ONE, by="wale", id=str(note.id)), "The bank returned it"),
+        reason="The account is closed",
+    )
     assert finance.read(credit_note_reading.get_note, note.id).state == "Returned"
     for path in (LIST, ONE, AGEING):
         for role in ("operations", "claims", "supervisor"):

@@ -18,11 +18,12 @@ from core.services.sales.sales_totals import SalesTotals
 from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.ui.kit import charts as kit_charts
-from core.ui.kit import words
+from core.ui.kit import colours, words
 from core.ui.lists import periods
 from core.ui.sales import charts, drill, tiles
 from core.ui.sales.charts import Clicked
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales, lagos, sales_at
 from tests.ui.conftest import Screen, address, follow, lists, person_of, press, sent, texts
 
@@ -58,7 +59,7 @@ def shown(at: AppTest) -> list[str]:
 
 
 def drawn(at: AppTest) -> list[Any]:
-    return list(at.get("echarts_chart"))
+    return list(at.get("plotly_chart"))
 
 
 def test_tiles_say_what_the_services_say_and_what_it_means(sold: Store, screen: Screen) -> None:
@@ -141,22 +142,29 @@ def test_names_are_text_in_what_the_pointer_shows(sold: Store) -> None:
         names, window = load_choices(session), periods.window_of("1y", lagos(NOW))
         part = breakdowns.compute_breakdown(session, window, SalesFilter(), names).list_shares("provider")[0]
     chart = charts.ranked_bars([replace(part, name="<img src=x>")], whole=1, what="Share")
-    assert chart.option["series"][0]["data"][0]["tooltip"]["formatter"].startswith("&lt;img src=x&gt;<br>₦")
-
-
-def bars_of(series: dict[str, Any]) -> list[float]:
-    return [bar["value"] if isinstance(bar, dict) else bar for bar in series["data"]]
+    (bars,), up = chart.figure["data"], chart.figure["layout"]["yaxis"]
+    assert bars["hovertext"][0].startswith("&lt;img src=x><br>₦")
+    assert up["ticktext"] == up["categoryarray"] == ["&lt;img src=x>"]
+    series = charts.over_time([lagos(NOW)], [Series(None, "A & <b>B</b>", [1])], "day", what="Premium").figure["data"]
+    assert series[0]["name"] == "A &amp; &lt;b>B&lt;/b>"
 
 
 def test_more_series_than_colours_are_added_up() -> None:
     lines = [Series(ids.new(), f"Line {n}", [100 * n, n]) for n in range(20, 0, -1)]
     chart = charts.over_time([lagos(NOW), lagos(NOW)], lines, "day", what="Premium")
-    drawn = chart.option["series"]
+    drawn = chart.figure["data"]
     assert len(drawn) == len(chart.targets) == charts.MOST_SERIES + 1
     assert drawn[-1]["name"] == "13 others"
-    assert sum(sum(bars_of(bars)) for bars in drawn) == pytest.approx(sum(line.total_minor for line in lines) / 100)
+    assert sum(sum(bars["y"]) for bars in drawn) == pytest.approx(sum(line.total_minor for line in lines) / 100)
     assert {target.member for target in chart.targets[-1]} == {None}, "the rest that was added up has no id"
     assert "Line 20 ₦20.20" in chart.alt
+
+
+def look_of(bars: dict[str, Any]) -> str:
+    """The colour of a series and the pattern over it."""
+    marker = bars["marker"]
+    colour = marker["color"] if isinstance(marker["color"], str) else marker["color"][0]
+    return f"{colour} {marker.get('pattern', {}).get('shape', '')}"
 
 
 def test_a_member_keeps_its_colour_whatever_its_rank(sold: Store) -> None:
@@ -170,7 +178,7 @@ def test_a_member_keeps_its_colour_whatever_its_rank(sold: Store) -> None:
 
     def looks(shown: list[Series]) -> dict[str, str]:
         chart = charts.over_time(breakdowns.list_buckets(window, "month"), shown, "month", what="Premium")
-        return {bars["name"]: str(bars["itemStyle"]) for bars in chart.option["series"]}
+        return {bars["name"]: look_of(bars) for bars in chart.figure["data"]}
 
     usual = looks(lines)
     assert len(set(usual.values())) == len(lines)
@@ -181,7 +189,7 @@ def test_a_member_keeps_its_colour_whatever_its_rank(sold: Store) -> None:
 def test_more_members_than_colours_differ_by_their_patterns() -> None:
     lines = [Series(ids.new(), f"Line {n}", [n], position=n) for n in (40, 31, 17, 16, 9, 8, 1, 0)]
     chart = charts.over_time([lagos(NOW)], lines, "day", what="Premium")
-    assert len({str(bars["itemStyle"]) for bars in chart.option["series"]}) == len(lines)
+    assert len({look_of(bars) for bars in chart.figure["data"]}) == len(lines)
 
 
 def test_show_these_purchases_keeps_every_filter_and_the_total(sold: Store, screen: Screen, partner: Partner) -> None:
@@ -330,39 +338,43 @@ def test_what_moved_lists_rises_then_falls_and_a_row_narrows_the_page(sold: Stor
     assert parse_qs(urlsplit(href).query) == {"period": ["30d"], "split": ["product"], "provider": [str(movers[0].id)]}
 
 
-def test_a_day_under_way_is_drawn_dashed_and_no_line_leads_to_it() -> None:
+def test_a_day_under_way_is_pale() -> None:
     when = [lagos(NOW) - timedelta(days=2), lagos(NOW) - timedelta(days=1), lagos(NOW)]
     lines = [Series(None, "Platform", [100_00, 200_00, 5_00])]
-    chart = charts.lines_over_time(when, lines, "day", what="Commissions")
-    line, ring = chart.option["series"]
-    assert line["data"] == [100.0, 200.0]
-    assert (ring["data"], ring["symbol"]) == ([[2, 5.0]], "emptyCircle")
-    assert chart.option["legend"]["data"] == ["Platform"]
-    stacked = charts.over_time(when, lines, "day", what="Premium").option["series"][0]["data"]
-    assert stacked[:2] == [100.0, 200.0]
-    assert (stacked[2]["value"], stacked[2]["itemStyle"]["borderType"]) == (5.0, "dashed")
-    over = charts.lines_over_time(when[:2], [Series(None, "Platform", [1, 2])], "day", what="Commissions")
-    assert len(over.option["series"]) == 1
+    (bars,) = charts.over_time(when, lines, "day", what="Commissions").figure["data"]
+    whole, same, pale = bars["marker"]["color"]
+    assert whole == same == colours.series()[0]
+    assert pale == colours.pale(whole) != whole
+    (over,) = charts.over_time(when[:2], [Series(None, "Platform", [1, 2])], "day", what="Commissions").figure["data"]
+    assert over["marker"]["color"] == whole, "every day of it is over"
 
 
 def test_the_pointer_names_the_day_and_the_total_and_the_axis_only_the_day() -> None:
     when = [lagos(NOW) - timedelta(days=days) for days in (2, 1, 0)]
     chart = charts.over_time(when, [Series(None, "A", [1_00, 2_00, 3_00])], "day", what="Premium")
-    told, seen = chart.option["xAxis"]
-    assert told["data"][0] == "Wed 18 Nov 2026 · ₦1.00 in all"
-    assert told["data"][2] == "Fri 20 Nov 2026 · ₦3.00 in all so far"
-    assert not told["show"]
-    assert seen["data"] == ["18 Nov", "19 Nov", "20 Nov"]
+    across, (bars,) = chart.figure["layout"]["xaxis"], chart.figure["data"]
+    assert bars["x"][0] == across["categoryarray"][0] == "Wed 18 Nov 2026 · ₦1.00 in all"
+    assert bars["x"][2] == "Fri 20 Nov 2026 · ₦3.00 in all so far"
+    assert bars["hovertemplate"] == "<b>%{fullData.name} ₦%{y:,.2f}</b><br>%{x}<extra></extra>"
+    assert across["ticktext"] == ["18 Nov", "19 Nov", "20 Nov"]
 
 
-@pytest.mark.parametrize("most", [0, 1, 99_99, 3_000_00, 1_234_567_89, 10**12])
+@every_case("most", [0, 1, 99_99, 3_000_00, 1_234_567_89, 10**12])
 def test_the_axis_has_few_marks_in_the_units_of_the_page(most: int) -> None:
-    chart = charts.over_time([lagos(NOW)], [Series(None, "A", [most])], "day", what="Premium")
-    numbers, marks = chart.option["yAxis"]
-    assert 2 <= len(marks["data"]) <= 8
-    assert numbers["max"] == numbers["interval"] * (len(marks["data"]) - 1)
-    assert numbers["max"] * 100 >= most
-    assert all(text.startswith("₦") for text in marks["data"])
+    up = charts.over_time([lagos(NOW)], [Series(None, "A", [most])], "day", what="Premium").figure["layout"]["yaxis"]
+    assert 2 <= len(up["tickvals"]) <= 8
+    assert up["range"] == [0, up["tickvals"][-1]]
+    assert up["range"][1] * 100 >= most
+    assert all(text.startswith("₦") for text in up["ticktext"])
+
+
+def test_a_day_that_gave_back_more_than_it_sold_reaches_below_the_axis() -> None:
+    when = [lagos(NOW) - timedelta(days=2), lagos(NOW) - timedelta(days=1)]
+    lines = [Series(None, "A", [300_00, -250_00]), Series(None, "B", [200_00, 100_00])]
+    figure = charts.over_time(when, lines, "day", what="Commissions").figure
+    low, high = figure["layout"]["yaxis"]["range"]
+    assert (low <= -250, high >= 500, low in figure["layout"]["yaxis"]["tickvals"]) == (True, True, True)
+    assert figure["layout"]["barmode"] == "relative"
 
 
 def test_operations_set_a_target_and_finance_only_sees_it(store: Store, screen: Screen, partner: Partner) -> None:

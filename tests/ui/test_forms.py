@@ -14,10 +14,11 @@ from core.covers.request import validate
 from core.errors import InvalidInput
 from core.ui.forms import questions
 from core.ui.forms.questions import Kind, Question
+from tests.every_case import every_case
 from tests.ui.conftest import texts
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-every_cover = pytest.mark.parametrize("cover", registry.COVERS, ids=lambda cover: cover.key)
+every_cover = every_case("cover", registry.COVERS, ids=lambda cover: cover.key)
 
 
 def form_of(prefix: str, route: str) -> None:

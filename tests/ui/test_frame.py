@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 from core.errors import StoreUnavailable
 from core.services.people.staff import Person
 from core.ui.frame import frame, menu
+from tests.every_case import every_case
 from tests.ui.conftest import Screen, labels, person_of, sent, texts
 
 ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
@@ -22,7 +23,7 @@ def test_menu_follows_the_roles() -> None:
     assert titles(person_of("admin")) == {shown.title for shown in menu.SCREENS if not shown.hidden}
 
 
-@pytest.mark.parametrize("role", ROLES)
+@every_case("role", ROLES)
 def test_every_screen_is_either_allowed_or_refused(role: str) -> None:
     person = person_of(role)
     assert {*menu.allowed_screens(person), *menu.refused_screens(person)} == set(menu.SCREENS)

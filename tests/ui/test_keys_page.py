@@ -3,15 +3,17 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.covers import request as requests
 from core.errors import Unauthorized
 from core.services.distributors import key_admin, keys
 from core.services.distributors.key_admin import KeyFilter
 from core.services.paging import Paging
+from core.services.webhooks import endpoints
+from core.services.webhooks.requests import EndpointRequest
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.ui.conftest import Screen, address, labels, lists, press, texts
 
-pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 LIST = "admin/keys.py"
 
 
@@ -65,6 +67,26 @@ def test_a_key_is_revoked_on_its_page(screen: Screen, store: Store, partner: Par
     assert "Revoke the key" not in labels(at)
     with store.reading(Scope.system()) as session, pytest.raises(Unauthorized):
         keys.authenticate(session, partner.live_key)
+
+
+@pytest.mark.parametrize("is_stolen", [False, True])
+def test_revoking_a_key_names_its_endpoints_which_go_on_unless_it_was_stolen(
+    screen: Screen, store: Store, partner: Partner, *, is_stolen: bool
+) -> None:
+    asked = requests.validate(EndpointRequest, {"url": "https://hooks.example.com/", "events": ["*"]})
+    with store.writing(Scope.system()) as session:
+        key = next(row for row in key_admin.list_keys(session, KeyFilter(is_live=True), Paging(1, 9)).items)
+        owner = {"distributor_id": partner.id, "is_live": True, "actor": "tests", "key_id": key.id}
+        made = endpoints.register(session, asked, **owner)  # type: ignore[arg-type]
+    at = screen("admin", path="admin/key.py", id=str(key.id))
+    assert "go on, as they belong to the distributor" in texts(at)
+    assert "- https" in texts(at)
+    at.checkbox[0].set_value(is_stolen).run()
+    press(at, "Revoke the key")
+    assert ("1 of its endpoints are disabled" in texts(at)) == is_stolen
+    with store.reading(Scope.system()) as session:
+        state = endpoints.get_endpoint(session, made.endpoint.id).state
+    assert state == ("disabled" if is_stolen else "unverified")
 
 
 def test_an_address_of_no_key_says_so(screen: Screen) -> None:

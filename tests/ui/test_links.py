@@ -12,7 +12,6 @@ from core.settings import settings
 from core.store.access import Scope, Store
 from tests.ui.conftest import Screen, labels, press, texts
 
-pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 PASSWORD = "correct horse battery"
 
 

@@ -4,9 +4,8 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 from core.settings import ROOT
+from tests.every_case import every_case
 
 SCREENS = [path for folder in ("pages", "core/ui") for path in Path(ROOT, folder).rglob("*.py")]
 PLANTED = 'import streamlit as st\nst.switch_page("sales/purchase.py", query_params={"id": "1"})\n'
@@ -25,11 +24,11 @@ def test_a_planted_offender_is_found() -> None:
     assert offenders(PLANTED) == [2]
 
 
-@pytest.mark.parametrize("path", SCREENS, ids=lambda path: str(path.relative_to(ROOT)))
+@every_case("path", SCREENS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_records_are_listed_and_opened_in_one_way(path: Path) -> None:
     assert offenders(path.read_text()) == []
 
 
-@pytest.mark.parametrize("path", sorted(Path(ROOT, "core/ui/browser").glob("*.js")), ids=lambda path: path.name)
+@every_case("path", sorted(Path(ROOT, "core/ui/browser").glob("*.js")), ids=lambda path: path.name)
 def test_our_scripts_set_text_as_text(path: Path) -> None:
     assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b", path.read_text())

@@ -21,6 +21,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from core.ui.lists import tables
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, follow, lists, press, row_links, texts
 
@@ -56,7 +57,7 @@ def rows(at: AppTest) -> list[str]:
     return list(lists(at)[0]["Customer"]) if lists(at) else []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("text", "kinds"),
     [
         ("ngozi@example.com", ("e-mail",)),
@@ -74,7 +75,7 @@ def test_what_was_typed_decides_where_to_look(text: str, kinds: tuple[str, ...])
     assert search_text.detect_kinds(text) == kinds
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     [
         "ABC-123-XY",
@@ -102,7 +103,7 @@ def test_a_phone_is_found_in_any_spelling(store: Store, two_sales: tuple[Sale, S
     assert found(store, phone) == {two_sales[1].policy_id}
 
 
-@pytest.mark.parametrize(
+@every_case(
     "text",
     ["%", "__", "Ade%", "nobody", "ABC-999-XY", "x@y.z", "07000000000", "01900000-0000-7000-8000-0000000000ff"],
 )

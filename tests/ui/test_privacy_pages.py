@@ -16,6 +16,7 @@ from core.store.schema.tables import Policy, Staff
 from core.ui.frame import menu
 from core.ui.kit import dialogs
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, labels, person_of, press, texts
 
@@ -47,7 +48,7 @@ def fill(at: AppTest, **given: str | date) -> AppTest:
     return at
 
 
-@pytest.mark.parametrize("role", ["operations", "claims", "finance", "supervisor"])
+@every_case("role", ["operations", "claims", "finance", "supervisor"])
 def test_the_privacy_desk_is_closed_to_other_roles(role: str) -> None:
     assert {each.path for each in menu.refused_screens(person_of(role))} >= set(PAGES)
 

@@ -13,7 +13,6 @@ from core.store.operations import statistics
 from core.ui.frame import menu
 from tests.ui.conftest import ROOT, Screen, texts
 
-pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 RECORD = re.compile(r"record_pages\.|= record\(")
 # Pages that stand below a list and are opened by the id of one record.
 RECORD_PAGES = {

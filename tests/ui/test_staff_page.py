@@ -10,7 +10,6 @@ from core.services.people.staff_list import StaffFilter, StaffRow
 from core.store.access import Scope, Store
 from tests.ui.conftest import Screen, address, follow, labels, lists, press, row_links, texts
 
-pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 LIST, ONE = "admin/staff.py", "admin/person.py"
 PASSWORD = "correct horse battery"
 

@@ -62,6 +62,18 @@ def test_a_month_is_prepared_at_once_and_another_person_approves(finance: Financ
     assert [f"/statements/{row.id}.{name}" for name in ("pdf", "xlsx", "csv")] == links
 
 
+def test_a_dispute_and_its_settlement_stand_in_the_history(finance: Finance, screen: Screen, partner: Partner) -> None:
+    made = finance.do(statements.prepare, Party("distributor", partner.id), date(2026, 8, 1), by="funmi")
+    for state, note in (("Approved", ""), ("Sent", ""), ("Disputed", "Two policies are missing")):
+        finance.do(statement_states.move, made, state, by="femi", note=note)
+    at = press(open_page(screen, finance, ONE, by="wale", id=str(made)), "Settle the dispute")
+    at.text_input(key="decision.field.note").set_value("They were of September")
+    confirm(at)
+    shown = " ".join(str(text.value) for text in at.text) + texts(at)
+    for said in ("Disputed", "Two policies are missing", "Dispute settled", "They were of September"):
+        assert said in shown
+
+
 def test_a_header_sorts_every_account_of_the_month(finance: Finance, screen: Screen) -> None:
     at = open_page(screen, finance, LIST, month="2026-08", order="month-back")
     rows = finance.read(statement_overview.list_month, date(2026, 8, 1))

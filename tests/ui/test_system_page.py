@@ -1,18 +1,18 @@
 """System on the screen: healthy at a glance, and the check of the whole store with what it found."""
 
-import pytest
 import sqlalchemy as sa
 
 from core import clock
 from core.services.admin import automations
 from core.services.finance import agreements
 from core.services.finance.parties import Party
+from core.services.mail import mail
 from core.store.access import Scope, Store
+from core.store.schema.tables import WebhookEndpoint
 from tests.conftest import Partner
 from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, press, texts
 
-pytestmark = pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 PAGE = "admin/system.py"
 
 
@@ -40,6 +40,18 @@ def test_what_does_not_hold_is_shown_by_its_rule(screen: Screen, store: Store, p
     at.session_state["system.check"].wait()
     at.run()
     assert "rules do not hold" in at.error[0].value
+
+
+def test_endpoints_that_are_disabled_are_named_and_e_mail_without_a_server_is_not_configured(
+    screen: Screen, store: Store, partner: Partner
+) -> None:
+    with store.writing(Scope.system()) as session:
+        owner = {"distributor_id": partner.id, "is_live": True, "url": "https://x.example/", "secret": ""}
+        session.insert(*(WebhookEndpoint(state=state, **owner) for state in ("disabled", "failing", "active")))
+        mail.send(session, "a@b.example", "endpoint failing", {"mode": "live", "endpoint": "x", "reason": "y"})
+    said = texts(screen("admin", path=PAGE))
+    assert "Webhook endpoints: 1 failing and 1 disabled" in said
+    assert "Not configured: set COVERDESK" in said.replace("\\", "")
 
 
 def test_a_licence_that_ends_soon_is_named(screen: Screen, store: Store, partner: Partner) -> None:

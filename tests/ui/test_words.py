@@ -3,9 +3,8 @@
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
-import pytest
-
 from core.ui.kit import words
+from tests.every_case import every_case
 
 
 def test_money_is_shown_with_its_kobo() -> None:
@@ -15,14 +14,12 @@ def test_money_is_shown_with_its_kobo() -> None:
     assert words.naira(None) == words.naira_of(None) == "–"
 
 
-@pytest.mark.parametrize(
-    ("typed", "read"), [("₦100,000.50", "100000.50"), (" 1 000 ", "1000"), (None, ""), ("1,50", "1,50")]
-)
+@every_case(("typed", "read"), [("₦100,000.50", "100000.50"), (" 1 000 ", "1000"), (None, ""), ("1,50", "1,50")])
 def test_an_amount_is_read_however_it_is_typed(typed: str | None, read: str) -> None:
     assert words.read_naira(typed) == read
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("typed", "shown"), [("100000", "100,000"), ("1,5", "1,5"), ("99.5", "99.5"), ("1.005", "1.005"), ("x", "x")]
 )
 def test_an_amount_is_tidied_once_typed_and_nonsense_is_left(typed: str, shown: str) -> None:
@@ -49,7 +46,7 @@ def test_shares_and_counts() -> None:
     assert words.count(1234567) == "1,234,567"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "title"),
     [("loan_start_date", "Loan start date"), ("email", "E-mail"), ("bvn", "BVN"), ("id_image", "ID image")],
 )

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from core import clock, reference
 from core.api.http import envelope
 from core.api.http.envelope import Failure, envelope_model
+from core.covers import numbers
 from core.covers.fields import build_example
 from core.covers.request import Request
 from core.services.examples import claim as claim_example
@@ -36,18 +37,18 @@ def _first(rows: Sequence[Any]) -> Any:
 
 
 BY_SHAPE: Mapping[str, Callable[[], Any]] = {
-    "Purchases": _page("purchases", sale_example.build_purchase),
-    "Purchase": _one("purchase", sale_example.build_purchase),
-    "Products": _page("products", sale_example.build_product),
-    "Product": _one("product", sale_example.build_product),
-    "Categories": _page("product_category", sale_example.counted_category),
-    "Policies": _page("policies", sale_example.build_policy),
+    "PurchasePage": _page("purchases", sale_example.build_purchase),
+    "OnePurchase": _one("purchase", sale_example.build_purchase),
+    "ProductPage": _page("products", sale_example.build_product),
+    "OneProduct": _one("product", sale_example.build_product),
+    "CategoryList": _page("product_category", sale_example.counted_category),
+    "PolicyPage": _page("policies", sale_example.build_listed_policy),
     "Policy": sale_example.build_policy,
     "UnderPolicy": _one("policy", sale_example.build_policy),
-    "OnePolicy": _one("policy", sale_example.build_policy),
-    "Price": sale_example.build_price,
-    "Claims": _page("claims", claim_example.build_claim),
-    "Claim": _one("claim", claim_example.build_claim),
+    "OnePolicy": _one("policy", sale_example.build_full_policy),
+    "ComputedPrice": sale_example.build_price,
+    "ClaimPage": _page("claims", claim_example.build_claim),
+    "OneClaim": _one("claim", claim_example.build_claim),
     "File": claim_example.build_file,
     "Names": lambda: list(reference.genders()),
     "FeatureLists": lambda: {"genders": list(reference.genders())},
@@ -55,22 +56,22 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "StatesWithLgas": lambda: _first(reference.states()),
     "VehicleMakes": lambda: _first(reference.list_vehicle_makes(None)),
     "VehicleModels": lambda: _first(reference.list_vehicle_models(reference.list_vehicle_makes(None)[0].id, None)),
-    "Renewals": _page("renewals", sale_example.build_renewal),
+    "RenewalPage": _page("renewals", sale_example.build_renewal),
     "Renewal": sale_example.build_renewal,
-    "Customers": _page("customers", sale_example.build_customer),
-    "Customer": _one("customer", sale_example.build_customer),
-    "Statements": _page("statements", statement_records.build_example),
-    "Statement": _one("statement", statement_records.build_example),
-    "Events": lambda: {
+    "CustomerPage": _page("customers", sale_example.build_customer),
+    "OneCustomer": _one("customer", sale_example.build_customer),
+    "StatementPage": _page("statements", statement_records.build_example),
+    "OneStatement": _one("statement", statement_records.build_example),
+    "EventPage": lambda: {
         "events": [webhook_example.build_event()],
         "cursor": webhook_example.EVENT_ID,
         "has_more": False,
     },
-    "EventTypes": lambda: {"event_types": [webhook_example.build_event_type()]},
+    "EventTypeList": lambda: {"event_types": [webhook_example.build_event_type()], **envelope.counts(1)},
     "RegisteredEndpoint": lambda: {"endpoint": webhook_example.build_endpoint(), "secret": webhook_example.SECRET},
     "OneEndpoint": _one("endpoint", webhook_example.build_endpoint),
-    "Endpoints": lambda: {"endpoints": [webhook_example.build_endpoint()]},
-    "Deliveries": _page("deliveries", webhook_example.build_delivery),
+    "EndpointList": _page("endpoints", webhook_example.build_endpoint),
+    "DeliveryPage": _page("deliveries", webhook_example.build_delivery),
     "OneDelivery": _one("delivery", webhook_example.build_delivery),
     "PingResult": webhook_example.build_ping,
     "EventCount": lambda: {"events": 12, "queued": True},
@@ -207,9 +208,64 @@ def _add_examples(responses: dict[str, Any]) -> None:
             media["example"] = {"responseCode": 1, "responseText": stated["description"], "data": BY_SHAPE[shape]()}
 
 
-def form_body(content: dict[str, Any]) -> dict[str, Any]:
-    """The OpenAPI of a body that is parsed by hand, by media type, and the Idempotency-Key header."""
-    return {"requestBody": {"required": True, "content": content}, "parameters": [_KEY_PARAMETER]}
+_JSON_TOO: Final = (
+    "A JSON body with the same names is taken in place of the form; its documents are then addresses that"
+    " `/v1/upload-file` gave. A form may have such an address, as a text, in place of a file as well."
+)
+
+
+def form_body(
+    model: type[Request], files: Iterable[str], *, example: dict[str, Any] | None = None, takes_json: bool = False
+) -> dict[str, Any]:
+    """The OpenAPI of a multipart body that is parsed by hand, and the Idempotency-Key header.
+
+    The document has the form alone, in which whatever is no file is a text: generators of clients can make neither a
+    field of two kinds nor a body of two media types. What else is taken is said in words.
+    """
+    media = {"schema": build_form_schema(model, files), **({} if example is None else {"example": example})}
+    body: dict[str, Any] = {"required": True, "content": {"multipart/form-data": media}}
+    return {
+        "requestBody": {"description": _JSON_TOO, **body} if takes_json else body,
+        "parameters": [_KEY_PARAMETER],
+    }
+
+
+def build_form_schema(model: type[Request], files: Iterable[str]) -> dict[str, Any]:
+    """Return the schema of a model as a form: files are bytes, anything else a text, and nothing is null."""
+    schema = model.model_json_schema()
+    properties = {name: _as_text(part) for name, part in schema["properties"].items()}
+    for name in files:
+        properties[name] = {"format": "binary", **_pick(properties[name], "title", "description"), "type": "string"}
+    return {**schema, "title": f"{model.__name__.removesuffix('Request')}Form", "properties": properties}
+
+
+def _as_text(part: dict[str, Any]) -> dict[str, Any]:
+    plain = _without_null(part)
+    if plain["type"] == "number":
+        pattern = numbers.ABOVE_ZERO_PATTERN if "exclusiveMinimum" in plain else numbers.AMOUNT_PATTERN
+        return {**_pick(plain, "title"), "type": "string", "pattern": pattern, "description": _AMOUNT}
+    if plain["type"] == "boolean":
+        return {**_pick(plain, "title", "description"), "type": "string", "enum": ["true", "false"]}
+    if plain.get("format") == "date":
+        # Some clients write a date of theirs as an instant in UTC, which may lie in the day before.
+        words = " ".join((*_pick(plain, "description").values(), "As YYYY-MM-DD."))
+        return {**_pick(plain, "title"), "type": "string", "pattern": _DAY_PATTERN, "description": words}
+    return plain
+
+
+def _without_null(part: dict[str, Any]) -> dict[str, Any]:
+    """A form and an address have no null: what is not given is left out, though the model of it may be None."""
+    kinds = [kind for kind in part.get("anyOf", ()) if kind != {"type": "null"}]
+    rest = {word: value for word, value in part.items() if word != "anyOf" and (word, value) != ("default", None)}
+    return {**rest, **kinds[0]} if len(kinds) == 1 else {**rest, "anyOf": kinds} if kinds else rest
+
+
+def _pick(part: dict[str, Any], *words: str) -> dict[str, Any]:
+    return {word: part[word] for word in words if word in part}
+
+
+_AMOUNT: Final = "In naira, with at most two decimals."
+_DAY_PATTERN: Final = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 
 def document(app: FastAPI) -> dict[str, Any]:
@@ -231,17 +287,6 @@ def _name_operations(app: FastAPI, paths: dict[str, Any]) -> None:
         if isinstance(route, APIRoute) and route.include_in_schema:
             for method in route.methods or ():
                 paths[route.path_format][method.lower()]["operationId"] = route.name
-
-
-def _take_null_away(parameters: Iterable[dict[str, Any]]) -> None:
-    """A parameter is there or not: an address has no null, though the model of the query has."""
-    for parameter in parameters:
-        schema = parameter["schema"]
-        kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
-        if len(kinds) == 1:
-            parameter["schema"] = {**{k: v for k, v in schema.items() if k != "anyOf"}, **kinds[0]}
-        elif kinds:
-            schema["anyOf"] = kinds
 
 
 def _name_bodies(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
@@ -270,7 +315,8 @@ def _document_of(app: FastAPI, _: date, base_url: str) -> dict[str, Any]:
             # FastAPI states its own 422, which we never answer: a broken field is 400 (contract E4).
             operation["responses"].pop("422", None)
             _add_examples(operation["responses"])
-            _take_null_away(operation.get("parameters", ()))
+            for parameter in operation.get("parameters", ()):
+                parameter["schema"] = _without_null(parameter["schema"])
             _name_bodies(operation, schemas)
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)

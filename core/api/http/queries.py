@@ -10,6 +10,7 @@ from uuid import UUID
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, create_model
 
 from core import clock, ids
+from core.covers import numbers
 from core.covers.faults import fault
 from core.covers.fields import Naira, one_of
 from core.covers.request import Request, has_control_characters, refuse_unless
@@ -33,7 +34,13 @@ _ZONED = (
     "The time zone of the days in `start_date` and `end_date`, and of their timestamps without an offset. With"
     " Africa/Lagos the days of a month hold what the desk and the statements have of that month."
 )
-_DAY = {"anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}]}
+# A text, as a client of the document could not make a field of two kinds; addresses have texts alone.
+_DAY = {
+    "type": "string",
+    "description": "A day as YYYY-MM-DD, or an ISO 8601 timestamp.",
+    "examples": ["2026-11-01", "2026-11-01T08:30:00Z"],
+}
+_AMOUNT = {"type": "string", "pattern": numbers.AMOUNT_PATTERN, "examples": ["1000.50"]}
 
 
 def _uuid(value: object) -> UUID:
@@ -183,7 +190,7 @@ _TYPES: Mapping[type[FilterField], Any] = {
     fields.Member: Id,
     fields.Flag: Boolean,
     fields.Texts: Text,
-    fields.Naira: Naira,
+    fields.Naira: Annotated[Naira, WithJsonSchema(_AMOUNT)],
 }
 
 

@@ -14,6 +14,7 @@ from starlette.types import Scope as Connection
 
 from core.api.http.auth import caller_of
 from core.api.http.ignored_parameters import naming
+from core.covers.request import Request as QueryModel
 from core.covers.request import build_faults
 from core.errors import FieldFault, InvalidInput
 
@@ -32,7 +33,8 @@ class ReadRoute(APIRoute):
         if self.methods == {"GET"} and wanted.request_param_name is None:
             refuse_unbound(path, wanted)
             self.app = self._answer
-        self._known = frozenset(field for _, model in self._queries for field in getattr(model, "model_fields", ()))
+        models = [model for _, model in self._queries if issubclass(model, QueryModel)]
+        self._known = frozenset(name for model in models for name in (*model.model_fields, *model.aliases))
 
     async def handle(self, scope: Connection, receive: Receive, send: Send) -> None:
         """Answer a request that matched; unknown names of its query string are told in a header."""

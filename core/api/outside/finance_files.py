@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from datetime import date
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -47,7 +47,13 @@ def serve(request: Request, *, work: Work) -> Response:
 
 
 def file_of(
-    chunks: Iterator[bytes], format_: str, columns: Sequence[Column], *, title: str, facts: list[tuple[str, Any]]
+    chunks: Iterator[bytes],
+    format_: str,
+    columns: Sequence[Column],
+    *,
+    title: str,
+    facts: list[tuple[str, Any]],
+    created_at: datetime | None = None,
 ) -> bytes:
     """Return CSV lines as they are, or as a workbook with the facts on a second sheet."""
     if format_ == "csv":
@@ -57,7 +63,9 @@ def file_of(
     with TemporaryDirectory(prefix="coverdesk-finance-") as folder:
         path = Path(folder, "file.xlsx")
         path.touch(mode=0o600)
-        for _ in workbooks.write_workbook(path, chunks, columns, title=title, facts=lambda: facts):
+        for _ in workbooks.write_workbook(
+            path, chunks, columns, title=title, facts=lambda: facts, created_at=created_at
+        ):
             pass
         return path.read_bytes()
 
@@ -102,6 +110,7 @@ def _bordereau(request: Request, _: Person) -> tuple[str, bytes]:
             bordereau_columns.OF[row.kind],
             title=f"{bordereau_reading.KIND_NAMES[row.kind]} bordereau",
             facts=bordereau_reading.facts_of(row),
+            created_at=row.issued_at,
         )
     return f"{row.number}-{row.month:%Y-%m}.{format_}", content
 

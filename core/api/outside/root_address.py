@@ -1,8 +1,11 @@
 """Tells the screens' script where the process stands, so that it does not look for it below every address.
 
 Without it the framework asks `/purchases/_stcore/health` before `/_stcore/health` and writes a 404 on the console of
-every deep link. The page that it sends for each address is a static file: its head gets that line, our style and name.
+every deep link. The page that it sends for each address is a static file: its head gets that line, our style and name,
+and the addresses of scripts that are loaded beside it.
 """
+
+from collections.abc import Sequence
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Send
@@ -13,6 +16,11 @@ _HEAD = b"<head>"
 SCRIPT = b"<script>{ const root = location.origin + '/';" + (
     b" window.__streamlit = { BACKEND_BASE_URL: root, MAIN_PAGE_BASE_URL: root }; }</script>"
 )
+# Loaded while nothing else is to be done, so that the first screen that needs it does not wait for it.
+_BESIDE = (
+    "<script>addEventListener('load', () => (window.requestIdleCallback || setTimeout)(() =>"
+    " import(location.origin + '/{path}').catch(() => {{}})));</script>"
+)
 _NAME, _OUR_NAME = b"<title>Streamlit</title>", b"<title>Coverdesk</title>"
 _MARK = b'<div id="root">'
 # An answer to these is packed, or says only that nothing has changed.
@@ -22,9 +30,10 @@ _UNWANTED = {b"accept-encoding", b"if-none-match", b"if-modified-since"}
 class RootAddress:
     """Adds the line to the framework's page; whatever else is sent passes as it is."""
 
-    def __init__(self, app: ASGIApp, style: str = "") -> None:
+    def __init__(self, app: ASGIApp, style: str = "", beside: Sequence[str] = ()) -> None:
         self.app = app
-        self._added = SCRIPT + b"<style>" + style.encode() + b"</style>"
+        scripts = "".join(_BESIDE.format(path=path) for path in beside)
+        self._added = SCRIPT + f"<style>{style}</style>{scripts}".encode()
 
     async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         """Pass the request on; hold back an HTML page until it is whole."""

@@ -12,7 +12,7 @@ from core.api.http.forms import Form
 from core.api.http.idempotent_post import run_once, run_once_async
 from core.api.http.queries import Id
 from core.api.http.reads import ReadRoute
-from core.api.v1.claims import Claim, read_submitted
+from core.api.v1.claims import OneClaim, read_submitted
 from core.covers import fields
 from core.covers import request as requests
 from core.covers.claims.registry import LINES
@@ -45,18 +45,11 @@ ClaimDocuments: type[Body] = create_model(
 )
 
 
-def _as_form() -> dict[str, Any]:
-    schema = ClaimDocuments.model_json_schema()
-    for name in _NAMES:
-        schema["properties"][name] = {"anyOf": [{"type": "string", "format": "binary"}, schema["properties"][name]]}
-    return {**schema, "title": "ClaimDocumentsForm"}
-
-
 @router.post(
     "/{claim_id}/answers",
     status_code=201,
     summary="Answer what a claimant was asked",
-    responses=openapi.answers(Claim, _ANSWERED, status=201, found=True),
+    responses=openapi.answers(OneClaim, _ANSWERED, status=201, found=True),
     openapi_extra=openapi.body_example(AnswerInput),
 )
 async def answer_claim_question(request: Request, caller: Signed, claim_id: Id, body: AnswerInput) -> Response:
@@ -73,13 +66,8 @@ async def answer_claim_question(request: Request, caller: Signed, claim_id: Id, 
     "/{claim_id}/documents",
     status_code=201,
     summary="Add documents to a claim",
-    responses=openapi.answers(Claim, _ADDED, status=201, found=True),
-    openapi_extra=openapi.form_body(
-        {
-            "multipart/form-data": {"schema": _as_form(), "example": {}},
-            "application/json": {"schema": ClaimDocuments.model_json_schema(), "example": {}},
-        }
-    ),
+    responses=openapi.answers(OneClaim, _ADDED, status=201, found=True),
+    openapi_extra=openapi.form_body(ClaimDocuments, _NAMES, example={}, takes_json=True),
 )
 async def upload_claim_documents(request: Request, caller: Signed, claim_id: Id) -> Response:
     """Add documents to a claim of yours that is not decided, or better copies; files, or addresses of your uploads."""

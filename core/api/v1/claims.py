@@ -1,8 +1,8 @@
 """Claims over the API: lodge, list, search, get (contract C1-C6, P6)."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -11,7 +11,7 @@ from core.api.http.auth import Signed
 from core.api.http.envelope import list_response, success
 from core.api.http.forms import Form
 from core.api.http.idempotent_post import run_once
-from core.api.http.queries import FilterQuery, Id, PageQuery
+from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
 from core.covers import fields
 from core.covers import request as requests
@@ -33,33 +33,39 @@ router = APIRouter(route_class=ReadRoute, prefix="/claims", tags=["Claims"])
 _LISTED, _ONE, _LODGED = "Claims retrieved", "Claim retrieved", "Claim submitted"
 
 
-class Claims(openapi.Listed):
+class ClaimPage(openapi.Listed):
     """A page of claims."""
 
     claims: list[ClaimRecord]
 
 
-class Claim(openapi.Shape):
+class OneClaim(openapi.Shape):
     """One claim."""
 
     claim: ClaimRecord
 
 
-@router.get("", responses=openapi.answers(Claims, _LISTED), summary="List claims")
-def list_claims(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
-    """Every claim of yours, newest first, with its policy, customer, insurer and status history."""
+class ClaimQuery(FilterQuery[ClaimFilter]):
+    """Query of claims; the status may have the name that it has in a claim."""
+
+    aliases: ClassVar[Mapping[str, str]] = {"claim_status": "status"}
+
+
+@router.get("", responses=openapi.answers(ClaimPage, _LISTED), summary="List claims")
+def list_claims(caller: Signed, query: Annotated[ClaimQuery, Query()]) -> Response:
+    """Every claim of yours that meets the conditions, newest first, with its policy, customer, insurer and history."""
     with reading(caller.scope) as session:
-        return _page(claims.list_claims(session, paging=query.paging()))
+        return _page(claims.list_claims(session, query.criteria(), query.paging()))
 
 
-@router.get("/search", responses=openapi.answers(Claims, _LISTED), summary="Search claims")
-def search_claims(caller: Signed, query: Annotated[FilterQuery[ClaimFilter], Query()]) -> Response:
+@router.get("/search", responses=openapi.answers(ClaimPage, _LISTED), summary="Search claims")
+def search_claims(caller: Signed, query: Annotated[ClaimQuery, Query()]) -> Response:
     """Claims that meet every condition given."""
     with reading(caller.scope) as session:
         return _page(claims.list_claims(session, query.criteria(), query.paging()))
 
 
-@router.get("/{claim_id}", responses=openapi.answers(Claim, _ONE, found=True), summary="One claim")
+@router.get("/{claim_id}", responses=openapi.answers(OneClaim, _ONE, found=True), summary="One claim")
 def get_claim(caller: Signed, claim_id: Id) -> Response:
     """One claim in full."""
     with reading(caller.scope) as session:
@@ -78,20 +84,7 @@ class _LodgingRoute:
     def build_body(self) -> dict[str, Any]:
         """The request body for OpenAPI, with an example that works."""
         example = fields.build_example(self.model)
-        return openapi.form_body(
-            {
-                "multipart/form-data": {"schema": self._build_form_schema(), "example": example},
-                "application/json": {"schema": self.model.model_json_schema(), "example": example},
-            }
-        )
-
-    def _build_form_schema(self) -> dict[str, Any]:
-        """The body as a multipart form, where each document is a file or the address of one."""
-        schema = self.model.model_json_schema()
-        for name in self.documents:
-            link = schema["properties"][name]
-            schema["properties"][name] = {"anyOf": [{"type": "string", "format": "binary"}, link]}
-        return {**schema, "title": f"{self.model.__name__.removesuffix('Request')}Form"}
+        return openapi.form_body(self.model, self.documents, example=example, takes_json=True)
 
 
 _CREDIT_LIFE: Final = _LodgingRoute("credit-life", "credit life", CreditLifeClaimRequest, requirements.DOCUMENTS)
@@ -101,7 +94,7 @@ _CREDIT_LIFE: Final = _LodgingRoute("credit-life", "credit life", CreditLifeClai
     "/credit-life",
     status_code=201,
     summary="Lodge a credit life claim",
-    responses=openapi.answers(Claim, _LODGED, status=201),
+    responses=openapi.answers(OneClaim, _LODGED, status=201),
     openapi_extra=_CREDIT_LIFE.build_body(),
 )
 async def lodge_credit_life_claim(request: Request, caller: Signed) -> Response:
@@ -130,7 +123,7 @@ def _add_routes() -> None:
             methods=["POST"],
             status_code=201,
             summary=f"Lodge a {door.title} claim",
-            responses=openapi.answers(Claim, _LODGED, status=201),
+            responses=openapi.answers(OneClaim, _LODGED, status=201),
             openapi_extra=door.build_body(),
         )
 

@@ -2,22 +2,24 @@
 
 from dataclasses import replace
 from typing import Annotated, Any
+from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 
 from core.api.http import openapi
 from core.api.http.auth import Signed
 from core.api.http.envelope import list_response, success
-from core.api.http.queries import FilterQuery, Id, PageQuery
+from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
-from core.api.v1.claims import Claims
-from core.api.v1.policies import Policies
-from core.api.v1.purchases import Purchases
-from core.api.v1.renewals import Renewals
+from core.api.v1.claims import ClaimPage, ClaimQuery
+from core.api.v1.policies import PolicyPage
+from core.api.v1.purchases import PurchasePage
+from core.api.v1.renewals import RenewalPage
+from core.errors import InvalidInput
 from core.services.claims.lists import claims
-from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import customers
 from core.services.customers.filter import CustomerFilter
+from core.services.filters.declaration import F
 from core.services.paging import Page
 from core.services.policies import policies
 from core.services.policies.filter import PolicyFilter
@@ -32,15 +34,19 @@ router = APIRouter(route_class=ReadRoute, prefix="/customers", tags=["Customers"
 _ONE = "Customer retrieved"
 
 
-class _Customers(openapi.Listed):
+class CustomerPage(openapi.Listed):
+    """A page of customers."""
+
     customers: list[CustomerRecord]
 
 
-class _Customer(openapi.Shape):
+class OneCustomer(openapi.Shape):
+    """One customer."""
+
     customer: CustomerRecord
 
 
-@router.get("", responses=openapi.answers(_Customers, "Customers retrieved"), summary="List customers")
+@router.get("", responses=openapi.answers(CustomerPage, "Customers retrieved"), summary="List customers")
 def list_customers(caller: Signed, query: Annotated[FilterQuery[CustomerFilter], Query()]) -> Response:
     """Customers of yours, newest first; `search` finds any part of names, e-mail or phone."""
     with reading(caller.scope) as session:
@@ -49,7 +55,7 @@ def list_customers(caller: Signed, query: Annotated[FilterQuery[CustomerFilter],
 
 @router.get(
     "/has-purchased",
-    responses=openapi.answers(_Customers, "Customers retrieved"),
+    responses=openapi.answers(CustomerPage, "Customers retrieved"),
     summary="List customers that purchased",
 )
 def list_customers_that_purchased(caller: Signed, query: Annotated[FilterQuery[CustomerFilter], Query()]) -> Response:
@@ -61,58 +67,76 @@ def list_customers_that_purchased(caller: Signed, query: Annotated[FilterQuery[C
 
 @router.get(
     "/purchases/{customer_id}",
-    responses=openapi.answers(Purchases, "Purchases retrieved", found=True),
+    responses=openapi.answers(PurchasePage, "Purchases retrieved", found=True),
     summary="Their purchases",
 )
-def list_purchases_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+def list_purchases_of_customer(
+    caller: Signed, customer_id: Id, query: Annotated[FilterQuery[PurchaseFilter], Query()]
+) -> Response:
     """List the purchases of one customer, newest first."""
     with reading(caller.scope) as session:
         customers.get_customer(session, customer_id)
-        wanted = PurchaseFilter(customer_id=customer_id)
+        wanted = _criteria_of(query, customer_id)
         return _page("purchases", purchases.list_purchases(session, wanted, query.paging(), ends=True))
 
 
 @router.get(
     "/renewals/{customer_id}",
-    responses=openapi.answers(Renewals, "Renewals retrieved", found=True),
+    responses=openapi.answers(RenewalPage, "Renewals retrieved", found=True),
     summary="Their renewals",
 )
-def list_renewals_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+def list_renewals_of_customer(
+    caller: Signed, customer_id: Id, query: Annotated[FilterQuery[RenewalFilter], Query()]
+) -> Response:
     """The renewals of one customer, newest first."""
     with reading(caller.scope) as session:
         customers.get_customer(session, customer_id)
-        return _page(
-            "renewals", renewal_records.list_renewals(session, RenewalFilter(customer_id=customer_id), query.paging())
-        )
+        wanted = _criteria_of(query, customer_id)
+        return _page("renewals", renewal_records.list_renewals(session, wanted, query.paging()))
 
 
 @router.get(
     "/policies/{customer_id}",
-    responses=openapi.answers(Policies, "Policies retrieved", found=True),
+    responses=openapi.answers(PolicyPage, "Policies retrieved", found=True),
     summary="Their policies",
 )
-def list_policies_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+def list_policies_of_customer(
+    caller: Signed, customer_id: Id, query: Annotated[FilterQuery[PolicyFilter], Query()]
+) -> Response:
     """The policies of one customer in their list form, newest first."""
     with reading(caller.scope) as session:
         customers.get_customer(session, customer_id)
-        return _page("policies", policies.list_policies(session, PolicyFilter(customer_id=customer_id), query.paging()))
+        wanted = _criteria_of(query, customer_id)
+        return _page("policies", policies.list_policies(session, wanted, query.paging()))
 
 
 @router.get(
-    "/claims/{customer_id}", responses=openapi.answers(Claims, "Claims retrieved", found=True), summary="Their claims"
+    "/claims/{customer_id}",
+    responses=openapi.answers(ClaimPage, "Claims retrieved", found=True),
+    summary="Their claims",
 )
-def list_claims_of_customer(caller: Signed, customer_id: Id, query: Annotated[PageQuery, Query()]) -> Response:
+def list_claims_of_customer(caller: Signed, customer_id: Id, query: Annotated[ClaimQuery, Query()]) -> Response:
     """The claims of one customer, newest first."""
     with reading(caller.scope) as session:
         customers.get_customer(session, customer_id)
-        return _page("claims", claims.list_claims(session, ClaimFilter(customer_id=customer_id), query.paging()))
+        wanted = _criteria_of(query, customer_id)
+        return _page("claims", claims.list_claims(session, wanted, query.paging()))
 
 
-@router.get("/{customer_id}", responses=openapi.answers(_Customer, _ONE, found=True), summary="One customer")
+@router.get("/{customer_id}", responses=openapi.answers(OneCustomer, _ONE, found=True), summary="One customer")
 def get_customer(caller: Signed, customer_id: Id) -> Response:
     """One customer in full."""
     with reading_autocommit(caller.scope) as session:
         return success({"customer": customers.get_customer(session, customer_id)}, _ONE)
+
+
+def _criteria_of(query: "FilterQuery[F]", customer_id: UUID) -> F:
+    """Return the criteria of a query for the customer of the address; InvalidInput where it names another."""
+    wanted: Any = query.criteria()
+    if wanted.customer_id not in {None, customer_id}:
+        raise InvalidInput.for_field("customer_id", "must be the customer of the address")
+    found: F = replace(wanted, customer_id=customer_id)
+    return found
 
 
 def _page(key: str, page: Page[Any]) -> Response:

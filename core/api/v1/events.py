@@ -13,14 +13,14 @@ from pydantic import BeforeValidator, Field
 
 from core.api.http import openapi
 from core.api.http.auth import Signed
-from core.api.http.envelope import success
+from core.api.http.envelope import list_response, success
 from core.api.http.queries import Id, QueryString, whole_number
 from core.api.http.reads import ReadRoute
 from core.dispatch import events as event_dispatch
 from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter, FeedPage
 from core.services.examples import webhook as webhook_example
-from core.services.shapes import Moment
+from core.services.shapes import Mode, Moment
 from core.store.access import Scope, reading, store
 
 router = APIRouter(route_class=ReadRoute, tags=["Events"])
@@ -51,21 +51,29 @@ class EventQuery(QueryString):
         return FeedFilter(types=feed.parse_types(self.types), object_id=self.object_id)
 
 
+class EventObject(openapi.Shape):
+    """The record that an event is about, and where it is read."""
+
+    type: str = Field(examples=["policy"])
+    id: UUID
+    url: str
+
+
 class EventRecord(openapi.Shape):
     """An event as webhooks bring it, field by field."""
 
     id: UUID
-    type: str = Field(examples=["policy.activated"])
+    type: str = Field(examples=["policy.activated"], description="One of `/v1/event-types`, which may grow.")
     timestamp: Moment
-    mode: str = Field(examples=["test"])
+    mode: Mode
     version: str = Field(examples=["1"])
     sequence: int = Field(description="Counts the events of the object: of two, the higher is the later.")
-    object: dict[str, str]
+    object: EventObject
     data: dict[str, Any]
     previous: dict[str, Any]
 
 
-class Events(openapi.Shape):
+class EventPage(openapi.Shape):
     """Events, oldest first, and where to go on."""
 
     events: list[EventRecord]
@@ -79,17 +87,17 @@ class EventTypeRecord(openapi.Shape):
     type: str
     object: str
     when: str
-    schema_: dict[str, Any] = Field(alias="schema")
-    sample: dict[str, Any]
+    schema_: dict[str, Any] = Field(alias="schema", description="The JSON schema of the event's whole body.")
+    sample: EventRecord
 
 
-class EventTypes(openapi.Shape):
+class EventTypeList(openapi.Listed):
     """Every type of event."""
 
     event_types: list[EventTypeRecord]
 
 
-@router.get("/events", responses=openapi.answers(Events, _LISTED), summary="Follow events")
+@router.get("/events", responses=openapi.answers(EventPage, _LISTED), summary="Follow events")
 async def list_events(caller: Signed, query: Annotated[EventQuery, Query()]) -> Response:
     """Your events since a cursor, oldest first. Whoever follows the cursor misses none and sees none twice."""
     criteria, until, me = query.criteria(), time.monotonic() + query.wait, object()
@@ -115,7 +123,7 @@ def _read(scope: Scope, criteria: FeedFilter, after: UUID | None, limit: int) ->
         return feed.read_page(session, criteria, after=after, limit=limit)
 
 
-@router.get("/event-types", responses=openapi.answers(EventTypes, _TYPES), summary="Types of events")
+@router.get("/event-types", responses=openapi.answers(EventTypeList, _TYPES), summary="Types of events")
 def list_event_types(caller: Signed) -> Response:
     """Every type of event with what makes it, the JSON schema of its body, and a sample."""
     return Response(_event_types(), media_type="application/json")
@@ -124,4 +132,4 @@ def list_event_types(caller: Signed) -> Response:
 @cache
 def _event_types() -> bytes:
     found = [webhook_example.describe(each) for each in catalogue.EVENT_TYPES]
-    return success({"event_types": found}, _TYPES).body  # type: ignore[return-value]
+    return list_response("event_types", found, len(found), _TYPES).body  # type: ignore[return-value]

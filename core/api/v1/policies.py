@@ -7,36 +7,38 @@ from fastapi import APIRouter, Query, Response
 from core.api.http import openapi
 from core.api.http.auth import Signed
 from core.api.http.envelope import list_response, success
-from core.api.http.queries import FilterQuery, Id, PageQuery
+from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
 from core.services.paging import Page
 from core.services.policies import policies
 from core.services.policies.filter import PolicyFilter
-from core.services.shapes import PolicyRecord
+from core.services.shapes import FullPolicyRecord, ListedPolicyRecord
 from core.store.access import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/policies", tags=["Policies"])
 _LISTED, _ONE = "Policies retrieved", "Policy retrieved"
 
 
-class Policies(openapi.Listed):
+class PolicyPage(openapi.Listed):
     """A page of policies."""
 
-    policies: list[PolicyRecord]
+    policies: list[ListedPolicyRecord]
 
 
-class _OnePolicy(openapi.Shape):
-    policy: PolicyRecord
+class OnePolicy(openapi.Shape):
+    """One policy."""
+
+    policy: FullPolicyRecord
 
 
-@router.get("", responses=openapi.answers(Policies, _LISTED), summary="List policies")
-def list_policies(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
-    """Every policy of yours in its list form, newest first."""
+@router.get("", responses=openapi.answers(PolicyPage, _LISTED), summary="List policies")
+def list_policies(caller: Signed, query: Annotated[FilterQuery[PolicyFilter], Query()]) -> Response:
+    """Every policy of yours that meets the conditions, in its list form, newest first."""
     with reading(caller.scope) as session:
-        return _page(policies.list_policies(session, paging=query.paging()))
+        return _page(policies.list_policies(session, query.criteria(), query.paging()))
 
 
-@router.get("/search", responses=openapi.answers(Policies, _LISTED), summary="Search policies")
+@router.get("/search", responses=openapi.answers(PolicyPage, _LISTED), summary="Search policies")
 def search_policies(caller: Signed, query: Annotated[FilterQuery[PolicyFilter], Query()]) -> Response:
     """Policies that meet every condition given; `status` true means in force now.
 
@@ -46,12 +48,12 @@ def search_policies(caller: Signed, query: Annotated[FilterQuery[PolicyFilter], 
         return _page(policies.list_policies(session, query.criteria(), query.paging()))
 
 
-@router.get("/{policy_id}", responses=openapi.answers(_OnePolicy, _ONE, found=True), summary="One policy")
+@router.get("/{policy_id}", responses=openapi.answers(OnePolicy, _ONE, found=True), summary="One policy")
 def get_policy(caller: Signed, policy_id: Id) -> Response:
     """One policy with its customer, insurer, purchase and product in full."""
     with reading_autocommit(caller.scope) as session:
         return success({"policy": policies.get_policy(session, policy_id)}, _ONE)
 
 
-def _page(page: Page[PolicyRecord]) -> Response:
+def _page(page: Page[ListedPolicyRecord]) -> Response:
     return list_response("policies", page.items, page.total_count, _LISTED)

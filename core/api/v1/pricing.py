@@ -1,6 +1,9 @@
 """Prices without a sale, computed by the functions that sell."""
 
+from typing import Annotated
+
 from fastapi import APIRouter, Request, Response
+from pydantic import WithJsonSchema
 
 from core.api.http import envelope, openapi
 from core.api.http.auth import Signed
@@ -18,22 +21,26 @@ router = APIRouter(route_class=StrictRoute, tags=["Prices"], prefix="/products")
 _COMPUTED = "Price computed successfully"
 
 
-class _Step(openapi.Shape):
+class PriceStep(openapi.Shape):
+    """One step of a calculation."""
+
     step: str
     working: str
     amount: str
 
 
-class _Price(openapi.Shape):
-    price: float
-    explain: list[_Step]
+class ComputedPrice(openapi.Shape):
+    """A price in naira, and how it was computed."""
+
+    price: Annotated[float, WithJsonSchema({"type": "number", "format": "double"})]
+    explain: list[PriceStep]
 
 
 @router.post(
     "/credit-life-price",
     status_code=200,
     summary="Price of credit life",
-    responses=openapi.answers(_Price, _COMPUTED, posted=True),
+    responses=openapi.answers(ComputedPrice, _COMPUTED, posted=True),
     openapi_extra=openapi.body_example(credit_life.CreditLifePriceRequest),
 )
 async def compute_credit_life_price(
@@ -53,7 +60,7 @@ async def compute_credit_life_price(
     "/insurer-c/compute-travel-premium",
     status_code=200,
     summary="Price of a trip",
-    responses=openapi.answers(_Price, _COMPUTED, posted=True),
+    responses=openapi.answers(ComputedPrice, _COMPUTED, posted=True),
     openapi_extra=openapi.body_example(insurer_c.TravelPriceRequest),
 )
 async def compute_travel_premium(request: Request, caller: Signed, body: insurer_c.TravelPriceRequest) -> Response:

@@ -21,19 +21,25 @@ _LISTED, _CATEGORIES, _ONE = "Products retrieved", "Product categories retrieved
 ProductKey = Annotated[str, Path(json_schema_extra={"format": "uuid"})]
 
 
-class _Products(openapi.Listed):
+class ProductPage(openapi.Listed):
+    """A page of products."""
+
     products: list[ProductRecord]
 
 
-class _Product(openapi.Shape):
+class OneProduct(openapi.Shape):
+    """One product."""
+
     product: ProductRecord
 
 
-class _Categories(openapi.Listed):
+class CategoryList(openapi.Listed):
+    """Every product category."""
+
     product_category: list[CountedCategoryRecord]
 
 
-@router.get("/get-all-products", responses=openapi.answers(_Products, _LISTED), summary="List products")
+@router.get("/get-all-products", responses=openapi.answers(ProductPage, _LISTED), summary="List products")
 def list_products(caller: Signed, query: Annotated[CatalogueQuery, Query()]) -> Response:
     """Active products that you may sell, by name; 100 at a time unless `limit` says otherwise."""
     wanted = ProductFilter(
@@ -47,7 +53,7 @@ def list_products(caller: Signed, query: Annotated[CatalogueQuery, Query()]) -> 
     return list_response("products", page.items, page.total_count, _LISTED)
 
 
-@router.get("/get-product-categories", responses=openapi.answers(_Categories, _CATEGORIES), summary="List categories")
+@router.get("/get-product-categories", responses=openapi.answers(CategoryList, _CATEGORIES), summary="List categories")
 def list_product_categories(caller: Signed) -> Response:
     """Every product category, by name."""
     with reading_autocommit(caller.scope) as session:
@@ -55,7 +61,7 @@ def list_product_categories(caller: Signed) -> Response:
     return list_response("product_category", found, len(found), _CATEGORIES)
 
 
-@router.get("/{id}", responses=openapi.answers(_Product, _ONE, found=True), summary="One product")
+@router.get("/{id}", responses=openapi.answers(OneProduct, _ONE, found=True), summary="One product")
 def get_product(caller: Signed, id: ProductKey) -> Response:  # noqa: A002 - the name in the specification
     """One product with its category and insurer."""
     product_id = ids.parse(id)

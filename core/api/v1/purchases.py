@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Response
 from core.api.http import openapi
 from core.api.http.auth import Signed
 from core.api.http.envelope import list_response, success
-from core.api.http.queries import FilterQuery, Id, PageQuery
+from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
 from core.api.http.run_inline import run_inline
 from core.services.distributors.keys import Caller
@@ -17,33 +17,37 @@ from core.services.sales.filter import PurchaseFilter, SalesFilter
 from core.services.shapes import PurchaseRecord
 from core.store.access import reading, reading_autocommit
 
-router = APIRouter(route_class=ReadRoute, prefix="/purchase", tags=["Purchases"])
+router = APIRouter(route_class=ReadRoute, tags=["Purchases"])
 _LISTED, _ONE = "Purchases retrieved", "Purchase retrieved"
 
 
-class Purchases(openapi.Listed):
+class PurchasePage(openapi.Listed):
     """A page of purchases."""
 
     purchases: list[PurchaseRecord]
 
 
-class _Purchase(openapi.Shape):
+class OnePurchase(openapi.Shape):
+    """One purchase."""
+
     purchase: PurchaseRecord
 
 
-@router.get("", responses=openapi.answers(Purchases, _LISTED), summary="List purchases")
-async def list_purchases(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
-    """Every purchase of yours, newest first, with customer, product, category and insurer."""
-    return await _page(caller, purchases.UNFILTERED, query.paging())
+@router.get("/purchase", responses=openapi.answers(PurchasePage, _LISTED), summary="List purchases")
+async def list_purchases(caller: Signed, query: Annotated[FilterQuery[PurchaseFilter], Query()]) -> Response:
+    """Every purchase of yours that meets the conditions, newest first, with customer, product, category and insurer."""
+    return await _page(caller, query.criteria(), query.paging())
 
 
-@router.get("/search", responses=openapi.answers(Purchases, _LISTED), summary="Search purchases")
+@router.get("/purchase/search", responses=openapi.answers(PurchasePage, _LISTED), summary="Search purchases")
 async def search_purchases(caller: Signed, query: Annotated[FilterQuery[PurchaseFilter], Query()]) -> Response:
     """Purchases that meet every condition given; `search` finds numbers, plates, names, e-mails, phones and ids."""
     return await _page(caller, query.criteria(), query.paging())
 
 
-@router.get("/{purchase_id}", responses=openapi.answers(_Purchase, _ONE, found=True), summary="One purchase")
+# Events of release 0.2.0 and before, which are never rewritten, name the second address.
+@router.get("/purchases/{purchase_id}", include_in_schema=False)
+@router.get("/purchase/{purchase_id}", responses=openapi.answers(OnePurchase, _ONE, found=True), summary="One purchase")
 async def get_purchase(caller: Signed, purchase_id: Id) -> Response:
     """One purchase in full."""
 

@@ -11,7 +11,7 @@ from core.api.http.auth import Signed
 from core.api.http.bodies import StrictRoute
 from core.api.http.envelope import list_response, success
 from core.api.http.idempotent_post import run_once_async
-from core.api.http.queries import FilterQuery, Id, PageQuery
+from core.api.http.queries import FilterQuery, Id
 from core.api.v1.buying import UnderPolicy
 from core.covers import request as requests
 from core.covers.fields import ProductId
@@ -35,7 +35,7 @@ class RenewThirdPartyRequest(requests.Request):
     policy_id: ProductId = Field(examples=["01a1f7c0-3c00-7000-8000-0000000000f1"])
 
 
-class Renewals(openapi.Listed):
+class RenewalPage(openapi.Listed):
     """A page of renewals."""
 
     renewals: list[RenewalRecord]
@@ -60,14 +60,14 @@ async def renew_third_party(request: Request, caller: Signed, body: RenewThirdPa
     return await run_once_async(request, caller, body, work)
 
 
-@router.get("/renewals", responses=openapi.answers(Renewals, _LISTED), summary="List renewals")
-def list_renewals(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
-    """Every renewal of yours, newest first, with customer, product, category, insurer and policy."""
+@router.get("/renewals", responses=openapi.answers(RenewalPage, _LISTED), summary="List renewals")
+def list_renewals(caller: Signed, query: Annotated[FilterQuery[RenewalFilter], Query()]) -> Response:
+    """Every renewal of yours that meets the conditions, newest first, with all that belongs to it."""
     with reading(caller.scope) as session:
-        return _page(renewal_records.list_renewals(session, paging=query.paging()))
+        return _page(renewal_records.list_renewals(session, query.criteria(), query.paging()))
 
 
-@router.get("/renewals/search", responses=openapi.answers(Renewals, _LISTED), summary="Search renewals")
+@router.get("/renewals/search", responses=openapi.answers(RenewalPage, _LISTED), summary="Search renewals")
 def search_renewals(caller: Signed, query: Annotated[FilterQuery[RenewalFilter], Query()]) -> Response:
     """Renewals that meet every condition given; `status` false finds those that failed or were reversed."""
     with reading(caller.scope) as session:

@@ -21,13 +21,15 @@ _LISTED, _ONE = "Statements retrieved", "Statement retrieved"
 _BYTES: Final = {"type": "string", "format": "binary"}
 
 
-class Statements(openapi.Listed):
+class StatementPage(openapi.Listed):
     """A page of statements."""
 
     statements: list[StatementRecord]
 
 
-class _Statement(openapi.Shape):
+class OneStatement(openapi.Shape):
+    """One statement."""
+
     statement: StatementRecord
 
 
@@ -37,7 +39,7 @@ class FileQuery(QueryString):
     format: Annotated[str, one_of(*statement_downloads.MEDIA_TYPES)] = Field(examples=["csv"])
 
 
-@router.get("", responses=openapi.answers(Statements, _LISTED), summary="List statements")
+@router.get("", responses=openapi.answers(StatementPage, _LISTED), summary="List statements")
 def list_statements(caller: Signed, query: Annotated[PageQuery, Query()]) -> Response:
     """Every statement that was sent to you, the newest month first; a test key has none."""
     with reading(caller.scope) as session:
@@ -45,7 +47,7 @@ def list_statements(caller: Signed, query: Annotated[PageQuery, Query()]) -> Res
     return list_response("statements", page.items, page.total_count, _LISTED)
 
 
-@router.get("/{statement_id}", responses=openapi.answers(_Statement, _ONE, found=True), summary="One statement")
+@router.get("/{statement_id}", responses=openapi.answers(OneStatement, _ONE, found=True), summary="One statement")
 def get_statement(caller: Signed, statement_id: Id) -> Response:
     """One statement with its balances and the hash of its CSV."""
     with reading(caller.scope) as session:
@@ -57,7 +59,7 @@ def get_statement(caller: Signed, statement_id: Id) -> Response:
     summary="File of a statement",
     response_class=Response,
     responses={
-        **openapi.answers(_Statement, "", found=True),
+        **openapi.answers(OneStatement, "", found=True),
         200: {
             "description": "The file, without an envelope; `sha256` of the record is that of the CSV.",
             "content": {

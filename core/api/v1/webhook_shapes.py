@@ -4,16 +4,18 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from core import clock
 from core.api.http import openapi
 from core.api.http.queries import PageQuery
 from core.covers import request as requests
 from core.covers.fields import one_of
-from core.services.shapes import Moment
+from core.services.shapes import Mode, Moment
+from core.services.webhooks import endpoints, log
 from core.services.webhooks.endpoints import Endpoint
 from core.services.webhooks.log import Delivery
+from core.services.webhooks.requests import FORMATS
 
 
 class EndpointRecord(openapi.Shape):
@@ -23,10 +25,10 @@ class EndpointRecord(openapi.Shape):
     url: str
     description: str
     events: list[str]
-    format: str
+    format: Annotated[str, WithJsonSchema({"type": "string", "enum": list(FORMATS)})]
     signature_header: str
-    state: str = Field(examples=["active"])
-    mode: str = Field(examples=["test"])
+    state: Annotated[str, WithJsonSchema({"type": "string", "enum": list(endpoints.STATES)})]
+    mode: Mode
     last_error: str | None
     last_success_at: Moment | None
     last_failure_at: Moment | None
@@ -44,7 +46,7 @@ class DeliveryRecord(openapi.Shape):
     endpoint_id: UUID
     event_id: UUID
     event_type: str
-    state: str = Field(description="queued, held, sent, dead or withdrawn")
+    state: Annotated[str, WithJsonSchema({"type": "string", "enum": list(log.STATES)})]
     attempts: int
     status: int | None = Field(description="The last HTTP status that was answered.")
     last_error: str | None
@@ -67,13 +69,13 @@ class OneEndpoint(openapi.Shape):
     endpoint: EndpointRecord
 
 
-class Endpoints(openapi.Shape):
+class EndpointList(openapi.Listed):
     """Every endpoint of the mode."""
 
     endpoints: list[EndpointRecord]
 
 
-class Deliveries(openapi.Listed):
+class DeliveryPage(openapi.Listed):
     """A page of deliveries."""
 
     deliveries: list[DeliveryRecord]
@@ -113,7 +115,7 @@ class NoBody(requests.Request):
 class DeliveryQuery(PageQuery):
     """Parameters of the log of deliveries."""
 
-    state: Annotated[str, one_of("queued", "held", "sent", "dead", "withdrawn")] | None = None
+    state: Annotated[str, one_of(*log.STATES)] | None = None
 
 
 def build_endpoint(row: Endpoint) -> dict[str, Any]:

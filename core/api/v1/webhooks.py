@@ -15,9 +15,9 @@ from core.api.http.idempotent_post import run_once_async
 from core.api.http.queries import Id
 from core.api.v1.webhook_shapes import (
     DeletedEndpoint,
-    Deliveries,
+    DeliveryPage,
     DeliveryQuery,
-    Endpoints,
+    EndpointList,
     EventCount,
     NoBody,
     OneDelivery,
@@ -70,11 +70,12 @@ async def register_endpoint(request: Request, caller: Signed, body: EndpointRequ
     return _with_secret(answer, endpoint, made.secret, _REGISTERED)
 
 
-@router.get("", responses=openapi.answers(Endpoints, _LISTED), summary="List endpoints")
+@router.get("", responses=openapi.answers(EndpointList, _LISTED), summary="List endpoints")
 def list_endpoints(caller: Signed) -> Response:
     """Every endpoint of this mode, newest first, without its secret."""
     with reading(caller.scope) as session:
-        return success({"endpoints": [build_endpoint(each) for each in endpoints.list_endpoints(session)]}, _LISTED)
+        found = [build_endpoint(each) for each in endpoints.list_endpoints(session)]
+    return list_response("endpoints", found, len(found), _LISTED)
 
 
 @router.get("/{endpoint_id}", responses=openapi.answers(OneEndpoint, _ONE, found=True), summary="One endpoint")
@@ -158,7 +159,7 @@ async def enable_endpoint(request: Request, caller: Signed, endpoint_id: Id, bod
 
 @router.get(
     "/{endpoint_id}/deliveries",
-    responses=openapi.answers(Deliveries, _DELIVERIES, found=True),
+    responses=openapi.answers(DeliveryPage, _DELIVERIES, found=True),
     summary="Deliveries of an endpoint",
 )
 def list_deliveries(caller: Signed, endpoint_id: Id, query: Annotated[DeliveryQuery, Query()]) -> Response:

@@ -43,7 +43,7 @@ class ComprehensiveAutoRequest(AutoRequest):
     # The specification's field list has a misprint for the date of birth (contract S16).
     aliases: ClassVar[Mapping[str, str]] = {"date_of_number": "date_of_birth"}
     registration_number: fields.RegistrationNumber = Field(examples=["ABJ-905GH"])
-    vehicle_cost: fields.PositiveNaira = Field(examples=["6500000.00"])
+    vehicle_cost: fields.PositiveNaira = Field(examples=[6500000])
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020501"])
 
 

@@ -39,7 +39,7 @@ class OfficeRequest(ContentRequest):
     """Cover of the contents of an office."""
 
     office_items: request_parts.Items = Field(
-        examples=[[{"name": "Laptops", "amount": 2400000}, {"name": "Printer", "amount": "350000.00"}]]
+        examples=[[{"name": "Laptops", "amount": 2400000}, {"name": "Printer", "amount": 350000}]]
     )
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020101"])
 
@@ -49,7 +49,7 @@ class HomeRequest(ContentRequest):
 
     description: fields.LongText = Field(examples=["Three-bedroom flat on the second floor"])
     home_items: request_parts.Items = Field(
-        examples=[[{"name": "Television", "amount": 850000}, {"name": "Refrigerator", "amount": "620000.00"}]]
+        examples=[[{"name": "Television", "amount": 850000}, {"name": "Refrigerator", "amount": 620000}]]
     )
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000020201"])
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from random import Random
+from typing import Any
 
 from core import seal
 from core.demo.audit_log import Log
@@ -16,7 +17,9 @@ from core.demo.claims.paths import Reached, clock_of
 from core.demo.claims.specimens import Specimens
 from core.demo.market.sellers import Officer
 from core.demo.random_source import dashed_id, new_id
+from core.states import approvals
 from core.states.claims import DECIDED, RULES, AskedRole, ClaimStatus, ClockEffect, Effect
+from core.store.schema.approvals import Approval
 from core.store.schema.claims import (
     Claim,
     ClaimEvent,
@@ -78,6 +81,8 @@ def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -
         if step.status == ClaimStatus.PAID:
             rows.add(ClaimPayment, _payment(loss, new_id(dice, step.at), staff_id, stamp(step.at)))
             rows.add(ClaimPayee, _payee(loss, claim, stamp(step.at)))
+        if step.status == ClaimStatus.APPROVED and officer and loss.is_approved:
+            rows.add(Approval, _approval(loss, step.at, officer))
     _reserve(loss, rows)
     _extras(loss, specimens, rows, log)
     asked = conversation.file(loss, dice, rows, log)
@@ -113,6 +118,21 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
         if approval:
             rows.add(ClaimOverride, {**made, **_override(loss, twin, dice, step, officer)})
         file(twin, dice, specimens, rows, log)
+
+
+def _approval(loss: Loss, at: datetime, officer: Officer) -> Values:
+    """Return an approval; its parts are frozen when its claim is first changed, as with every one from before."""
+    approval_id = new_id(Random(f"approval {loss.id} {at}"), at)  # noqa: S311 - invented data
+    said: dict[str, Any] = {
+        "subject_id": loss.id,
+        "amount_minor": amounts(loss)["approved_amount_minor"],
+        "limit_minor": officer.limit_minor,
+        "role": "supervisor" if officer.limit_minor is None else "claims",
+        "staff_id": officer.id,
+    }
+    sealed = approvals.fingerprint(approval_id=approval_id, kind="claim", approved_at=at, parts={}, **said)
+    kept = {"approved_at": stamp(at), "parts": "{}", "fingerprint": sealed}
+    return {"id": approval_id, "subject_kind": "claim", **said, **kept}
 
 
 def _build_twin(loss: Loss, dice: Random, judged_at: datetime, officer: Officer) -> Loss:

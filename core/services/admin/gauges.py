@@ -46,7 +46,10 @@ GAUGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "sales_total": ("Purchases and renewals since the store began.", ("product", "mode")),
     "claims_open": ("Claims that are not decided, by days since they were lodged.", ("bucket",)),
     "queue_depth": ("Work that waits.", ("queue",)),
-    "queue_dead": ("Work that was given up and needs a person.", ("queue",)),
+    "queue_dead": (
+        "Work that was given up and needs a person here; what a receiver refused is not counted.",
+        ("queue",),
+    ),
     "queue_oldest_seconds": ("How long the oldest work has been due.", ("queue",)),
     "breaker_open": ("1 while nothing is sent to an insurer after failures in a row.", ("insurer",)),
     "staff_sessions": ("People signed in.", ()),

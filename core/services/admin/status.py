@@ -25,12 +25,18 @@ _MIN_FREE_BYTES: Final = 2 * _GIB
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueueStatus:
-    """One queue: how much waits and was given up, and for how many seconds the oldest has been due."""
+    """One queue: how much waits, is due, and was given up, and for how many seconds the oldest has been due.
+
+    `refused` were given up because of who was to receive them; `configured` is false where nothing can be sent at all.
+    """
 
     name: str
     depth: int
+    due: int
     dead: int
     oldest_seconds: int
+    refused: int = 0
+    configured: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +91,10 @@ def _list_queues(session: ScopedSession) -> list[QueueStatus]:
         QueueStatus(
             name=queue.name,
             depth=queue.queued + queue.held,
+            due=queue.due,
             dead=queue.dead,
+            refused=queue.refused,
+            configured=queue.is_configured,
             oldest_seconds=int((now - (queue.oldest_due_at or now)).total_seconds()),
         )
         for queue in health.list_queues(session)
@@ -128,7 +137,7 @@ def list_queue_faults(queues: Sequence[QueueStatus], beats: Sequence[Beat]) -> l
         for queue in queues
         if queue.oldest_seconds > QUEUE_LATE.total_seconds()
     ]
-    if any(queue.depth for queue in queues) and not any(beat.is_fresh for beat in beats):
+    if any(queue.due for queue in queues) and not any(beat.is_fresh for beat in beats):
         faults.append("work waits and no worker was heard of for two minutes")
     return [
         *faults,

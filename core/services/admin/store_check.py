@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import clock
+from core.services import approvals
 from core.services.admin.invariants import INVARIANTS, Invariant
 from core.services.audit import log as audit
 from core.services.claims.workflow import clock as claim_clock
@@ -218,6 +219,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The daybook has the sums of the sales": lambda session: daily_rollup.list_faults(session.connection()),
     "Every sale is by the commission share that its distributor had": own_share_proofs.find_share_faults,
     "Every movement is its row, and its premium the sum of its shares": proofs.find_movement_faults,
+    "Adjustments stay within what they correct": proofs.find_adjustment_faults,
     "Movements have the sums of the daybook": proofs.find_rollup_faults,
     "Merged customers are of one distributor and mode, and in no chain": customer_merging.find_merge_faults,
     "Every bordereau is its rows, its hash, and leaves nothing out": bordereau_proofs.find_bordereau_faults,
@@ -227,6 +229,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every payment is what it settles, and the state of each statement follows": payment_proofs.find_payment_faults,
     "Every statement is its lines, its hash, and one of a chain": statement_proofs.find_statement_faults,
     "Every file of claim payments is the payments made from it": claim_payment_proofs.find_file_faults,
+    "Every approval was given on the desk": approvals.find_forged,
     "Every claim came to where it stands by allowed moves": _find_history_faults,
     "The clock of every claim is the one of its history": _find_clock_faults,
     "What claims were paid is the same in every figure and export": export_proofs.find_claim_payment_faults,

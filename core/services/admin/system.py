@@ -3,7 +3,7 @@
 import os
 import platform
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -79,6 +79,7 @@ class SystemFacts:
     files: FilesFacts
     queue: Sequence[QueueLine]
     outbox: Sequence[QueueHealth]
+    endpoints: Mapping[str, int]
     mail: Sequence[MailLine]
     commit: str | None
     workers: Sequence[Beat]
@@ -106,6 +107,7 @@ def get_system_facts(session: ScopedSession) -> SystemFacts:
         files=_files(session),
         queue=_queue(session),
         outbox=health.list_queues(session),
+        endpoints=health.count_endpoints(session),
         mail=mail.list_latest(session, _SHOWN_MAIL),
         commit=get_commit(),
         workers=heartbeats.list_beats(session),

@@ -95,7 +95,7 @@ def give_back(session: ScopedSession) -> None:
         deciding.pay(session, row.id, answer, by=checker)
         if place == 2:
             returned = {"returned_on": today, "reason": "The account does not exist"}
-            deciding.return_payment(session, row.id, returned, by=checker)
+            deciding.return_payment(session, row.id, returned, by=maker)
 
 
 def _find_largest(session: ScopedSession) -> tuple[Window, UUID, Sequence[Entry]]:

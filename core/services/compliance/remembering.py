@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -10,39 +11,99 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock
-from core.errors import InvalidInput
+from core import clock, ids
+from core.errors import InvalidInput, StateForbids
+from core.services.admin import gauges
 from core.services.audit import log as audit
 from core.services.compliance import erasing
 from core.services.compliance.personal_values import ERASED_DOMAIN
+from core.settings import settings
 from core.store.access import ScopedSession
-from core.store.schema.tables import Customer, Erasure
+from core.store.schema.tables import AuditEntry, Customer, Erasure
 
 LIST_NAME: Final = "coverdesk-erasures.json"
 _ACTOR: Final = "command line"
 
 
-def write_list(session: ScopedSession, folder: Path) -> Path | None:
-    """Write the list of erasures into a folder, or return None while there are none."""
-    if not (entries := remember(session)):
-        return None
-    path, draft = folder / LIST_NAME, folder / f".{LIST_NAME}"
-    draft.write_text(json.dumps(entries, indent=1), encoding="utf-8")
+@dataclass(frozen=True, slots=True)
+class ErasureList:
+    """A list of erasures outside the store, and when it was written: nobody who was erased later is in it."""
+
+    path: Path
+    written_at: datetime | None
+    entries: Sequence[dict[str, Any]]
+
+
+def keep_list(session: ScopedSession) -> Path:
+    """Write the list of erasures where backups are restored from; call it once an erasure is committed.
+
+    That is the folder of COVERDESK_ERASURES_FOLDER, or else of the newest backup. StateForbids says why it cannot be.
+    """
+    folder = _find_folder(session)
+    if folder is None:
+        raise StateForbids("There is no backup yet and COVERDESK_ERASURES_FOLDER is not set")
+    try:
+        if settings().erasures_folder:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return write_list(session, folder)
+    except (OSError, InvalidInput) as error:
+        why = error.strerror if isinstance(error, OSError) else "it holds another file of that name"
+        raise StateForbids(f"{folder / LIST_NAME} cannot be written: {why}") from None
+
+
+def write_list(session: ScopedSession, folder: Path) -> Path:
+    """Write the list of erasures into a folder; what the list there has already stays in it."""
+    path, draft = folder / LIST_NAME, folder / f".{LIST_NAME}.{ids.new().hex}"
+    known = read_list(path).entries if path.is_file() else []
+    entries = {entry["id"]: entry for entry in (*known, *remember(session))}
+    written = {"written_at": clock.to_wire(clock.now()), "erasures": list(entries.values())}
+    draft.write_text(json.dumps(written, indent=1), encoding="utf-8")
     draft.chmod(0o600)
     return draft.replace(path)
 
 
-def read_list(path: Path) -> list[dict[str, Any]]:
-    """Return the erasures of a list; InvalidInput when the file is none."""
+def read_list(path: Path) -> ErasureList:
+    """Return a list of erasures; InvalidInput when the file is none."""
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-        people = [UUID(each) for entry in entries for each in (entry["id"], *entry["customers"])]
-        told = {(entry["number"], entry["sha256"], datetime.fromisoformat(entry["decided_at"])) for entry in entries}
+        found = json.loads(path.read_text(encoding="utf-8"))
+        # Until release 0.2.0 a list was its entries alone.
+        entries, at = (found, None) if isinstance(found, list) else (found["erasures"], found["written_at"])
+        for entry in entries:
+            _ = [UUID(each) for each in (entry["id"], *entry["customers"])]
+            _ = (entry["number"], entry["sha256"], datetime.fromisoformat(entry["decided_at"]))
+        return ErasureList(path, at and datetime.fromisoformat(at), entries)
     except (OSError, ValueError, TypeError, KeyError):
         raise InvalidInput.for_field(
             "--erasures", f"must be a list of erasures as a backup writes it ({LIST_NAME})"
         ) from None
-    return entries if people and told else []
+
+
+def find_lists(*folders: Path) -> list[ErasureList]:
+    """Return the lists of these folders and of COVERDESK_ERASURES_FOLDER, those that exist."""
+    own = [Path(settings().erasures_folder)] if settings().erasures_folder else []
+    paths = dict.fromkeys((folder / LIST_NAME).resolve() for folder in (*folders, *own))
+    return [read_list(path) for path in paths if path.is_file()]
+
+
+def find_fault(session: ScopedSession) -> str | None:
+    """Return what is missing outside the store, so that a restored backup would bring somebody back; or None."""
+    erased = {entry["id"] for entry in remember(session)}
+    folder = _find_folder(session)
+    try:
+        known = {entry["id"] for found in find_lists(*([folder] if folder else [])) for entry in found.entries}
+    except InvalidInput:
+        known = set()
+    if missing := len(erased - known):
+        return f"no list outside the store has {missing:,} of {len(erased):,} erasures: run `coverdesk backup FILE`"
+    return None
+
+
+def _find_folder(session: ScopedSession) -> Path | None:
+    if settings().erasures_folder:
+        return Path(settings().erasures_folder)
+    query = sa.select(col(AuditEntry.after)).where(col(AuditEntry.action) == gauges.BACKED_UP)
+    newest = session.execute(query.order_by(col(AuditEntry.created_at).desc()).limit(1)).scalar_one_or_none()
+    return Path(newest["folder"]) if newest and newest.get("folder") else None
 
 
 def remember(session: ScopedSession) -> list[dict[str, Any]]:

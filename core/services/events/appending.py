@@ -17,7 +17,7 @@ from core.store.schema.tables import Event, EventCursor, EventFeed
 MAX_BODY_BYTES = 20_000
 VERSION = "1"
 _OBJECT_PATHS: Mapping[str, str] = {
-    "purchase": "purchases/",
+    "purchase": "purchase/",
     "policy": "policies/",
     "customer": "customers/",
     "claim": "claims/",
@@ -100,14 +100,19 @@ def _build_event(draft: EventDraft, position: int, sequence: int) -> Event:
         sequence=sequence,
         origin=draft.origin,
         body=body,
+        occurred_at=draft.at,
         created_at=clock.now(),
         trace_id=draft.trace_id,
     )
 
 
+def object_path(kind: str, object_id: UUID | str) -> str:
+    """Return the path of the API at which the object of an event is read."""
+    return f"/v1/{_OBJECT_PATHS[kind]}{object_id}"
+
+
 def render(draft: EventDraft, event_id: UUID, sequence: int) -> bytes:
     """Return the body of an event: these bytes are stored, signed and sent."""
-    path = _OBJECT_PATHS[draft.type.object]
     body: dict[str, Any] = {
         "id": str(event_id),
         "type": draft.type.name,
@@ -118,7 +123,7 @@ def render(draft: EventDraft, event_id: UUID, sequence: int) -> bytes:
         "object": {
             "type": draft.type.object,
             "id": str(draft.object_id),
-            "url": f"{settings().base_url}/v1/{path}{draft.object_id}",
+            "url": f"{settings().base_url}{object_path(draft.type.object, draft.object_id)}",
         },
         "data": draft.data,
         "previous": draft.previous,

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from core.services.events.appending import VERSION
+from core.services.events.appending import VERSION, object_path
 from core.services.events.catalogue import EventType
 
 _OBJECT_ID: Final = "01a1f7c0-3c00-7000-8000-0000000000f1"
@@ -52,7 +52,11 @@ def build_sample(made: EventType) -> dict[str, Any]:
         "mode": "test",
         "version": VERSION,
         "sequence": 1,
-        "object": {"type": made.object, "id": _OBJECT_ID, "url": f"https://desk.example/v1/objects/{_OBJECT_ID}"},
+        "object": {
+            "type": made.object,
+            "id": _OBJECT_ID,
+            "url": f"https://desk.example{object_path(made.object, _OBJECT_ID)}",
+        },
         "data": data,
         "previous": {},
     }

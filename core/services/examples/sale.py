@@ -5,7 +5,7 @@ The rows are instances of the real tables and go through the same functions as s
 
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from core.covers import credit_life
@@ -19,6 +19,8 @@ from core.services.shapes import (
     CategoryRecord,
     CountedCategoryRecord,
     CustomerRecord,
+    FullPolicyRecord,
+    ListedPolicyRecord,
     PolicyRecord,
     ProductRecord,
     PurchaseRecord,
@@ -131,6 +133,28 @@ def build_purchase() -> PurchaseRecord:
 def build_policy() -> PolicyRecord:
     """The cover that it bought, nothing embedded."""
     return {**policies.build_record(_build_policy_row(), None), "active": True, "status": "active"}
+
+
+def build_listed_policy() -> ListedPolicyRecord:
+    """Return the policy as lists have it, with what belongs to it in short."""
+    product = build_product()
+    embedded = {
+        "customer": build_customer(),
+        "distributor": {"id": str(DISTRIBUTOR), "business_name": "Swift Lenders"},
+        "inspection": None,
+        "provider": records.pick_fields(product["provider"], "id", "company_name"),
+        "purchase": records.pick_fields(build_purchase(), "id", "total"),
+        "product": records.pick_fields(product, *policies.LISTED_PRODUCT_FIELDS),
+    }
+    return cast(ListedPolicyRecord, {**build_policy(), **embedded})
+
+
+def build_full_policy() -> FullPolicyRecord:
+    """Return the policy with all that belongs to it."""
+    purchase = records.build_purchase(_build_purchase_row(), POLICY)
+    product = build_product()
+    embedded = {"provider": product["provider"], "purchase": purchase, "product": product, "endorsements": []}
+    return cast(FullPolicyRecord, {**build_listed_policy(), **embedded})
 
 
 def _build_policy_row() -> Policy:

@@ -4,6 +4,7 @@ One person of finance proposes the amounts, another confirms them; the correctio
 """
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final
@@ -13,10 +14,10 @@ import sqlalchemy as sa
 from pydantic import Field
 from sqlmodel import col
 
-from core import clock, ids, money
+from core import clock, ids, money, reference
 from core.covers import request
 from core.covers.request import Request
-from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound
+from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateForbids
 from core.money import Split
 from core.services.audit import log as audit
 from core.services.finance.amounts import SignedNaira
@@ -24,7 +25,7 @@ from core.services.people import staff
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
-from core.store.schema.tables import Adjustment, AdjustmentProposal, Movement
+from core.store.schema.tables import Adjustment, AdjustmentProposal, Movement, Policy
 
 ROLES: Final = ("finance",)
 PROPOSALS: Final = Proposals(AdjustmentProposal, "adjustment", second="somebody else")
@@ -70,12 +71,15 @@ class Proposal:
 def propose(session: ScopedSession, movement_id: UUID, typed: Mapping[str, Any], *, by: Person) -> UUID:
     """Propose the correction of a movement and return its id; nothing moves until somebody else confirms it.
 
-    InvalidInput names every wrong field, NotFound says that there is no such movement.
+    InvalidInput names every wrong field and a bound that is left (contract K10), NotFound says that there is no such
+    movement.
     """
     _require_finance(by)
     corrected = _get_movement(session, movement_id)
     given: AdjustmentInput = request.validate(AdjustmentInput, typed)
     parts = _parse_parts(given)
+    with _keep_refusal(by, "adjustment proposal", corrected.id, parts):
+        _refuse_unbounded(session, corrected, parts)
     proposal = AdjustmentProposal(
         id=ids.new(),
         distributor_id=corrected.distributor_id,
@@ -95,12 +99,15 @@ def propose(session: ScopedSession, movement_id: UUID, typed: Mapping[str, Any],
 def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
     """Turn a proposal into a movement dated now, and return its id.
 
-    NotAllowed for who proposed it and for who has a password that somebody else has just reset.
+    NotAllowed for who proposed it, for who has a password that somebody else has just reset, and above one's limit.
     """
     proposal = _open(session, proposal_id, by)
-    PROPOSALS.refuse_maker(proposal, by)
-    staff.refuse_resting(by)
-    corrected = _get_movement(session, proposal.corrects_id)
+    corrected, parts = _get_movement(session, proposal.corrects_id), _parts_of(proposal)
+    with _keep_refusal(by, "adjustment confirmation", corrected.id, parts):
+        PROPOSALS.refuse_maker(proposal, by)
+        staff.refuse_resting(by)
+        _refuse_above_limit(parts, by)
+        _refuse_unbounded(session, corrected, parts)
     PROPOSALS.decide(session, proposal.id, "confirmed", by=by)
     adjustment = Adjustment(
         id=ids.new(),
@@ -159,7 +166,7 @@ def _build(row: AdjustmentProposal, proposer: str, decider: str | None) -> Propo
     return Proposal(
         id=row.id,
         corrects_id=row.corrects_id,
-        parts=Split(row.total_minor, row.mca_profit_minor, row.distributor_profit_minor),
+        parts=_parts_of(row),
         reason=row.reason,
         state=row.state,
         proposed_by=row.proposed_by,
@@ -178,6 +185,71 @@ def _parse_parts(given: AdjustmentInput) -> Split:
         message = "must not be zero together with both commissions: nothing would change"
         raise InvalidInput([FieldFault("premium", message)])
     return parts
+
+
+def _parts_of(row: Any) -> Split:
+    return Split(row.total_minor, row.mca_profit_minor, row.distributor_profit_minor)
+
+
+def _refuse_unbounded(session: ScopedSession, corrected: Movement, parts: Split) -> None:
+    """StateForbids for the correction of a correction, InvalidInput for one that leaves its bounds (contract K10).
+
+    Whoever confirms another correction of the movement at this instant waits here.
+    """
+    if corrected.kind == "adjustment":
+        raise StateForbids("This is an adjustment itself: correct the movement that it corrects")
+    session.execute(sa.select(col(Policy.id)).where(col(Policy.id) == corrected.policy_id).with_for_update())
+    made = _sum_made(session, corrected.id)
+    all_ = Split(*(sum(pair) for pair in zip(made, _tuple(parts), strict=True)))
+    premium = corrected.total_minor
+    if abs(all_.total_minor) > abs(premium):
+        left = f": {money.format_naira(max(abs(premium) - abs(made[0]), 0))} is left" if made[0] else ""
+        message = f"must not change the premium of {money.format_naira(premium)} by more than itself{left}"
+        raise InvalidInput.for_field("premium", message)
+    _refuse_commissions(corrected, all_)
+
+
+def _refuse_commissions(corrected: Movement, all_: Split) -> None:
+    """InvalidInput where the commissions of what remains would be above its premium, or on the other side of nought."""
+    sign = -1 if corrected.total_minor < 0 else 1
+    premium = sign * (corrected.total_minor + all_.total_minor)
+    commissions = {
+        "platform_commission": sign * (corrected.mca_profit_minor + all_.mca_profit_minor),
+        "distributor_commission": sign * (corrected.distributor_profit_minor + all_.distributor_profit_minor),
+    }
+    left = f"the premium that is left, {money.format_naira(sign * premium)}"
+    faults = [
+        FieldFault(name, f"must leave a commission between nothing and {left}")
+        for name, minor in commissions.items()
+        if not 0 <= minor <= premium
+    ]
+    if not faults and sum(commissions.values()) > premium:
+        faults = [FieldFault("platform_commission", f"must leave both commissions together within {left}")]
+    if faults:
+        raise InvalidInput(faults)
+
+
+def _sum_made(session: ScopedSession, movement_id: UUID) -> tuple[int, ...]:
+    """Sum premium and both commissions of the confirmed corrections of a movement, in kobo."""
+    sums = [sa.func.coalesce(sa.func.sum(col(getattr(Adjustment, name))), 0) for name in _AMOUNTS]
+    row = session.execute(sa.select(*sums).where(col(Adjustment.corrects_id) == movement_id)).one()
+    return tuple(int(minor) for minor in row)
+
+
+def _tuple(parts: Split) -> tuple[int, ...]:
+    return tuple(getattr(parts, name) for name in _AMOUNTS)
+
+
+def _refuse_above_limit(parts: Split, by: Person) -> None:
+    limit = reference.get_finance_limit("adjustment", by.roles)
+    if max(map(abs, _tuple(parts))) > limit:
+        who = "the server's operator, as no role may" if "admin" in by.roles else "an admin confirms it"
+        raise NotAllowed(f"It is above {money.format_naira(limit)}: {who}")
+
+
+def _keep_refusal(by: Person, action: str, movement_id: UUID, parts: Split) -> AbstractContextManager[None]:
+    subject = audit.subject_of("movement", movement_id)
+    return audit.keep_refusal(actor=by.actor, action=action, subject=subject, premium=money.to_wire(parts.total_minor))
 
 
 def _require_finance(by: Person) -> None:

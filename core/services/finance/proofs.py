@@ -6,6 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core import money
 from core.store.access import ScopedSession
 from core.store.expressions import lagos_day
 from core.store.schema.tables import Adjustment, DaybookLine, Movement, Purchase, Refund, Renewal
@@ -34,6 +35,27 @@ def find_movement_faults(session: ScopedSession) -> Iterator[str]:
         stored = session.execute(_sums(entity, sign).where(*conditions)).one()
         if tuple(listed) != tuple(stored):
             yield f"the movements of kind {kind} do not have the number and sums of their rows"
+
+
+def find_adjustment_faults(session: ScopedSession) -> Iterator[str]:
+    """Corrections that change a movement by more than itself, and those of a correction (contract K10)."""
+    sums = [_whole(col(getattr(Adjustment, name))).label(name) for name in _AMOUNTS]
+    made = sa.select(col(Adjustment.corrects_id), *sums).group_by(col(Adjustment.corrects_id)).subquery()
+    query = sa.select(Movement, *(made.c[name].label(f"by_{name}") for name in _AMOUNTS)).join(
+        made, made.c.corrects_id == col(Movement.id)
+    )
+    for row in session.execute(query):
+        movement, by = row.Movement, money.format_naira(row.by_total_minor)
+        if movement.kind == "adjustment":
+            yield f"adjustment {movement.id} is adjusted itself, by {by}"
+            continue
+        sign = -1 if movement.total_minor < 0 else 1
+        left = [sign * (getattr(movement, name) + getattr(row, f"by_{name}")) for name in _AMOUNTS]
+        if not 0 <= left[0] <= 2 * abs(movement.total_minor):
+            of = money.format_naira(movement.total_minor)
+            yield f"the adjustments of {movement.kind} {movement.id} change its premium of {of} by {by}"
+        if min(left[1:]) < 0 or sum(left[1:]) > left[0]:
+            yield f"the adjustments of {movement.kind} {movement.id} leave commissions beyond its premium, by {by}"
 
 
 def find_rollup_faults(session: ScopedSession) -> Iterator[str]:

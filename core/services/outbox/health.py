@@ -1,23 +1,28 @@
 """Depth and age of every queue of the outbox (contract W1)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.outbound import mail as smtp
+from core.services.outbox.queue import INTERNAL_ERROR
 from core.store.access import ScopedSession
-from core.store.schema.tables import Mail, Submission, WebhookDelivery
-
-QUEUES: Final[Mapping[str, Any]] = {"Insurers": Submission, "Webhooks": WebhookDelivery, "E-mail": Mail}
+from core.store.schema.tables import Distributor, Mail, Submission, WebhookDelivery, WebhookEndpoint
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QueueHealth:
-    """One queue: rows that wait, of which due now, that were given up, and since when the oldest has been due."""
+    """One queue: rows that wait, of which due now, and since when the oldest has been due.
+
+    `dead` were given up and need a person here, `refused` were given up because of who was to receive them. What nobody
+    could send now is not due: e-mail without a server (`is_configured` is false then), and deliveries to endpoints that
+    fail, are slow or take none.
+    """
 
     name: str
     queued: int
@@ -25,21 +30,58 @@ class QueueHealth:
     held: int
     dead: int
     oldest_due_at: datetime | None
+    refused: int = 0
+    is_configured: bool = True
 
 
 def list_queues(session: ScopedSession) -> Sequence[QueueHealth]:
     """Return the health of every queue. Needs the system's scope."""
-    return [_measure(session, name, entity) for name, entity in QUEUES.items()]
+    return [_measure(session, "Insurers", Submission), _measure_webhooks(session), _measure_mail(session)]
 
 
-def _measure(session: ScopedSession, name: str, entity: Any) -> QueueHealth:
+def count_endpoints(session: ScopedSession) -> Mapping[str, int]:
+    """Return how many webhook endpoints stand in each state. Needs the system's scope."""
+    query = (
+        sa.select(col(WebhookEndpoint.state), sa.func.count())
+        .where(col(WebhookEndpoint.deleted_at).is_(None))
+        .group_by(col(WebhookEndpoint.state))
+    )
+    return {state: int(count) for state, count in session.execute(query)}
+
+
+def _measure_webhooks(session: ScopedSession) -> QueueHealth:
+    """A receiver that does not answer is its distributor's to see, and no fault of the installation."""
+    takes = sa.select(col(WebhookEndpoint.id)).join(
+        Distributor, col(Distributor.id) == col(WebhookEndpoint.distributor_id)
+    )
+    healthy = takes.where(
+        col(WebhookEndpoint.state) == "active",
+        col(WebhookEndpoint.failing_since).is_(None),
+        sa.not_(col(WebhookEndpoint.is_slow)),
+        col(WebhookEndpoint.deleted_at).is_(None),
+        col(Distributor.active),
+    )
+    found = _measure(session, "Webhooks", WebhookDelivery, col(WebhookDelivery.endpoint_id).in_(healthy))
+    broken_here = sa.select(sa.func.count()).where(
+        col(WebhookDelivery.state) == "dead", col(WebhookDelivery.last_error) == INTERNAL_ERROR
+    )
+    ours = int(session.execute(broken_here).scalar_one())
+    return replace(found, dead=ours, refused=found.dead - ours)
+
+
+def _measure_mail(session: ScopedSession) -> QueueHealth:
+    found = _measure(session, "E-mail", Mail)
+    return found if smtp.can_send() else replace(found, due=0, oldest_due_at=None, is_configured=False)
+
+
+def _measure(session: ScopedSession, name: str, entity: Any, *conditions: sa.ColumnElement[bool]) -> QueueHealth:
     rows = session.execute(
         sa.select(col(entity.state), sa.func.count())
         .where(col(entity.state).in_(("queued", "held", "dead")))
         .group_by(col(entity.state))
     )
     counts = {state: int(count) for state, count in rows}
-    waiting = sa.and_(col(entity.state) == "queued", col(entity.next_try_at) <= clock.now())
+    waiting = sa.and_(col(entity.state) == "queued", col(entity.next_try_at) <= clock.now(), *conditions)
     due, oldest = session.execute(sa.select(sa.func.count(), sa.func.min(col(entity.next_try_at))).where(waiting)).one()
     return QueueHealth(
         name=name,

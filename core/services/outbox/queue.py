@@ -17,6 +17,8 @@ from sqlmodel import col
 
 from core import clock
 
+# Last word about a row whose sending failed by a defect of ours.
+INTERNAL_ERROR = "Something broke here while it was sent: the log says where"
 # Longer than any call may take: a running worker always finishes before its lease expires.
 LEASE = timedelta(seconds=60)
 

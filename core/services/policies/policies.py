@@ -20,12 +20,19 @@ from core.services.products import catalogue_cache
 from core.services.sales import page_locator
 from core.services.sales.conditions import resolve_customer
 from core.services.sales.filter import SalesFilter
-from core.services.shapes import ChangeRecord, EndorsementRecord, PolicyRecord, ProductRecord
+from core.services.shapes import (
+    ChangeRecord,
+    EndorsementRecord,
+    FullPolicyRecord,
+    ListedPolicyRecord,
+    PolicyRecord,
+    ProductRecord,
+)
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Distributor, Policy, PolicyEndorsement, Purchase
 
 UNFILTERED = PolicyFilter()
-_PRODUCT_FIELDS = ("name", "description", "id", "inspectable", "is_dynamic_pricing", "claimable")
+LISTED_PRODUCT_FIELDS = ("name", "description", "id", "inspectable", "is_dynamic_pricing", "claimable")
 
 
 def build_record(row: Any, cover: Cover[Any] | None) -> PolicyRecord:
@@ -35,11 +42,11 @@ def build_record(row: Any, cover: Cover[Any] | None) -> PolicyRecord:
 
 def list_policies(
     session: ScopedSession, criteria: SalesFilter = UNFILTERED, paging: Paging = Paging()
-) -> Page[PolicyRecord]:
+) -> Page[ListedPolicyRecord]:
     """Return a page of policies in list form, newest first, with the exact total (contract P2)."""
     criteria = resolve_customer(session, criteria)
 
-    def load(ids: list[UUID]) -> list[PolicyRecord]:
+    def load(ids: list[UUID]) -> list[ListedPolicyRecord]:
         products = catalogue_cache.get_catalogue(session).records
         rows = session.execute(_build_query(col(Policy.id).in_(ids)))
         return [_build_list_record(row, products[row.Policy.product_id, row.Policy.is_live]) for row in rows]
@@ -56,19 +63,19 @@ def _build_id_query(criteria: SalesFilter) -> AnySelect:
     return sa.select(col(Policy.id)).where(*build_conditions(criteria))
 
 
-def get_policy(session: ScopedSession, policy_id: UUID) -> PolicyRecord:
+def get_policy(session: ScopedSession, policy_id: UUID) -> FullPolicyRecord:
     """Return one policy with all that belongs to it, endorsements too; NotFound if unknown in this scope."""
     row = session.execute(_build_query(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))).one_or_none()
     if row is None:
         raise NotFound("Policy not found")
     product = catalogue_cache.get_catalogue(session).records[row.Policy.product_id, row.Policy.is_live]
-    return {
-        **_build_list_record(row, product),
-        "provider": dict(product["provider"]),
-        "purchase": dict(records.build_purchase(row.Purchase, row.Policy.id)),
-        "product": dict(product),
+    embedded = {
+        "provider": product["provider"],
+        "purchase": records.build_purchase(row.Purchase, row.Policy.id),
+        "product": product,
         "endorsements": [_build_endorsement(made) for made in endorsements.find_rows(session, policy_id)],
     }
+    return cast(FullPolicyRecord, {**_build_list_record(row, product), **embedded})
 
 
 def _build_endorsement(made: PolicyEndorsement) -> EndorsementRecord:
@@ -114,13 +121,14 @@ def _build_query(*conditions: sa.ColumnElement[bool]) -> AnySelect:
     )
 
 
-def _build_list_record(row: AnyRow, product: ProductRecord) -> PolicyRecord:
-    return {
+def _build_list_record(row: AnyRow, product: ProductRecord) -> ListedPolicyRecord:
+    record = {
         **build_record(row.Policy, registry.get_cover(product["prefix"], product["route_name"])),
         "customer": records.build_customer(row.Customer),
-        "product": records.pick_fields(product, *_PRODUCT_FIELDS),
+        "product": records.pick_fields(product, *LISTED_PRODUCT_FIELDS),
         "distributor": {"id": str(row.Policy.distributor_id), "business_name": row.business_name},
         "provider": records.pick_fields(product["provider"], "id", "company_name"),
         "purchase": {"id": str(row.Purchase.id), "total": money.to_wire(row.Purchase.total_minor)},
         "inspection": None,
     }
+    return cast(ListedPolicyRecord, record)

@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +19,24 @@ _MAX_COLUMN_WIDTH = 60
 
 
 def write_workbook(
-    path: Path, lines: Iterator[bytes], columns: Sequence[Column], *, title: str, facts: Callable[[], Any]
+    path: Path,
+    lines: Iterator[bytes],
+    columns: Sequence[Column],
+    *,
+    title: str,
+    facts: Callable[[], Any],
+    created_at: datetime | None = None,
 ) -> Iterator[int]:
     """Write a workbook of two sheets: the rows, and the receipt facts (label, value), read after the last row.
 
     Yields the number of rows so far after each chunk; memory does not grow with it. TooLarge past the row limit.
+    Equal content with the same `created_at`, which is now unless it is given, makes equal bytes.
     """
     # Imported lazily, so that it does not slow the start.
     import xlsxwriter  # noqa: PLC0415
 
     book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": str(path.parent)})
-    book.set_properties({"title": title, "created": clock.now().replace(tzinfo=None)})
+    book.set_properties({"title": title, "created": (created_at or clock.now()).astimezone(UTC).replace(tzinfo=None)})
     sheet = _sheet(book, columns, title)
     # xlsxwriter closes its temporary row file only on success.
     with closing(sheet.row_data_fh):

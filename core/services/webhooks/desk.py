@@ -5,6 +5,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core.services.distributors import key_admin
 from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
 from core.services.webhooks import endpoints, log
@@ -57,6 +58,12 @@ def replay(session: ScopedSession, endpoint_id: UUID, request: ReplayRequest, *,
     """Send the events of a span again."""
     require_admin(by)
     return log.replay(session, endpoint_id, request, actor=by.actor)
+
+
+def revoke_key(session: ScopedSession, key_id: UUID, *, with_endpoints: bool, by: Person) -> int:
+    """Revoke a key, and disable the endpoints that it registered if it was in wrong hands; returns how many."""
+    key_admin.revoke_key(session, key_id, by=by)
+    return endpoints.disable_of_key(session, key_id, actor=by.actor) if with_endpoints else 0
 
 
 def list_names(session: ScopedSession) -> dict[UUID, str]:

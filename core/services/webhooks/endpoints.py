@@ -13,10 +13,13 @@ from core import clock, seal
 from core.errors import NotFound, StateForbids
 from core.outbound import signing
 from core.services.audit import log as audit
+from core.services.mail import mail
 from core.services.webhooks.requests import EndpointChange, EndpointRequest
-from core.store.access import ScopedSession
-from core.store.schema.tables import WebhookDelivery, WebhookEndpoint
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.events import ENDPOINT_STATES
+from core.store.schema.tables import Distributor, WebhookDelivery, WebhookEndpoint
 
+STATES: Final = ENDPOINT_STATES
 MAX_ENDPOINTS: Final = 10
 OLD_SECRET_LASTS: Final = timedelta(hours=24)
 
@@ -68,7 +71,7 @@ def register(
 ) -> NewSecret:
     """Register an endpoint, to be activated by a ping that gets a 2xx.
 
-    StateForbids beyond ten of a distributor in a mode. With `key_id` it ends with that key.
+    StateForbids beyond ten of a distributor in a mode. `key_id` is the key that registers it.
     """
     _refuse_too_many(session, distributor_id, is_live=is_live)
     secret = signing.new_secret()
@@ -161,6 +164,61 @@ def enable(session: ScopedSession, endpoint_id: UUID, *, send_held: bool, actor:
     return count
 
 
+def turn(session: ScopedSession, row: WebhookEndpoint, action: str, *, actor: str) -> None:
+    """Change the state of an endpoint to failing or disabled, with the reason in `last_error`.
+
+    Its distributor gets an e-mail, and its other endpoints an event.
+    """
+    before, row.state = row.state, action.removeprefix("endpoint ")
+    note_state(session, row, action, actor, before=before)
+    address = session.execute(
+        sa.select(col(Distributor.email)).where(col(Distributor.id) == row.distributor_id)
+    ).scalar_one()
+    if address:
+        mode, name = "live" if row.is_live else "test", row.description or str(row.id)
+        mail.send(session, address, action, {"mode": mode, "endpoint": name, "reason": row.last_error or ""})
+
+
+def disable(session: ScopedSession, row: WebhookEndpoint, *, actor: str) -> None:
+    """Disable an endpoint and hold what waits for it; nothing is lost."""
+    turn(session, row, "endpoint disabled", actor=actor)
+    row.disabled_at = clock.now()
+    session.flush()
+    session.execute(
+        sa.update(WebhookDelivery)
+        .where(col(WebhookDelivery.endpoint_id) == row.id, col(WebhookDelivery.state).in_(("queued", "dead")))
+        .values(state="held", next_try_at=None, leased_until=None, updated_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
+
+
+def list_of_key(session: ScopedSession, key_id: UUID) -> list[Endpoint]:
+    """List the endpoints that a key registered and that take events, or would after a ping; newest first."""
+    return [_build(row, 0) for row in session.execute(_build_key_query(key_id)).scalars()]
+
+
+def disable_of_key(session: ScopedSession, key_id: UUID, *, actor: str) -> int:
+    """Disable the endpoints that a key registered, because it was in wrong hands; returns how many there were."""
+    rows = list(session.execute(_build_key_query(key_id).with_for_update()).scalars())
+    for row in rows:
+        row.last_error = "The key that registered it was revoked together with its endpoints"
+        disable(session, row, actor=actor)
+    return len(rows)
+
+
+def _build_key_query(key_id: UUID) -> AnySelect:
+    query: AnySelect = (
+        sa.select(WebhookEndpoint)
+        .where(
+            col(WebhookEndpoint.key_id) == key_id,
+            col(WebhookEndpoint.deleted_at).is_(None),
+            col(WebhookEndpoint.state) != "disabled",
+        )
+        .order_by(col(WebhookEndpoint.id).desc())
+    )
+    return query
+
+
 def delete(session: ScopedSession, endpoint_id: UUID, *, actor: str) -> None:
     """Delete an endpoint; what waits for it is withdrawn, its log stays."""
     row = get_for_update(session, endpoint_id)
@@ -232,6 +290,12 @@ def _build(row: WebhookEndpoint, held: int) -> Endpoint:
 def _describe(row: WebhookEndpoint) -> dict[str, Any]:
     names = ("url", "description", "events", "format", "signature_header", "state")
     return {**{name: getattr(row, name) for name in names}, "mode": "live" if row.is_live else "test"}
+
+
+def note_state(session: ScopedSession, row: WebhookEndpoint, action: str, actor: str, *, before: str) -> None:
+    """Note in the audit log that an endpoint has another state, and why."""
+    after = {"state": row.state, "reason": row.last_error}
+    _note(session, row, action, actor, before={"state": before}, after=after)
 
 
 def _note(

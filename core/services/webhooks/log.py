@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -19,10 +19,12 @@ from core.services.webhooks import endpoints
 from core.services.webhooks.fan_out import build_delivery
 from core.services.webhooks.requests import ReplayRequest
 from core.store.access import AnySelect, ScopedSession
+from core.store.schema.events import DELIVERY_STATES
 from core.store.schema.tables import Event, WebhookDelivery, WebhookEndpoint, WebhookTry
 
 # As long as the log is kept for reading; events are kept for longer, for the feed.
 LOG_DAYS, EVENT_DAYS = 90, 396
+STATES: Final = DELIVERY_STATES
 _MAX_REPLAYED = 50_000
 
 
@@ -181,8 +183,8 @@ def _build_replay_query(endpoint_id: UUID, request: ReplayRequest) -> AnySelect:
         )
         .where(
             col(WebhookEndpoint.id) == endpoint_id,
-            col(Event.created_at) >= request.from_,
-            col(Event.created_at) <= request.to,
+            col(Event.occurred_at) >= request.from_,
+            col(Event.occurred_at) <= request.to,
             col(Event.type).in_(names),
             col(Event.object_id) != endpoint_id,
         )
@@ -216,7 +218,7 @@ def purge(session: ScopedSession, limit: int = 500) -> int:
         gone += _delete(session, entity, col(column).in_(ids))
     waiting = sa.select(col(WebhookDelivery.event_id))
     events = sa.select(col(Event.id)).where(
-        col(Event.created_at) < now - timedelta(days=EVENT_DAYS), col(Event.id).not_in(waiting)
+        col(Event.occurred_at) < now - timedelta(days=EVENT_DAYS), col(Event.id).not_in(waiting)
     )
     stale = list(session.execute(events.limit(limit)).scalars())
     return gone + _delete(session, Event, col(Event.id).in_(stale))

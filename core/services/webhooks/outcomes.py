@@ -9,13 +9,12 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.audit import log as audit
-from core.services.mail import mail
 from core.services.outbox import queue
 from core.services.outbox.queue import Backoff
+from core.services.webhooks import endpoints
 from core.services.webhooks.sending import DeliveryJob
 from core.store.access import ScopedSession
-from core.store.schema.tables import Distributor, WebhookDelivery, WebhookEndpoint, WebhookTry
+from core.store.schema.tables import WebhookDelivery, WebhookEndpoint, WebhookTry
 
 _MINUTE, _HOUR = 60, 3_600
 # The waits between the tries: after 5 s, 5 and 30 minutes, 2, 5, 10, 14, 20 and 24 hours.
@@ -25,6 +24,7 @@ BACKOFF: Final = Backoff(
 FAILING_AFTER: Final = timedelta(hours=1)
 DISABLED_AFTER: Final = timedelta(days=5)
 SLOW_MILLISECONDS: Final = 5_000
+_ACTOR: Final = "webhook worker"
 UNKNOWN_TO_CLASSIC: Final = "Receivers of the classic form do not know this type"
 
 
@@ -50,7 +50,7 @@ def record_results(session: ScopedSession, results: Sequence[tuple[DeliveryJob, 
 
     Those that another worker has by now are passed over. Endpoints are locked before deliveries, each by their ids.
     """
-    endpoints = _lock_all(session, WebhookEndpoint, {job.endpoint_id for job, _ in results})
+    receivers = _lock_all(session, WebhookEndpoint, {job.endpoint_id for job, _ in results})
     rows = _lock_all(session, WebhookDelivery, {job.id for job, _ in results})
     for job, result in results:
         row: WebhookDelivery = rows[job.id]
@@ -59,7 +59,7 @@ def record_results(session: ScopedSession, results: Sequence[tuple[DeliveryJob, 
         if result is None:
             queue.end(row, "withdrawn", UNKNOWN_TO_CLASSIC)
         else:
-            _record(session, endpoints[job.endpoint_id], row, job, result)
+            _record(session, receivers[job.endpoint_id], row, job, result)
     session.flush()
 
 
@@ -74,7 +74,8 @@ def _record(
         _note_success(session, endpoint, result)
     else:
         _fail(row, result.error, result)
-        _note_failure(session, endpoint, result)
+        if result.error != queue.INTERNAL_ERROR:
+            _note_failure(session, endpoint, result)
 
 
 def _fail(row: WebhookDelivery, error: str, result: Result) -> None:
@@ -111,7 +112,7 @@ def _note_success(session: ScopedSession, endpoint: WebhookEndpoint, result: Res
     if endpoint.state in {"unverified", "failing"}:
         before, endpoint.state, endpoint.last_error = endpoint.state, "active", None
         if before == "unverified":
-            _write(session, endpoint, "endpoint verified", before)
+            endpoints.note_state(session, endpoint, "endpoint verified", _ACTOR, before=before)
 
 
 def _note_failure(session: ScopedSession, endpoint: WebhookEndpoint, result: Result) -> None:
@@ -123,43 +124,6 @@ def _note_failure(session: ScopedSession, endpoint: WebhookEndpoint, result: Res
         return
     lasted = now - endpoint.failing_since
     if result.is_gone or lasted >= DISABLED_AFTER:
-        _disable(session, endpoint)
+        endpoints.disable(session, endpoint, actor=_ACTOR)
     elif lasted >= FAILING_AFTER and endpoint.state == "active":
-        _turn(session, endpoint, action="endpoint failing")
-
-
-def _disable(session: ScopedSession, endpoint: WebhookEndpoint) -> None:
-    """Disable an endpoint and hold what waits for it; nothing is lost."""
-    _turn(session, endpoint, action="endpoint disabled")
-    endpoint.disabled_at = clock.now()
-    session.flush()
-    session.execute(
-        sa.update(WebhookDelivery)
-        .where(col(WebhookDelivery.endpoint_id) == endpoint.id, col(WebhookDelivery.state).in_(("queued", "dead")))
-        .values(state="held", next_try_at=None, leased_until=None, updated_at=clock.now())
-        .execution_options(synchronize_session=False)
-    )
-
-
-def _turn(session: ScopedSession, endpoint: WebhookEndpoint, *, action: str) -> None:
-    """Change the state of an endpoint, told to the distributor by e-mail and to its other endpoints by an event."""
-    before, endpoint.state = endpoint.state, action.removeprefix("endpoint ")
-    _write(session, endpoint, action, before)
-    address = session.execute(
-        sa.select(col(Distributor.email)).where(col(Distributor.id) == endpoint.distributor_id)
-    ).scalar_one()
-    if address:
-        name = endpoint.description or str(endpoint.id)
-        told = {"mode": "live" if endpoint.is_live else "test", "endpoint": name, "reason": endpoint.last_error or ""}
-        mail.send(session, address, action, told)
-
-
-def _write(session: ScopedSession, endpoint: WebhookEndpoint, action: str, before: str) -> None:
-    audit.write(
-        session,
-        actor="webhook worker",
-        action=action,
-        subject=audit.subject_of("endpoint", endpoint.id),
-        before={"state": before},
-        after={"state": endpoint.state, "reason": endpoint.last_error},
-    )
+        endpoints.turn(session, endpoint, "endpoint failing", actor=_ACTOR)

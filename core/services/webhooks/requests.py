@@ -1,10 +1,10 @@
 """Requests that register and change webhook endpoints and replay their events (contract W3)."""
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
 from core.covers.faults import fault
 from core.covers.fields import one_of
@@ -44,7 +44,8 @@ Patterns = Annotated[
     Field(min_length=1, max_length=MAX_PATTERNS, examples=[["claim.*", "policy.activated"]]),
     AfterValidator(_check_patterns),
 ]
-Format = Annotated[str, one_of("standard", "classic")]
+FORMATS: Final = ("standard", "classic")
+Format = Annotated[str, one_of(*FORMATS)]
 Header = Annotated[str, Field(max_length=64, examples=["x-signature"]), AfterValidator(_check_header)]
 Description = Annotated[str, Field(max_length=200, examples=["Claims of our back office"])]
 
@@ -75,22 +76,29 @@ class EnableRequest(Request):
     send_held: bool = Field(default=True, description="Send what was held meanwhile; otherwise it is withdrawn.")
 
 
-def _instant(value: Any) -> Any:
-    if isinstance(value, str) and not re.search(r"(Z|[+-][0-9]{2}:?[0-9]{2})$", value.strip()):
-        raise fault("must be an ISO 8601 timestamp with its zone")
-    return value
+def _instant(value: Any) -> datetime:
+    try:
+        moment = datetime.fromisoformat(value.strip() if isinstance(value, str) else "")
+        if moment.tzinfo is None or "T" not in value.upper():
+            raise ValueError
+        return moment.astimezone(UTC)
+    except ValueError:
+        raise fault("must be an ISO 8601 timestamp with its zone") from None
+    except OverflowError:
+        raise fault("must be a date that exists") from None
+
+
+Instant = Annotated[datetime, BeforeValidator(_instant)]
 
 
 class ReplayRequest(Request):
     """Selection of events to send again."""
 
-    from_: datetime = Field(alias="from", examples=["2026-11-01T00:00:00Z"])
-    to: datetime = Field(examples=["2026-11-30T00:00:00Z"])
+    from_: Instant = Field(alias="from", examples=["2026-11-01T00:00:00Z"])
+    to: Instant = Field(examples=["2026-11-30T00:00:00Z"])
     events: Patterns | None = Field(default=None, description="Without it, the types that the endpoint wants.")
     only_failed: bool = Field(default=False, description="Only those that never got a 2xx.")
     dry_run: bool = Field(default=False, description="Count them and send nothing.")
-
-    _zoned = field_validator("from_", "to", mode="before")(_instant)
 
     @field_validator("to")
     @classmethod

@@ -12,7 +12,7 @@ from core import clock
 from core.services.outbox import queue
 from core.services.webhooks import endpoints, rendering
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import ApiKey, Distributor, Event, WebhookDelivery, WebhookEndpoint
+from core.store.schema.tables import Distributor, Event, WebhookDelivery, WebhookEndpoint
 
 AT_ONCE_EACH: Final = 4
 AT_ONCE: Final = 32
@@ -89,7 +89,7 @@ def _share_places(session: ScopedSession, limit: int) -> list[tuple[WebhookEndpo
 
 
 def _build_counts_query() -> AnySelect:
-    """Build the query for endpoints with due deliveries; a revoked key and a distributor that is off end theirs."""
+    """Build the query for endpoints with due deliveries; those of a distributor that is off wait."""
     return (
         sa.select(
             col(WebhookDelivery.endpoint_id),
@@ -98,13 +98,11 @@ def _build_counts_query() -> AnySelect:
         )
         .join(WebhookEndpoint, col(WebhookEndpoint.id) == col(WebhookDelivery.endpoint_id))
         .join(Distributor, col(Distributor.id) == col(WebhookEndpoint.distributor_id))
-        .outerjoin(ApiKey, col(ApiKey.id) == col(WebhookEndpoint.key_id))
         .where(
             *queue.is_due(WebhookDelivery),
             col(WebhookEndpoint.state).in_(_SENDABLE),
             col(WebhookEndpoint.deleted_at).is_(None),
             col(Distributor.active),
-            col(ApiKey.revoked_at).is_(None),
         )
         .group_by(col(WebhookDelivery.endpoint_id))
     )

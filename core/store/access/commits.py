@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 
 import sqlalchemy as sa
 
-from core.store.access.statements import NOTIFY_SECONDS, WRITTEN
+from core.store.access.statements import NOTIFY_SECONDS, WRITTEN, driver_connection
 
 _LOOK_SECONDS, _LOOKS = 0.2, 10
 # The end of a process waits for a thread that waits for a notification.
@@ -92,5 +92,5 @@ class PostgresWatch:
         if self._connection is None:
             self._connection = self._engine.connect()
             self._connection.exec_driver_sql(f"LISTEN {WRITTEN}")
-        driver: Any = self._connection.connection.driver_connection
+        driver: Any = driver_connection(self._connection)
         return any(True for _ in driver.notifies(timeout=_LONGEST_SECONDS, stop_after=1))

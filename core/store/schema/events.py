@@ -18,12 +18,13 @@ class Event(Owned, table=True):
     """One event as it is sent, byte by byte; `position` is its place in the feed (contract W2, W6).
 
     `origin` names what made it, so that nothing makes it twice; `trace_id` is the trace of the request behind it.
+    `occurred_at` is the `timestamp` of its body, `created_at` when it took its place in the feed, which may be later.
     """
 
     __table_args__ = (
         sa.Index("ix_event_feed", "distributor_id", "is_live", "position"),
         sa.UniqueConstraint("object_id", "object_type", "sequence"),
-        sa.Index(None, "created_at"),
+        sa.Index(None, "occurred_at"),
     )
     id: UUID = Field(default_factory=ids.new, primary_key=True)
     position: int = Field(sa_type=sa.BigInteger, nullable=False, unique=True)
@@ -33,6 +34,7 @@ class Event(Owned, table=True):
     sequence: int
     origin: str = Field(unique=True, max_length=120)
     body: bytes
+    occurred_at: datetime
     created_at: datetime
     trace_id: str | None = Field(default=None, max_length=32)
 
@@ -57,7 +59,8 @@ class EventFeed(Row, table=True):
 class WebhookEndpoint(Record, Owned, table=True):
     """An address that wants events (contract W3); `secret` and `old_secret` are sealed.
 
-    `key_id` is the API key that registered it, and with which it ends; none for one registered at the desk.
+    `key_id` is the API key that registered it, none for one registered at the desk: it belongs to its distributor, and
+    goes on when the key is revoked.
     `failing_since` is the first failure after the last success.
     """
 

@@ -82,7 +82,8 @@ class CreditNote(Owned, table=True):
     """The credit note of a refund: the figures never change, only its state (contract F8).
 
     `number` has no gaps within an insurer and mode. `made_by` is the actor who ended the policy; `first_by` approved it
-    first where the amount needs two people; `reference_key` is the bank's reference without case and blanks.
+    first where the amount needs two people. `payee` is who was approved; reference, days and people of the payment are
+    those of its last row in `CreditNotePayment`, which is what counts.
     """
 
     __tablename__ = "credit_note"
@@ -127,6 +128,33 @@ class CreditNote(Owned, table=True):
     returned_by: UUID | None = Field(default=None, foreign_key="staff.id")
     returned_on: date | None = None
     note: str | None = None
+
+
+class CreditNotePayment(Owned, table=True):
+    """Money that was paid on a credit note, kept for ever: what was paid is the sum of its rows (contract K2).
+
+    A row with a negative amount is a return, with the bank's `reason`; `reverses` is the payment that came back. In one
+    mode no two payments have a reference, nor two returns; a return may have that of its payment.
+    """
+
+    __tablename__ = "credit_note_payment"
+    __table_args__ = (
+        sa.UniqueConstraint("is_live", "reference_key"),
+        sa.UniqueConstraint("reverses"),
+        sa.CheckConstraint("(reverses IS NULL) = (amount_minor > 0) AND amount_minor <> 0", name="amount"),
+        sa.CheckConstraint("reverses IS NULL OR reason IS NOT NULL", name="reason"),
+    )
+    id: UUID = Field(primary_key=True)
+    credit_note_id: UUID = Field(foreign_key="credit_note.id", index=True)
+    amount_minor: int = minor_field()
+    payee: str = Field(max_length=200)
+    reference: str = Field(max_length=60)
+    reference_key: str = Field(max_length=80)
+    value_on: date
+    reason: str | None = Field(default=None, max_length=500)
+    paid_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    reverses: UUID | None = None
+    created_at: datetime
 
 
 class Movement(Owned, Amounts, table=True):

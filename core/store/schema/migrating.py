@@ -65,7 +65,7 @@ def upgrade(connection: sa.Connection, to: str) -> bool:
 def draft(store: Store, message: str) -> None:
     """Write a migration for what the tables have and this store has not (for developers)."""
     with store.writers.begin() as connection, _without_warnings():
-        number = f"{int(versions.newest()) + 1:04d}"
+        number = f"{int(max(versions.known_versions())) + 1:04d}"
         command.revision(_config(connection), message=message, autogenerate=True, rev_id=number)
 
 

@@ -32,7 +32,8 @@ class FileMapping(Row, table=True):
 class Reconciliation(Row, table=True):
     """One file compared with our records of a month; its figures never change.
 
-    ours - theirs = the sum of its differences + `tolerated_minor`, what the tolerance let pass.
+    ours - theirs = the sum of its differences + `tolerated_minor`, what the tolerance let pass, with its signs. Without
+    them it is `passed_minor`, in `passed_rows` rows; those from before the tolerance had a bound have neither.
     """
 
     __table_args__ = (
@@ -57,6 +58,8 @@ class Reconciliation(Row, table=True):
     ours_minor: int = minor_field()
     theirs_minor: int = minor_field()
     tolerated_minor: int = minor_field()
+    passed_rows: int | None = None
+    passed_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
     made_by: UUID = Field(foreign_key="staff.id")
     made_at: datetime
 

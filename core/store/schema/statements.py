@@ -103,6 +103,22 @@ class Statement(Party, table=True):
     note: str | None = None
 
 
+class StatementStep(Row, table=True):
+    """One step of a statement after it was prepared; rows are only ever added, so a dispute stays when it is settled.
+
+    That something was paid is told by its payments.
+    """
+
+    __tablename__ = "statement_step"
+    __table_args__ = (one_of("state", ("Approved", "Sent", "Disputed", "Void"), "state"),)
+    statement_id: UUID = Field(primary_key=True, foreign_key="statement.id")
+    position: int = Field(primary_key=True)
+    state: str = Field(max_length=10)
+    staff_id: UUID = Field(foreign_key="staff.id")
+    made_at: datetime
+    note: str | None = None
+
+
 class StatementLine(Row, table=True):
     """One movement as a statement printed it. On each account a movement is held by one statement at most."""
 

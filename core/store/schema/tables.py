@@ -14,6 +14,7 @@ from core.store.schema.admin import (
     ViewWatch,
 )
 from core.store.schema.agreements import Agreement, BankAccount
+from core.store.schema.approvals import Approval, ApprovalLapse
 from core.store.schema.bordereaux import Bordereau, BordereauLine
 from core.store.schema.catalogue import (
     CommissionShare,
@@ -59,7 +60,7 @@ from core.store.schema.events import (
     WebhookEndpoint,
     WebhookTry,
 )
-from core.store.schema.finance import Adjustment, AdjustmentProposal, CreditNote, MonthStep, Movement
+from core.store.schema.finance import Adjustment, AdjustmentProposal, CreditNote, CreditNotePayment, MonthStep, Movement
 from core.store.schema.follow_up import (
     Automation,
     CustomerMerge,
@@ -97,13 +98,15 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
-from core.store.schema.statements import Statement, StatementLine, TaxRate
+from core.store.schema.statements import Statement, StatementLine, StatementStep, TaxRate
 
 __all__ = [
     "Adjustment",
     "AdjustmentProposal",
     "Agreement",
     "ApiKey",
+    "Approval",
+    "ApprovalLapse",
     "AuditEntry",
     "AuditHead",
     "Automation",
@@ -129,6 +132,7 @@ __all__ = [
     "Complaint",
     "ComplianceFigure",
     "CreditNote",
+    "CreditNotePayment",
     "Customer",
     "CustomerMerge",
     "CustomerNote",
@@ -188,6 +192,7 @@ __all__ = [
     "Statement",
     "StatementLine",
     "StatementPayment",
+    "StatementStep",
     "StoreSecret",
     "Submission",
     "SubmissionOwner",

@@ -3,6 +3,7 @@
 That machinery takes longer to load than the rest of the store, and a server that starts only asks.
 """
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from core.errors import StateForbids
 from core.store.access import Store
 
 MIGRATIONS = Path(__file__).parent / "migrations"
+_FOLLOWS = re.compile(r"""^down_revision = ["'](\d+)["']$""", re.MULTILINE)
 _KEPT_IN = "alembic_version"
 # Under this name a migration notes that the daybook has to be rebuilt when all of them are done.
 STALE = "daybook is stale"
@@ -31,9 +33,12 @@ def version_of(connection: sa.Connection) -> str | None:
     return None if found is None else str(found)
 
 
+@cache
 def newest() -> str:
-    """The migration that this code wants."""
-    return max(known_versions())
+    """The migration that this code wants: the end of the chain, which has not always the highest number."""
+    followed = set().union(*(_FOLLOWS.findall(path.read_text(encoding="utf-8")) for path in _files()))
+    (last,) = known_versions() - followed
+    return last
 
 
 def refuse_unknown(found: str | None, what: str) -> None:
@@ -51,4 +56,8 @@ def refuse_unknown(found: str | None, what: str) -> None:
 @cache
 def known_versions() -> frozenset[str]:
     """Every version that this code can bring to its own: a migration's file is called by its number."""
-    return frozenset(path.name.split("_")[0] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+    return frozenset(path.name.split("_")[0] for path in _files())
+
+
+def _files() -> list[Path]:
+    return list((MIGRATIONS / "versions").glob("[0-9]*.py"))

@@ -1,6 +1,6 @@
 """The state of the installation: an overview, details, and the integrity check of the store."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 import streamlit as st
@@ -102,21 +102,35 @@ def queue(lines: Sequence[QueueLine]) -> None:
                 st.caption(f"The oldest since {words.moment(line.oldest_at)}")
 
 
-def outbox(queues: Sequence[QueueHealth], letters: Sequence[MailLine]) -> None:
+def outbox(queues: Sequence[QueueHealth], endpoints: Mapping[str, int], letters: Sequence[MailLine]) -> None:
     """Draw each queue of the outbox: how much waits, since when the oldest is due, and what was given up."""
     with st.container(border=True, height="stretch"):
         st.markdown("**Outbox**")
         for each in queues:
-            facts.line(each.name, f"{words.count(each.queued)} waiting, {words.count(each.dead)} given up")
-            if each.held:
-                st.caption(f"{words.count(each.held)} held for endpoints that are disabled")
-            if each.oldest_due_at:
-                st.caption(f"{words.count(each.due)} due, the oldest since {words.moment(each.oldest_due_at)}")
+            _queue_lines(each)
+        if broken := {state: endpoints[state] for state in ("failing", "disabled") if endpoints.get(state)}:
+            told = " and ".join(f"{words.count(count)} {state}" for state, count in broken.items())
+            st.badge(f"Webhook endpoints: {told}", icon=":material/warning:", color="orange")
+            st.page_link(
+                "admin/webhooks.py", label="Webhooks", icon=":material/webhook:", query_params=frame.mode_query()
+            )
         for letter in letters:
             state = {"queued": "Waiting", "sent": "Accepted", "dead": "Given up"}[letter.state]
             st.caption(f"{words.moment(letter.created_at)} · {words.plain(letter.subject)} {words.badge(state)}")
         if letters and settings().demo:
             st.caption(f"This demonstration writes its e-mail into {words.plain(str(mail_folder()))}.")
+
+
+def _queue_lines(each: QueueHealth) -> None:
+    facts.line(each.name, f"{words.count(each.queued)} waiting, {words.count(each.dead)} given up")
+    if not each.is_configured:
+        st.caption("Not configured: set COVERDESK_SMTP_URL to send what waits.")
+    if each.refused:
+        st.caption(f"{words.count(each.refused)} more were given up, as their receivers did not take them")
+    if each.held:
+        st.caption(f"{words.count(each.held)} held for endpoints that are disabled")
+    if each.oldest_due_at:
+        st.caption(f"{words.count(each.due)} due, the oldest since {words.moment(each.oldest_due_at)}")
 
 
 def release(found: SystemFacts) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from core import money
 from core.covers import credit_life
 from core.covers.cover import Rates
 from core.ui.kit import charts, colours, words
@@ -51,7 +52,8 @@ def against_tenure(figures: Figures, rates: Rates) -> Chart:
         for basis in credit_life.BASES
     }
     place = figures.tenure - SHORTEST if figures.tenure in months else None
-    return _lines(prices, rates, [f"{month} months" for month in months], place, figures.premium(rates), "tenure")
+    names = [f"{month} months" for month in months]
+    return _lines(prices, rates, names, list(map(str, months)), place, figures.premium(rates), "tenure")
 
 
 def against_amount(figures: Figures, rates: Rates) -> Chart:
@@ -63,7 +65,8 @@ def against_amount(figures: Figures, rates: Rates) -> Chart:
         for basis in credit_life.BASES
     }
     names = [words.naira_of(amount) for amount in amounts]
-    return _lines(prices, rates, names, _STEPS // 2 - 1, figures.premium(rates), "loan amount")
+    labels = [words.short_naira(money.to_minor(amount)) for amount in amounts]
+    return _lines(prices, rates, names, labels, _STEPS // 2 - 1, figures.premium(rates), "loan amount")
 
 
 def by_benefit(figures: Figures, rates: Rates) -> Chart:
@@ -72,22 +75,26 @@ def by_benefit(figures: Figures, rates: Rates) -> Chart:
     prices = [credit_life.compute_price(figures.amount, figures.tenure, [name], rates).total for name in names]
     series = []
     for legend, colour, is_chosen in (("Chosen", colours.series()[0], True), ("Not chosen", colours.faint(), False)):
-        values = [
-            charts.labelled(float(price), words.naira_of(price)) if (name in figures.benefits) is is_chosen else None
-            for name, price in zip(names, prices, strict=True)
+        shown = [
+            (name, price) for name, price in zip(names, prices, strict=True) if (name in figures.benefits) is is_chosen
         ]
-        series.append(charts.bars(legend, values, colour, stack="one", label=charts.label_bars("top"), barWidth="50%"))
+        series.append(
+            charts.bars(legend, [float(price) for _, price in shown], colour)
+            | {"x": [words.title(name) for name, _ in shown], "text": [words.naira_of(price) for _, price in shown]}
+            | {"textposition": "outside", "textangle": 0, "constraintext": "none", "cliponaxis": False}
+            | {"hoverinfo": "skip", "width": 0.5}
+        )
     told = "; ".join(f"{words.title(name)} {words.naira_of(price)}" for name, price in zip(names, prices, strict=True))
     return Chart(
-        option=charts.build_option(
+        figure=charts.build_figure(
             series,
-            across=[charts.category_axis([words.title(name) for name in names], label={"interval": 0})],
-            up=[charts.hidden_axis(float(max(prices, default=0)) * 1.15)],
-            tooltip={"show": False},
-            legend=[each["name"] for each in series],
+            height=_HEIGHT,
+            across=charts.category_axis([words.title(name) for name in names]),
+            up=charts.hidden_axis(float(max(prices, default=0)) * 1.15),
+            legend=True,
+            barmode="overlay",
         ),
         alt=f"Premium of each benefit on its own: {told}.",
-        height=_HEIGHT,
     )
 
 
@@ -95,41 +102,39 @@ def _lines(
     prices: Mapping[str, Sequence[Decimal]],
     rates: Rates,
     names: Sequence[str],
+    labels: Sequence[str],
     place: int | None,
     price: Decimal,
     against: str,
 ) -> Chart:
     """Return one line for each basis, and the current figures as a mark at their `place`."""
     series = [_line(basis, line, rates) for basis, line in prices.items()]
-    legend = [each["name"] for each in series]
     if place is not None:
-        mark = {"color": colours.text(), "borderColor": colours.surface(), "borderWidth": 2}
-        # Over the lines, and without a line of its own in the tooltip.
+        mark = {"color": colours.text(), "size": 13, "line": {"color": colours.surface(), "width": 2}}
+        # Over the lines, and without a line of its own for the pointer.
         series.append(
-            {"type": "scatter", "data": [[place, float(price)]], "symbolSize": 13, "itemStyle": mark, "z": 5}
-            | {"silent": True, "tooltip": {"show": False}}
+            {"type": "scatter", "mode": "markers", "x": [names[place]], "y": [float(price)], "marker": mark}
+            | {"hoverinfo": "skip", "showlegend": False}
         )
+    highest = max(price for line in prices.values() for price in line)
     return Chart(
-        option=charts.build_option(
+        figure=charts.build_figure(
             series,
-            across=[charts.category_axis(names, boundaryGap=False)],
-            up=[{"type": "value", "min": 0, "axisLabel": {"formatter": "₦{value}", "color": colours.text()}}],
-            tooltip=charts.over_axis(charts.NAIRA) | {"axisPointer": {"type": "line"}},
-            legend=legend,
+            height=_HEIGHT,
+            across=charts.category_axis(names, labels=labels, most_labels=10),
+            up=charts.amount_axis(money.to_minor(highest)),
+            left=charts.AMOUNT_ROOM,
+            legend=True,
+            hovermode="x unified",
         ),
         alt=f"Premium by {against} on each basis; {words.naira_of(price)} for these figures.",
-        height=_HEIGHT,
     )
 
 
 def _line(basis: str, prices: Sequence[Decimal], rates: Rates) -> dict[str, Any]:
     own = basis == basis_of(rates)
-    drawn = charts.line(
-        BASIS_NAMES[basis] + (" (this product)" if own else ""),
-        [float(price) for price in prices],
-        colours.series()[credit_life.BASES.index(basis)],
-        dash="solid" if own else "dotted",
-        showSymbol=False,
-    )
-    drawn["lineStyle"] |= {"width": 3.5 if own else 2}
+    colour = colours.series()[credit_life.BASES.index(basis)]
+    name = BASIS_NAMES[basis] + (" (this product)" if own else "")
+    drawn = charts.line(name, [float(price) for price in prices], colour, dash="solid" if own else "dot")
+    drawn["line"] |= {"width": 3.5 if own else 2}
     return drawn

@@ -1,7 +1,6 @@
 """The charts of claims performance: counts, distinguished by patterns and dashes as well as by colours."""
 
-import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final
 
@@ -20,22 +19,23 @@ _ROOM: Final = 1.2
 def over_time(when: Sequence[date], lodged: Sequence[int], decided: Sequence[int], grain: Grain) -> Chart:
     """Chart claims lodged and decided; a lower second line means that a backlog is building up."""
     first, second, *_ = colours.series()
+    mode = "lines+markers" if len(when) < 70 else "lines"
     series = [
-        charts.line("Lodged", lodged, first, showSymbol=len(when) < 70),
-        charts.line("Decided", decided, second, dash="dashed", showSymbol=len(when) < 70),
+        charts.line("Lodged", lodged, first, mode=mode, hovertemplate=charts.COUNT),
+        charts.line("Decided", decided, second, dash="dash", mode=mode, hovertemplate=charts.COUNT),
     ]
     return Chart(
-        option=sales_charts.build_over_time(
+        figure=sales_charts.build_over_time(
             series,
             when,
             grain,
             names=[sales_charts.name_bucket(day, grain) for day in when],
-            up=[{"type": "value", "min": 0, "minInterval": 1}],
+            up=charts.number_axis(_whole_marks(max(*lodged, *decided, 1))),
             most_labels=8,
-            values=charts.COUNT,
+            height=_HEIGHT,
+            hovermode="x unified",
         ),
         alt=f"Claims by {grain}: {sum(lodged):,} lodged, {sum(decided):,} decided.",
-        height=_HEIGHT,
     )
 
 
@@ -54,21 +54,15 @@ def turnaround(took: Sequence[TurnaroundBucket]) -> Chart:
 
 def ageing(aged: Sequence[AgeBucket]) -> Chart:
     """Chart open claims by age; a click on a bar gives the index of its age class."""
-    values = [
-        charts.labelled(each.number, words.count(each.number), f"{each.days.label} days: {each.number:,} open")
-        for each in aged
-    ]
-    highest = max((each.number for each in aged), default=0)
+    numbers = [each.number for each in aged]
+    hover = [f"{each.days.label} days: {each.number:,} open" for each in aged]
     told = ", ".join(f"{each.days.label} days {each.number:,}" for each in aged)
+    series = _labelled(
+        "Open", numbers, colours.series()[0], hovertext=hover, hovertemplate="%{hovertext}<extra></extra>"
+    )
     return Chart(
-        option=charts.build_option(
-            [charts.bars("Open", values, colours.series()[0], label=charts.label_bars("top"), barWidth="70%")],
-            across=[_titled_axis([each.days.label for each in aged], "Days since lodging")],
-            up=[charts.hidden_axis(highest * _ROOM)],
-            tooltip={"trigger": "item"},
-        ),
+        figure=_upright([series], [each.days.label for each in aged], "Days since lodging"),
         alt=f"Open claims by age: {told}.",
-        height=_HEIGHT,
         targets=[range(len(aged))],
     )
 
@@ -76,25 +70,15 @@ def ageing(aged: Sequence[AgeBucket]) -> Chart:
 def reasons(rows: Sequence[tuple[str, int]]) -> Chart:
     """Chart declines by reason, the most frequent on top; a click on a bar gives the reason."""
     titles = [words.title(name) for name, _ in rows]
-    values = [
-        charts.labelled(number, words.count(number), f"{html.escape(title)}: {number:,} declined")
-        for title, (_, number) in zip(titles, rows, strict=True)
-    ]
-    most = max((number for _, number in rows), default=0)
+    numbers = [number for _, number in rows]
+    hover = [f"{charts.plain(title)}: {number:,} declined" for title, number in zip(titles, numbers, strict=True)]
+    series = charts.rows(
+        ClaimStatus.DECLINED, numbers, [words.count(number) for number in numbers], hover, colours.series()[1]
+    )
     told = ", ".join(f"{name} {number:,}" for name, number in rows)
     return Chart(
-        option=charts.build_option(
-            [
-                charts.bars(
-                    ClaimStatus.DECLINED, values, colours.series()[1], label=charts.label_bars("right"), barWidth=22
-                )
-            ],
-            across=[charts.hidden_axis(most * _ROOM)],
-            up=[charts.category_axis(titles, inverse=True, axisLine={"show": False})],
-            tooltip={"trigger": "item"},
-        ),
+        figure=sales_charts.build_ranked(series, titles),
         alt=f"Declines by reason: {told}." if told else "Declines by reason: none.",
-        height=max(120, len(rows) * charts.BAR_HEIGHT + 30),
         targets=[[name for name, _ in rows]],
     )
 
@@ -113,30 +97,36 @@ def by_type(rows: Sequence[TypeDecisions]) -> Chart:
 def _beside(labels: Sequence[str], series: Sequence[tuple[str, list[int]]], axis: str, alt: str) -> Chart:
     """Return a chart of two bars side by side, the second one hatched."""
     drawn = [
-        charts.bars(
-            str(name),
-            [charts.labelled(number, words.count(number)) for number in numbers],
-            colour,
-            pattern=pattern,
-            label=charts.label_bars("top"),
-        )
+        _labelled(str(name), numbers, colour, pattern=pattern, hovertemplate=charts.COUNT)
         for pattern, ((name, numbers), colour) in enumerate(zip(series, colours.series(), strict=False))
     ]
-    highest = max((number for _, numbers in series for number in numbers), default=0)
-    return Chart(
-        option=charts.build_option(
-            drawn,
-            across=[_titled_axis(labels, axis)],
-            up=[charts.hidden_axis(highest * _ROOM)],
-            tooltip=charts.over_axis(charts.COUNT),
-            legend=[each["name"] for each in drawn],
-        ),
-        alt=alt,
-        height=_HEIGHT,
+    return Chart(figure=_upright(drawn, labels, axis, legend=True, hovermode="x unified"), alt=alt)
+
+
+def _labelled(name: str, numbers: Sequence[int], colour: str, **more: Any) -> dict[str, Any]:
+    """Return bars with their numbers above them."""
+    texts = [words.count(number) for number in numbers]
+    look: dict[str, Any] = {
+        "text": texts,
+        "textposition": "outside",
+        "textangle": 0,
+        "constraintext": "none",
+        "cliponaxis": False,
+    }
+    return charts.bars(name, numbers, colour, **look, **more)
+
+
+def _upright(drawn: Sequence[Mapping[str, Any]], labels: Sequence[str], title: str, **layout: Any) -> dict[str, Any]:
+    highest = max((number for each in drawn for number in each["y"]), default=0)
+    across = charts.category_axis(labels)
+    if title:
+        across["title"] = {"text": title, "standoff": 4}
+    return charts.build_figure(
+        drawn, height=_HEIGHT, across=across, up=charts.hidden_axis(highest * _ROOM), bargap=0.3, **layout
     )
 
 
-def _titled_axis(labels: Sequence[str], title: str) -> dict[str, Any]:
-    if not title:
-        return charts.category_axis(labels)
-    return charts.category_axis(labels, name=title, nameLocation="middle", nameGap=26)
+def _whole_marks(most: int) -> range:
+    """Return about five marks from nothing to the first at or above a number."""
+    step = max(1, -(-most // 5))
+    return range(0, most + step, step)

@@ -6,6 +6,7 @@ from typing import Any, Final
 import streamlit as st
 
 from core import money
+from core.services import approvals
 from core.services.claims.intake import requirements
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import offers as claim_offers
@@ -15,7 +16,7 @@ from core.states.claims import APPROVED_AMOUNT, AUTHORITY, ESTIMATE, EVIDENCE, O
 from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import paying, referral, review_actions
-from core.ui.claims.attempts import MOVE, Open, key
+from core.ui.claims.attempts import MOVE, RENEWAL, Open, key
 from core.ui.claims.review_actions import Hand
 from core.ui.kit import attempts, form_keeper, words
 
@@ -36,11 +37,41 @@ def draw(review: ClaimReview, person: Person) -> None:
             if move.missing:
                 label = words.plain(move.label)
                 st.caption(f":material/lock: **{label}** needs {words.plain(' and '.join(move.missing))}.")
+        if review.approval_fault and not review.is_decided:
+            _draw_lapsed(review)
         referral.draw(review, person)
         if attempt is not None:
             _form(review, attempt, person)
         elif any(not move.missing for move in review.transitions_allowed):
             st.caption("Choose one to see what it needs. Nothing changes before you confirm it.")
+
+
+def _draw_lapsed(review: ClaimReview) -> None:
+    """Say why the approval lapsed, with the form by which somebody else approves the claim again as it is now."""
+    st.warning(
+        words.plain(approvals.describe_lapsed(review.approval_fault or "")), icon=":material/history_toggle_off:"
+    )
+    with st.popover("Approve again", icon=":material/check_circle:"):
+        approved = words.naira(review.amounts.approved_minor)
+        st.caption(f"By the same amount, {approved}, on the claim as it is now. Where it stands does not change.")
+        place = key(review.id, RENEWAL)
+        for check in review.unmet_checks:
+            said = "unknown" if check.passed is None else "failed"
+            _ask_text(review, f"again {check.key}", f"Why: {words.plain(check.question)} is {said}", longest=500)
+            attempts.blame(place, f"reasons.{check.key}")
+        attempts.complain(place, *(f"reasons.{check.key}" for check in review.unmet_checks))
+        st.button(
+            "Confirm: approve again",
+            type="primary",
+            key=key(review.id, "approve again"),
+            on_click=claim_attempts.carry_out,
+            args=(RENEWAL, review, lambda hand: _approve_anew(review, hand)),
+        )
+
+
+def _approve_anew(review: ClaimReview, hand: Hand) -> str:
+    typed = {check.key: claim_attempts.get_typed(review.id, f"again {check.key}") for check in review.unmet_checks}
+    return review_actions.approve_anew(hand, reasons={name: text for name, text in typed.items() if text})
 
 
 def _button(review: ClaimReview, move: Transition, attempt: Open | None) -> None:

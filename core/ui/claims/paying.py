@@ -1,11 +1,13 @@
 """The form of a payment, the payee, and the payments so far (contract C10)."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import streamlit as st
 
 from core import clock, money
 from core.services.claims.review.review import ClaimReview
+from core.services.claims.workflow.chain import Link
 from core.services.claims.workflow.inputs import PAYMENT_METHODS
 from core.services.claims.workflow.offers import parse_amount
 from core.services.people.staff import Person
@@ -33,6 +35,7 @@ def draw_form(review: ClaimReview) -> None:
     if paid := review.amounts.limits.paid_minor:
         st.caption(f"{words.naira(paid)} was paid on this claim before, and comes on top.")
     st.caption(f"To {words.plain(describe_payee(review))}.")
+    draw_chain(review.links)
     st.text_input(
         "Amount (₦)",
         key=key(review.id, _AMOUNT),
@@ -48,6 +51,12 @@ def draw_form(review: ClaimReview) -> None:
     st.session_state.setdefault(day, clock.today())
     st.date_input("Value date", key=day, max_value=clock.today(), format="DD/MM/YYYY", on_change="ignore")
     attempts.blame(key(review.id, MOVE), "value_on")
+
+
+def draw_chain(links: Sequence[Link]) -> None:
+    """Show who did what before the payment: lodged, estimated, approved, payee set, handed over."""
+    said = (f"{link.act} by {words.plain(link.by)}, {words.day(clock.to_lagos_day(link.at))}" for link in links)
+    st.caption(" · ".join(said))
 
 
 def describe_payee(review: ClaimReview) -> str:

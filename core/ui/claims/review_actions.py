@@ -97,6 +97,16 @@ def move(
     return once(hand, work, "move", to, *(f"{name} {text}" for name, text in told))
 
 
+def approve_anew(hand: Hand, *, reasons: Mapping[str, str]) -> str:
+    """Approve the claim again, as it is now."""
+
+    def work(session: ScopedSession) -> str:
+        claim_actions.approve_anew(session, hand.claim_id, reasons=reasons, person=hand.person, version=hand.version)
+        return "The claim is approved as it is now."
+
+    return once(hand, work, "approve again", *(f"{name} {text}" for name, text in reasons.items()))
+
+
 def assign(hand: Hand, *, to: UUID | None, name: str) -> str:
     """Assign the claim to an officer, or to nobody."""
 

@@ -18,6 +18,7 @@ _ACTIONS: Final = {
     "claim deductions set": "Deductions",
     "claim reserve set": "Reserve",
     "claim payee set": "Payee",
+    "claim approved anew": "Approved again",
     "claim corrected": "Corrected",
     "claim letter written": "Letter",
     "claim letter sent": "Letter sent",

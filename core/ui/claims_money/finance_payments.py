@@ -4,6 +4,7 @@ from core import clock
 from core.services.claims.paying import hand_overs
 from core.services.claims.paying.hand_overs import HandOver
 from core.services.claims.workflow.inputs import PAYMENT_METHODS
+from core.ui.claims import paying as payments
 from core.ui.finance.finance_writes import made
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
@@ -19,6 +20,7 @@ def paying(row: HandOver) -> Decision:
     """Return the dialog that makes a payment."""
 
     def ask() -> None:
+        payments.draw_chain(row.links)
         dialogs.field("payment_reference", "Payment reference", longest=60)
         dialogs.choice("method", "Method", {name: name for name in PAYMENT_METHODS})
         dialogs.day("value_on", "Value date")

@@ -2,10 +2,11 @@
 
 from uuid import UUID
 
-from core.services.compliance import erasures, retention
+from core.errors import StateForbids
+from core.services.compliance import erasures, remembering, retention
 from core.services.compliance.erasures import ErasureRow
 from core.services.compliance.retention import Hold, Preview
-from core.ui.compliance.compliance_writes import carry_out, made, submitted
+from core.ui.compliance.compliance_writes import carry_out, made, read, submitted
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
@@ -31,7 +32,14 @@ def deciding(row: ErasureRow) -> Decision:
     def act() -> str:
         files = carry_out(lambda session, by: erasures.carry_out(session, row.id, by=by))
         erasures.remove_files(files)
-        return f"{row.number} is carried out, with {len(files)} files. The certificate is on this page."
+        done = f"{row.number} is carried out, with {len(files)} files. The certificate is on this page."
+        try:
+            return f"{done} {read(remembering.keep_list)} has it for a backup that is restored."
+        except StateForbids as refusal:
+            return (
+                f"{done} Tell whoever makes the backups: until the next one is made, a backup that is restored brings"
+                f" the person back. {refusal}."
+            )
 
     return Decision(
         title="Carry the erasure out",

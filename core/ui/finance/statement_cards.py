@@ -24,15 +24,15 @@ def account(paper: Paper) -> None:
         st.caption(owed)
 
 
-def people(row: StatementRow) -> None:
-    """Draw who prepared, approved and sent it, and what it rests on."""
+def history(row: StatementRow) -> None:
+    """Draw each step with its person, time and note, and what the statement rests on."""
+    with reading(frame.scope()) as session:
+        steps = statement_reading.list_steps(session, row.id)
     with st.container(border=True, height="stretch"):
         st.markdown("**Who and on what terms**")
-        facts.line("Prepared", f"{row.preparer}, {words.moment(row.prepared_at)}")
-        facts.line("Approved", f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–")
-        facts.line("Sent", f"{row.sender}, {words.moment(row.sent_at)}" if row.sender else "–")
-        if row.note:
-            facts.line("Note", row.note)
+        for step in steps:
+            note = f": {step.note}" if step.note else ""
+            facts.line(step.name, f"{step.person}, {words.moment(step.at)}{note}")
         for label, value in row.paper.facts.get("said", {}).items():
             facts.line(label, str(value))
 

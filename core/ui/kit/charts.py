@@ -1,49 +1,56 @@
-"""Charts as ECharts options: bars and lines in the colours of the active theme, with a text alternative.
+"""Charts as Plotly figures: bars and lines in the colours of the active theme, with a text alternative.
 
-A bar can stand for something: `targets` of a chart names it by series and place, and `draw` passes it to `on_click`.
+A figure is a plain dict of `data` and `layout`. A bar can stand for something: `targets` of a chart names it by series
+and place, and `draw` passes it to `on_click`, so no id goes to the browser.
+
+What a browser would measure or draw twice is given: ranges, marks, margins and the modes that Streamlit would set after
+the first drawing. `datarevision` says that a figure with other data is another chart, so nothing is compared either.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import streamlit as st
 
-from core.ui.kit import colours
+from core.ui.kit import colours, words
 
-NAIRA: Final = "₦%,.2f"
-COUNT: Final = "%,d"
+# What the pointer shows of a bar, and of the lines at one place: the name of the place is a heading above these.
+NAIRA_OF_BAR: Final = "<b>%{fullData.name} ₦%{y:,.2f}</b><br>%{x}<extra></extra>"
+NAIRA: Final = "₦%{y:,.2f}"
+COUNT: Final = "%{y:,d}"
 BAR_HEIGHT: Final = 34
 # Patterns that tell series apart where there are more of them than colours.
-DECALS: Final[tuple[dict[str, Any] | None, ...]] = (
-    None,
-    {"symbol": "rect", "dashArrayX": [1, 0], "dashArrayY": [2, 5], "rotation": -0.785},
-    {"symbol": "rect", "dashArrayX": [[2, 4], [0, 0]], "dashArrayY": [2, 3]},
-    {"symbol": "circle", "dashArrayX": [[6, 6], [0, 6, 6, 0]], "dashArrayY": [6, 0], "symbolSize": 0.6},
-    {"symbol": "rect", "dashArrayX": [1, 0], "dashArrayY": [2, 5]},
-    {"symbol": "rect", "dashArrayX": [1, 0], "dashArrayY": [2, 5], "rotation": 1.571},
-    {"symbol": "triangle", "dashArrayX": [[7, 7], [0, 7, 7, 0]], "dashArrayY": [7, 0]},
-    {"symbol": "rect", "dashArrayX": [1, 0], "dashArrayY": [2, 5], "rotation": 0.785},
-)
-_PATTERN: Final = "rgba(255, 255, 255, 0.55)"
+PATTERNS: Final = ("", "/", "x", ".", "-", "|", "+", "\\")
+_CONFIG: Final = {"displayModeBar": False}
+_CLEAR: Final = "rgba(0,0,0,0)"
+_FONT_SIZE: Final = 12
+# Of a character of that size, on average and a little more; a text that is measured would be drawn twice.
+_CHARACTER: Final = 6.4
+_LEGEND_HEIGHT: Final = 30
+# For the longest label of an axis of amounts: "₦2.5bn".
+AMOUNT_ROOM: Final = 44
+# A unified hover box takes the text of a mark at exactly its place in place of the name of the bucket.
+_BESIDE: Final = 0.05
 # Series and place.
 Bar = tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chart:
-    """An ECharts option with its text alternative for screen readers, its height in pixels and its `targets`."""
+    """A figure with its text alternative for screen readers and its `targets`."""
 
-    option: Mapping[str, Any]
+    figure: Mapping[str, Any]
     alt: str
-    height: int
     targets: Sequence[Sequence[Any]] = ()
 
 
 def draw(chart: Chart, *, key: str, on_click: Callable[[Any], None] | None = None) -> None:
     """Draw a chart; `on_click` is called with the target of the clicked bar."""
     if on_click is None:
-        st.echarts_chart(chart.option, height=chart.height, key=key, alt=chart.alt)
+        st.plotly_chart(chart.figure, theme=None, key=key, config=_CONFIG, alt=chart.alt)
         return
 
     def on_select() -> None:
@@ -51,123 +58,195 @@ def draw(chart: Chart, *, key: str, on_click: Callable[[Any], None] | None = Non
             series, place = bar
             on_click(chart.targets[series][place])
 
-    option = {**chart.option, "series": [_make_clickable(series) for series in chart.option["series"]]}
-    st.echarts_chart(option, height=chart.height, key=key, alt=chart.alt, on_select=on_select)
+    layout = {**chart.figure["layout"], "clickmode": "event+select"}
+    st.plotly_chart(
+        {"data": [_make_clickable(series) for series in chart.figure["data"]], "layout": layout},
+        theme=None,
+        key=key,
+        config=_CONFIG,
+        alt=chart.alt,
+        on_select=on_select,
+        selection_mode="points",
+    )
+
+
+def list_scripts() -> list[str]:
+    """Return the addresses of the scripts that draw charts in a browser, below the root; they are large."""
+    root = Path(st.__file__).parent / "static"
+    return [f"static/{path.relative_to(root / 'static')}" for path in root.glob("static/js/PlotlyChart.*.js")]
+
+
+def plain(name: str) -> str:
+    """Escape a name for a figure, which would interpret tags in texts."""
+    return name.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def bars(
-    name: str, values: Sequence[float | Mapping[str, Any] | None], colour: str, *, pattern: int = 0, **more: object
+    name: str, values: Sequence[float], colour: str, *, pattern: int = 0, unfinished: bool = False, **more: object
 ) -> dict[str, Any]:
-    """Return a series of bars; `pattern` is an index of `DECALS`."""
-    style: dict[str, Any] = {"color": colour}
-    if decal := DECALS[pattern]:
-        style["decal"] = {"color": _PATTERN, **decal}
-    return {"type": "bar", "name": name, "data": list(values), "itemStyle": style, **more}
-
-
-def line(name: str, values: Sequence[object], colour: str, *, dash: str = "solid", **more: object) -> dict[str, Any]:
-    """Return a series that is a line; `values` are numbers, or pairs of a place and a number."""
+    """Return a series of bars, the last of them pale if it is `unfinished`; `pattern` is an index of `PATTERNS`."""
+    whole = len(values) - unfinished
+    marker: dict[str, Any] = {
+        "color": [*[colour] * whole, colours.pale(colour)] if unfinished else colour,
+        "line": {"width": 0},
+    }
+    if shape := PATTERNS[pattern]:
+        marker["pattern"] = {"shape": shape, "fgcolor": colours.surface(), "fgopacity": 0.55, "size": 7}
     return {
-        "type": "line",
-        "name": name,
-        "data": list(values),
-        "symbol": "circle",
-        "symbolSize": 6,
-        "itemStyle": {"color": colour},
-        "lineStyle": {"color": colour, "width": 2.5, "type": dash},
+        "type": "bar",
+        "name": plain(name),
+        "y": list(values),
+        "marker": marker,
+        "hovertemplate": NAIRA_OF_BAR,
         **more,
     }
 
 
-def label_bars(position: str) -> dict[str, Any]:
-    """Return the label setting of bars whose values bring their own text (`labelled`)."""
-    return {"show": True, "position": position, "color": colours.text()}
-
-
-def labelled(value: float, text: str, tooltip: str | None = None) -> dict[str, Any]:
-    """Return a value with the text beside its bar, and its tooltip as HTML."""
-    return {"value": value, "label": {"formatter": text}} | ({"tooltip": {"formatter": tooltip}} if tooltip else {})
-
-
-def unfinished(value: float) -> dict[str, Any]:
-    """Return the value of a bar whose days are not over: pale, in a dashed frame."""
-    style = {"opacity": 0.5, "borderType": "dashed", "borderColor": colours.text(), "borderWidth": 1}
-    return {"value": value, "itemStyle": style}
-
-
-def build_option(
-    series: Sequence[Mapping[str, Any]],
-    *,
-    across: Sequence[Mapping[str, Any]],
-    up: Sequence[Mapping[str, Any]],
-    tooltip: Mapping[str, Any],
-    legend: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Return the option of series on their axes; `legend` names the series that it lists."""
+def rows(name: str, values: Sequence[float], texts: Sequence[str], hover: Sequence[str], colour: str) -> dict[str, Any]:
+    """Return a series of horizontal bars, each with a text at its end and one for the pointer."""
     return {
-        # Drawn at once: people compare the figures, and wait for them.
-        "animation": False,
-        "tooltip": {"confine": True, **tooltip},
-        "legend": {
-            "show": bool(legend),
-            "data": list(legend),
-            "left": 0,
-            "top": 0,
-            "itemWidth": 14,
-            "itemHeight": 10,
-            "textStyle": {"color": colours.text()},
-        },
-        "grid": {"left": 2, "right": 8, "bottom": 2, "containLabel": True},
-        "xAxis": list(across),
-        "yAxis": list(up),
-        "series": list(series),
+        "type": "bar",
+        "orientation": "h",
+        "name": plain(name),
+        "x": list(values),
+        "text": list(texts),
+        "textposition": "outside",
+        "textangle": 0,
+        "constraintext": "none",
+        "cliponaxis": False,
+        "hovertext": list(hover),
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "marker": {"color": colour, "line": {"width": 0}},
     }
 
 
-def over_axis(values: str) -> dict[str, Any]:
-    """Return the tooltip of all series at one place of the axis; `values` is their number format."""
-    return {"trigger": "axis", "axisPointer": {"type": "shadow"}, "valueFormatter": values}
+def line(name: str, values: Sequence[float], colour: str, *, dash: str = "solid", **more: object) -> dict[str, Any]:
+    """Return a series that is a line; `dash` is solid, dot or dash."""
+    return {
+        "type": "scatter",
+        "name": plain(name),
+        "y": list(values),
+        "mode": "lines",
+        "line": {"color": colour, "width": 2.5, "dash": dash},
+        "hovertemplate": NAIRA,
+        **more,
+    }
 
 
-def category_axis(labels: Sequence[str], *, label: Mapping[str, Any] | None = None, **more: object) -> dict[str, Any]:
-    """Return an axis of labels without lines of its own; `label` are settings of the labels."""
-    plain = {"axisTick": {"show": False}, "splitLine": {"show": False}}
-    texts = {"color": colours.text(), **(label or {})}
-    return {"type": "category", "data": list(labels), "axisLabel": texts, **plain, **more}
+def build_figure(
+    series: Sequence[Mapping[str, Any]],
+    *,
+    height: int,
+    across: Mapping[str, Any],
+    up: Mapping[str, Any],
+    legend: bool = False,
+    left: int = 0,
+    **layout: object,
+) -> dict[str, Any]:
+    """Return a figure of series on their axes: their values stand at the places of an axis of names, in its order.
 
-
-def named_axis(names: Sequence[str], labels: Sequence[str], *, most_labels: int) -> list[dict[str, Any]]:
-    """Return two axes in one place: the series stand on the first, whose names the tooltip shows; the second is seen.
-
-    At most about `most_labels` of the labels are drawn.
+    `left` is the room for the labels of the vertical axis in pixels.
     """
-    step = max(1, -(-len(labels) // most_labels))
-    seen = category_axis(labels, position="bottom", label={"interval": step - 1})
-    return [category_axis(names, show=False), seen]
+    places = {name: axis["categoryarray"] for name, axis in (("x", across), ("y", up)) if "categoryarray" in axis}
+    return {
+        "data": [{**places, **each} for each in series],
+        "layout": {
+            # An empty template: the library's own would travel with each figure.
+            "template": {},
+            "datarevision": 1,
+            "height": height,
+            "margin": {"l": left + 6, "r": 8, "t": _LEGEND_HEIGHT if legend else 6, "b": 26, "pad": 4},
+            "paper_bgcolor": _CLEAR,
+            "plot_bgcolor": _CLEAR,
+            "font": {"family": colours.font(), "size": _FONT_SIZE, "color": colours.text()},
+            "showlegend": legend,
+            "legend": {"orientation": "h", "x": 0, "y": 1.01, "yanchor": "bottom", "traceorder": "normal"},
+            # With all bars of a place in one box, a click would be taken for one of the first series.
+            "hovermode": "closest",
+            "hoverlabel": {
+                "bgcolor": colours.surface(),
+                "bordercolor": colours.faint(),
+                "font": {"family": colours.font(), "color": colours.text()},
+                "align": "left",
+                "namelength": -1,
+            },
+            "dragmode": "pan",
+            "clickmode": "event",
+            "xaxis": across,
+            "yaxis": up,
+            **layout,
+        },
+    }
 
 
-def marked_axis(marks: Sequence[int], labels: Sequence[str]) -> list[dict[str, Any]]:
-    """Return two axes in one place: the numbers from the first to the last of evenly spaced marks, and their labels."""
-    step = marks[1] - marks[0]
-    numbers = {"type": "value", "min": marks[0], "max": marks[-1], "interval": step, "axisLabel": {"show": False}}
-    named = category_axis(labels, label={"interval": 0}, boundaryGap=False, position="left", axisLine={"show": False})
-    return [numbers, named]
+def category_axis(names: Sequence[str], *, labels: Sequence[str] = (), most_labels: int = 0) -> dict[str, Any]:
+    """Return an axis of places with names, which the pointer shows; seen are at most about `most_labels` labels."""
+    labels = labels or names
+    step = max(1, -(-len(labels) // (most_labels or len(labels) or 1)))
+    return {
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": [plain(name) for name in names],
+        "range": [-0.5, len(names) - 0.5],
+        "tickvals": [place + _BESIDE for place in range(0, len(labels), step)],
+        "ticktext": [plain(label) for label in labels[::step]],
+        "tickangle": 0,
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+    }
+
+
+def amount_axis(most_minor: int, least_minor: int = 0) -> dict[str, Any]:
+    """Return an axis of kobo, drawn as naira, with about five marks in the units of the page: ₦500k, ₦2.5m."""
+    step = _round_step(most_minor - least_minor)
+    marks = range(step * (least_minor // step), max(most_minor, 1) + step, step)
+    return number_axis([mark / 100 for mark in marks], [_mark(mark) for mark in marks])
+
+
+def number_axis(marks: Sequence[float], labels: Sequence[str] = ()) -> dict[str, Any]:
+    """Return an axis of numbers from the first to the last of the marks."""
+    return {
+        "range": [marks[0], marks[-1]],
+        "tickvals": list(marks),
+        "ticktext": list(labels or [f"{mark:,.0f}" for mark in marks]),
+        "gridcolor": colours.grid(),
+        "zerolinecolor": colours.faint(),
+        "fixedrange": True,
+    }
 
 
 def hidden_axis(most: float) -> dict[str, Any]:
     """Return a number axis from nothing to `most` that is not drawn, for bars that say their numbers."""
-    return {"type": "value", "show": False, "min": 0, "max": most or 1}
+    return {"visible": False, "range": [0, most or 1], "fixedrange": True}
+
+
+def room_for(labels: Sequence[str]) -> int:
+    """Return the pixels that the longest of some labels takes."""
+    return round(max(map(len, labels), default=0) * _CHARACTER)
+
+
+def _round_step(most_minor: int) -> int:
+    """Return a step of 1, 2 or 5 times a power of ten kobo that makes about five marks."""
+    rough = max(most_minor // 5, 100)
+    power: int = 10 ** (len(str(rough)) - 1)
+    return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
+
+
+def _mark(minor: int) -> str:
+    return re.sub(r"\.0+(?=[a-z])", "", words.short_naira(minor))
 
 
 def _make_clickable(series: Mapping[str, Any]) -> dict[str, Any]:
     # What was clicked is told below the chart: a bar that stayed marked would look chosen after that is closed.
-    return {**series, "selectedMode": "single", "select": {"disabled": True}, "cursor": "pointer"}
+    same = {"marker": {"opacity": 1}, "textfont": {"color": colours.text()}}
+    return {**series, "selected": same, "unselected": same}
 
 
 def _get_clicked_bar(key: str) -> Bar | None:
     marker = f"{key} selected"
-    groups = st.session_state[key].selection.selected
-    now = frozenset((group["series_index"], place) for group in groups for place in group["data_indices"])
+    points = st.session_state[key].selection.points
+    now = frozenset((point["curve_number"], point["point_index"]) for point in points)
     before: frozenset[Bar] = st.session_state.get(marker, frozenset())
     st.session_state[marker] = now
     return find_clicked(before, now)

@@ -29,5 +29,25 @@ def surface() -> str:
     return str(st.get_option(f"theme.{_theme()}.backgroundColor"))
 
 
+def grid() -> str:
+    """Return the colour of the lines behind a chart."""
+    return str(st.get_option(f"theme.{_theme()}.dataframeBorderColor"))
+
+
+def pale(colour: str) -> str:
+    """Return a colour mixed half and half with that of the page."""
+    pairs = zip(_channels(colour), _channels(surface()), strict=True)
+    return "#" + "".join(f"{(one + other) // 2:02X}" for one, other in pairs)
+
+
+def font() -> str:
+    """Return the fonts of texts, by name."""
+    return str(st.get_option("theme.font"))
+
+
+def _channels(colour: str) -> tuple[int, ...]:
+    return tuple(bytes.fromhex(colour.removeprefix("#")))
+
+
 def _theme() -> str:
     return _DARK if st.context.theme.type == _DARK else _LIGHT

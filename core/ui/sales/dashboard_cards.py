@@ -86,7 +86,7 @@ def draw_commissions(page: Page, summary: Summary) -> None:
             _bucketed(summary, page.cut, "Distributors", lambda takings: takings.distributor_minor),
         ]
         when = breakdowns.list_buckets(summary.window, page.cut.grain)
-        chart = sales_charts.lines_over_time(when, lines, page.cut.grain, what="Commissions")
+        chart = sales_charts.over_time(when, lines, page.cut.grain, what="Commissions", ticks=5)
         charts.draw(chart, key=_key_of("commissions", page))
 
 

@@ -157,12 +157,16 @@ class RandomMonths:
 
     def _adjust(self) -> None:
         with self.finance.reading() as session:
-            movements = session.execute(sa.select(Movement.id).order_by(Movement.created_at, Movement.id)).scalars()
-            movement = self._choose(list(movements))
-        kobo = [self.dice.randint(-50_000, 50_000) for _ in range(3)]
+            kinds = Movement.kind.in_(("purchase", "renewal", "refund"))
+            order = (Movement.created_at, Movement.id)
+            movement = self._choose(list(session.execute(sa.select(Movement).where(kinds).order_by(*order)).scalars()))
+        most = abs(movement.total_minor) // 8
+        kobo = [self.dice.randint(-most, most), *(self.dice.randint(-most // 40, most // 40) for _ in range(2))]
         names = ("premium", "platform_commission", "distributor_commission")
         given = {name: f"{value / 100:.2f}" for name, value in zip(names, kobo, strict=True)}
-        made = self.finance.do(adjustments.propose, movement, {**given, "reason": "It was wrong by this"}, by="funmi")
+        made = self.finance.do(
+            adjustments.propose, movement.id, {**given, "reason": "It was wrong by this"}, by="funmi"
+        )
         self.finance.do(adjustments.confirm, made, by="femi")
 
     def _claim(self) -> None:
@@ -284,7 +288,7 @@ class RandomMonths:
         for row in unpaid:
             for name in ("femi", "wale") if row.total_minor > deciding.LIMIT else ("femi",):
                 self.finance.do(deciding.approve, row.id, by=name)
-            paid = {"payee": row.customer, "bank_reference": f"CN/{row.id.hex}", "value_on": str(clock.today())}
+            paid = {"bank_reference": f"CN/{row.id.hex}", "value_on": str(clock.today())}
             self.finance.do(deciding.pay, row.id, paid, by="funmi")
             self.done["credit note paid"] += 1
 

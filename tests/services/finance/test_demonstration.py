@@ -19,12 +19,12 @@ from core.store.access import Scope, Store
 
 LIVE = Scope.staff(is_live=True)
 UNTIL = datetime(2026, 11, 22, 12, tzinfo=UTC)
-pytestmark = pytest.mark.frozen_at(UNTIL)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(UNTIL)]
 SEPTEMBER = Window(date(2026, 9, 1), date(2026, 10, 1))
 ACCOUNTS = {"finance": ["finance"], "admin": ["admin"], "second.admin": ["admin"]}
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_months_are_closed_but_the_newest_and_everything_holds(store: Store) -> None:
     demo.write(store, purchases=4, seed=4, until=UNTIL)
     with store.writing(Scope.system()) as session:

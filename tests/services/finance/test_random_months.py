@@ -29,7 +29,7 @@ from tests.services.finance.independent import Sums
 from tests.services.finance.random_months import MONTHS, RandomMonths
 from tests.services.finance_office import Finance, select
 
-pytestmark = pytest.mark.frozen_at(NOW)
+pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
 RUNS = int(os.environ.get("COVERDESK_RANDOM_MONTHS", "1"))
 _NET = {

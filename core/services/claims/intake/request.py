@@ -27,7 +27,7 @@ class CreditLifeClaimRequest(Request):
         description="The day the loan was paid out."
     )
     loan_repayment_date: Annotated[fields.Day, fields.ExampleInDays(275)] = Field(description="The end of repayment.")
-    loan_amount: fields.PositiveNaira = Field(examples=[100000])
+    loan_amount: fields.PositiveNaira = Field(examples=["100000.00"])
     pending_repayment_amount: fields.Naira = Field(examples=["75000.00"])
     incident_date: Annotated[fields.Day, fields.ExampleInDays(-1)] | None = Field(default=None)
     loan_offer_letter: fields.Document = Field(examples=[_EXAMPLE_UPLOAD])

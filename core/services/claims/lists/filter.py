@@ -132,7 +132,9 @@ class ClaimFilter(Filter, on=(Claim,)):
             anything="Anybody",
         )
     )
-    created: Span = of(Days(column="created_at", address="from to", screen="Lodged", place="more"))
+    created: Span = of(
+        Days(column="created_at", address="from to", api="start_date end_date", screen="Lodged", place="more")
+    )
     incident: Span = of(
         Days(
             label="Incident",

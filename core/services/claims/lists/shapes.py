@@ -1,11 +1,18 @@
 """The claim record of the specification: fields and types on the wire."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import WithJsonSchema
+from pydantic import BaseModel, GetCoreSchemaHandler, WithJsonSchema, create_model
+from pydantic_core import CoreSchema
 from typing_extensions import TypedDict
 
 from core.covers.claims.credit_life import INCIDENTS
+from core.covers.claims.gadget import GADGET
+from core.covers.claims.line import ClaimLine
+from core.covers.claims.registry import LINES
+from core.covers.claims.request import CLAIMANT_FIELDS
 from core.services.claims.intake import requirements
 from core.services.shapes import Day, Id, Link, Mode, Moment, PolicyRecord, Times
 
@@ -53,6 +60,33 @@ class CreditLifeClaimMeta(TypedDict):
     loan_offer_date: Day
     loan_repayment_date: Day
     accidental: Literal["true", "false"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Submitted:
+    """Documents a record's object as what claims keep there of their requests: the names of every line that has it."""
+
+    name: str
+    column: str
+
+    def __get_pydantic_core_schema__(self, _: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        lines = [line for line in LINES if line.column == self.column]
+        titles = " or ".join(line.title.lower() for line in lines)
+        # An erasure takes what was submitted: any of it may be missing.
+        fields: dict[str, Any] = {name: (kind | None, None) for line in lines for name, kind in _list_submitted(line)}
+        model: type[BaseModel] = create_model(
+            self.name, __doc__=f"Submitted data of a {titles} claim; documents are URLs.", **fields
+        )
+        return handler.generate_schema(model)
+
+
+def _list_submitted(line: ClaimLine) -> Iterator[tuple[str, Any]]:
+    for name in line.request.model_fields:
+        if name not in CLAIMANT_FIELDS:
+            kind = Link if name in line.documents else Day if name == "incident_date" else str
+            yield line.stored_names.get(name, name), kind
+    if line is GADGET:
+        yield "status_time_line", list[StatusTime]
 
 
 class ClaimantRecord(TypedDict):
@@ -104,10 +138,10 @@ class ClaimRecord(Times):
     incident_date: Day | None
     claim_invoice_url: Link | None
     offer_form_url: Link | None
-    vehicle_claim_meta: dict[str, Any] | None
-    gadget_claim_meta: dict[str, Any] | None
+    vehicle_claim_meta: Annotated[dict[str, Any], _Submitted("VehicleClaimMeta", "vehicle_claim_meta")] | None
+    gadget_claim_meta: Annotated[dict[str, Any], _Submitted("GadgetClaimMeta", "gadget_claim_meta")] | None
     credit_life_claim_meta: CreditLifeClaimMeta | None
-    claim_meta: NotRequired[dict[str, Any]]
+    claim_meta: NotRequired[Annotated[dict[str, Any], _Submitted("LossClaimMeta", "claim_meta")]]
     status_time_line: list[StatusTime]
     product_id: Id
     customer_id: Id

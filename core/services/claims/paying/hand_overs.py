@@ -15,12 +15,14 @@ from core import money
 from core.covers import request
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.claims.intake import requirements
+from core.services.claims.workflow import chain as claim_chain
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import guards as claim_guards
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import moves, referrals, transitions
 from core.services.claims.workflow import payees as claim_payees
 from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow.chain import Link
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import HandOverInput, PaymentInput, TransitionInput
 from core.services.claims.workflow.judgement import Judgement
@@ -52,6 +54,7 @@ class HandOver:
     by: str
     at: datetime
     note: str
+    links: Sequence[Link]
 
 
 def hand_over(
@@ -62,13 +65,14 @@ def hand_over(
     StateForbids for a claim that is not Offer accepted and for one that could not be paid as it stands.
     """
     given: HandOverInput = request.validate(HandOverInput, {"hand_over_note": note})
-    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-    if not person.has_role("supervisor"):
-        raise NotAllowed("A supervisor hands a payment to finance")
-    transition = claim_guards.require_transition(claim, ClaimStatus.PAID)
-    judgement = claim_judgement.judge(session, claim)
-    if missing := _list_missing(transition, claim, person, judgement):
-        raise StateForbids(f"Paying needs {' and '.join(missing)}", detail={"missing": missing})
+    with claim_changes.refusals(claim_id, "hand to finance", person=person):
+        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+        if not person.has_role("supervisor"):
+            raise NotAllowed("A supervisor hands a payment to finance")
+        transition = claim_guards.require_transition(claim, ClaimStatus.PAID)
+        judgement = claim_judgement.judge(session, claim)
+        if missing := _list_missing(transition, claim, person, judgement):
+            raise StateForbids(f"Paying needs {' and '.join(missing)}", detail={"missing": missing})
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     minor = claim_payments.get_balance(claim, judgement.limits)
     referrals.open_referral(
@@ -128,9 +132,10 @@ def pay(
     """
     require_payer(person)
     inputs, details = _read_inputs(payment_reference, amount, payment)
-    claim = claim_changes.get_seen_for_update(session, claim_id, version=version)
-    move = _judge(session, claim, person, inputs, details, for_update=True)
-    return moves.apply(session, claim, replace(move, file_id=file_id))
+    with claim_changes.refusals(claim_id, "pay", person=person):
+        claim = claim_changes.get_seen_for_update(session, claim_id, version=version)
+        move = _judge(session, claim, person, inputs, details, for_update=True)
+        return moves.apply(session, claim, replace(move, file_id=file_id))
 
 
 def check_payment(
@@ -273,4 +278,5 @@ def _build(session: ScopedSession, row: Any) -> HandOver:
         by=row.by,
         at=referral.created_at,
         note=referral.note,
+        links=claim_chain.list_shown(claim_chain.list_links(session, claim)),
     )

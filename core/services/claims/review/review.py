@@ -29,6 +29,7 @@ from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.review.duplicates import Duplicate
 from core.services.claims.review.related import ClaimLine
 from core.services.claims.review.timeline import Message, StatusStep
+from core.services.claims.workflow import chain as claim_chain
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payees as claim_payees
@@ -37,6 +38,7 @@ from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow import referrals as claim_referrals
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow import transitions
+from core.services.claims.workflow.chain import Link
 from core.services.claims.workflow.clock import Clock
 from core.services.claims.workflow.judgement import Override
 from core.services.claims.workflow.offers import Limits
@@ -113,6 +115,8 @@ class ClaimReview:
     clock: Clock
     checks: Sequence[CoverageCheck]
     duplicates: Sequence[Duplicate]
+    approval_fault: str | None
+    links: Sequence[Link]
     overrides: Sequence[Override]
     referral: Referral | None
     fraud_flags: Sequence[str]
@@ -231,6 +235,8 @@ def _load_judgement(session: ScopedSession, claim: Claim, person: Person) -> dic
     return {
         "checks": judgement.checks,
         "duplicates": judgement.duplicates,
+        "approval_fault": judgement.approval_fault,
+        "links": claim_chain.list_shown(judgement.links),
         "overrides": claim_judgement.list_overrides(session, claim.id),
         "referral": claim_referrals.find_open(session, claim.id),
         "amounts": _amounts(claim, judgement.limits),

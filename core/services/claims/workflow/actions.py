@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -10,10 +10,11 @@ from sqlmodel import col
 
 from core import clock, ids, money, reference
 from core.covers import request
-from core.errors import InvalidInput, StateForbids
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements
 from core.services.claims.lists import claims
+from core.services.claims.workflow import approvals as claim_approvals
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import guards as claim_guards
 from core.services.claims.workflow import judgement as claim_judgement
@@ -28,8 +29,9 @@ from core.services.claims.workflow.inputs import (
 )
 from core.services.claims.workflow.moves import Move
 from core.services.people.staff import Person
+from core.settings import settings
 from core.states import claims as claim_states
-from core.states.claims import CLAIMS_ROLES, DECIDED, ClaimStatus, Effect
+from core.states.claims import CLAIMS_ROLES, DECIDED, ClaimStatus
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimComment, Staff
 
@@ -62,22 +64,75 @@ def move_claim(  # noqa: PLR0913 - all inputs of a transition, each by its name
     if status is None:
         raise InvalidInput.for_field("to", f"must be one of {', '.join(requirements.CLAIM_STATUSES)}")
     inputs: TransitionInput = request.validate(TransitionInput, submitted)
-    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-    transition = claim_guards.require_transition(claim, status)
-    judgement = claim_judgement.judge(session, claim, for_update=True)
-    amount_minor = claim_guards.check_amount(transition, claim, person, inputs, judgement)
-    if payment and Effect.PAYS not in transition.effects:
-        raise InvalidInput.for_field("payment", f"is no part of the move to {transition.to}")
+    if payment and status != ClaimStatus.PAID:
+        raise InvalidInput.for_field("payment", f"is no part of the move to {status}")
     details: PaymentInput = request.validate(PaymentInput, dict(payment or {}))
-    move = Move(
-        transition=transition,
-        person=person,
-        inputs=inputs,
-        amount_minor=amount_minor,
-        judgement=judgement,
-        details=details,
-    )
-    return moves.apply(session, claim, move)
+    with claim_changes.refusals(claim_id, f"move to {status}", person=person):
+        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+        transition = claim_guards.require_transition(claim, status)
+        judgement = claim_judgement.judge(session, claim, for_update=True)
+        amount_minor = claim_guards.check_amount(transition, claim, person, inputs, judgement)
+        move = Move(
+            transition=transition,
+            person=person,
+            inputs=inputs,
+            amount_minor=amount_minor,
+            judgement=judgement,
+            details=details,
+        )
+        return moves.apply(session, claim, move)
+
+
+def approve_anew(
+    session: ScopedSession,
+    claim_id: UUID,
+    *,
+    person: Person,
+    version: int,
+    reasons: Mapping[str, str] | None = None,
+    note: str | None = None,
+) -> ClaimChange:
+    """Approve a claim again whose approval has lapsed, as it is now and by the same amount; its status stays.
+
+    Whatever an approval needs is needed again. StateForbids where the approval stands or there is none, and
+    NotAllowed also for who made the change that ended it.
+    """
+    inputs: TransitionInput = request.validate(TransitionInput, {"note": note, "reasons": dict(reasons or {})})
+    with claim_changes.refusals(claim_id, "approve anew", person=person):
+        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+        approval = claim_approvals.find(session, claim)
+        if approval is None or claim.claim_status in DECIDED:
+            raise StateForbids("Only an approval of a claim that is not decided is given anew")
+        judgement = claim_judgement.judge(session, claim, for_update=True)
+        if judgement.approval_fault is None:
+            raise StateForbids("The approval stands: there is nothing to approve anew")
+        if approval.lapse is not None and approval.lapse.actor == person.actor:
+            raise NotAllowed("A new approval needs somebody other than who made the change")
+        return moves.renew_approval(session, claim, inputs, person=person, judgement=judgement)
+
+
+# What takes two people at the desk: one operator of the server could be both of them.
+NOT_BY_COMMAND: Final = frozenset({ClaimStatus.APPROVED, ClaimStatus.OFFER_SENT, ClaimStatus.PAID})
+
+
+def move_by_command(
+    session: ScopedSession, claim_id: UUID, *, to: str, person: Person, terminal: str, **inputs: Any
+) -> ClaimChange:
+    """Move a claim from the command line, which the log says with `terminal`, the machine's user and its host.
+
+    NotAllowed for an approval, an offer or a payment outside a demonstration (contract K11).
+    """
+    subject = audit.subject_of("claim", claim_id)
+    facts = {"to": to[:30], "officer": person.email}
+    with audit.keep_refusal(actor=terminal, action="claim moved by command", subject=subject, **facts):
+        status = reference.find_option(requirements.CLAIM_STATUSES, to)
+        if status in NOT_BY_COMMAND and not settings().demo:
+            raise NotAllowed(
+                f"The command line makes no claim {status}: an officer does, signed in, on the claim's page"
+            )
+        change = move_claim(session, claim_id, to=to, person=person, **inputs)
+    audit.write(session, actor=terminal, action="claim moved by command", subject=subject, after=facts)
+    return change
 
 
 def open_claim(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimChange:

@@ -1,6 +1,7 @@
 """Start and end of every change to a claim: lock the row at the expected version, save, write the audit entry."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -10,10 +11,11 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
-from core.errors import NotAllowed, NotFound, StaleVersion
+from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion
 from core.services.audit import log as audit
 from core.services.claims.lists import claims
 from core.services.claims.lists.shapes import ClaimRecord
+from core.services.claims.workflow import approvals as claim_approvals
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES
 from core.store.access import ScopedSession
@@ -59,12 +61,24 @@ def require_claims_role(person: Person) -> None:
         raise NotAllowed("Claims are worked by claims officers and supervisors")
 
 
+@contextmanager
+def refusals(claim_id: UUID, act: str, *, person: Person) -> Iterator[None]:
+    """Log an act on a claim that a rule or its state refuses; what is wrongly typed is corrected and not logged."""
+    try:
+        with audit.keep_refusal(actor=person.actor, action=f"claim {act}", subject=audit.subject_of("claim", claim_id)):
+            yield
+    except InvalidInput as error:
+        error.kept = None
+        raise
+
+
 def get_for_update(session: ScopedSession, claim_id: UUID) -> Claim:
     """Lock and return the current row of a claim (SELECT ... FOR UPDATE); NotFound when it is not in this scope."""
     query = sa.select(Claim).where(col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None)).with_for_update()
     claim: Claim | None = session.execute(query.execution_options(populate_existing=True)).scalar_one_or_none()
     if claim is None:
         raise NotFound("Claim not found")
+    claim_approvals.complete(session, claim)
     return claim
 
 
@@ -117,6 +131,7 @@ def save_change(
     claim.version += 1
     claim.updated_at = next_instant(claim)
     session.flush()
+    lapsed = claim_approvals.follow_change(session, claim, actor=person.actor, at=claim.updated_at)
     after = {name: value for name, value in get_audited_facts(claim).items() if value != before[name]}
     audit.write(
         session,
@@ -124,6 +139,6 @@ def save_change(
         action=action,
         subject=audit.subject_of("claim", claim.id),
         before={name: before[name] for name in after},
-        after={**after, **(extra_facts or {})},
+        after={**after, **(extra_facts or {}), **({"approval_lapsed": lapsed} if lapsed else {})},
     )
     return ClaimChange(claim=claims.get_claim(session, claim.id), version=claim.version)

@@ -12,7 +12,10 @@ from core import ids
 from core.services.claims.review import cover_terms, coverage_checks, duplicates
 from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.review.duplicates import Duplicate
+from core.services.claims.workflow import approvals as claim_approvals
+from core.services.claims.workflow import chain as claim_chain
 from core.services.claims.workflow import payments as claim_payments
+from core.services.claims.workflow.chain import Link
 from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
 from core.services.policies import endorsements
@@ -34,12 +37,19 @@ class Override:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judgement:
-    """The limits of a claim, its coverage checks, its duplicates, and those that its approval did not know of."""
+    """The limits of a claim, its coverage checks, its duplicates, and those that its approval did not know of.
+
+    `approval_fault` says why its approval does not stand, `broken_checks` are those that failed since it was given, and
+    `links` is who did what of the claim.
+    """
 
     limits: Limits
     checks: Sequence[CoverageCheck] = ()
     duplicates: Sequence[Duplicate] = ()
     new_duplicates: Sequence[Duplicate] = ()
+    approval_fault: str | None = None
+    broken_checks: Sequence[CoverageCheck] = ()
+    links: Sequence[Link] = ()
 
     @property
     def unmet(self) -> list[CoverageCheck]:
@@ -56,12 +66,17 @@ def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> 
     """Judge a claim as it stands; with `for_update` its policy is locked against other claims on it."""
     limits = claim_payments.limits(session, claim, for_update=for_update)
     found = duplicates.find_duplicates(session, claim)
-    known = _list_known_duplicates(session, claim)
+    known, checks = _list_known_duplicates(session, claim), _run_checks(session, claim, found)
+    approval = claim_approvals.find(session, claim)
+    accepted = set() if approval is None else _list_accepted(session, claim, since=approval.at)
     return Judgement(
         limits=limits,
-        checks=_run_checks(session, claim, found),
+        checks=checks,
         duplicates=found,
         new_duplicates=[each for each in found if each.is_same_loss and str(each.id) not in known],
+        approval_fault=claim_approvals.describe_fault(session, claim),
+        broken_checks=[] if approval is None else [check for check in checks if _is_broken(check, accepted)],
+        links=claim_chain.list_links(session, claim),
     )
 
 
@@ -126,6 +141,19 @@ def list_overrides(session: ScopedSession, claim_id: UUID) -> list[Override]:
         )
         for row in session.execute(query)
     ]
+
+
+def _is_broken(check: CoverageCheck, accepted: set[str]) -> bool:
+    """True where a check fails that the approval did not know as failed; duplicates have a need of their own."""
+    return check.passed is False and check.key not in {*accepted, coverage_checks.DUPLICATE}
+
+
+def _list_accepted(session: ScopedSession, claim: Claim, *, since: datetime) -> set[str]:
+    """Return the keys of the checks that were failed when the claim was approved, and approved against."""
+    query = sa.select(col(ClaimOverride.check_key)).where(
+        col(ClaimOverride.claim_id) == claim.id, col(ClaimOverride.is_failed), col(ClaimOverride.created_at) >= since
+    )
+    return set(session.execute(query).scalars())
 
 
 def _list_known_duplicates(session: ScopedSession, claim: Claim) -> set[str]:

@@ -5,9 +5,14 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import sqlalchemy as sa
+from sqlmodel import col
+
 from core import ids, money
 from core.services.claims.intake import requirements
+from core.services.claims.workflow import approvals as claim_approvals
 from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import guards as claim_guards
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
@@ -18,6 +23,7 @@ from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import PaymentInput, TransitionInput
 from core.services.claims.workflow.judgement import Judgement
 from core.services.people.staff import Person
+from core.states import claims as claim_states
 from core.states.claims import CHECKS, CLAIMS_ROLES, ClaimStatus, Effect, Transition
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent
@@ -48,6 +54,8 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
         setattr(claim, transition.column, move.amount_minor)
     _apply_effects(claim, transition, person, move.inputs)
     at = claim_changes.next_instant(claim)
+    if Effect.SETS_APPROVER in transition.effects:
+        claim_approvals.record(session, claim, person=person, at=at)
     claim_questions.close_question(session, claim.id, at=at)
     claim_questions.update_clock(claim, at=at, previous_status=transition.start)
     event = _build_event(claim, person, move.inputs.note, at=at)
@@ -59,6 +67,30 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
     claim_reserves.follow_transition(session, claim, transition, person=person, at=at)
     facts |= _pay(session, claim, move, at)
     return claim_changes.save_change(session, claim, before, person=person, action="claim moved", extra_facts=facts)
+
+
+def renew_approval(
+    session: ScopedSession, claim: Claim, inputs: TransitionInput, *, person: Person, judgement: Judgement
+) -> ClaimChange:
+    """Approve a claim again as it is now; its status and its offer stay, and it needs what an approval needs."""
+    transition = claim_states.get_transition(ClaimStatus.REVIEWING, ClaimStatus.APPROVED)
+    assert transition is not None  # noqa: S101 - the table has it
+    claim_guards.check_amount(transition, claim, person, inputs, judgement)
+    before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
+    claim.approved_by = person.id
+    claim_approvals.record(session, claim, person=person, at=at)
+    approvals = sa.select(col(ClaimEvent.id)).where(
+        col(ClaimEvent.claim_id) == claim.id, col(ClaimEvent.status) == ClaimStatus.APPROVED
+    )
+    latest = approvals.order_by(col(ClaimEvent.id).desc()).limit(1)
+    if judgement.unmet:
+        event_id = session.execute(latest).scalar_one()
+        given: dict[str, Any] = {"event_id": event_id, "person": person, "at": at}
+        claim_judgement.record_overrides(session, claim, judgement, inputs.reasons, **given)
+    facts: dict[str, Any] = {"note": inputs.note} if inputs.note else {}
+    return claim_changes.save_change(
+        session, claim, before, person=person, action="claim approved anew", extra_facts=facts
+    )
 
 
 def _apply_effects(claim: Claim, transition: Transition, person: Person, inputs: TransitionInput) -> None:

@@ -42,24 +42,29 @@ def pay_part(
         TransitionInput, {"amount": amount, "payment_reference": payment_reference}
     )
     details: PaymentInput = request.validate(PaymentInput, dict(payment or {}))
-    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-    transition = claim_guards.require_transition(claim, ClaimStatus.PAID)
-    judgement = claim_judgement.judge(session, claim, for_update=True)
-    left = claim_payments.get_balance(claim, judgement.limits)
-    minor = money.to_minor(inputs.amount or money.ZERO)
-    refuse_unless([(0 < minor < left, "amount", f"must be above 0 and below {money.format_naira(left)}, what is left")])
-    claim_guards.check_amount(transition, claim, person, inputs.model_copy(update={"amount": None}), judgement)
-    before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
-    reference = inputs.payment_reference or ""
-    claim_payments.pay(session, claim, amount_minor=minor, reference=reference, details=details, person=person, at=at)
-    claim.payment_reference = inputs.payment_reference
-    # The amount that was handed to finance, if it was, is another one now.
-    claim_referrals.close(session, claim, person=person, at=at)
-    claim_reserves.reduce(session, claim, minor, reason="A part was paid", person=person, at=at)
-    facts = {"paid": money.to_wire(minor)}
-    return claim_changes.save_change(
-        session, claim, before, person=person, action="claim paid in part", extra_facts=facts
-    )
+    with claim_changes.refusals(claim_id, "pay a part", person=person):
+        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+        transition = claim_guards.require_transition(claim, ClaimStatus.PAID)
+        judgement = claim_judgement.judge(session, claim, for_update=True)
+        left = claim_payments.get_balance(claim, judgement.limits)
+        minor = money.to_minor(inputs.amount or money.ZERO)
+        refuse_unless(
+            [(0 < minor < left, "amount", f"must be above 0 and below {money.format_naira(left)}, what is left")]
+        )
+        claim_guards.check_amount(transition, claim, person, inputs.model_copy(update={"amount": None}), judgement)
+        before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
+        reference = inputs.payment_reference or ""
+        claim_payments.pay(
+            session, claim, amount_minor=minor, reference=reference, details=details, person=person, at=at
+        )
+        claim.payment_reference = inputs.payment_reference
+        # The amount that was handed to finance, if it was, is another one now.
+        claim_referrals.close(session, claim, person=person, at=at)
+        claim_reserves.reduce(session, claim, minor, reason="A part was paid", person=person, at=at)
+        facts = {"paid": money.to_wire(minor)}
+        return claim_changes.save_change(
+            session, claim, before, person=person, action="claim paid in part", extra_facts=facts
+        )
 
 
 def take_back_part(

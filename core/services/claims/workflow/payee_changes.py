@@ -35,11 +35,12 @@ def set_payee(
     """
     typed = {"payee": name, "payee_bank": bank_name, "payee_account": account_number, "payee_reason": reason}
     given: PayeeInput = request.validate(PayeeInput, typed)
-    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-    if claim.claim_status in DECIDED:
-        raise StateForbids(f"A claim that is {claim.claim_status} keeps its payee")
-    if claim.claim_status == ClaimStatus.OFFER_ACCEPTED and not person.has_role("supervisor"):
-        raise NotAllowed("Once an offer was accepted, a supervisor changes the payee")
+    with claim_changes.refusals(claim_id, "set the payee", person=person):
+        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+        if claim.claim_status in DECIDED:
+            raise StateForbids(f"A claim that is {claim.claim_status} keeps its payee")
+        if claim.claim_status == ClaimStatus.OFFER_ACCEPTED and not person.has_role("supervisor"):
+            raise NotAllowed("Once an offer was accepted, a supervisor changes the payee")
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     hint = given.payee_account[-4:]
     if (referral := referrals.find_open(session, claim.id)) and referral.is_for_finance:

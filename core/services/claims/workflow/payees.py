@@ -80,16 +80,37 @@ def get_for_payment(session: ScopedSession, claim: Claim, *, person: Person, at:
     row = refuse_setter(session, claim, person)
     if row is not None:
         return row.id
-    number = next((value for path, value in seal.unseal(claim.sealed).items() if path.endswith(NUMBER)), None)
+    number = find_submitted_number(claim)
     sealed = seal.seal({NUMBER: number}) if number else None
     return insert(session, claim, _as_submitted(session, claim), sealed=sealed, at=at)
 
 
-def refuse_setter(session: ScopedSession, claim: Claim, person: Person) -> ClaimPayee | None:
-    """Return the payee's row, if there is one; NotAllowed for who has set the payee."""
+def find_other(session: ScopedSession, claim: Claim) -> ClaimPayee | None:
+    """Return the newest payee where it is another one than the claim named; None where it is as submitted."""
+    row = _find_newest(session, claim)
+    if row is None or row.staff_id is not None:
+        return row
+    named = _as_submitted(session, claim)
+    is_same = (row.name, row.bank_name, row.hint) == (named.name, named.bank_name, named.hint)
+    is_same_number = seal.unseal(row.sealed).get(NUMBER) == find_submitted_number(claim)
+    return None if is_same and is_same_number else row
+
+
+def find_submitted_number(claim: Claim) -> str | None:
+    """Return the account number that the claim named."""
+    return next((value for path, value in seal.unseal(claim.sealed).items() if path.endswith(NUMBER)), None)
+
+
+def _find_newest(session: ScopedSession, claim: Claim) -> ClaimPayee | None:
     query = sa.select(ClaimPayee).where(col(ClaimPayee.claim_id) == claim.id)
     newest = query.order_by(col(ClaimPayee.created_at).desc(), col(ClaimPayee.id).desc()).limit(1)
     row: ClaimPayee | None = session.execute(newest).scalar_one_or_none()
+    return row
+
+
+def refuse_setter(session: ScopedSession, claim: Claim, person: Person) -> ClaimPayee | None:
+    """Return the payee's row, if there is one; NotAllowed for who has set the payee."""
+    row = _find_newest(session, claim)
     if row is not None and row.staff_id == person.id:
         raise NotAllowed("Paying needs another than who has set the payee")
     return row

@@ -1,10 +1,14 @@
 """Transitions of a claim that a person may make now, and the needs that each one still lacks (contract C5)."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from core import money
 from core.services.claims.intake import requirements, submitted
+from core.services.claims.workflow import chain as claim_chain
 from core.services.claims.workflow import offers as claim_offers
+from core.services.claims.workflow.chain import Link
 from core.services.claims.workflow.judgement import Judgement
 from core.services.people.staff import Person
 from core.states import claims as claim_states
@@ -41,7 +45,11 @@ def describe_unmet_need(
         return f"{need.words}: {', '.join(name.replace('_', ' ') for name in absent)}"
     if need is claim_states.AUTHORITY and Effect.PAYS in transition.effects:
         return describe_limit_exceeded(person, claim.offer_amount_minor)
-    return _describe_against(need, claim, person, judgement) or _describe_unmet(need, claim, person)
+    return (
+        _describe_against(need, claim, person, judgement)
+        or _describe_part(need, person, judgement)
+        or _describe_unmet(need, claim, person)
+    )
 
 
 def _describe_against(need: Need, claim: Claim, person: Person, judgement: Judgement | None) -> str | None:
@@ -54,9 +62,30 @@ def _describe_against(need: Need, claim: Claim, person: Person, judgement: Judge
         return f"{need.words}, {claim_offers.describe_max_offer(claim, limits)}"
     if need is claim_states.NOT_PAID_ELSEWHERE and judgement.new_duplicates:
         return f"{need.words}: {'; '.join(each.text for each in judgement.new_duplicates)}"
+    if need is claim_states.APPROVAL and judgement.approval_fault:
+        return f"a new approval: {judgement.approval_fault}"
+    return _describe_checks(need, person, judgement)
+
+
+def _describe_checks(need: Need, person: Person, judgement: Judgement) -> str | None:
+    if need is claim_states.CHECKS_HOLD and judgement.broken_checks:
+        return f"{need.words}; failed now: {', '.join(check.question for check in judgement.broken_checks)}"
     if need is claim_states.CHECK_AUTHORITY and judgement.failed_checks and not person.has_role("supervisor"):
         return f"a supervisor, as a check is failed: {', '.join(check.question for check in judgement.failed_checks)}"
     return None
+
+
+def _describe_part(need: Need, person: Person, judgement: Judgement | None) -> str | None:
+    """Describe which part of the claim forbids this person another one."""
+    describe = _BY_CHAIN.get(need)
+    return None if judgement is None or describe is None else describe(judgement.links, person)
+
+
+_BY_CHAIN: Final[Mapping[Need, Callable[[Sequence[Link], Person], str | None]]] = {
+    claim_states.OTHER_APPROVER: claim_chain.describe_approver,
+    claim_states.OTHER_PAYER: claim_chain.describe_payer,
+    claim_states.OTHER_THAN_DECLINER: claim_chain.describe_appeal,
+}
 
 
 def _describe_unmet(need: Need, claim: Claim, person: Person) -> str | None:

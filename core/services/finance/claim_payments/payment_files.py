@@ -98,7 +98,9 @@ def _pay_line(session: ScopedSession, line: PaymentLine, file_id: UUID, seen: Ma
     try:
         hand_overs.pay(session, line.claim.id, person=by, version=version, file_id=file_id, **_inputs(line))
     except CoverdeskError as error:
-        raise InvalidInput.for_field(f"row {line.number}", _describe(error)) from None
+        refused = InvalidInput.for_field(f"row {line.number}", _describe(error))
+        refused.kept = error.kept
+        raise refused from None
 
 
 def _inputs(line: PaymentLine) -> dict[str, Any]:

@@ -5,8 +5,11 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.store.access import ScopedSession
-from core.store.schema.tables import CreditNote, Refund
+from core import money
+from core.services.finance.credit_notes.numbering import number_of
+from core.states.credit_notes import CreditNoteState
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.tables import Approval, CreditNote, CreditNotePayment, Provider, Refund
 
 
 def find_credit_note_faults(session: ScopedSession) -> Iterator[str]:
@@ -31,3 +34,31 @@ def find_credit_note_faults(session: ScopedSession) -> Iterator[str]:
         if (first, last) != (1, number):
             mode = "live" if is_live else "test"
             yield f"the numbers of the {mode} credit notes of insurer {provider_id} have a gap"
+    yield from _payment_faults(session)
+
+
+def _payment_faults(session: ScopedSession) -> Iterator[str]:
+    """Notes that were paid more than once, or whose state is not that of their payments (contract K2)."""
+    mine = col(CreditNotePayment.credit_note_id) == col(CreditNote.id)
+    rows = sa.select(sa.func.coalesce(sa.func.sum(col(CreditNotePayment.amount_minor)), 0)).where(mine)
+    paid = rows.correlate(CreditNote).scalar_subquery()
+    due_now = sa.case((col(CreditNote.state) == CreditNoteState.PAID, col(CreditNote.total_minor)), else_=0)
+    query: AnySelect = (
+        sa.select(CreditNote, paid.label("paid"), col(Provider.company_name).label("provider"))
+        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
+        .where(paid != due_now)
+    )
+    for note, minor, provider in session.execute(query):
+        name = f"credit note {number_of(note.number)} of {provider}"
+        due, got = money.format_naira(note.total_minor), money.format_naira(int(minor))
+        yield f"{name} is {note.state.lower()}, and of {due} it was paid {got}"
+    approver = sa.select(col(Approval.staff_id)).where(
+        col(Approval.subject_id) == col(CreditNotePayment.credit_note_id)
+    )
+    both = sa.select(CreditNotePayment).where(
+        col(CreditNotePayment.amount_minor) > 0,
+        col(CreditNotePayment.paid_by).in_(approver.correlate(CreditNotePayment)),
+    )
+    for row in session.execute(both).scalars():
+        amount = money.format_naira(row.amount_minor)
+        yield f"the payment of {amount} on credit note {row.credit_note_id} was noted by who approved it"

@@ -41,7 +41,7 @@ _COPIED = (
         "approved_by",
         "approved_at",
     ),
-    *("paid_at", "payee", "reference", "value_on", "returned_on", "note"),
+    *("paid_by", "paid_at", "payee", "reference", "value_on", "returned_by", "returned_on", "note"),
 )
 _FIRST, _APPROVER, _PAYER = (orm.aliased(Staff) for _ in range(3))
 
@@ -75,11 +75,13 @@ class CreditNoteRow:
     approved_by: UUID | None
     approver: str | None
     approved_at: datetime | None
+    paid_by: UUID | None
     payer: str | None
     paid_at: datetime | None
     payee: str | None
     reference: str | None
     value_on: date | None
+    returned_by: UUID | None
     returned_on: date | None
     note: str | None
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Final, NamedTuple
 
+from core import money
 from core.services.windows import Window
 
 AMOUNT, RATE, OURS, THEIRS, TIMING, UNCHECKED = (
@@ -80,6 +81,20 @@ def match(
         _judge(group, outside, window=window, tolerance_minor=tolerance_minor, timing_days=timing_days)
         for group in groups
     ]
+
+
+def bound_tolerated(found: Sequence[Found], most_minor: int) -> list[Found]:
+    """Return the results with what the tolerance lets pass bounded by a sum; what is above it differs in amount."""
+    passed, kept = 0, []
+    for each in found:
+        minor = abs(each.difference_minor) if each.result == MATCHED else 0
+        if passed + minor > most_minor:
+            said = f"Within the tolerance, which lets at most {money.format_naira(most_minor)} of a file pass"
+            kept.append(Found(each.group, AMOUNT, said))
+            continue
+        passed += minor
+        kept.append(each)
+    return kept
 
 
 def _split(ours: Iterable[Entry], window: Window) -> tuple[list[Entry], list[Entry]]:

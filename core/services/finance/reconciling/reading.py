@@ -45,6 +45,8 @@ class ReconciliationRow:
     ours_minor: int
     theirs_minor: int
     tolerated_minor: int
+    passed_rows: int | None
+    passed_minor: int | None
     differences: int
     unexplained: int
     maker: str
@@ -55,7 +57,9 @@ class ReconciliationRow:
         """One sentence on the result; it says that there are no differences only where there are none at all."""
         if self.unexplained:
             return f"{self.unexplained} not explained"
-        return "All explained" if self.differences else "No differences"
+        if self.differences:
+            return "All explained"
+        return "No differences above the tolerance" if self.passed_rows else "No differences"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -178,6 +182,7 @@ def _query() -> AnySelect:
 _COPIED: Final = (
     *("id", "kind", "month", "file_name", "sha256", "columns", "amount_is", "tolerance_minor", "timing_days"),
     *("ours_rows", "theirs_rows", "matched_rows", "ours_minor", "theirs_minor", "tolerated_minor", "made_at"),
+    *("passed_rows", "passed_minor"),
 )
 
 

@@ -10,11 +10,11 @@ import sqlalchemy as sa
 from pydantic import Field
 from sqlmodel import col
 
-from core import clock, ids
+from core import clock, ids, reference
 from core.covers import fields, request
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, StateForbids
-from core.money import to_minor
+from core.money import format_naira, to_minor
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.parties import Party
@@ -64,8 +64,9 @@ def run(
     within = [entry for entry in ours if entry.on is None or window.start <= entry.on < window.end]
     if not within:
         raise StateForbids(f"There is nothing of ours in {given.month:%B %Y} to compare with")
-    tolerance = to_minor(given.tolerance)
+    tolerance, most = _bound_tolerance(given, by)
     found = matching.match(ours, theirs, window=window, tolerance_minor=tolerance, timing_days=given.timing_days)
+    found = matching.bound_tolerated(found, most)
     row = _build(given, provider_id, digest, within, theirs, found, tolerance_minor=tolerance, by=by)
     session.insert(row)
     for each in found:
@@ -74,6 +75,18 @@ def run(
     _remember(session, given, provider_id, tolerance, by)
     _note(session, row, found, by)
     return row.id
+
+
+def _bound_tolerance(given: ReconciliationInput, by: Person) -> tuple[int, int]:
+    """Return in kobo what counts as equal in a row, and what may pass in the file; InvalidInput above the bound."""
+    tolerance = to_minor(given.tolerance)
+    row, file = (reference.get_finance_limit(name, by.roles) for name in ("tolerance_row", "tolerance_file"))
+    if tolerance > row:
+        admins = format_naira(reference.get_finance_limit("tolerance_row", ("admin",)))
+        above = "" if "admin" in by.roles else f", or {admins} for an admin"
+        more = "a larger difference is explained, or written off by two people"
+        raise InvalidInput.for_field("tolerance", f"must be at most {format_naira(row)} a row{above}: {more}")
+    return tolerance, file
 
 
 def read_heading(name: str, content: bytes) -> TableFile:
@@ -144,6 +157,7 @@ def _build(
     by: Person,
 ) -> Reconciliation:
     matched = [each for each in found if each.result == matching.MATCHED]
+    passed = [abs(each.difference_minor) for each in matched if each.difference_minor]
     return Reconciliation(
         id=ids.new(),
         kind=given.kind,
@@ -161,6 +175,8 @@ def _build(
         ours_minor=sum(entry.amount_minor for entry in ours),
         theirs_minor=sum(entry.amount_minor for entry in theirs),
         tolerated_minor=sum(each.difference_minor for each in matched),
+        passed_rows=len(passed),
+        passed_minor=sum(passed),
         made_by=by.id,
         made_at=clock.now(),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -61,6 +61,16 @@ class Paper:
     facts: Mapping[str, Any]
     reverses: str | None = None
     payments: tuple[PaidLine, ...] = ()
+
+    @property
+    def dated_at(self) -> datetime:
+        """The moment that its files bear: the end of its month, so that they are the same whenever they are made."""
+        return clock.midnight(clock.add_months(self.month, 1))
+
+    @property
+    def status(self) -> str | None:
+        """The words printed on a statement that does not count; None from its approval on, whatever was paid since."""
+        return {"Prepared": "Not approved", "Void": "Void"}.get(self.state)
 
     @property
     def other_heading(self) -> str:
@@ -162,7 +172,9 @@ def write_workbook(path: Path, paper: Paper, chunks: Iterator[bytes]) -> None:
         Column(paper.other_heading if each.name == "other" else each.name, each.column_type, each.width)
         for each in COLUMNS
     ]
-    for _ in workbooks.write_workbook(path, chunks, columns, title="Statement", facts=lambda: facts_of(paper)):
+    for _ in workbooks.write_workbook(
+        path, chunks, columns, title="Statement", facts=lambda: facts_of(paper), created_at=paper.dated_at
+    ):
         pass
 
 
@@ -173,7 +185,7 @@ def facts_of(paper: Paper) -> list[tuple[str, Any]]:
         ("Statement", f"{paper.title} {paper.number}"),
         ("Party", paper.party),
         ("Month", f"{month}, days in Africa/Lagos"),
-        ("State", paper.state),
+        *([("State", paper.status)] if paper.status else []),
         *((label, float(money.to_naira(minor))) for label, minor in paper.trailer),
         ("Lines", paper.lines),
         *((label, str(value)) for label, value in paper.facts.get("said", {}).items()),

@@ -35,7 +35,7 @@ def render(paper: Paper, batches: Iterable[Iterable[Any]]) -> bytes:
     """Return the PDF of a statement with all its lines."""
     page = printing.create(
         f"{paper.title} {paper.number}",
-        created_at=clock.midnight(clock.add_months(paper.month, 1)),
+        created_at=paper.dated_at,
         orientation="landscape",
     )
     printing.head(page, title=paper.title, number=paper.number, left=paper.party, right=f"{paper.month:%B %Y}")
@@ -43,10 +43,9 @@ def render(paper: Paper, batches: Iterable[Iterable[Any]]) -> bytes:
     _basis(page, paper)
     if paper.lines:
         printing.LongTable(page, _COLUMNS).draw(_rows(paper.names, chain.from_iterable(batches)))
-    status = {"Prepared": "Not approved", "Void": "Void"}.get(paper.state)
-    if status:
-        printing.stamp(page, status)
-    named = f"{paper.title} {paper.number}{f' · {status}' if status else ''}"
+    if paper.status:
+        printing.stamp(page, paper.status)
+    named = f"{paper.title} {paper.number}{f' · {paper.status}' if paper.status else ''}"
     return printing.finish(page, f"{named} · SHA-256 {paper.sha256} · {paper.party}")
 
 

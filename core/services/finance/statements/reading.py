@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -16,11 +16,13 @@ from core.services.finance.statements import paid_lines
 from core.services.finance.statements.files import Paper
 from core.services.finance.statements.paid_lines import PaidLine
 from core.store.access import AnySelect, ScopedSession, WireId
-from core.store.schema.tables import Staff, Statement, StatementLine
+from core.store.schema.tables import Staff, Statement, StatementLine, StatementStep
 
 _TITLES = {"distributor": "Commission statement", "provider": "Account current"}
 _SERIES = {"distributor": "CS", "provider": "AC"}
 _BATCH = 2_000
+# From when on a distributor sees a statement.
+SENT_STATES = ("Sent", "Part paid", "Paid", "Disputed", "Void")
 # As columns and not as records, of which a session would keep each; without those that no file has, and ids as text.
 _UNPRINTED = {"statement_id", "account", "released_by"}
 _IDS = {"movement_id", "product_id", "other_id"}
@@ -54,6 +56,15 @@ class StatementRow:
     sender: str | None
     sent_at: datetime | None
     reverses_id: UUID | None
+
+
+class StepRow(NamedTuple):
+    """One step of a statement: what it became, by whom, when, and the note."""
+
+    name: str
+    person: str
+    at: datetime
+    note: str | None
 
 
 def party_of(row: Statement) -> Party:
@@ -154,6 +165,26 @@ def list_statements(session: ScopedSession, *, month: date | None = None) -> lis
     return [_build(session, row) for row in session.execute(query.order_by(*order, col(Statement.id)))]
 
 
+def list_steps(session: ScopedSession, statement_id: UUID) -> list[StepRow]:
+    """List what was done with a statement, its preparation first."""
+    maker = (
+        sa.select(sa.literal("Prepared"), col(Staff.name), col(Statement.prepared_at), col(Statement.note))
+        .join(Staff, col(Staff.id) == col(Statement.prepared_by))
+        .where(col(Statement.id) == statement_id)
+    )
+    later = (
+        sa.select(*(col(getattr(StatementStep, name)) for name in ("state", "made_at", "note")), col(Staff.name))
+        .join(Staff, col(Staff.id) == col(StatementStep.staff_id))
+        .where(col(StatementStep.statement_id) == statement_id)
+        .order_by(col(StatementStep.position))
+    )
+    steps = [StepRow(*row) for row in session.execute(maker)]
+    for row in session.execute(later):
+        is_settled = bool(steps) and steps[-1].name == "Disputed" and row.state == "Sent"
+        steps.append(StepRow("Dispute settled" if is_settled else row.state, row.name, row.made_at, row.note))
+    return steps
+
+
 def list_of_policy(session: ScopedSession, movement_ids: Sequence[UUID]) -> list[tuple[UUID, str, str, date]]:
     """List the statements that hold some movements: id, number, party and month."""
     query = (
@@ -171,7 +202,7 @@ def _mine(session: ScopedSession) -> list[sa.ColumnElement[bool]]:
     scope = session.scope
     if scope.distributor_id is None:
         return [] if scope.is_live is not False else [sa.false()]
-    told = col(Statement.state).in_(("Sent", "Part paid", "Paid", "Disputed", "Void"))
+    told = col(Statement.state).in_(SENT_STATES)
     mine = col(Statement.distributor_id) == scope.distributor_id
     return [mine, told, col(Statement.sent_at).is_not(None)] if scope.is_live else [sa.false()]
 

@@ -1,9 +1,10 @@
 """Statements as a distributor reads them over the API: its own, once they were sent (contract F3)."""
 
 from datetime import date
-from typing import Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
+from pydantic import WithJsonSchema
 from typing_extensions import TypedDict
 
 from core import clock, money
@@ -22,7 +23,7 @@ class StatementRecord(TypedDict):
     number: str
     month: str
     timezone: Literal["Africa/Lagos"]
-    state: str
+    state: Annotated[str, WithJsonSchema({"type": "string", "enum": list(statement_reading.SENT_STATES)})]
     opening_balance: str
     premium: str
     commission_earned: str

@@ -21,7 +21,7 @@ from core.services.finance.statements.reading import StatementRow
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
-from core.store.schema.tables import Statement, StatementLine
+from core.store.schema.tables import Statement, StatementLine, StatementStep
 
 _SHORTEST_NOTE: Final = 5
 _ACTIONS: Final[Mapping[str, str]] = {
@@ -34,7 +34,7 @@ _ACTIONS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Transition:
-    """One allowed change of state; `stamps` names the pair of columns that say who and when."""
+    """One allowed change of state; `stamps` names the pair of columns that say who and when it was first."""
 
     start: str
     to: str
@@ -50,7 +50,7 @@ TRANSITIONS: Final = (
     Transition(start="Prepared", to="Void", label="Give up", needs_note=True, of_reversal=True),
     Transition(start="Approved", to="Sent", label="Mark as sent", stamps="sent"),
     Transition(start="Sent", to="Disputed", label="Note a dispute", needs_note=True, of_reversal=False),
-    Transition(start="Disputed", to="Sent", label="Settle the dispute", stamps="sent", needs_note=True),
+    Transition(start="Disputed", to="Sent", label="Settle the dispute", needs_note=True),
 )
 
 
@@ -106,9 +106,11 @@ def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, not
         _refuse_reversal_of_paid(session, row.reverses_id)
         months.refuse_shut(session, row.month)
     stamps = {f"{step.stamps}_by": by.id, f"{step.stamps}_at": clock.now()} if step.stamps else {}
-    _update(session, row.id, state=to, **stamps, **({"note": note.strip()} if step.needs_note else {}))
+    _update(session, row.id, state=to, **stamps)
+    _add_step(session, row.id, to, by=by, note=note.strip() if step.needs_note else None)
     if to == "Approved" and row.reverses_id:
         _void(session, row.reverses_id, reversal_id=row.id)
+        _add_step(session, row.reverses_id, "Void", by=by, note=row.note)
     subject = audit.subject_of("statement", row.id)
     after = {"state": to, **({"reason": note.strip()} if step.needs_note else {})}
     audit.write(
@@ -119,6 +121,15 @@ def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, not
         before={"state": row.state},
         after=after,
     )
+
+
+def _add_step(session: ScopedSession, statement_id: UUID, state: str, *, by: Person, note: str | None = None) -> None:
+    query = sa.select(sa.func.count()).where(col(StatementStep.statement_id) == statement_id)
+    position = int(session.execute(query).scalar_one()) + 1
+    step = StatementStep(
+        statement_id=statement_id, position=position, state=state, staff_id=by.id, made_at=clock.now(), note=note
+    )
+    session.insert(step)
 
 
 def _of(state: str, *, is_reversal: bool) -> Sequence[Transition]:

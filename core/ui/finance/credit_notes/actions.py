@@ -8,17 +8,18 @@ from core.ui.finance.finance_writes import carry_out, submitted
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
-LABELS = {"approve": "Approve", "pay": "It was paid", "return": "The bank returned it"}
+LABELS = {"approve": "Approve", "anew": "Another payee", "pay": "It was paid", "return": "The bank returned it"}
 
 
 def build_dialog(row: CreditNoteRow, verb: str) -> Decision:
     """Return the dialog of one step of a credit note."""
-    return {"approve": _approving, "pay": _paying, "return": _returning}[verb](row)
+    return {"approve": _approving, "anew": _approving, "pay": _paying, "return": _returning}[verb](row)
 
 
 def _approving(row: CreditNoteRow) -> Decision:
     def act() -> str:
-        state = carry_out(lambda session, by: deciding.approve(session, row.id, by=by))
+        typed = dialogs.get_values("payee")
+        state = carry_out(lambda session, by: deciding.approve(session, row.id, typed, by=by))
         if state == CreditNoteState.SECOND_PERSON:
             return "Approved by you: above your limit somebody else of finance approves it as well."
         return "Approved: somebody else of finance notes the payment."
@@ -26,6 +27,8 @@ def _approving(row: CreditNoteRow) -> Decision:
     return Decision(
         title=f"Approve {row.number}",
         icon="fact_check",
+        asks=lambda: dialogs.field("payee", "Pay to", longest=200),
+        given={"payee": row.payee or row.customer},
         says=f"**{words.naira(row.total_minor)}** to {words.plain(row.customer)}: {words.plain(row.reason)}."
         f" One person approves up to {words.naira(deciding.LIMIT)}, an admin up to {words.naira(deciding.ADMIN_LIMIT)};"
         " above it two do.",
@@ -36,19 +39,19 @@ def _approving(row: CreditNoteRow) -> Decision:
 
 def _paying(row: CreditNoteRow) -> Decision:
     def ask() -> None:
-        dialogs.field("payee", "Paid to", longest=200)
         dialogs.field("bank_reference", "The bank's reference", longest=60)
         dialogs.day("value_on", "Value date")
 
     return Decision(
         title=f"{row.number} was paid",
         icon="task_alt",
-        says=f"**{words.naira(row.total_minor)}**, approved by {words.plain(row.approver or '')}.",
+        says=f"**{words.naira(row.total_minor)}**, to {words.plain(row.payee or row.customer)}, approved by"
+        f" {words.plain(row.approver or '')}.",
         asks=ask,
-        given={"payee": row.customer, "bank_reference": "", "value_on": clock.today()},
+        given={"bank_reference": "", "value_on": clock.today()},
         confirm="Note the payment",
         act=submitted(
-            ("payee", "bank_reference", "value_on"),
+            ("bank_reference", "value_on"),
             lambda session, typed, by: deciding.pay(session, row.id, typed, by=by),
             "The credit note is paid.",
         ),
@@ -58,6 +61,7 @@ def _paying(row: CreditNoteRow) -> Decision:
 def _returning(row: CreditNoteRow) -> Decision:
     def ask() -> None:
         dialogs.day("returned_on", "Returned on")
+        dialogs.field("bank_reference", "The bank's reference of the return", longest=60)
         dialogs.field("reason", "What the bank says", longest=500)
 
     return Decision(
@@ -65,10 +69,10 @@ def _returning(row: CreditNoteRow) -> Decision:
         icon="undo",
         says=f"**{words.naira(row.total_minor)}** waits for the customer again.",
         asks=ask,
-        given={"returned_on": clock.today(), "reason": ""},
+        given={"returned_on": clock.today(), "reason": "", "bank_reference": row.reference or ""},
         confirm="Note the return",
         act=submitted(
-            ("returned_on", "reason"),
+            ("returned_on", "reason", "bank_reference"),
             lambda session, typed, by: deciding.return_payment(session, row.id, typed, by=by),
             "The payment came back: it can be paid once more.",
         ),

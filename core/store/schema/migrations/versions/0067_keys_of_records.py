@@ -3,7 +3,7 @@
 from alembic import op
 
 revision = "0067"
-down_revision = "0058"
+down_revision = "0065"
 branch_labels = None
 depends_on = None
 

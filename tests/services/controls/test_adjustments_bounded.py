@@ -1,0 +1,111 @@
+"""An adjustment is bounded by what it corrects (contract K10)."""
+
+import pytest
+
+from core import ids, money, reference
+from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.audit import log as audit
+from core.services.finance import adjustments
+from core.services.finance.movements import MovementRow
+from core.store.access import Scope, Store
+from core.store.schema.tables import Adjustment, AdjustmentProposal
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio, Sales
+from tests.services.finance_office import Finance
+
+pytestmark = pytest.mark.frozen_at(NOW)
+
+WHY = "The insurer charged another rate than agreed"
+
+
+@pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=5, size=40),))
+
+
+@pytest.fixture
+def finance(store: Store, partner: Partner) -> Finance:
+    return Finance(store)
+
+
+@pytest.fixture
+def one(finance: Finance) -> MovementRow:
+    return max((row for row in finance.rows() if row.kind == "purchase"), key=lambda row: row.total_minor)
+
+
+def typed(premium: int = 0, platform: int = 0, distributor: int = 0) -> dict[str, str]:
+    """Amounts in kobo as somebody types them."""
+    amounts = {"premium": premium, "platform_commission": platform, "distributor_commission": distributor}
+    return {name: money.to_wire(minor) for name, minor in amounts.items()} | {"reason": WHY}
+
+
+def refused(finance: Finance, one: MovementRow, **amounts: int) -> list[str]:
+    with pytest.raises(InvalidInput) as error:
+        finance.do(adjustments.propose, one.id, typed(**amounts), by="funmi")
+    return [f"{fault.field} {fault.message}" for fault in error.value.faults]
+
+
+def test_fifty_million_are_not_taken_from_a_sale_of_fifteen_thousand(finance: Finance, one: MovementRow) -> None:
+    (said,) = refused(finance, one, premium=-5_000_000_000)
+    assert said.startswith("premium must not change the premium of")
+    (said,) = refused(finance, one, premium=one.total_minor + 1)
+    assert said.startswith("premium must not change the premium of")
+    assert finance.read(adjustments.list_open) == []
+    with finance.store.reading(Scope.system()) as session:
+        (entry, _) = audit.list_history(session, f"movement {one.id}")
+    assert (entry.actor, entry.action) == ("staff funmi@f.example", "adjustment proposal refused")
+    assert "by more than itself" in entry.after["refused"]
+
+
+def test_several_corrections_together_stay_within_it_also_when_each_was_proposed_before(
+    finance: Finance, one: MovementRow
+) -> None:
+    whole = typed(-one.total_minor, -one.mca_profit_minor, -one.distributor_profit_minor)
+    first, second = (finance.do(adjustments.propose, one.id, whole, by="funmi") for _ in range(2))
+    finance.do(adjustments.confirm, first, by="root")
+    with pytest.raises(InvalidInput, match=r"by more than itself: ₦0\.00 is left"):
+        finance.do(adjustments.confirm, second, by="root")
+    assert len(finance.rows(kind="adjustment")) == 1
+
+
+def test_commission_stays_between_nothing_and_the_premium(finance: Finance, one: MovementRow) -> None:
+    (said,) = refused(finance, one, platform=one.total_minor + 1)
+    assert said.startswith("platform_commission must leave a commission between nothing and the premium that is left")
+    (said,) = refused(finance, one, distributor=-one.distributor_profit_minor - 1)
+    assert said.startswith("distributor_commission must leave a commission")
+    above = one.total_minor - one.mca_profit_minor - one.distributor_profit_minor + 1
+    (said,) = refused(finance, one, platform=above)
+    assert said.startswith("platform_commission must leave both commissions together within")
+
+
+def test_an_adjustment_of_an_adjustment_is_refused(finance: Finance, one: MovementRow) -> None:
+    made = finance.do(adjustments.propose, one.id, typed(-100), by="funmi")
+    adjustment = finance.do(adjustments.confirm, made, by="femi")
+    with pytest.raises(StateForbids, match="correct the movement that it corrects"):
+        finance.do(adjustments.propose, adjustment, typed(50), by="funmi")
+
+
+def test_above_the_limit_of_finance_an_admin_confirms(
+    finance: Finance, one: MovementRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = {"finance": {"adjustment": 1_000}, "admin": {"adjustment": 1_000_000}}
+    monkeypatch.setattr(reference, "_load_finance_limits", lambda: limits)
+    made = finance.do(adjustments.propose, one.id, typed(-1_001), by="funmi")
+    with pytest.raises(NotAllowed, match=r"above ₦10.00: an admin confirms it"):
+        finance.do(adjustments.confirm, made, by="femi")
+    finance.do(adjustments.confirm, made, by="root")
+
+
+def test_the_check_names_what_was_written_past_the_services_with_its_sum(finance: Finance, one: MovementRow) -> None:
+    proposal = finance.do(adjustments.propose, one.id, typed(-100), by="funmi")
+    made = finance.do(adjustments.confirm, proposal, by="femi")
+    assert finance.money_faults() == []
+    with finance.store.writing(Scope.system()) as session:
+        row = session.get_one(Adjustment, made).model_dump()
+        asked = session.get_one(AdjustmentProposal, proposal).model_dump() | {"id": ids.new()}
+        session.insert(AdjustmentProposal(**asked))
+        planted = {"id": ids.new(), "proposal_id": asked["id"], "total_minor": -5_000_000_000}
+        session.insert(Adjustment(**{**row, **planted}))
+    (found,) = [fault for fault in finance.faults() if "change its premium" in fault]
+    assert f"purchase {one.id}" in found
+    assert "₦50,000,001.00" in found

@@ -1,0 +1,156 @@
+"""Payments of a credit note are rows, to the payee that was approved, and never above it (contract K2)."""
+
+from datetime import date, timedelta
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from alembic import command
+
+from core import clock, ids
+from core.covers.insurers import insurer_a
+from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.audit import log as audit
+from core.services.finance.credit_notes import deciding
+from core.services.finance.credit_notes import reading as credit_note_reading
+from core.services.policies import changes
+from core.store.access import Scope, Store
+from core.store.schema import migrating
+from core.store.schema.tables import CreditNote, CreditNotePayment
+from tests.conftest import Partner
+from tests.portfolio import NOW
+from tests.services.finance_office import Finance
+from tests.services.selling import sell
+
+pytestmark = pytest.mark.frozen_at(NOW)
+
+PAID = {"bank_reference": "TRF 1/a", "value_on": "2026-11-20"}
+BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
+
+
+@pytest.fixture
+def finance(store: Store) -> Finance:
+    return Finance(store)
+
+
+@pytest.fixture
+def note(finance: Finance, partner: Partner) -> UUID:
+    """A credit note for a policy that was cancelled today, computed."""
+    with clock.freeze(NOW - timedelta(days=30)):
+        sale = sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True)
+    given = {"reason": "Sold the car", "by_insurer": True, "actor": "tests", "expected_version": 1}
+    finance.do(changes.cancel, sale.policy_id, **given)
+    (row,) = finance.read(credit_note_reading.list_unpaid, NOW + timedelta(days=1))
+    return UUID(str(row.id))
+
+
+def rows(finance: Finance, note: UUID) -> list[tuple[int, str, str]]:
+    found = finance.read(deciding.payments_of, note)
+    return [(row.amount_minor, row.payee, row.reference) for row in found]
+
+
+def state(finance: Finance, note: UUID) -> str:
+    return str(finance.read(credit_note_reading.get_note, note).state)
+
+
+def test_one_person_does_not_pay_return_and_pay_somebody_else(finance: Finance, note: UUID) -> None:
+    finance.do(deciding.approve, note, {"payee": "Ngozi Okafor"}, by="femi")
+    with pytest.raises(InvalidInput, match="is not Ngozi Okafor, who was approved: another is approved anew"):
+        finance.do(deciding.pay, note, {**PAID, "payee": "A Friend"}, by="funmi")
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    with pytest.raises(NotAllowed, match="You noted its payment: somebody else of finance notes that it came back"):
+        finance.do(deciding.return_payment, note, BACK, by="funmi")
+    finance.do(deciding.return_payment, note, BACK, by="femi")
+    for again in ("TRF 1/a", "trf1/A"):
+        with pytest.raises(InvalidInput, match="was used for another payment"):
+            finance.do(deciding.pay, note, {**PAID, "bank_reference": again}, by="funmi")
+    total = finance.read(credit_note_reading.get_note, note).total_minor
+    assert [each[0] for each in rows(finance, note)] == [total, -total]
+    with finance.store.reading(Scope.system()) as session:
+        log = audit.list_history(session, f"credit_note {note}")
+    refused = [entry.action for entry in log if entry.action.endswith("refused")]
+    assert refused == [
+        "credit note payment refused",
+        "credit note return refused",
+        *["credit note payment refused"] * 2,
+    ]
+    assert finance.faults() == []
+
+
+def test_another_payee_is_another_approval_and_the_former_one_lapses(finance: Finance, note: UUID) -> None:
+    finance.do(deciding.approve, note, {"payee": "Ngozi Okafor"}, by="femi")
+    with pytest.raises(StateForbids, match="approved for Ngozi Okafor already"):
+        finance.do(deciding.approve, note, by="wale")
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    finance.do(deciding.return_payment, note, BACK, by="femi")
+    with pytest.raises(NotAllowed, match="You noted a payment or a return"):
+        finance.do(deciding.approve, note, {"payee": "Her brother"}, by="funmi")
+    assert finance.do(deciding.approve, note, {"payee": "Her brother"}, by="wale") == "Approved"
+    with pytest.raises(NotAllowed, match="You approved it"):
+        finance.do(deciding.pay, note, {**PAID, "bank_reference": "TRF 2"}, by="femi")
+    finance.do(deciding.pay, note, {**PAID, "bank_reference": "TRF 2"}, by="funmi")
+    assert [each[1] for each in rows(finance, note)] == ["Ngozi Okafor", "Ngozi Okafor", "Her brother"]
+    with finance.store.reading(Scope.system()) as session:
+        (reason,) = session.execute(sa.text("SELECT reason FROM approval_lapse")).scalars()
+    assert reason == "the payee was changed"
+    assert finance.faults() == []
+
+
+def test_a_return_has_evidence_and_the_reference_of_the_payment_once(finance: Finance, note: UUID) -> None:
+    finance.do(deciding.approve, note, by="femi")
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    for wrong, field in (({**BACK, "reason": ""}, "reason"), ({**BACK, "returned_on": "2026-11-19"}, "returned_on")):
+        with pytest.raises(InvalidInput) as refused:
+            finance.do(deciding.return_payment, note, wrong, by="femi")
+        assert [fault.field for fault in refused.value.faults] == [field]
+    finance.do(deciding.return_payment, note, {**BACK, "bank_reference": "trf 1/A"}, by="femi")
+    finance.do(deciding.pay, note, {**PAID, "bank_reference": "TRF 2"}, by="funmi")
+    with pytest.raises(InvalidInput, match="was used for another payment"):
+        finance.do(deciding.return_payment, note, {**BACK, "bank_reference": "TRF 1/a"}, by="femi")
+    finance.do(deciding.return_payment, note, {**BACK, "bank_reference": "RET 9"}, by="femi")
+    assert [each[2] for each in rows(finance, note)] == ["TRF 1/a", "trf 1/A", "TRF 2", "RET 9"]
+    with pytest.raises(InvalidInput, match="was used for another payment"):
+        finance.do(deciding.pay, note, {**PAID, "bank_reference": "RET 9"}, by="funmi")
+
+
+def test_the_store_keeps_rows_and_no_payee_or_reference_changes_by_itself(finance: Finance, note: UUID) -> None:
+    finance.do(deciding.approve, note, by="femi")
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    for statement in (
+        sa.update(CreditNotePayment).values(amount_minor=1),
+        sa.update(CreditNotePayment).values(payee="A friend"),
+        sa.update(CreditNotePayment).values(reference="other"),
+        sa.delete(CreditNotePayment),
+        sa.update(CreditNote).values(payee="A friend"),
+        sa.update(CreditNote).values(reference="other"),
+        sa.update(CreditNote).values(value_on=date(2026, 1, 1)),
+    ):
+        with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
+            session.execute(statement)
+
+
+def test_the_check_names_a_second_payment_written_past_the_services_with_its_sum(finance: Finance, note: UUID) -> None:
+    finance.do(deciding.approve, note, by="femi")
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    assert finance.faults() == []
+    with finance.store.writing(Scope.system()) as session:
+        (row,) = deciding.payments_of(session, note)
+        more = {"id": ids.new(), "reference": "X", "reference_key": "x", "payee": "A friend"}
+        session.insert(CreditNotePayment(**{**row.model_dump(), **more}))
+        total = row.amount_minor
+    (found,) = [fault for fault in finance.faults() if "credit note CN-0001" in fault]
+    assert f"{2 * total / 100:,.2f}" in found
+
+
+def test_payments_of_before_are_carried_over_as_rows(finance: Finance, note: UUID) -> None:
+    finance.do(deciding.approve, note, by="femi")
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    finance.do(deciding.return_payment, note, BACK, by="femi")
+    before = rows(finance, note)
+    with finance.store.writers.begin() as connection:
+        command.downgrade(migrating._config(connection), "0075")
+    migrating.migrate(finance.store)
+    assert rows(finance, note) == before
+    finance.do(deciding.pay, note, {**PAID, "bank_reference": "TRF 2"}, by="funmi")
+    assert state(finance, note) == "Paid"
+    assert finance.faults() == []
