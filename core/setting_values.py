@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
 
+from core.version import VERSION
+
 # What the extra `otel` brings.
 EXPORTER = "opentelemetry.exporter.otlp.proto.http"
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -53,7 +55,11 @@ def _check_proxies(value: str) -> str:
 def _check_collector_address(value: str) -> str:
     address = _check_web_address(value)
     if not _is_installed(EXPORTER):
-        raise ValueError("must be unset, or OpenTelemetry installed: pip install 'coverdesk[otel]'")
+        # The name alone would be looked for on a public index, where it may be anybody's.
+        wheel = f"./coverdesk-{VERSION}-py3-none-any.whl[otel]"
+        raise ValueError(
+            f"must be unset, or OpenTelemetry installed with the release's own file: pip install '{wheel}'"
+        )
     parts = urlsplit(address)
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("must be a bare address; a credential goes into OTEL_EXPORTER_OTLP_HEADERS")

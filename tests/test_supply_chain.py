@@ -137,6 +137,17 @@ def test_a_server_installs_of_the_lock_of_development_what_the_extra_adds_and_no
     assert not re.search(r"^opentelemetry-sdk", run, re.MULTILINE)
 
 
+def test_nothing_tells_people_to_install_our_name_from_an_index_where_it_may_be_anybodys() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "core").rglob("*.py")]
+    told = [
+        f"{page.relative_to(ROOT)}: {line.strip()}"
+        for page in (*pages, *(path for path in (ROOT / "deploy").rglob("*") if path.suffix in {".sh", ".yaml"}))
+        for line in page.read_text().splitlines()
+        if re.search(r"pip install [^`&\n]*\bcoverdesk(?![-.\w/]*\*?\.whl|-\*|-\{)", line)
+    ]
+    assert told == []
+
+
 def _is_allowed(part: str, allowed: set[str]) -> bool:
     return part in allowed or any(choice in allowed for choice in part.strip("()").split(" OR "))
 

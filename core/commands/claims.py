@@ -35,6 +35,9 @@ def move_claim(
     payment_reference: Annotated[str | None, typer.Option(help="How the bank knows the payment.")] = None,
     value_on: Annotated[str | None, typer.Option(help="The day on which the bank counts a payment.")] = None,
     method: Annotated[str | None, typer.Option(help="How it is paid.")] = None,
+    estimate_document: Annotated[
+        str | None, typer.Option(help="The paper of the claim that an estimate stands in.")
+    ] = None,
     check_reason: Annotated[
         list[str] | None,
         typer.Option(metavar="CHECK=REASON", help="Why it is approved against a check that is not met."),
@@ -48,6 +51,7 @@ def move_claim(
     reasons = {key: text for key, _, text in (each.partition("=") for each in check_reason or ())}
     inputs: dict[str, Any] = {"note": note, "amount": amount, "reason": reason, "payment_reference": payment_reference}
 
+    inputs["estimate_document"] = estimate_document
     payment = {name: text for name, text in (("method", method), ("value_on", value_on)) if text}
 
     terminal = _describe_terminal()

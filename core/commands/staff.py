@@ -9,7 +9,7 @@ from rich.console import Console
 from core.commands import ACTOR
 from core.errors import StateForbids
 from core.services.people import invitations, staff
-from core.store.access import Scope, reading, writing
+from core.store.access import Scope, ScopedSession, reading, transact, writing
 
 app = typer.Typer(help="People who sign in.", no_args_is_help=True)
 out = Console()
@@ -45,6 +45,22 @@ def disable_staff(email: str) -> None:
     with writing(Scope.system()) as session:
         staff.disable(session, email, actor=ACTOR)
     out.print(f"{email} can no longer sign in.", highlight=False)
+
+
+@app.command("details")
+def set_details(
+    email: str,
+    phone: Annotated[str | None, typer.Option(help="The person's own phone number.")] = None,
+    account: Annotated[str | None, typer.Option(help="The person's own bank account, ten digits.")] = None,
+) -> None:
+    """Set the phone and bank account of a person, who then decides on no claim that has one of them."""
+
+    def work(session: ScopedSession) -> None:
+        person = staff.get_by_email(session, email)
+        staff.set_own_details(session, person.id, phone_number=phone, account_number=account, actor="command line")
+
+    transact(Scope.system(), work)
+    out.print(f"The details of {email} are kept.", highlight=False)
 
 
 @app.command("set-up-link")

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from core import clock
+from core.services.admin import heartbeats
 from core.services.admin import status as service
 from core.services.admin.status import QueueStatus, Status
 from core.services.compliance import remembering
@@ -18,8 +19,15 @@ from core.store.schema import versions
 out = Console(highlight=False, soft_wrap=True)
 
 
-def status(*, json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False) -> None:
+def status(
+    *,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+    worker: Annotated[bool, typer.Option("--worker", help="Only whether a worker runs on this machine.")] = False,
+) -> None:
     """Print the status of the installation; exit code 1 when something needs a person."""
+    if worker:
+        _print_worker()
+        return
     if versions.version(store()) != versions.newest():
         fault = "the store has another version: run `coverdesk init`"
         sys.stdout.write(f"{orjson.dumps({'faults': [fault]}).decode()}\n" if json else f"✗ {fault}\n")
@@ -34,6 +42,16 @@ def status(*, json: Annotated[bool, typer.Option("--json", help="One JSON object
         _print(found)
     if found.faults:
         raise typer.Exit(1)
+
+
+def _print_worker() -> None:
+    """For the health check of a container, whose name is that of its machine."""
+    with reading(Scope.system()) as session:
+        beats = [beat for beat in heartbeats.list_beats(session) if beat.is_fresh and beat.is_here]
+    if not beats:
+        out.print("No worker of this machine was heard of for two minutes.")
+        raise typer.Exit(1)
+    out.print(f"Heard of {beats[0].name} at {clock.format_lagos(beats[0].seen_at)}.")
 
 
 def _describe(queue: QueueStatus) -> str:

@@ -29,6 +29,10 @@ from core.errors import InvalidInput
 PRICE, MCA, DISTRIBUTOR, MONTHS = "price", "mca_commission", "distributor_commission", "cover_months"
 # What claims are checked against: days by incident, and words or phrases.
 WAITING_DAYS, EXCLUSIONS = "waiting_days", "exclusions"
+# A claim so many days after the sale is looked at closely; what a supervisor approves for a loss from before the sale;
+# and what a claim comes to at most where the policy names no sum.
+EARLY_CLAIM_DAYS, BACKDATED_LIMIT, CLAIM_CEILING = "early_claim_days", "backdated_limit", "claim_ceiling"
+_CLAIM_DEFAULTS: Mapping[str, Any] = {EARLY_CLAIM_DAYS: 30, BACKDATED_LIMIT: "50000.00", CLAIM_CEILING: "3000000.00"}
 RATE_TABLE, AGE_TABLE = ("meta", "rates"), ("meta", "age_factors")
 # Defaults of the entries that a product's `meta` may omit.
 _META_DEFAULTS: Mapping[str, Any] = {
@@ -85,6 +89,7 @@ class EditableTariff:
             *_list_meta_figures(self._meta_with_defaults(used)),
             *self._window_figures(),
             *self._claim_figures(),
+            *self._exclusion_figures(),
         ]
 
     @property
@@ -114,14 +119,26 @@ class EditableTariff:
             yield count_figure(("meta", "renewal_window", name), label, window[name], "Renewal window", most=365)
 
     def _claim_figures(self) -> Iterator[Figure]:
-        """Yield what claims are checked against: days from the start of the cover, and what is not insured."""
+        """Yield what claims are checked against: days from the start of the cover, and limits."""
         incidents = list_incidents((self.cover.prefix, self.cover.route)) if self.cover else ()
         days = self.tariff.meta.get(WAITING_DAYS, {})
         for incident in dict.fromkeys((*incidents, *days)):
             yield count_figure(
                 ("meta", WAITING_DAYS, incident), incident, days.get(incident, 0), "Waiting period, days", most=365
             )
-        if incidents or EXCLUSIONS in self.tariff.meta:
+        if not incidents:
+            return
+        group, known = "Limits of claims", {name: get_claim_rule(self.tariff.meta, name) for name in _CLAIM_DEFAULTS}
+        days_label = "Look closely at a claim so many days after the sale"
+        yield count_figure(("meta", EARLY_CLAIM_DAYS), days_label, known[EARLY_CLAIM_DAYS], group, most=365)
+        for name, label in (
+            (BACKDATED_LIMIT, "Most that a supervisor approves for a loss from before the sale"),
+            (CLAIM_CEILING, "Most that a claim comes to where the policy names no sum"),
+        ):
+            yield naira_figure(("meta", name), label, known[name], group)
+
+    def _exclusion_figures(self) -> Iterator[Figure]:
+        if (self.cover and list_incidents((self.cover.prefix, self.cover.route))) or EXCLUSIONS in self.tariff.meta:
             yield Figure(
                 path=("meta", EXCLUSIONS),
                 label="Words that a claim is searched for",
@@ -129,6 +146,11 @@ class EditableTariff:
                 value=tuple(self.tariff.meta.get(EXCLUSIONS, ())),
                 group="Exclusions",
             )
+
+
+def get_claim_rule(meta: Mapping[str, Any], name: str) -> Any:
+    """Return a rule on the claims of a product: its own, or the usual one."""
+    return meta.get(name, _CLAIM_DEFAULTS[name])
 
 
 def find_rates_read(cover: Cover[Any] | None, rates: Rates) -> frozenset[str]:

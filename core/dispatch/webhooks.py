@@ -80,7 +80,14 @@ async def ping(store: Store, scope: Scope, endpoint_id: UUID, *, client: Webhook
 
     NotFound for an endpoint outside the scope.
     """
-    job = await asyncio.to_thread(store.transact, scope, lambda session: _prepare_ping(session, endpoint_id))
+    job = await asyncio.to_thread(store.transact, scope, lambda session: prepare_ping(session, endpoint_id))
+    return await send_ping(store, scope, job, client=client)
+
+
+async def send_ping(
+    store: Store, scope: Scope, job: DeliveryJob, *, client: WebhookClient | None = None
+) -> DeliveryDetail:
+    """Send a ping that was prepared in a transaction of its own, and return its delivery."""
     if client is None:
         async with WebhookClient() as client_:
             await deliver(store, client_, [job])
@@ -99,16 +106,17 @@ def _read(store: Store, scope: Scope, delivery_id: UUID) -> DeliveryDetail:
         return log.get_delivery(session, delivery_id)
 
 
-def _prepare_ping(session: ScopedSession, endpoint_id: UUID) -> DeliveryJob:
+def prepare_ping(session: ScopedSession, endpoint_id: UUID) -> DeliveryJob:
+    """Write the event and the delivery of a ping; NotFound for an endpoint outside the scope."""
     endpoint = endpoints.get_for_update(session, endpoint_id)
     draft = EventDraft(
-        type=catalogue.BY_NAME["endpoint.ping"],
+        type=catalogue.BY_NAME[catalogue.PING],
         owner=(endpoint.distributor_id, endpoint.is_live),
         object_id=endpoint.id,
         data={"endpoint_id": str(endpoint.id), "state": endpoint.state},
         previous={},
         at=clock.now(),
-        origin=f"{ids.new().hex} endpoint.ping",
+        origin=f"{ids.new().hex} {catalogue.PING}",
     )
     (event,) = appending.append(session, [draft])
     row = fan_out.build_delivery(event, endpoint)

@@ -1,6 +1,7 @@
 """Judges the addresses of receivers: at registration by what they say, at each connection by where they lead (W5)."""
 
 import ipaddress
+import re
 from ipaddress import IPv4Address, IPv6Address
 from typing import Final
 from urllib.parse import urlsplit
@@ -9,6 +10,7 @@ from core.settings import LOOPBACK_HOSTS, settings
 
 Address = IPv4Address | IPv6Address
 MAX_URL_LENGTH: Final = 2_000
+_NUMBER: Final = re.compile("[0-9]+|0x[0-9a-f]*", re.IGNORECASE)
 _NAT64: Final = tuple(ipaddress.IPv6Network(each) for each in ("64:ff9b::/96", "64:ff9b:1::/48"))
 _EMBEDDING: Final = (*_NAT64, ipaddress.IPv6Network("::/96"), ipaddress.IPv6Network("fec0::/10"))
 
@@ -22,6 +24,8 @@ def find_url_fault(url: str) -> str | None:
     try:
         parts = urlsplit(url)
         port, host = parts.port, parts.hostname
+        if port == 0:
+            raise ValueError
     except ValueError:
         return "must be an address that can be read"
     if len(url) > MAX_URL_LENGTH or not url.isascii() or any(not "!" <= each <= "~" for each in url) or "\\" in url:
@@ -47,7 +51,13 @@ def _find_host_fault(scheme: str, host: str, port: int | None) -> str | None:
     try:
         return find_address_fault(ipaddress.ip_address(host.strip("[]")))
     except ValueError:
-        return None if "." in host else "must be a host name that the internet knows"
+        return None if _is_public_name(host) else "must be a host name that the internet knows"
+
+
+def _is_public_name(host: str) -> bool:
+    """Return True for a name with a dot that no system takes for a number, as "127.1" and "10.0x1" are."""
+    labels = host.removesuffix(".").split(".")
+    return len(labels) > 1 and all(labels) and not _NUMBER.fullmatch(labels[-1])
 
 
 def is_demonstration_loopback(host: str) -> bool:

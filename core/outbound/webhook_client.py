@@ -19,7 +19,7 @@ from core.settings import settings
 
 SHOWN_BYTES: Final = 512
 MAX_RETRY_AFTER: Final = 86_400
-_MAX_AT_ONCE: Final = 40
+_MAX_AT_ONCE: Final = 104
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -65,6 +65,8 @@ class Need:
 
 
 ESTIMATE: Final = Need("an estimate above 0", "amount")
+ESTIMATE_DOCUMENT: Final = Need("the paper that the estimate stands in", "estimate_document")
+CLAIMED: Final = Need("a supervisor, if the estimate is above what was claimed", of_person=True)
 DOCUMENTS: Final = Need("the required documents")
 APPROVED_AMOUNT: Final = Need("an approved amount above 0 and not above what is owed or insured", "amount")
 APPROVAL: Final = Need("an earlier approval")
@@ -78,6 +80,7 @@ CHECKS: Final = Need("a reason for every check that is not met", "reasons")
 NOT_PAID_ELSEWHERE: Final = Need("no other claim for this loss that the approval did not know of")
 CHECK_AUTHORITY: Final = Need("a supervisor, where a check is failed", of_person=True)
 CHECKS_HOLD: Final = Need("every check to hold as it did when the claim was approved")
+NOT_OWN: Final = Need("somebody whose own claim it is not", of_person=True)
 OTHER_APPROVER: Final = Need("an approver who has not set the payee nor declined the claim", of_person=True)
 OTHER_PAYER: Final = Need("a payer who has set neither a figure of the claim nor its payee", of_person=True)
 OTHER_THAN_DECLINER: Final = Need("somebody other than who declined it", of_person=True)
@@ -138,7 +141,7 @@ RULES: Final[Mapping[ClaimStatus, StatusRule]] = {
     ),
     _S.ESTIMATE_SUBMITTED: StatusRule(
         leads_to=(_S.REVIEWING, _S.APPROVED, _S.OFFER_SENT, _S.DECLINED),
-        needs=(ESTIMATE, AUTHORITY),
+        needs=(ESTIMATE, ESTIMATE_DOCUMENT, CLAIMED, AUTHORITY),
         effects=frozenset({Effect.SETS_RESERVE}),
         column="repair_estimate_minor",
         amount_label="Estimate (₦)",
@@ -235,6 +238,11 @@ class Transition:
         return tuple(need for need in self.needs if need.field)
 
 
+def _list_common_needs(to: ClaimStatus) -> tuple[Need, ...]:
+    """Nobody decides on a claim of their own; to look at it is no decision."""
+    return () if to is ClaimStatus.VIEWED else (NOT_OWN,)
+
+
 def _build_transition(start: ClaimStatus, to: ClaimStatus) -> Transition:
     rule = RULES[to]
     pair = PAIR_RULES.get((start, to), PairRule(label=rule.label or to))
@@ -243,7 +251,7 @@ def _build_transition(start: ClaimStatus, to: ClaimStatus) -> Transition:
         to=to,
         label=pair.label,
         icon=rule.icon,
-        needs=pair.needs if pair.replaces else rule.needs + pair.needs,
+        needs=(*(pair.needs if pair.replaces else rule.needs + pair.needs), *_list_common_needs(to)),
         effects=rule.effects | pair.effects,
         clock=rule.clock,
         column=rule.column,

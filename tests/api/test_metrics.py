@@ -125,6 +125,12 @@ def test_counters_are_told_when_the_store_does_not_answer(counting: Client, monk
     assert found["coverdesk_idempotent_replays_total"] == 1
 
 
+def test_no_counter_is_doubled_by_the_time_at_which_it_began(counting: Client) -> None:
+    metrics.count("requests", "/v1/purchase", "200")
+    metrics.observe("webhook_seconds", 0.2)
+    assert [name for name in scraped(counting) if "_created" in name] == []
+
+
 def test_labels_name_nobody_and_cannot_grow_without_bound(counting: Client, partner: Partner) -> None:
     key = {"Authorization": f"Bearer {partner.live_key}"}
     for number in range(400):

@@ -160,6 +160,16 @@ def test_no_schema_is_called_like_a_property_of_its_own() -> None:
     assert [name for name, _ in found if name.startswith("_")] == []
 
 
+def test_every_post_takes_an_idempotency_key() -> None:
+    without = [
+        path
+        for path, methods in api.openapi()["paths"].items()
+        if "post" in methods
+        and "Idempotency-Key" not in {each["name"] for each in methods["post"].get("parameters", ())}
+    ]
+    assert without == []
+
+
 def test_states_say_their_values() -> None:
     document = api.openapi()["components"]["schemas"]
     assert document["EndpointRecord"]["properties"]["state"]["enum"] == ["unverified", "active", "failing", "disabled"]

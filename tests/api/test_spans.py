@@ -103,7 +103,9 @@ def test_an_address_without_the_extra_is_refused_with_what_to_install(monkeypatc
     settings_module.settings.cache_clear()
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, EXPORTER, None)
-        with pytest.raises(InvalidSetting, match=r"COVERDESK_OTLP_URL: .*pip install 'coverdesk\[otel\]'"):
+        with pytest.raises(
+            InvalidSetting, match=r"COVERDESK_OTLP_URL: .*pip install '\./coverdesk-[0-9.]+-py3-none-any\.whl\[otel\]'"
+        ):
             settings()
     monkeypatch.setenv("COVERDESK_OTLP_URL", "http://ada:secret@collector:4318")
     settings_module.settings.cache_clear()
@@ -117,12 +119,12 @@ def test_a_refusal_of_a_command_keeps_its_brackets(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse() -> None:
-        raise InvalidSetting("pip install 'coverdesk[otel]'")
+        raise InvalidSetting("pip install './coverdesk.whl[otel]'")
 
     monkeypatch.setattr(cli, "app", refuse)
     with pytest.raises(SystemExit):
         cli.run()
-    assert "pip install 'coverdesk[otel]'" in capsys.readouterr().err
+    assert "pip install './coverdesk.whl[otel]'" in capsys.readouterr().err
 
 
 def test_nothing_of_it_is_imported_where_nobody_asks_for_it() -> None:

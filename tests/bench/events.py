@@ -13,7 +13,8 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -24,6 +25,9 @@ from rich.table import Table
 from tests.bench.sales import SECRET, build, database
 
 ENDPOINTS, SALES = 50, 2_000
+# The load of a busy day on one endpoint that wants every event, four of which a sale makes.
+STEADY_RATE, STEADY_SECONDS = 33, 20
+SLOW_ANSWER = 0.1
 
 
 def cost(store: Any, sell: Callable[[], object]) -> tuple[float, float, float]:
@@ -54,19 +58,64 @@ def cost(store: Any, sell: Callable[[], object]) -> tuple[float, float, float]:
     return statistics.median(times[True]) * 1000, statistics.median(times[False]) * 1000, made * 1000
 
 
-def delays(store: Any, sell: Callable[[], str], register: Callable[[str], object], *, dead: bool) -> list[float]:
-    """Seconds from each commit to its first try, for every endpoint that answers."""
+@contextmanager
+def delivering(store: Any) -> Iterator[None]:
+    """The lines of a worker in a thread of their own."""
     from core.dispatch.lines import DispatchLines, Wakeups
-    from tests.events.receivers import answers, hangs, receiving
 
-    committed: dict[str, float] = {}
-    arrived: list[tuple[str, float]] = []
     stopped, stopping, wakeups = asyncio.Event(), threading.Event(), Wakeups()
     lines = DispatchLines(store, wakeups=wakeups)
 
     async def run() -> None:
         await asyncio.gather(lines.run(stopped, until_idle=False), wakeups.follow(store, stopping))
 
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_until_complete, args=(run(),))
+    thread.start()
+    try:
+        yield
+    finally:
+        loop.call_soon_threadsafe(stopped.set)
+        stopping.set()
+        thread.join()
+        loop.close()
+
+
+def steady(
+    store: Any, sell: Callable[[], str], register: Callable[[str], object], *, answer_seconds: float
+) -> tuple[list[float], float]:
+    """Seconds from each commit to the first try at the one endpoint, and deliveries a second while sales went on."""
+    from tests.events.receivers import answers, receiving
+
+    committed: dict[str, float] = {}
+    arrived: list[tuple[str, float]] = []
+    with receiving() as receiver, delivering(store):
+        register(receiver.url)
+        take = answers(204, b"")
+
+        def behave(handler: Any) -> None:
+            event = receiver.received[-1].event
+            arrived.append((event["object"]["id"], time.monotonic()))
+            time.sleep(answer_seconds)
+            take(handler)
+
+        receiver.behave = behave
+        began = time.monotonic()
+        for number in range(STEADY_RATE * STEADY_SECONDS):
+            time.sleep(max(0.0, began + number / STEADY_RATE - time.monotonic()))
+            committed[sell()] = time.monotonic()
+        rate, until = len(arrived) / (time.monotonic() - began), time.monotonic() + 120
+        while len({key for key, _ in arrived} & committed.keys()) < len(committed) and time.monotonic() < until:
+            time.sleep(0.1)
+    return sorted(at - committed[key] for key, at in arrived if key in committed), rate
+
+
+def delays(store: Any, sell: Callable[[], str], register: Callable[[str], object], *, dead: bool) -> list[float]:
+    """Seconds from each commit to its first try, for every endpoint that answers."""
+    from tests.events.receivers import answers, hangs, receiving
+
+    committed: dict[str, float] = {}
+    arrived: list[tuple[str, float]] = []
     with receiving() as good, receiving() as bad:
         for number in range(ENDPOINTS):
             register(bad.url if dead and number == 0 else good.url)
@@ -77,20 +126,14 @@ def delays(store: Any, sell: Callable[[], str], register: Callable[[str], object
             take(handler)
 
         good.behave, bad.behave = behave, hangs
-        loop = asyncio.new_event_loop()
-        thread = threading.Thread(target=loop.run_until_complete, args=(run(),))
-        thread.start()
-        for _ in range(10):
-            committed[sell()] = time.monotonic()
-            time.sleep(0.5)
-        wanted, until = 10 * (ENDPOINTS - dead), time.monotonic() + 60
-        while len(arrived) < wanted and time.monotonic() < until:
-            time.sleep(0.1)
-        bad.closing.set()
-        loop.call_soon_threadsafe(stopped.set)
-        stopping.set()
-        thread.join()
-        loop.close()
+        with delivering(store):
+            for _ in range(10):
+                committed[sell()] = time.monotonic()
+                time.sleep(0.5)
+            wanted, until = 10 * (ENDPOINTS - dead), time.monotonic() + 60
+            while len(arrived) < wanted and time.monotonic() < until:
+                time.sleep(0.1)
+            bad.closing.set()
     return sorted(at - committed[key] for key, at in arrived if key in committed)
 
 
@@ -128,8 +171,8 @@ def measure() -> Table:  # noqa: PLR0915 - one story from top to bottom
         )
         return str(sale.purchase_id)
 
-    def register(address: str) -> None:
-        request = validate(EndpointRequest, {"url": address, "events": ["purchase.*"]})
+    def register(address: str, events: str = "purchase.*") -> None:
+        request = validate(EndpointRequest, {"url": address, "events": [events]})
         with store.writing(Scope.system()) as session, mock.patch.object(endpoints, "MAX_ENDPOINTS", 1_000):
             made = endpoints.register(session, request, distributor_id=owners[0], is_live=False, actor="bench")
             session.get_one(WebhookEndpoint, made.endpoint.id).state = "active"
@@ -151,6 +194,11 @@ def measure() -> Table:  # noqa: PLR0915 - one story from top to bottom
         forget()
         name = f"commit to first try, {ENDPOINTS} endpoints" + (", one of them hanging" if dead else "")
         table.add_row(name, f"p50 {share(found, 0.5)}, p99 {share(found, 0.99)} of {len(found)}")
+    for seconds in (0.0, SLOW_ANSWER):
+        found, rate = steady(store, sell, lambda address: register(address, "*"), answer_seconds=seconds)
+        forget()
+        name = f"{STEADY_RATE} sales a second, every event to one endpoint that answers in {seconds * 1000:.0f} ms"
+        table.add_row(name, f"p50 {share(found, 0.5)}, p99 {share(found, 0.99)}, {rate:.0f} deliveries a second")
     store.close()
     return table
 

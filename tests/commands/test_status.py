@@ -40,6 +40,18 @@ def test_a_healthy_store_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPa
     assert "Nothing needs a person." in told.stdout
 
 
+def test_the_health_check_of_a_worker_sees_those_of_its_own_machine(store: Store) -> None:
+    with store.writing(Scope.system()) as session:
+        heartbeats.record(session, "elsewhere:1")
+    assert coverdesk("status", "--worker").returncode == 1
+    with store.writing(Scope.system()) as session:
+        heartbeats.record(session, heartbeats.worker_name())
+    assert coverdesk("status", "--worker").returncode == 0
+    late = clock.now() + heartbeats.FRESH + timedelta(seconds=1)
+    with clock.freeze(late):
+        assert coverdesk("status", "--worker").returncode == 1
+
+
 def test_json_says_the_same_to_programs(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "_free_bytes", lambda: 1 << 40)
     backed_up(store)

@@ -22,7 +22,7 @@ def after(word: str, lines: list[str]) -> list[str]:
 def test_every_stage_names_its_base_with_a_version_and_the_last_is_without_compilers() -> None:
     bases = [re.split(" AS ", each)[0] for each in after("FROM", LINES)]
     assert len(bases) == 2
-    assert all(re.fullmatch(r"python:3\.\d+-[a-z-]+", base) for base in bases)
+    assert all(re.fullmatch(r"python:3\.\d+\.\d+-[a-z-]+", base) for base in bases)
     assert "slim" in bases[-1]
 
 

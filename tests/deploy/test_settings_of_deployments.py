@@ -100,6 +100,22 @@ def test_our_services_are_read_only_and_without_rights() -> None:
         assert "ports" not in each, "the proxy alone is reached from outside"
 
 
+def test_every_service_has_a_bounded_log_and_an_image_of_one_version() -> None:
+    for name, each in SERVICES.items():
+        assert each["logging"]["options"] == {"max-size": "20m", "max-file": "5"}, name
+        assert re.fullmatch(r"[a-z]+:\d+\.\d+(\.\d+)?|coverdesk:\$\{IMAGE_TAG:\?.*\}", each["image"]), name
+
+
+def test_the_worker_has_a_health_check_and_is_asked_for_its_metrics() -> None:
+    worker = SERVICES["worker"]
+    assert worker["healthcheck"]["test"] == ["CMD", "coverdesk", "status", "--worker"]
+    assert worker["command"] == ["worker", "--host", "0.0.0.0"]
+    asked = yaml.safe_load((DEPLOY / "monitoring" / "prometheus.yaml").read_text())
+    (targets,) = asked["scrape_configs"][0]["static_configs"]
+    assert f"worker:{worker['environment']['COVERDESK_METRICS_PORT']}" in targets["targets"]
+    assert {each.partition(":")[0] for each in targets["targets"]} == {"app", "api", "worker"}
+
+
 def test_the_proxy_never_shows_the_metrics() -> None:
     text = (DEPLOY / "Caddyfile").read_text()
     assert "@metrics path /metrics /metrics/*" in text

@@ -14,7 +14,7 @@ from alembic import command
 from sqlmodel import col
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from core import clock, trace
+from core import clock, seal, trace
 from core.covers import request as requests
 from core.dispatch import events as event_dispatch
 from core.errors import NotFound, StateForbids
@@ -22,8 +22,10 @@ from core.outbound import signing
 from core.outbound.webhook_client import SendResult, WebhookClient
 from core.services.admin import status
 from core.services.distributors import keys
+from core.services.events import catalogue, samples
 from core.services.outbox import health
-from core.services.webhooks import desk, endpoints, log, outcomes, sending
+from core.services.renewals import renewals
+from core.services.webhooks import desk, endpoints, log, outcomes, rendering, sending
 from core.services.webhooks.endpoints import NewSecret
 from core.services.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
 from core.store.access import Scope
@@ -112,6 +114,51 @@ def test_both_secrets_sign_for_a_day_after_a_rotation(hooks: Hooks) -> None:
         hooks.drain()
     signatures = receiver.received[-1].headers["webhook-signature"].split()
     assert len(signatures) == 1
+
+
+def test_a_second_rotation_within_a_day_ends_no_secret(hooks: Hooks) -> None:
+    def rotate() -> str:
+        with hooks.store.writing(hooks.scope) as session:
+            return endpoints.rotate_secret(session, made.endpoint.id, actor="tests").secret
+
+    def accepted() -> list[bool]:
+        hooks.sell()
+        hooks.drain()
+        taken = receiver.received[-1]
+        signatures = taken.headers["webhook-signature"].split()
+        mine = [signing.sign_standard([each], taken.headers["webhook-id"], hooks.now, taken.body) for each in secrets]
+        return [each in signatures for each in mine]
+
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        secrets = [made.secret]
+        for hours in (0, 12, 6):
+            hooks.later(hours=hours)
+            secrets.append(rotate())
+        assert accepted() == [True, True, True, True]
+        hooks.later(hours=7)
+        assert accepted() == [False, True, True, True]
+        secrets += [rotate(), rotate()]
+        with pytest.raises(StateForbids, match="wait until one of them has ended"):
+            rotate()
+        hooks.later(hours=25)
+        assert accepted() == [False, False, False, False, False, True]
+
+
+def test_a_secret_that_an_earlier_release_replaced_signs_until_its_end(hooks: Hooks) -> None:
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        with hooks.store.writing(Scope.system()) as session:
+            row = session.get_one(WebhookEndpoint, made.endpoint.id)
+            row.old_secret = seal.seal({"secret": signing.new_secret()})
+            row.old_secret_until = hooks.now + timedelta(hours=3)
+        hooks.sell()
+        hooks.drain()
+        assert len(receiver.received[-1].headers["webhook-signature"].split()) == 2
+        hooks.later(hours=4)
+        hooks.sell()
+        hooks.drain()
+        assert len(receiver.received[-1].headers["webhook-signature"].split()) == 1
 
 
 @pytest.mark.parametrize(
@@ -291,7 +338,7 @@ def test_a_dead_endpoint_leaves_most_places_to_the_others(hooks: Hooks) -> None:
         with hooks.store.writing(Scope.system()) as session:
             more = sending.lease_due(session, sending.AT_ONCE)
     counts = {made.endpoint.id: sum(job.endpoint_id == made.endpoint.id for job in jobs) for made in (*dead, good)}
-    assert list(counts.values()) == [1, 1, 1, 1, 1, 4]
+    assert list(counts.values()) == [1, 1, 1, 1, 1, 8]
     assert more == []
 
 
@@ -533,6 +580,35 @@ def test_an_hour_old_log_is_kept_and_an_old_one_removed(hooks: Hooks) -> None:
         assert session.execute(sa.select(sa.func.count()).select_from(Event)).scalar_one() == 0
 
 
+@pytest.mark.parametrize("chosen", [["*", "renewal.successful"], ["renewal.successful"], ["policy.renewed"]])
+def test_an_endpoint_of_the_classic_form_chooses_the_older_name(hooks: Hooks, chosen: list[str]) -> None:
+    with receiving() as receiver:
+        hooks.register(receiver.url, events=chosen, format="classic")
+        sale = hooks.sell()
+        with hooks.store.writing(hooks.scope) as session:
+            renewals.renew(session, sale.policy_id, hooks.partner.seller())
+        hooks.drain()
+    renewed = [each.event for each in receiver.received if each.event["data"]["meta"]["type"] == "policy.renewed"]
+    assert [(each["event"], each["status"]) for each in renewed] == [
+        ("renewal.successful" if "renewal.successful" in chosen else "purchase.renewed", "successful")
+    ]
+    assert renewed[0]["data"]["policy_id"] == str(sale.policy_id)
+
+
+def test_an_older_name_is_that_of_one_type(hooks: Hooks) -> None:
+    for older, type_ in catalogue.OLDER_NAMES.items():
+        body = orjson.dumps(samples.build_sample(catalogue.BY_NAME[type_]))
+        names = [orjson.loads(rendering.render_classic(body, wanted) or b"")["event"] for wanted in ([older], ["*"])]
+        assert names[0] == older != names[1]
+        assert catalogue.is_pattern(older)
+        assert [name for name in catalogue.BY_NAME if catalogue.fits(older, name)] == [type_]
+    with receiving() as receiver:
+        hooks.register(receiver.url, events=["claim.rejected"])
+        hooks.sell()
+        hooks.drain()
+    assert receiver.events == ["endpoint.ping"]
+
+
 def test_the_classic_form_is_signed_over_its_own_bytes(hooks: Hooks) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url, events=["*"], format="classic", signature_header="X-Partner-Signature")
@@ -545,8 +621,15 @@ def test_the_classic_form_is_signed_over_its_own_bytes(hooks: Hooks) -> None:
     assert purchase.headers["x-partner-signature"] == expected == signing.sign_classic(made.secret, purchase.body)
     assert "webhook-signature" not in purchase.headers
     assert set(purchase.event) == {"event", "status", "event_id", "data"}
-    assert set(purchase.event["data"]) == {"meta", "essential", "created_at", "updated_at"}
+    own = {"meta", "essential", "created_at", "updated_at"}
+    for each in by_name.values():
+        # Handlers of this form look for a field in one of the two places.
+        data = each.event["data"]
+        assert {name: value for name, value in data.items() if name not in own} == data["essential"]
     assert purchase.event["data"]["essential"]["id"] == str(sale.purchase_id)
+    assert purchase.event["data"]["policy_id"] == str(sale.policy_id)
+    cover = by_name["policy.updated"].event["data"]
+    assert {"id", "purchase_id", "policy_number", "start_date", "expiration_date", "certificate_url"} <= set(cover)
     assert by_name["policy.updated"].event["data"]["essential"]["certificate_url"]
     withdrawn = [each for each in hooks.log(made) if each.state == "withdrawn"]
     assert {each.event_type for each in withdrawn} == {"policy.activated", "customer.created"}

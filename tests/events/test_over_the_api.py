@@ -42,7 +42,10 @@ class Distributor:
         return answer.json()["data"] if status < 400 else answer.json()
 
     def register(self, url: str, **said: Any) -> Any:
-        return self.call("POST", WEBHOOKS, {"url": url, "events": ["purchase.*"], **said}, status=201)
+        """A registered endpoint as a ping left it, with its secret."""
+        made = self.call("POST", WEBHOOKS, {"url": url, "events": ["purchase.*"], **said}, status=201)
+        pinged = self.call("POST", f"{WEBHOOKS}/{made['endpoint']['id']}/ping")
+        return {**made, "endpoint": pinged["endpoint"]}
 
 
 @pytest.fixture
@@ -84,6 +87,37 @@ def test_an_endpoint_is_registered_changed_tried_and_deleted(api: Distributor, h
             assert api.call(method, path, status=404)["responseCode"] == 0
 
 
+def test_a_receiver_is_pinged_once_it_can_know_the_secret(api: Distributor) -> None:
+    with receiving() as receiver:
+        made = api.call("POST", WEBHOOKS, {"url": receiver.url, "events": ["*"]}, status=201)
+        assert made["endpoint"]["state"] == "unverified"
+        assert receiver.received == []
+
+        def verified(handler: Any) -> None:
+            taken = receiver.received[-1]
+            try:
+                standardwebhooks.Webhook(made["secret"]).verify(taken.body, taken.headers)
+            except standardwebhooks.WebhookVerificationError:
+                answers(401)(handler)
+            else:
+                answers(204, b"")(handler)
+
+        receiver.behave = verified
+        assert api.call("POST", f"{WEBHOOKS}/{made['endpoint']['id']}/ping")["endpoint"]["state"] == "active"
+
+
+def test_pings_are_in_no_feed_and_no_replay(api: Distributor, hooks: Hooks) -> None:
+    with receiving() as receiver, receiving() as other:
+        first = api.register(receiver.url)["endpoint"]["id"]
+        second = f"{WEBHOOKS}/{api.register(other.url, events=['*'])['endpoint']['id']}"
+        api.call("DELETE", f"{WEBHOOKS}/{first}")
+        hooks.sell()
+        events = api.call("GET", "/v1/events")["events"]
+        assert {event["object"]["type"] for event in events} == {"purchase", "policy", "customer"}
+        span = {"from": "2020-01-01T00:00:00Z", "to": "2100-01-01T00:00:00Z", "dry_run": True}
+        assert api.call("POST", f"{second}/replay", span)["events"] == len(events)
+
+
 def test_a_secret_is_answered_once(api: Distributor) -> None:
     with receiving() as receiver:
         said = {"url": receiver.url, "events": ["*"]}
@@ -98,6 +132,21 @@ def test_a_secret_is_answered_once(api: Distributor) -> None:
         assert api.call("POST", f"{one}/rotate-secret", **{"Idempotency-Key": "two"})["secret"] is None
         shown = str([api.call("GET", WEBHOOKS), api.call("GET", one), api.call("GET", f"{one}/deliveries")])
         assert "whsec_" not in shown
+
+
+def test_a_ping_is_sent_once_for_a_key(api: Distributor) -> None:
+    with receiving() as receiver:
+        endpoint = api.register(receiver.url)["endpoint"]
+        before, key = len(receiver.received), {"Idempotency-Key": secrets.token_hex(8)}
+        ping = f"{WEBHOOKS}/{endpoint['id']}/ping"
+        first, again = (api.call("POST", ping, **key) for _ in range(2))
+        assert len(receiver.received) == before + 1
+        assert first == again
+        assert (first["answer"], first["delivery"]["status"]) == ("thanks", 200)
+        assert api.call("POST", ping)["delivery"]["id"] != first["delivery"]["id"]
+        assert len(receiver.received) == before + 2
+        other = api.register(receiver.url)["endpoint"]
+        assert api.call("POST", f"{WEBHOOKS}/{other['id']}/ping", status=409, **key)["responseCode"] == 0
 
 
 def test_what_was_delivered_is_listed_sent_again_and_replayed(api: Distributor, hooks: Hooks) -> None:
@@ -168,6 +217,8 @@ def test_a_disabled_endpoint_holds_what_happens_until_it_is_enabled(api: Distrib
     with receiving() as receiver:
         one = f"{WEBHOOKS}/{api.register(receiver.url)['endpoint']['id']}"
         api.call("POST", f"{one}/enable", {}, status=409)
+        api.call("POST", f"{one}/enable", {"send_held": "perhaps"}, status=400)
+        api.call("POST", f"{one}/replay", status=415)
         receiver.behave = answers(410)
         hooks.sell()
         hooks.drain()
@@ -176,7 +227,8 @@ def test_a_disabled_endpoint_holds_what_happens_until_it_is_enabled(api: Distrib
         disabled = api.call("GET", one)["endpoint"]
         assert (disabled["state"], disabled["held"]) == ("disabled", 2)
         receiver.behave = answers(204, b"")
-        assert api.call("POST", f"{one}/enable", {"send_held": True}) == {"events": 2, "queued": True}
+        # Without a body, as a button in a console sends it.
+        assert api.call("POST", f"{one}/enable") == {"events": 2, "queued": True}
         hooks.drain()
         assert api.call("GET", one)["endpoint"]["state"] == "active"
         assert len({row["event_id"] for row in api.call("GET", f"{one}/deliveries?state=sent")["deliveries"]}) == 3
@@ -187,6 +239,9 @@ WRONG = [
     ({"url": "ftp://example.com/", "events": ["*"]}, {"url"}),
     ({"url": "https://user:pass@example.com/", "events": ["*"]}, {"url"}),
     ({"url": "not an address", "events": ["*"]}, {"url"}),
+    ({"url": "https://hooks.example.com:0/", "events": ["*"]}, {"url"}),
+    ({"url": "http://127.0.0.1:0/", "events": ["*"]}, {"url"}),
+    ({"url": "https://127.1/", "events": ["*"]}, {"url"}),
     ({"url": "https://example.com/", "events": []}, {"events"}),
     ({"url": "https://example.com/", "events": ["claims.*"]}, {"events"}),
     ({"url": "https://example.com/", "events": "claim.*"}, {"events"}),

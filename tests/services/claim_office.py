@@ -33,7 +33,7 @@ PEOPLE: dict[str, tuple[list[str], int | None]] = {
     "funmi": (["finance", "operations"], None),
 }
 SAID: dict[str, dict[str, Any]] = {
-    "Repair estimate submitted": {"amount": "60000"},
+    "Repair estimate submitted": {"amount": "60000", "estimate_document": "loan_offer_letter"},
     "Approved": {"amount": "75000"},
     "Offer sent": {"amount": "70000", "note": "As agreed by phone"},
     "Declined": {"reason": "exclusion", "note": "Excluded by the wording"},

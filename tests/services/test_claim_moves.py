@@ -124,6 +124,7 @@ def test_move_says_what_a_form_has_to_ask(office: Office) -> None:
     asked = {move.to: [need.field for need in move.inputs_needed] for move in TRANSITIONS}
     assert asked["Declined"] == ["reason", "note"]
     assert asked["Approved"] == ["amount", "reasons"]
-    assert asked["Offer sent"] == asked["Repair estimate submitted"] == ["amount"]
+    assert asked["Offer sent"] == ["amount"]
+    assert asked["Repair estimate submitted"] == ["amount", "estimate_document"]
     assert asked["Paid"] == ["payment_reference"]
     assert asked["Reviewing"] == asked["Settled"] == []

@@ -190,7 +190,11 @@ def test_nobody_approves_more_than_is_insured(office: Office) -> None:
 
 def test_a_repair_that_an_officer_estimates_is_bounded_by_the_device(office: Office) -> None:
     claim_id = office.lodge()
-    office.put(claim_id, credit_life_claim_meta=None, gadget_claim_meta={"cost_of_repair": "60000.00"})
+    office.put(
+        claim_id,
+        credit_life_claim_meta=None,
+        gadget_claim_meta={"cost_of_repair": "60000.00", "repair_receipt": "https://x.example/r"},
+    )
     with office.store.writing(DESK) as session:
         session.execute(
             sa.update(Policy)
@@ -198,7 +202,8 @@ def test_a_repair_that_an_officer_estimates_is_bounded_by_the_device(office: Off
             .values(sum_insured_minor=None, submitted={"device_value": 80000})
         )
     office.move(claim_id, "Viewed")
-    office.move(claim_id, "Repair estimate submitted", amount="9000000")
+    estimate = {"amount": "9000000", "estimate_document": "repair_receipt", "note": "By the workshop"}
+    office.move(claim_id, "Repair estimate submitted", by="sade", **estimate)
     with pytest.raises(InvalidInput, match=r"amount must not be above ₦80,000.00, what is insured"):
         office.move(claim_id, "Approved", amount="9000000")
     with office.store.writing(DESK) as session:

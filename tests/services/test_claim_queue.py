@@ -48,6 +48,7 @@ IN_VIEW: dict[View, set[str]] = {
     "mine": {"near", "asked", "paid"},
     "unassigned": {"over", "fresh"},
     "referred": set(),
+    "lapsed": set(),
     "to_pay": set(),
     "near": {"over", "near"},
     "waiting": {"offered", "asked"},

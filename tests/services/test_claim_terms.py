@@ -146,7 +146,7 @@ def test_incident_that_is_excluded_fails_and_a_word_within_another_names_nothing
         claim_type="Marine", claim_description="Stored in the warehouse", claim_meta={"incident_type": "Theft"}
     )
     results = {check.key: check.passed for check in cover_terms.run_checks(claim, terms)}
-    assert results == {"premium": False, "waiting": True, "exclusions": True}
+    assert results == {"premium": False, "bought": None, "waiting": True, "exclusions": True}
     excluded = replace(terms, rules={"exclusions": ["theft"]})
     assert cover_terms.run_checks(claim, excluded)[-1].passed is False
 

@@ -112,7 +112,8 @@ def test_amount_must_be_above_zero(office: Office) -> None:
     office.move(claim_id, "Viewed")
     for to in ("Approved", "Repair estimate submitted"):
         for amount in (None, "0", "0.00"):
-            assert broken(refused(office, InvalidInput, claim_id, to, amount=amount)) == ["amount"]
+            said = {**SAID[to], "amount": amount}
+            assert broken(refused(office, InvalidInput, claim_id, to, **said)) == ["amount"]
 
 
 def test_amount_that_is_none_is_refused(office: Office) -> None:
@@ -252,7 +253,8 @@ def test_amount_above_a_limit_needs_a_supervisor(office: Office) -> None:
     assert str(refusal) == "Approved needs a supervisor: ₦50,000.01 is above the limit of ₦50,000.00"
     office.move(claim_id, "Approved", by="ada", amount="50000")
     office.move(claim_id, "Reviewing", by="ada")
-    refused(office, NotAllowed, claim_id, "Repair estimate submitted", by="ada", amount="50000.01")
+    estimate = {**SAID["Repair estimate submitted"], "amount": "50000.01"}
+    refused(office, NotAllowed, claim_id, "Repair estimate submitted", by="ada", **estimate)
     office.move(claim_id, "Approved", by="sade", amount="90000")
     refused(office, NotAllowed, claim_id, "Offer sent", by="ada", amount="90000")
     office.move(claim_id, "Offer sent", by="sade", amount="90000")

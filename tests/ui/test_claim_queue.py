@@ -77,6 +77,7 @@ def test_an_officer_comes_home_to_their_own_claims(opened: Opened, office: Offic
         "Mine **2**",
         "Unassigned **2**",
         "Referred **0**",
+        "Lapsed **0**",
         "To pay **0**",
         "Overdue or near **1**",
         "Waiting for the claimant **1**",
@@ -259,7 +260,7 @@ def test_performance_leads_from_its_charts_to_the_claims(
     officers = next(each for each in lists(at) if "Officer" in each)
     assert list(losses["Losses"]) == ["5", "5"]
     assert losses["Product"][0] == "Total"
-    assert list(officers["Officer"]) == ["Nobody", "ada", "sade"]
+    assert list(officers["Officer"]) == ["Nobody", "ada", "bola"]
     assert list(officers["Overdue now"]) == ["1", "0", "0"]
     for query, names in (
         ({"view": "open", "from": "2026-10-21", "to": "2026-11-05"}, ("mine", "asked")),

@@ -54,9 +54,9 @@ class StrictRoute(ReadRoute):
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **stated: Any) -> None:
         super().__init__(path, endpoint, **stated)
-        self._bodies: list[tuple[str, Any]] = [
-            (one.name, one.field_info.annotation) for one in self.dependant.body_params
-        ]
+        bodies = self.dependant.body_params
+        self._bodies: list[tuple[str, Any]] = [(one.name, one.field_info.annotation) for one in bodies]
+        self._may_be_empty = not any(one.field_info.is_required() for one in bodies)
         if self._bodies:
             refuse_unbound(path, self.dependant)
             if self.dependant.request_param_name != "request" or len(self._bodies) > 1 or not self._is_async:
@@ -65,8 +65,11 @@ class StrictRoute(ReadRoute):
 
     async def _deliver(self, scope: Connection, receive: Receive, send: Send) -> None:
         request = StrictRequest(scope, receive)
-        _refuse_other_media(request)
-        data = await request.json()
+        if self._may_be_empty and not await request.body():
+            data = request.state.raw = {}
+        else:
+            _refuse_other_media(request)
+            data = await request.json()
         request_body = {**self.parse_arguments(request), "request": request}
         for name, model in self._bodies:
             request_body[name] = requests.validate(model, data)

@@ -139,6 +139,8 @@ _KEY_PARAMETER = {
     "description": "The same key and body replay the first answer instead of doing it again.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[!-~]+$"},
 }
+# Of a POST whose address says everything.
+WITH_KEY: Final[dict[str, Any]] = {"parameters": [_KEY_PARAMETER]}
 
 
 class Shape(BaseModel):

@@ -5,6 +5,7 @@ from typing import Annotated
 from uuid import UUID
 
 import anyio.to_thread
+import orjson
 from fastapi import APIRouter, Query, Request, Response
 
 from core.api.http import envelope, openapi
@@ -32,7 +33,9 @@ from core.services.distributors.keys import Caller
 from core.services.idempotency import WireResponse
 from core.services.webhooks import endpoints, log
 from core.services.webhooks.endpoints import Endpoint, NewSecret
+from core.services.webhooks.log import DeliveryDetail
 from core.services.webhooks.requests import EnableRequest, EndpointChange, EndpointRequest, ReplayRequest
+from core.services.webhooks.sending import DeliveryJob
 from core.store.access import ScopedSession, reading, reading_autocommit, store, transact
 
 router = APIRouter(route_class=StrictRoute, prefix="/webhooks", tags=["Webhooks"])
@@ -40,6 +43,7 @@ _REGISTERED, _LISTED, _ONE = "Endpoint registered", "Endpoints retrieved", "Endp
 _CHANGED, _DELETED, _PINGED, _ROTATED = "Endpoint changed", "Endpoint deleted", "Ping sent", "Secret rotated"
 _ENABLED, _DELIVERIES, _QUEUED = "Endpoint enabled", "Deliveries retrieved", "Delivery queued again"
 _REPLAYED = "Replay counted or queued"
+_SEND_HELD = EnableRequest()
 
 
 @router.post(
@@ -50,7 +54,7 @@ _REPLAYED = "Replay counted or queued"
     openapi_extra=openapi.body_example(EndpointRequest),
 )
 async def register_endpoint(request: Request, caller: Signed, body: EndpointRequest) -> Response:
-    """Register an endpoint for events of this mode. It is active once a ping to it got a 2xx, which is tried now."""
+    """Register an endpoint for events of this mode. Give its receiver the secret, then ping it: a 2xx activates it."""
 
     def register(session: ScopedSession) -> NewSecret:
         return endpoints.register(
@@ -63,11 +67,7 @@ async def register_endpoint(request: Request, caller: Signed, body: EndpointRequ
         )
 
     made, answer = await _secretly(request, caller, body, register, _REGISTERED, status=201)
-    if made is None:
-        return answer
-    pinged = await webhook_dispatch.ping(store(), caller.scope, made.endpoint.id)
-    endpoint = await anyio.to_thread.run_sync(_get, caller, pinged.delivery.endpoint_id)
-    return _with_secret(answer, endpoint, made.secret, _REGISTERED)
+    return answer if made is None else _with_secret(answer, made.endpoint, made.secret, _REGISTERED)
 
 
 @router.get("", responses=openapi.answers(EndpointList, _LISTED), summary="List endpoints")
@@ -111,12 +111,26 @@ def delete_endpoint(caller: Signed, endpoint_id: Id) -> Response:
 @router.post(
     "/{endpoint_id}/ping",
     responses=openapi.answers(PingResult, _PINGED, found=True, posted=True),
+    openapi_extra=openapi.WITH_KEY,
     summary="Try an endpoint",
 )
-async def ping_endpoint(caller: Signed, endpoint_id: Id) -> Response:
-    """Send an `endpoint.ping` now and tell what was answered; a 2xx activates an endpoint that was unverified."""
-    found = await webhook_dispatch.ping(store(), caller.scope, endpoint_id)
-    endpoint = await anyio.to_thread.run_sync(_get, caller, endpoint_id)
+async def ping_endpoint(request: Request, caller: Signed, endpoint_id: Id) -> Response:
+    """Send an `endpoint.ping` now and tell what was answered; a 2xx activates an endpoint that was unverified.
+
+    A repetition under the same key sends nothing, and tells what became of the first ping.
+    """
+    request.state.raw = {}
+    prepared: list[DeliveryJob] = []
+
+    def work(session: ScopedSession) -> WireResponse:
+        prepared.append(webhook_dispatch.prepare_ping(session, endpoint_id))
+        return envelope.answer({"delivery_id": prepared[-1].id}, _PINGED, status=200)
+
+    kept = await run_once_async(request, caller, NoBody(), work)
+    delivery_id = UUID(orjson.loads(kept.body)["data"]["delivery_id"])
+    if prepared:
+        await webhook_dispatch.send_ping(store(), caller.scope, prepared[-1])
+    found, endpoint = await anyio.to_thread.run_sync(_get_ping, caller, delivery_id, endpoint_id)
     answer = found.tries[-1].answer if found.tries else ""
     told = {"delivery": build_delivery(found.delivery), "answer": answer, "endpoint": build_endpoint(endpoint)}
     return success(told, _PINGED)
@@ -125,10 +139,11 @@ async def ping_endpoint(caller: Signed, endpoint_id: Id) -> Response:
 @router.post(
     "/{endpoint_id}/rotate-secret",
     responses=openapi.answers(RegisteredEndpoint, _ROTATED, found=True, posted=True),
+    openapi_extra=openapi.WITH_KEY,
     summary="Rotate the secret",
 )
 async def rotate_secret(request: Request, caller: Signed, endpoint_id: Id) -> Response:
-    """Give an endpoint another secret; for 24 hours the old one signs too."""
+    """Give an endpoint another secret; each secret signs for 24 hours more once it was replaced."""
     request.state.raw = {}
     made, answer = await _secretly(
         request,
@@ -147,8 +162,10 @@ async def rotate_secret(request: Request, caller: Signed, endpoint_id: Id) -> Re
     responses=openapi.answers(EventCount, _ENABLED, found=True, posted=True),
     openapi_extra=openapi.body_example(EnableRequest),
 )
-async def enable_endpoint(request: Request, caller: Signed, endpoint_id: Id, body: EnableRequest) -> Response:
-    """Enable a disabled endpoint; what was held meanwhile is sent, or withdrawn."""
+async def enable_endpoint(
+    request: Request, caller: Signed, endpoint_id: Id, body: EnableRequest = _SEND_HELD
+) -> Response:
+    """Enable a disabled endpoint; what was held meanwhile is sent, or withdrawn. Without a body it is sent."""
 
     def work(session: ScopedSession) -> WireResponse:
         count = endpoints.enable(session, endpoint_id, send_held=body.send_held, actor=caller.actor)
@@ -173,6 +190,7 @@ def list_deliveries(caller: Signed, endpoint_id: Id, query: Annotated[DeliveryQu
 @router.post(
     "/{endpoint_id}/deliveries/{delivery_id}/redeliver",
     responses=openapi.answers(OneDelivery, _QUEUED, found=True, posted=True),
+    openapi_extra=openapi.WITH_KEY,
     summary="Send a delivery again",
 )
 async def redeliver_event(request: Request, caller: Signed, endpoint_id: Id, delivery_id: Id) -> Response:
@@ -229,6 +247,11 @@ def _with_secret(answer: Response, endpoint: Endpoint, secret: str, text: str) -
     data = {"endpoint": build_endpoint(endpoint), "secret": secret}
     headers = {name: value for name, value in answer.headers.items() if name.startswith("x-")}
     return Response(envelope.encode_success(data, text), answer.status_code, headers, media_type=envelope.JSON)
+
+
+def _get_ping(caller: Caller, delivery_id: UUID, endpoint_id: UUID) -> tuple[DeliveryDetail, Endpoint]:
+    with reading(caller.scope) as session:
+        return log.get_delivery(session, delivery_id), endpoints.get_endpoint(session, endpoint_id)
 
 
 def _get(caller: Caller, endpoint_id: UUID) -> Endpoint:

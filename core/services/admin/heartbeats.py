@@ -34,10 +34,19 @@ class Beat:
         """True if the worker can be taken to be at work."""
         return clock.now() - self.seen_at <= FRESH
 
+    @property
+    def is_here(self) -> bool:
+        """True for a worker of this machine."""
+        return self.name.rpartition(":")[0] == _machine()
+
 
 def worker_name() -> str:
     """Return the name of this process, which tells it apart on every machine."""
-    return f"{socket.gethostname()[:60]}:{os.getpid()}"
+    return f"{_machine()}:{os.getpid()}"
+
+
+def _machine() -> str:
+    return socket.gethostname()[:60]
 
 
 def record(session: ScopedSession, name: str) -> None:

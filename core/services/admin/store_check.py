@@ -13,6 +13,7 @@ from core import clock
 from core.services import approvals
 from core.services.admin.invariants import INVARIANTS, Invariant
 from core.services.audit import log as audit
+from core.services.claims.review import own_interest
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions as claim_questions
 from core.services.exports import proofs as export_proofs
@@ -229,6 +230,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every payment is what it settles, and the state of each statement follows": payment_proofs.find_payment_faults,
     "Every statement is its lines, its hash, and one of a chain": statement_proofs.find_statement_faults,
     "Every file of claim payments is the payments made from it": claim_payment_proofs.find_file_faults,
+    "Nobody decided on a claim of their own": own_interest.find_own_decisions,
     "Every approval was given on the desk": approvals.find_forged,
     "Every claim came to where it stands by allowed moves": _find_history_faults,
     "The clock of every claim is the one of its history": _find_clock_faults,

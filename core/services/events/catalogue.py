@@ -43,6 +43,7 @@ def _sold(**told: Any) -> Callable[[Facts, Facts], bool]:
     return lambda _, after: "purchase_id" not in after or all(after.get(name) == value for name, value in told.items())
 
 
+PING: Final = "endpoint.ping"
 _SOLD, _MOVED = "policy sold", "claim moved"
 _ISSUED = ("policy activated", "policy issued by hand")
 _P, _C = payloads.PolicyData, payloads.ClaimData
@@ -167,7 +168,11 @@ EVENT_TYPES: Final = (
         when="A product is not on sale any more, for all or for you.",
         actions=("product switched off", "product withheld from a distributor"),
     ),
-    EventType(name="endpoint.ping", data=payloads.EndpointData, when="You or the desk tried an endpoint."),
+    EventType(
+        name=PING,
+        data=payloads.EndpointData,
+        when="You or the desk tried an endpoint; sent to that endpoint alone, and in no feed and no replay.",
+    ),
     EventType(
         name="endpoint.failing",
         data=payloads.EndpointData,
@@ -197,10 +202,15 @@ def is_pattern(pattern: str) -> bool:
     return set(pattern) <= set("abcdefghijklmnopqrstuvwxyz_.*") and any(fits(pattern, name) for name in BY_NAME)
 
 
+# Names of older interfaces. An endpoint that has one among its events wants the type, and is sent it under that name
+# in the classic form (contract W7).
+OLDER_NAMES: Final[Mapping[str, str]] = {"renewal.successful": "policy.renewed", "claim.rejected": "claim.declined"}
+
+
 @cache
 def fits(pattern: str, name: str) -> bool:
     """True when a type of event fits a pattern."""
-    return fnmatchcase(name, pattern)
+    return fnmatchcase(name, OLDER_NAMES.get(pattern, pattern))
 
 
 # Audited actions that make no event, each with its reason; a test finds the actions of the source here or above.
@@ -211,7 +221,12 @@ UNTOLD: Final[Mapping[str, str]] = (
             *("claim reserve set", "claim referred", "claim payee set", "claim paid in part", "claim part taken back"),
             *("claim corrected", "claimant set", "claim task made", "claim task done"),
             *("claim letter written", "claim letter sent", "claim handed to finance", "claim taken back from finance"),
-            "claims paid from a file",
+            *(
+                "claims paid from a file",
+                "claim approved anew",
+                "claim moved by command",
+                "credit note approval lapsed",
+            ),
             *("resent to the insurer", "all set aside resent", "submission set aside", "insurer answered late"),
             *("adjustment proposed", "adjustment confirmed", "adjustment refused", "adjustment taken back"),
             *("target set", "target changed", "target removed", "renewal call recorded", "agreement added"),

@@ -61,7 +61,8 @@ def get_body(session: ScopedSession, event_id: UUID) -> bytes | None:
 
 
 def _build_query(criteria: FeedFilter) -> AnySelect:
-    query: AnySelect = sa.select(col(Event.id), col(Event.body))
+    # A ping tries one endpoint, and is news to nobody.
+    query: AnySelect = sa.select(col(Event.id), col(Event.body)).where(col(Event.type) != catalogue.PING)
     if criteria.object_id is not None:
         query = query.where(col(Event.object_id) == criteria.object_id)
     if criteria.types:

@@ -17,8 +17,9 @@ from typing_extensions import TypedDict
 from core import clock, ids
 from core.errors import NotAllowed, NotFound, Unauthorized
 from core.services.audit import log as audit
-from core.services.files import inspection
+from core.services.files import inspection, likeness
 from core.services.files import links as file_links
+from core.services.files.likeness import Likeness, find_likeness
 from core.services.files.links import Owner
 from core.services.people.staff import Person
 from core.services.shapes import Link
@@ -72,6 +73,7 @@ class StoredFile:
     size: int
     sha256: str
     sent_sha256: str
+    likeness: Likeness = dataclasses.field(default_factory=Likeness)
     is_recorded: bool = False
 
 
@@ -114,6 +116,7 @@ def _store(received: ReceivedFile) -> StoredFile:
         size=len(inspected.content),
         sha256=hashlib.sha256(inspected.content).hexdigest(),
         sent_sha256=received.sha256,
+        likeness=find_likeness(inspected.content, inspected.content_type),
     )
 
 
@@ -132,9 +135,11 @@ def record(
         sent_sha256=file.sent_sha256,
         claim_id=claim_id,
         field=file.field[:40] if claim_id else None,
+        picture_hash=file.likeness.picture_hash,
         created_at=clock.now(),
     )
     session.insert(row)
+    likeness.record(session, file.code, file.likeness)
     file.is_recorded = True
     after = {"content_type": file.content_type, "size": file.size, "sha256": file.sha256}
     audit.write(session, actor=actor, action="file uploaded", subject=_subject(file.code), after=after)

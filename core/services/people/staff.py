@@ -11,8 +11,9 @@ import sqlalchemy as sa
 from pydantic import AfterValidator, Field
 from sqlmodel import col
 
-from core import clock, money
+from core import clock, money, seal
 from core.covers import fields, request
+from core.covers.claims.request import AccountNumber
 from core.covers.faults import fault
 from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
@@ -38,6 +39,8 @@ class Person:
     roles: tuple[str, ...]
     claim_limit_minor: int | None
     approves_from: datetime | None = None
+    phone_number: str | None = None
+    account_key: str | None = None
 
     @property
     def may_approve(self) -> bool:
@@ -110,6 +113,40 @@ def add_or_update(
     staff_sessions.end_sessions(session, row.id)
     record_change(session, row, "staff saved", actor=actor, before=before)
     return row.id
+
+
+ACCOUNT_KEY_PURPOSE: Final = "payout account"
+ACCOUNT: Final = "account_number"
+
+
+class OwnDetailsInput(Request):
+    """The phone and the bank account of a staff member, by which a claim of their own is known."""
+
+    phone_number: fields.Phone | None = None
+    account_number: AccountNumber | None = None
+
+
+def set_own_details(
+    session: ScopedSession, staff_id: UUID, *, phone_number: str | None, account_number: str | None, actor: str
+) -> None:
+    """Set a person's phone and account, which is sealed; nobody decides on a claim that has one of them (contract K12).
+
+    None leaves what is known. NotFound for an unknown person, InvalidInput names what is wrong.
+    """
+    given: OwnDetailsInput = request.validate(
+        OwnDetailsInput, {"phone_number": phone_number, "account_number": account_number}
+    )
+    row: Staff | None = session.get(Staff, staff_id)
+    if row is None:
+        raise NotFound(_UNKNOWN)
+    row.phone_number = given.phone_number or row.phone_number
+    if given.account_number:
+        row.account_key = seal.keyed_hash(ACCOUNT_KEY_PURPOSE, given.account_number)
+        row.sealed = seal.seal({ACCOUNT: given.account_number})
+    row.updated_at = clock.now()
+    session.flush()
+    changed = [name for name, value in (("phone", phone_number), ("account", account_number)) if value]
+    record_change(session, row, "staff details set", actor=actor, before=None, details=changed)
 
 
 def refuse_resting(person: Person) -> None:
@@ -236,7 +273,7 @@ def find_by_id(session: ScopedSession, staff_id: UUID) -> Person | None:
 
 _PERSON_COLUMNS = (
     *(col(Staff.id), col(Staff.email), col(Staff.name), col(Staff.roles), col(Staff.claim_limit_minor)),
-    col(Staff.approves_from),
+    *(col(Staff.approves_from), col(Staff.phone_number), col(Staff.account_key)),
 )
 
 
@@ -248,6 +285,8 @@ def _build_person(row: AnyRow) -> Person:
         roles=tuple(row.roles),
         claim_limit_minor=row.claim_limit_minor,
         approves_from=row.approves_from,
+        phone_number=row.phone_number,
+        account_key=row.account_key,
     )
 
 

@@ -16,13 +16,17 @@ from core.store.schema.tables import Policy, Purchase, Renewal
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PaidTerm:
-    """One paid period of cover, the product version it was priced with, and the renewal that created it."""
+    """One paid period of cover, the product version it was priced with, and the renewal that created it.
+
+    `sold_at` is when it was bought, which may be after its start.
+    """
 
     start_at: datetime
     expiration_at: datetime
     paid: Split
     version_id: UUID
     renewal_id: UUID | None = None
+    sold_at: datetime | None = None
 
     @property
     def total_minor(self) -> int:
@@ -33,6 +37,11 @@ class PaidTerm:
     def start_on(self) -> date:
         """The first day in Lagos."""
         return clock.to_lagos_day(self.start_at)
+
+    @property
+    def sold_on(self) -> date:
+        """The day in Lagos on which it was bought; its first day where that is not known."""
+        return clock.to_lagos_day(self.sold_at) if self.sold_at else self.start_on
 
     @property
     def expiration_on(self) -> date:
@@ -69,6 +78,7 @@ def _build_first(policy: Policy, sale: Purchase, later: Sequence[Renewal]) -> Pa
         expiration_at=later[0].previous_expiration_at if later else policy.expiration_at,
         paid=get_paid_split(sale),
         version_id=sale.product_version_id,
+        sold_at=sale.created_at,
     )
 
 
@@ -96,4 +106,5 @@ def _build_renewed(renewal: Renewal) -> PaidTerm:
         paid=get_paid_split(renewal),
         version_id=renewal.product_version_id,
         renewal_id=renewal.id,
+        sold_at=renewal.created_at,
     )

@@ -22,6 +22,8 @@ from core.store.schema.tables import Distributor, WebhookDelivery, WebhookEndpoi
 STATES: Final = ENDPOINT_STATES
 MAX_ENDPOINTS: Final = 10
 OLD_SECRET_LASTS: Final = timedelta(hours=24)
+# Each of them adds a signature to the header of every delivery.
+MAX_OLD_SECRETS: Final = 4
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -129,11 +131,19 @@ def change(session: ScopedSession, endpoint_id: UUID, request: EndpointChange, *
 
 
 def rotate_secret(session: ScopedSession, endpoint_id: UUID, *, actor: str) -> NewSecret:
-    """Give an endpoint another secret; the old one signs too for 24 hours."""
+    """Give an endpoint another secret; each that it had signs too for 24 hours after it was replaced.
+
+    StateForbids when more than four would.
+    """
     row = get_for_update(session, endpoint_id)
-    secret = signing.new_secret()
-    row.old_secret, row.secret = row.secret, _seal(secret)
-    row.old_secret_until = clock.now() + OLD_SECRET_LASTS
+    secret, until, old = signing.new_secret(), clock.now() + OLD_SECRET_LASTS, _list_old_secrets(row)
+    if len(old) >= MAX_OLD_SECRETS:
+        raise StateForbids(
+            f"{MAX_OLD_SECRETS} secrets were replaced within 24 hours and sign still: wait until one of them has ended"
+        )
+    replaced = {seal.unseal(row.secret)["secret"]: until, **old}
+    row.old_secret = seal.seal({each: ends.isoformat() for each, ends in replaced.items()})
+    row.secret, row.old_secret_until = _seal(secret), until
     row.updated_at = clock.now()
     session.flush()
     _note(session, row, "endpoint secret rotated", actor, after={"old_until": clock.to_wire(row.old_secret_until)})
@@ -247,10 +257,17 @@ def get_for_update(session: ScopedSession, endpoint_id: UUID) -> WebhookEndpoint
 
 def list_secrets(row: WebhookEndpoint) -> list[str]:
     """Return the secrets that sign now, the newest first."""
-    sealed = [row.secret]
-    if row.old_secret and row.old_secret_until and row.old_secret_until > clock.now():
-        sealed.append(row.old_secret)
-    return [seal.unseal(each)["secret"] for each in sealed]
+    return [seal.unseal(row.secret)["secret"], *_list_old_secrets(row)]
+
+
+def _list_old_secrets(row: WebhookEndpoint) -> dict[str, datetime]:
+    """Return the replaced secrets that sign still, each with its end, the newest first."""
+    found = seal.unseal(row.old_secret)
+    # Until release 0.2.0 there was one, whose end stands in the row.
+    if "secret" in found:
+        found = {found["secret"]: row.old_secret_until.isoformat()} if row.old_secret_until else {}
+    ends = {secret: datetime.fromisoformat(until) for secret, until in found.items()}
+    return {secret: until for secret, until in ends.items() if until > clock.now()}
 
 
 def _seal(secret: str) -> str:

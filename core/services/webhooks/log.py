@@ -171,7 +171,8 @@ def _select() -> AnySelect:
 
 def _build_replay_query(endpoint_id: UUID, request: ReplayRequest) -> AnySelect:
     """Build the query for the events of a span that an endpoint is to get again."""
-    names = [name for name in catalogue.BY_NAME if any(catalogue.fits(each, name) for each in request.events or ())]
+    types = catalogue.BY_NAME.keys() - {catalogue.PING}
+    names = sorted(name for name in types if any(catalogue.fits(each, name) for each in request.events or ()))
     query: AnySelect = (
         sa.select(Event)
         .join(

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.services.events import catalogue
 from core.services.outbox import queue
 from core.services.outbox.queue import Backoff
 from core.services.webhooks import endpoints
@@ -79,7 +80,7 @@ def _record(
 
 
 def _fail(row: WebhookDelivery, error: str, result: Result) -> None:
-    if row.event_type == "endpoint.ping":
+    if row.event_type == catalogue.PING:
         # Whoever pings wants to know now, and pings again.
         queue.end(row, "dead", error)
     else:

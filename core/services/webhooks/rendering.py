@@ -9,6 +9,7 @@ from typing import Any, Final
 import orjson
 
 from core.outbound import signing
+from core.services.events import catalogue
 from core.states.claims import ClaimStatus
 
 Event = Mapping[str, Any]
@@ -45,28 +46,37 @@ def _user_agent() -> str:
     return f"coverdesk/{version('coverdesk')}"
 
 
-def render_classic(body: bytes) -> bytes | None:
-    """Return an event in the classic form; None for a type that those receivers do not know."""
+def render_classic(body: bytes, wanted: Sequence[str] = ()) -> bytes | None:
+    """Return an event in the classic form; None for a type that those receivers do not know.
+
+    `wanted` are the endpoint's events, among which may be an older name of the type. Its fields stand under `data` and
+    in `data.essential`: some of those receivers look for them in one place, some in the other.
+    """
     event = orjson.loads(body)
-    name = CLASSIC_NAMES.get(event["type"])
-    if callable(name):
-        name = name(event)
+    name = _get_classic_name(event, wanted)
     if name is None:
         return None
-    data = event["data"]
+    essential = {"id": event["object"]["id"], **event["data"]}
     return orjson.dumps(
         {
             "event": name,
-            "status": data.get("claim_status") or _STATUS.get(name, "successful"),
+            "status": essential.get("claim_status") or _STATUS.get(name, "successful"),
             "event_id": event["id"],
             "data": {
+                **essential,
                 "meta": {"mode": event["mode"], "sequence": event["sequence"], "type": event["type"]},
-                "essential": {"id": event["object"]["id"], **data},
+                "essential": essential,
                 "created_at": event["timestamp"],
                 "updated_at": event["timestamp"],
             },
         }
     )
+
+
+def _get_classic_name(event: Event, wanted: Sequence[str]) -> str | None:
+    older = next((each for each in wanted if catalogue.OLDER_NAMES.get(each) == event["type"]), None)
+    name = older or CLASSIC_NAMES.get(event["type"])
+    return name(event) if callable(name) else name
 
 
 _NAMED: Final = frozenset(

@@ -14,10 +14,10 @@ from core.services.webhooks import endpoints, rendering
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Distributor, Event, WebhookDelivery, WebhookEndpoint
 
-AT_ONCE_EACH: Final = 4
-AT_ONCE: Final = 32
+AT_ONCE_EACH: Final = 32
+AT_ONCE: Final = 96
 # Endpoints that are slow or failing leave this many of the places to the others.
-_KEPT_FREE: Final = 12
+_KEPT_FREE: Final = 32
 _SENDABLE: Final = ("active", "failing")
 
 
@@ -42,7 +42,7 @@ def has_due(session: ScopedSession) -> bool:
 
 
 def lease_due(session: ScopedSession, limit: int) -> list[DeliveryJob]:
-    """Lease due deliveries, at most four of each endpoint in flight, and one of an endpoint that is slow or fails."""
+    """Lease due deliveries, at most 32 of each endpoint in flight, and one of one that is slow or fails."""
     places = _share_places(session, limit)
     if not places:
         return []
@@ -81,7 +81,8 @@ def _share_places(session: ScopedSession, limit: int) -> list[tuple[WebhookEndpo
     for row in sorted(found, key=lambda row: due[row.id].oldest):
         is_hard = row.is_slow or row.state == "failing" or row.failing_since is not None
         own = (1 if is_hard else AT_ONCE_EACH) - in_flight.get(row.id, 0)
-        number = min(own, due[row.id].number, free - (_KEPT_FREE if is_hard else 0))
+        # Half of what is free at the most: several that begin to hang at once leave places to the others too.
+        number = min(own, due[row.id].number, free - _KEPT_FREE if is_hard else max(free // 2, 1))
         if number > 0:
             shared.append((row, number))
             free -= number
@@ -143,7 +144,7 @@ def _lock(
 
 def _take(row: WebhookDelivery, endpoint: WebhookEndpoint, event: Event, secrets: Sequence[str]) -> DeliveryJob:
     queue.lease(row)
-    body = rendering.render_classic(event.body) if endpoint.format == "classic" else event.body
+    body = rendering.render_classic(event.body, endpoint.events) if endpoint.format == "classic" else event.body
     headers = rendering.build_headers(
         str(event.id),
         event.type,

@@ -1,6 +1,7 @@
 """Row-level tenancy: a session carries a scope, and the store adds its conditions to every query."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
@@ -86,6 +87,15 @@ class ScopedSession(Session):
     def rollback(self) -> None:
         """Refused: the transaction may be shared, and direct writes are not tracked. Raise an error instead."""
         raise ScopeViolation("a transaction is undone by raising an error out of it")
+
+    @contextmanager
+    def across_distributors(self) -> Iterator[None]:
+        """Read the rows of every distributor of this mode in the block: to find the same loss, person or account."""
+        own, self.scope = self.scope, Scope(None, self.scope.is_live)
+        try:
+            yield
+        finally:
+            self.scope = own
 
     def insert(self, *rows: SQLModel) -> None:
         """Insert rows in the order given, one statement each; they are not tracked by the session."""

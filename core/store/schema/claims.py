@@ -25,6 +25,7 @@ class Claim(Record, Owned, table=True):
     `claim_owner_name_key` the claimant's name as it is searched, written wherever the name is.
     `clock_from` is the lodging, moved on by every stretch in which the statutory clock stood still, and
     `clock_stopped_at` the instant since which it does: for the claimant, or for good by a decision (contract C9).
+    `second_of` is the claim that this one submits again.
     """
 
     __table_args__ = (
@@ -84,6 +85,7 @@ class Claim(Record, Owned, table=True):
     account_key: str | None = Field(default=None, max_length=64, index=True)
     clock_from: datetime = Field(default_factory=clock.now)
     clock_stopped_at: datetime | None = None
+    second_of: UUID | None = None
     version: int = 1
 
 
@@ -270,7 +272,7 @@ class ClaimTask(Owned, table=True):
 class UploadedFile(Owned, table=True):
     """A kept file: random name, judged type, the hash as kept and the hash as sent (contract L4).
 
-    `field` is which document of its claim it is or was.
+    `field` is which document of its claim it is or was, `picture_hash` how a picture looks (contract K14).
     """
 
     __tablename__ = "uploaded_file"
@@ -282,7 +284,17 @@ class UploadedFile(Owned, table=True):
     sent_sha256: str = Field(max_length=64, index=True)
     claim_id: UUID | None = Field(default=None, foreign_key="claim.id", index=True)
     field: str | None = Field(default=None, max_length=40)
+    picture_hash: str | None = Field(default=None, max_length=16)
     created_at: datetime
+
+
+class FileMark(Row, table=True):
+    """A mark of a kept file: a stretch of its picture's hash, or the hash of its text."""
+
+    __tablename__ = "file_mark"
+    __table_args__ = (sa.PrimaryKeyConstraint("mark", "code"),)
+    mark: str = Field(max_length=20)
+    code: str = Field(max_length=32)
 
 
 LETTER_WAYS = ("E-mail", "Post", "By hand", "Message")

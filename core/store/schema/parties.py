@@ -50,6 +50,9 @@ class Staff(Record, table=True):
     link_until: datetime | None = None
     link_by: UUID | None = None
     approves_from: datetime | None = None
+    phone_number: str | None = Field(default=None, max_length=32)
+    account_key: str | None = Field(default=None, max_length=64)
+    sealed: str | None = None
 
 
 class RoleGrant(Row, table=True):

@@ -37,6 +37,7 @@ from core.store.schema.claims import (
     ClaimReferral,
     ClaimReserve,
     ClaimTask,
+    FileMark,
     UploadedFile,
 )
 from core.store.schema.compliance import (
@@ -149,6 +150,7 @@ __all__ = [
     "EventFeed",
     "ExportReceipt",
     "FileMapping",
+    "FileMark",
     "Filing",
     "Heartbeat",
     "Inspection",

@@ -16,13 +16,14 @@ from core.states.claims import APPROVED_AMOUNT, AUTHORITY, ESTIMATE, EVIDENCE, O
 from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import paying, referral, review_actions
+from core.ui.claims import words as claim_words
 from core.ui.claims.attempts import MOVE, RENEWAL, Open, key
 from core.ui.claims.review_actions import Hand
 from core.ui.kit import attempts, form_keeper, words
 
-_FIELDS: Final = ("amount", "reason", "note", "payment_reference")
+_FIELDS: Final = ("amount", "reason", "note", "payment_reference", "estimate_document")
 _AT_ONCE: Final = frozenset({ClaimStatus.SETTLED})
-_EMPTY: Final[Mapping[str, Any]] = {"reason": None, "note": "", "payment_reference": ""}
+_EMPTY: Final[Mapping[str, Any]] = {"reason": None, "note": "", "payment_reference": "", "estimate_document": None}
 
 
 def draw(review: ClaimReview, person: Person) -> None:
@@ -107,6 +108,8 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
         paying.draw_form(review)
     if "amount" in asked:
         _ask_amount(review, move, person)
+    if "estimate_document" in asked:
+        _ask_document(review)
     if "reason" in asked:
         _ask_reason(review)
     if "payment_reference" in asked:
@@ -167,7 +170,7 @@ def _describe_above(review: ClaimReview, move: Transition, person: Person) -> st
     if AUTHORITY not in move.needs or not move.column:
         return None
     typed = claim_offers.parse_amount(words.read_naira(claim_attempts.get_typed(review.id, f"amount {move.to}")))
-    return transitions.describe_limit_exceeded(person, money.to_minor(typed)) if typed else None
+    return transitions.describe_limit_exceeded(person, money.to_minor(typed), review.related) if typed else None
 
 
 def _refer(hand: Hand, move: Transition) -> str:
@@ -268,6 +271,25 @@ def _show_offer(review: ClaimReview, typed: str) -> None:
     st.caption(f"The offer would be {words.naira_of(price.total)}, before anybody changes it.")
     if price.total != approved:
         prices.show_steps(price.steps)
+
+
+def _ask_document(review: ClaimReview) -> None:
+    """Ask for the paper that an estimate stands in; the one that is named so is proposed."""
+    present = [document.name for document in review.documents if document.link]
+    proposed = next((name for name in present if "estimate" in name or "repair" in name), None)
+    st.session_state.setdefault(key(review.id, "estimate_document"), proposed)
+    st.selectbox(
+        "Paper that the estimate stands in",
+        present,
+        index=None,
+        key=key(review.id, "estimate_document"),
+        format_func=claim_words.document,
+        placeholder="Choose",
+        persist_state="page",
+        on_change="ignore",
+        help="An estimate above what was claimed corrects it: a supervisor does that, with a note.",
+    )
+    attempts.blame(key(review.id, MOVE), "estimate_document")
 
 
 def _ask_reason(review: ClaimReview) -> None:

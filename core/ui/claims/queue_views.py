@@ -20,6 +20,7 @@ NAMES: Final[Mapping[View, str]] = {
     "mine": "Mine",
     "unassigned": "Unassigned",
     "referred": "Referred",
+    "lapsed": "Lapsed",
     "to_pay": "To pay",
     "near": "Overdue or near",
     "waiting": "Waiting for the claimant",
@@ -30,6 +31,7 @@ _SAYS: Final[Mapping[View, str]] = {
     "mine": "Yours: open, or paid and still to be settled.",
     "unassigned": "Open, and nobody has it yet.",
     "referred": "An officer has prepared a decision that a supervisor has to make.",
+    "lapsed": "What was approved has changed since, or its approver has left: a new approval is needed.",
     "to_pay": "The offer was accepted and is not paid, or not all of it.",
     "near": f"The clock runs, and the {STATUTORY_PERIOD.days} days are over"
     f" or at most {NEAR_DEADLINE.days} of them are left.",

@@ -11,7 +11,7 @@ from core import clock
 from core.covers import request as requests
 from core.dispatch import webhooks as webhook_dispatch
 from core.errors import CoverdeskError
-from core.services.events.catalogue import EVENT_TYPES
+from core.services.events.catalogue import EVENT_TYPES, OLDER_NAMES
 from core.services.webhooks import desk, log
 from core.services.webhooks.endpoints import Endpoint
 from core.services.webhooks.log import Delivery
@@ -42,25 +42,23 @@ def _ask(known: Sequence[str] = ()) -> None:
 
 
 def _list_patterns(known: Sequence[str]) -> dict[str, str]:
-    """Return every type, all of each object, everything, and the patterns that an endpoint has already."""
+    """Return everything, all of each object, every type, its older name, and the patterns that an endpoint has."""
     kinds = dict.fromkeys(f"{each.object}.*" for each in EVENT_TYPES)
-    patterns = dict.fromkeys(("*", *kinds, *known, *(each.name for each in EVENT_TYPES)))
-    return {each: "Everything (*)" if each == "*" else each for each in patterns}
+    patterns = dict.fromkeys(("*", *kinds, *known, *(each.name for each in EVENT_TYPES), *OLDER_NAMES))
+    older = {name: f"{name}: {type_} in the classic form" for name, type_ in OLDER_NAMES.items()}
+    return {**{each: each for each in patterns}, **older, "*": "Everything (*)"}
 
 
 def registering(distributor_id: UUID, name: str, *, is_live: bool) -> Decision:
-    """Return the dialog that registers an endpoint and pings it."""
+    """Return the dialog that registers an endpoint; its receiver needs the secret before it is pinged."""
 
     def act() -> str:
         request: EndpointRequest = requests.validate(EndpointRequest, get_typed())
         made = admin_writes.write(
             lambda session, by: desk.register(session, request, distributor_id=distributor_id, is_live=is_live, by=by)
         )
-        st.session_state[_SECRET] = made.secret
-        pinged = webhook_dispatch.ping_now(store(), frame.scope(), made.endpoint.id)
-        return "The endpoint is registered" + (
-            " and answered its ping: it is active." if pinged.delivery.state == "sent" else ", and did not answer yet."
-        )
+        st.session_state[_SECRET] = (made.secret, made.endpoint.id)
+        return "The endpoint is registered. Give its receiver the secret, then ping it: the first answer activates it."
 
     return Decision(
         title="Register an endpoint",
@@ -68,7 +66,7 @@ def registering(distributor_id: UUID, name: str, *, is_live: bool) -> Decision:
         says=f"Events of **{words.plain(name)}**, {'live' if is_live else 'test'} records, are sent to it.",
         asks=_ask,
         given={"url": "", "events": ["*"], "description": "", "format": "standard", "signature_header": "x-signature"},
-        confirm="Register and ping",
+        confirm="Register",
         act=act,
     )
 
@@ -103,10 +101,14 @@ def rotating(of: Endpoint) -> Decision:
 
     def act() -> str:
         made = admin_writes.write(lambda session, by: desk.rotate_secret(session, of.id, by=by))
-        st.session_state[_SECRET] = made.secret
-        return "The new secret signs from now on, the old one for 24 hours beside it."
+        st.session_state[_SECRET] = (made.secret, None)
+        return "The new secret signs from now on, those of the last 24 hours beside it."
 
-    says = "Deliveries carry both signatures for 24 hours, in which the receiver changes over."
+    says = (
+        "Deliveries carry both signatures for 24 hours, in which the receiver changes over."
+        if of.format == "standard"
+        else "The classic form has one signature: **the old secret ends at once**; give the receiver the new one now."
+    )
     return Decision(title="Rotate the secret", icon="key", says=says, confirm="Rotate the secret", act=act)
 
 
@@ -217,10 +219,16 @@ def ping(endpoint_id: UUID) -> None:
 def outcome() -> None:
     """Show the answer to a ping, or a new secret, once."""
     admin_writes.outcome()
-    if secret := st.session_state.pop(_SECRET, None):
+    secret, endpoint_id = st.session_state.pop(_SECRET, (None, None))
+    if secret:
         with st.container(border=True):
             st.markdown(":material/key: **Copy this secret now: it is shown once.**")
             st.code(secret, language=None, wrap_lines=True)
+            if endpoint_id:
+                query = {"id": str(endpoint_id), **frame.mode_query()}
+                st.page_link(
+                    "admin/webhook.py", label="Open it to ping", icon=":material/network_ping:", query_params=query
+                )
     if pinged := st.session_state.pop(_PING, None):
         last = pinged.tries[-1]
         if last.error is None:

@@ -16,11 +16,11 @@ from core.covers.request_parts import build_name_key
 from core.services import personal
 from core.services.claims.intake import requirements
 from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.services.people.staff import ACCOUNT_KEY_PURPOSE
 from core.store.schema.tables import Customer
 
 _CREDIT_LIFE_ENDPOINT: Final = (CREDIT_LIFE.prefix, CREDIT_LIFE.route)
 ClaimRequest = CreditLifeClaimRequest | LossRequest
-ACCOUNT_KEY_PURPOSE: Final = "payout account"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

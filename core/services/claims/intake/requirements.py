@@ -43,6 +43,7 @@ FLAG_DESCRIPTIONS: Final[Mapping[str, str]] = {
     "outside_cover": "The incident lies outside the dates of the cover",
     "outside_loan": "The incident lies outside the dates of the loan",
     "early_loss": f"The incident lies within {EARLY_LOSS_DAYS} days of the start of the cover",
+    "early_claim": "The claim came in soon after the cover was bought",
     "future_incident": "The incident lies in the future",
     "loan_differs": "The loan amount is not the one that was insured",
     "duplicate": "Another claim on this policy names the same incident and date",

@@ -69,6 +69,12 @@ def list_required_documents(claim: Claim) -> tuple[str, ...]:
     return (*needed, *([requirements.DEATH_CERTIFICATE] if meta["incident_type"] == DEATH else []))
 
 
+def list_present_documents(claim: Claim) -> list[str]:
+    """Return the names of the papers that the claim has."""
+    meta = get_meta(claim)
+    return [name for name in list_document_names(claim) if meta.get(name)]
+
+
 def list_missing_documents(claim: Claim) -> tuple[str, ...]:
     """Return the required documents that the claim lacks: the papers that are owed."""
     meta = get_meta(claim)

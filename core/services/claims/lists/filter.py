@@ -21,11 +21,12 @@ from core.services.filters.parsing import Address
 from core.services.windows import Span
 from core.store.schema.tables import Claim, Customer
 
-View = Literal["mine", "unassigned", "referred", "to_pay", "near", "waiting", "open", "all"]
+View = Literal["mine", "unassigned", "referred", "lapsed", "to_pay", "near", "waiting", "open", "all"]
 VIEWS: Final[Mapping[View, Stage | None]] = {
     "mine": "unsettled",
     "unassigned": "open",
     "referred": "referred",
+    "lapsed": "lapsed",
     "to_pay": "to_pay",
     "near": "near",
     "waiting": "waiting",

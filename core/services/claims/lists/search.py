@@ -1,7 +1,7 @@
 """SQL conditions of claims that more than comparing a column takes (contract P4, P6)."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Literal
 
@@ -21,32 +21,34 @@ from core.services.windows import Span
 from core.states.claims import DECIDED, AskedRole, ClaimStatus
 from core.store.access import AnySelect
 from core.store.expressions import last_digits
-from core.store.schema.tables import Claim, ClaimPayment, ClaimReferral, Customer, Policy
+from core.store.schema.tables import (
+    Approval,
+    ApprovalLapse,
+    Claim,
+    ClaimPayment,
+    ClaimReferral,
+    Customer,
+    Policy,
+    Staff,
+)
 
 # A claim's short reference, as formatted in `requirements`, or the beginning of one.
 _REFERENCE: Final = re.compile(r"[Cc]-[0-9a-fA-F]{4,8}")
 _digits: Final = last_digits(col(Claim.id))
 Deadline = Literal["near", "overdue"]
-Stage = Literal["open", "unsettled", "near", "overdue", "waiting", "referred", "to_pay"]
+Stage = Literal["open", "unsettled", "near", "overdue", "waiting", "referred", "lapsed", "to_pay"]
 
 
 def build_stage_condition(stage: Stage) -> Condition:
     """Return the condition of a stage (contract C9).
 
     `open`: not decided. `unsettled`: neither declined nor settled. `waiting`: open, with the clock stopped for the
-    claimant. `referred`: a prepared decision waits for a supervisor. `to_pay`: an accepted offer. `overdue`: clock
-    running, more than 60 days elapsed. `near`: clock running, at most 7 days left or overdue.
+    claimant. `referred`: a prepared decision waits for a supervisor. `lapsed`: open, with an approval that does not
+    stand any more. `to_pay`: an accepted offer. `overdue`: clock running, more than 60 days elapsed. `near`: clock
+    running, at most 7 days left or overdue.
     """
-    if stage == "open":
-        return _IS_OPEN
-    if stage == "unsettled":
-        return _IS_UNSETTLED
-    if stage == "to_pay":
-        return sa.and_(_IS_UNSETTLED, col(Claim.claim_status) == ClaimStatus.OFFER_ACCEPTED)
-    if stage == "referred":
-        return _build_referral_condition(AskedRole.SUPERVISOR)
-    if stage == "waiting":
-        return sa.and_(col(Claim.clock_stopped_at).is_not(None), _IS_OPEN)
+    if stage != "near" and stage != "overdue":  # noqa: PLR1714 - the types of both are told apart by this form
+        return _STAGES[stage]()
     latest, clock_from = compute_latest_start(stage), col(Claim.clock_from)
     return sa.and_(
         col(Claim.clock_stopped_at).is_(None), clock_from <= latest if stage == "near" else clock_from < latest
@@ -64,6 +66,22 @@ def _build_referral_condition(asks_role: AskedRole) -> Condition:
         col(ClaimReferral.closed_at).is_(None), col(ClaimReferral.asks_role) == asks_role
     )
     return col(Claim.id).in_(query)
+
+
+def _build_lapsed_condition() -> Condition:
+    """Return the condition of an open claim whose approval has lapsed, or whose approver's account is disabled."""
+    newer = sa.orm.aliased(Approval)
+    is_replaced = sa.exists().where(
+        col(newer.subject_id) == col(Approval.subject_id), col(newer.approved_at) > col(Approval.approved_at)
+    )
+    lapsed = (
+        sa.select(col(Approval.subject_id))
+        .join(ApprovalLapse, col(ApprovalLapse.approval_id) == col(Approval.id))
+        .where(sa.not_(is_replaced))
+    )
+    left = sa.select(col(Staff.id)).where(col(Staff.disabled_at).is_not(None))
+    is_lapsed = sa.or_(col(Claim.id).in_(lapsed), col(Claim.approved_by).in_(left))
+    return sa.and_(_IS_OPEN, col(Claim.approved_by).is_not(None), is_lapsed)
 
 
 # As the partial index of unsettled claims has it: a bound value would not match, so the statuses are spelled out.
@@ -166,3 +184,13 @@ def equals_ignoring_case(column: Any, text: str) -> Condition:
 
 def _build_customer_condition(condition: Condition) -> Condition:
     return col(Claim.customer_id).in_(sa.select(col(Customer.id)).where(condition))
+
+
+_STAGES: Final[Mapping[str, Callable[[], Condition]]] = {
+    "open": lambda: _IS_OPEN,
+    "unsettled": lambda: _IS_UNSETTLED,
+    "to_pay": lambda: sa.and_(_IS_UNSETTLED, col(Claim.claim_status) == ClaimStatus.OFFER_ACCEPTED),
+    "referred": lambda: _build_referral_condition(AskedRole.SUPERVISOR),
+    "lapsed": _build_lapsed_condition,
+    "waiting": lambda: sa.and_(col(Claim.clock_stopped_at).is_not(None), _IS_OPEN),
+}

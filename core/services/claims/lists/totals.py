@@ -23,6 +23,7 @@ from core.store.schema import rollups
 from core.store.schema.tables import Claim, ClaimPayment, ClaimReserve, ClaimTotal
 
 _TOLD_APART: Final = frozenset({"view", "stage", "statuses", "assigned"})
+_LOOKED_UP: Final[frozenset[Stage]] = frozenset({"referred", "lapsed"})
 _DEADLINES: Final[tuple[Deadline, ...]] = ("near", "overdue")
 _line_status = col(ClaimTotal.claim_status)
 _is_open_line = _line_status.not_in(sorted(DECIDED))
@@ -97,7 +98,7 @@ def count_views(session: ScopedSession, person: Person) -> QueueCounts:
 
 def _is_in_rollup(scope: Scope, criteria: ClaimFilter) -> bool:
     used = {name for name, _, _ in criteria.in_use()}
-    return scope.distributor_id is None and used <= _TOLD_APART and "referred" not in _list_stages(criteria)
+    return scope.distributor_id is None and used <= _TOLD_APART and _LOOKED_UP.isdisjoint(_list_stages(criteria))
 
 
 def _list_stages(criteria: ClaimFilter) -> set[Stage]:

@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock, money
 from core.covers.tariff import EXCLUSIONS, WAITING_DAYS
 from core.services.claims.intake import submitted
-from core.services.claims.review.coverage_checks import CoverageCheck
+from core.services.claims.review.coverage_checks import BOUGHT, CoverageCheck
 from core.services.claims.review.fraud_flags import format_day
 from core.services.policies import paid_terms
 from core.services.policies.paid_terms import PaidTerm
@@ -28,7 +28,8 @@ class CoverTerms:
     """The paid terms of a policy seen from the day of a loss.
 
     `term` is the one that holds the day, `refunded_minor` was given back of its premium, and `begins_on` is since when
-    the cover has held without a gap. `rules` are the rates of that term with its waiting periods and exclusions.
+    the cover has held without a gap, at the earliest the day of its sale. `sold_on` is when the cover of the loss was
+    bought. `rules` are the rates of that term with its waiting periods and exclusions.
     """
 
     happened_on: date | None
@@ -37,6 +38,7 @@ class CoverTerms:
     refunded_minor: int
     begins_on: date | None
     rules: Mapping[str, Any]
+    sold_on: date | None = None
 
 
 def load(session: ScopedSession, claim: Claim, policy: Policy) -> CoverTerms:
@@ -44,6 +46,7 @@ def load(session: ScopedSession, claim: Claim, policy: Policy) -> CoverTerms:
     happened_on = date.fromisoformat(claim.incident_date[:10]) if claim.incident_date else None
     terms = paid_terms.list_paid_terms(session, policy)
     term = find_term(terms, happened_on)
+    sold = term or (terms[0] if terms else None)
     version_id = term.version_id if term else session.get_one(Purchase, policy.purchase_id).product_version_id
     return CoverTerms(
         happened_on=happened_on,
@@ -52,6 +55,7 @@ def load(session: ScopedSession, claim: Claim, policy: Policy) -> CoverTerms:
         refunded_minor=_sum_refunded(session, policy, term.renewal_id) if term else 0,
         begins_on=find_beginning(terms, term),
         rules=session.get_one(ProductVersion, version_id).meta,
+        sold_on=sold.sold_on if sold else clock.to_lagos_day(policy.created_at),
     )
 
 
@@ -68,15 +72,15 @@ def _get_last_day(term: PaidTerm) -> date:
 
 
 def find_beginning(terms: Sequence[PaidTerm], term: PaidTerm | None) -> date | None:
-    """Return the first day of the terms that follow one another without a gap up to this one."""
+    """Return the first day of the terms that follow one another without a gap, and not before it was bought."""
     if term is None:
         return None
-    begins_on = term.start_on
+    first = term
     for earlier in reversed(terms[: terms.index(term)]):
-        if clock.add_days(_get_last_day(earlier), 1) < begins_on:
+        if clock.add_days(_get_last_day(earlier), 1) < first.start_on:
             break
-        begins_on = earlier.start_on
-    return begins_on
+        first = earlier
+    return max(first.start_on, first.sold_on)
 
 
 def _sum_refunded(session: ScopedSession, policy: Policy, renewal_id: UUID | None) -> int:
@@ -93,6 +97,7 @@ def run_checks(claim: Claim, terms: CoverTerms) -> list[CoverageCheck]:
     texts = [claim.claim_description, *(value for value in meta.values() if isinstance(value, str))]
     return [
         _check_premium(terms),
+        _check_bought(terms),
         _check_waiting(terms, incident),
         _check_exclusions(terms.rules.get(EXCLUSIONS) or (), incident, " \n".join(texts)),
     ]
@@ -115,6 +120,18 @@ def _judge_premium(terms: CoverTerms) -> tuple[bool | None, str]:
     paid = f"{money.format_naira(term.total_minor)} for {span}"
     back = f", {money.format_naira(terms.refunded_minor)} given back" if terms.refunded_minor else ""
     return terms.refunded_minor < term.total_minor or not term.total_minor, f"{paid}{back}"
+
+
+def _check_bought(terms: CoverTerms) -> CoverageCheck:
+    """Fails for a loss on a day before the sale of its cover, whenever that was made to begin (contract K1)."""
+    sold_on, happened_on = terms.sold_on, terms.happened_on
+    if happened_on is None or sold_on is None:
+        passed, detail = None, _NO_DAY
+    else:
+        passed = None if happened_on == sold_on else sold_on < happened_on
+        day = "on the day of the loss" if passed is None else "before the loss" if passed else "after the loss"
+        detail = f"Bought on {format_day(sold_on)}, {day}"
+    return CoverageCheck(BOUGHT, "Bought before the loss", passed=passed, detail=detail)
 
 
 def _check_waiting(terms: CoverTerms, incident: str | None) -> CoverageCheck:

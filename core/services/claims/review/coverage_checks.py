@@ -17,13 +17,14 @@ from core.services.claims.review.fraud_flags import format_day
 from core.services.claims.workflow import payments as claim_payments
 from core.store.schema.tables import Claim, Policy
 
-DUPLICATE: Final = "duplicate"
+DUPLICATE, BOUGHT, DECLINED = "duplicate", "bought", "declined"
 # So many duplicates are named by their check; the review lists every related claim.
 _NAMED: Final = 3
 CHECK_KEYS: Final = (
     *(
         "in_force",
         "premium",
+        BOUGHT,
         "waiting",
         "exclusions",
         "benefit",
@@ -34,7 +35,7 @@ CHECK_KEYS: Final = (
         "sum_insured",
         "reported",
     ),
-    *("claimant", "velocity"),
+    *("claimant", "velocity", DECLINED),
     DUPLICATE,
 )
 
@@ -101,6 +102,18 @@ def _name_duplicates(found: Sequence[Duplicate]) -> str:
     first = sorted(found, key=lambda each: not each.is_same_loss)[:_NAMED]
     rest = len(found) - len(first)
     return "; ".join([*(each.text for each in first), *([f"and {rest} more"] if rest else [])])
+
+
+def check_declined(declined: Sequence[str]) -> CoverageCheck:
+    """Fails where a claim of this policy, claimant or account was declined before (contract K13)."""
+    named = "; ".join(declined[:_NAMED])
+    rest = f"; and {len(declined) - _NAMED} more" if len(declined) > _NAMED else ""
+    return CoverageCheck(
+        key=DECLINED,
+        question="Nothing was declined before",
+        passed=not declined,
+        detail=f"{named}{rest}" or "No claim of this policy, claimant or account",
+    )
 
 
 def _check_velocity(count: int) -> CoverageCheck:

@@ -1,6 +1,5 @@
 """Claims that may ask for the same loss twice, judged from both sides and anew each time (contract C14)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -10,18 +9,23 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.claims.intake import requirements, submitted
+from core.services.files import likeness
 from core.states.claims import ClaimStatus
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimPayment, UploadedFile
 
 SAME_INCIDENT: Final = "the same incident on this policy"
 SAME_DOCUMENT: Final = "the same document"
+SAME_PICTURE: Final = "a picture that looks the same"
+OTHER_INCIDENT: Final = "another incident on this policy within 14 days"
 SAME_ACCOUNT: Final = "the same payout account"
 SAME_PHONE: Final = "the same phone, another customer"
+TWICE: Final = "duplicate"
 VELOCITY_PERIOD: Final = timedelta(days=90)
+NEAR_PERIOD: Final = timedelta(days=14)
 VELOCITY_LIMIT: Final = 3
 # Matches that say that it is the same loss; the others only call for a look.
-_SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_DOCUMENT})
+_SAME_LOSS: Final = frozenset({SAME_INCIDENT, SAME_DOCUMENT, SAME_PICTURE})
 _MOST: Final = 50
 
 
@@ -45,9 +49,25 @@ class Duplicate:
         return f"{self.reference} ({self.status}) has {' and '.join(self.matches)}"
 
 
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """The claims that were sent a document, or a picture that looks the same."""
+
+    documents: set[UUID]
+    pictures: set[UUID]
+
+
 def find_duplicates(session: ScopedSession, claim: Claim) -> list[Duplicate]:
-    """Find every other open or paid claim with the same incident, document, account or phone, newest first."""
-    sharing_ids = _find_sharing_documents(session, claim)
+    """Find every other open or paid claim with the same incident, document, account or phone, newest first.
+
+    Claims of other distributors are among them; a second submission is none, nor is the claim that it submits again.
+    """
+    with session.across_distributors():
+        return _find_matches(session, claim, _find_sharing_documents(session, claim))
+
+
+def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> list[Duplicate]:
+    sharing_ids = sharing.documents | sharing.pictures
     matches = [col(Claim.policy_id) == claim.policy_id, col(Claim.id).in_(sharing_ids)]
     if claim.account_key is not None:
         matches.append(col(Claim.account_key) == claim.account_key)
@@ -61,8 +81,9 @@ def find_duplicates(session: ScopedSession, claim: Claim) -> list[Duplicate]:
         col(Claim.deleted_at).is_(None),
         sa.or_(col(Claim.claim_status) != ClaimStatus.DECLINED, was_paid),
     )
+    query = query.where(sa.or_(col(Claim.second_of).is_(None), col(Claim.second_of) != claim.id))
     others = session.execute(query.order_by(col(Claim.created_at).desc(), col(Claim.id)).limit(_MOST)).scalars()
-    found = ((other, _match(claim, other, shares_document=other.id in sharing_ids)) for other in others)
+    found = ((other, _match(claim, other, sharing)) for other in others if other.id != claim.second_of)
     return [
         Duplicate(
             id=other.id,
@@ -75,30 +96,57 @@ def find_duplicates(session: ScopedSession, claim: Claim) -> list[Duplicate]:
     ]
 
 
-def count_recent(session: ScopedSession, claim: Claim) -> int:
-    """Count the claims of the same phone, account or e-mail in the 90 days up to this one, itself included."""
+def list_declined(session: ScopedSession, claim: Claim) -> list[str]:
+    """List in words the claims of this policy, claimant or account that were declined and are not taken up again.
+
+    One that was declined as lodged twice says nothing of the other.
+    """
+    query = sa.select(Claim).where(
+        sa.or_(col(Claim.policy_id) == claim.policy_id, *_build_same_person(claim)),
+        col(Claim.id) != claim.id,
+        col(Claim.is_live) == claim.is_live,
+        col(Claim.deleted_at).is_(None),
+        col(Claim.claim_status) == ClaimStatus.DECLINED,
+        col(Claim.decline_reason) != TWICE,
+    )
+    with session.across_distributors():
+        found = session.execute(query.order_by(col(Claim.updated_at).desc(), col(Claim.id)).limit(_MOST)).scalars()
+        return [f"{requirements.format_reference(each.id)}: {each.decline_reason}" for each in found]
+
+
+def _build_same_person(claim: Claim) -> list[sa.ColumnElement[bool]]:
     same = [col(Claim.claim_owner_email) == claim.claim_owner_email]
     if claim.claim_owner_phone_number:
         same.append(col(Claim.claim_owner_phone_number) == claim.claim_owner_phone_number)
     if claim.account_key is not None:
         same.append(col(Claim.account_key) == claim.account_key)
+    return same
+
+
+def count_recent(session: ScopedSession, claim: Claim) -> int:
+    """Count the claims of the same phone, account or e-mail in the 90 days up to this one, itself included."""
     query = sa.select(sa.func.count()).where(
-        sa.or_(*same),
+        sa.or_(*_build_same_person(claim)),
         col(Claim.is_live) == claim.is_live,
         col(Claim.deleted_at).is_(None),
         col(Claim.created_at) > claim.created_at - VELOCITY_PERIOD,
         col(Claim.created_at) <= claim.created_at,
     )
-    return int(session.execute(query).scalar_one())
+    with session.across_distributors():
+        return int(session.execute(query).scalar_one())
 
 
-def _match(claim: Claim, other: Claim, *, shares_document: bool) -> tuple[str, ...]:
+def _match(claim: Claim, other: Claim, sharing: Sharing) -> tuple[str, ...]:
     is_same_policy = other.policy_id == claim.policy_id
-    shares_document = shares_document or (is_same_policy and not _links(claim).isdisjoint(_links(other)))
+    shares_document = other.id in sharing.documents or (is_same_policy and not _links(claim).isdisjoint(_links(other)))
     phone = claim.claim_owner_phone_number
+    is_same_incident = is_same_policy and _incident(claim) is not None and _incident(other) == _incident(claim)
+    is_near = abs(other.created_at - claim.created_at) <= NEAR_PERIOD
     found = {
-        SAME_INCIDENT: is_same_policy and _incident(claim) is not None and _incident(other) == _incident(claim),
+        SAME_INCIDENT: is_same_incident,
+        OTHER_INCIDENT: is_same_policy and is_near and not is_same_incident,
         SAME_DOCUMENT: shares_document,
+        SAME_PICTURE: other.id in sharing.pictures,
         SAME_ACCOUNT: claim.account_key is not None and other.account_key == claim.account_key,
         SAME_PHONE: bool(phone) and other.claim_owner_phone_number == phone and other.customer_id != claim.customer_id,
     }
@@ -114,14 +162,14 @@ def _links(claim: Claim) -> set[str]:
     return {link for name in submitted.list_document_names(claim) if (link := submitted.get_meta(claim).get(name))}
 
 
-def _find_sharing_documents(session: ScopedSession, claim: Claim) -> Sequence[UUID]:
-    """Return the ids of claims that were sent a file with the same content."""
+def _find_sharing_documents(session: ScopedSession, claim: Claim) -> Sharing:
+    """Return the claims that were sent a file with the same content, the same text, or the same picture saved anew."""
     codes = {link.rpartition("/")[2] for link in _links(claim)}
     mine = sa.or_(col(UploadedFile.claim_id) == claim.id, col(UploadedFile.code).in_(codes))
-    hashes = sa.select(col(UploadedFile.sent_sha256)).where(mine)
+    own = session.execute(sa.select(col(UploadedFile.code), col(UploadedFile.sent_sha256)).where(mine)).all()
     others = sa.select(col(UploadedFile.claim_id)).where(
-        col(UploadedFile.sent_sha256).in_(hashes),
-        col(UploadedFile.claim_id).is_not(None),
-        col(UploadedFile.claim_id) != claim.id,
+        col(UploadedFile.sent_sha256).in_([row.sent_sha256 for row in own]), col(UploadedFile.claim_id).is_not(None)
     )
-    return list(session.execute(others.distinct()).scalars())
+    texts, pictures = likeness.find_claims_alike(session, [row.code for row in own])
+    documents = {*session.execute(others.distinct()).scalars(), *texts}
+    return Sharing(documents=documents - {claim.id}, pictures=pictures - {claim.id})

@@ -11,11 +11,12 @@ from sqlmodel import col
 
 from core import clock
 from core.covers.claims.line import Endpoint
+from core.covers.tariff import EARLY_CLAIM_DAYS, get_claim_rule
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.intake.new_claims import NewClaim
 from core.states.policies import PolicyStage
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, Policy, UploadedFile
+from core.store.schema.tables import Claim, Policy, ProductVersion, Purchase, UploadedFile
 
 _DATE_FLAGS: Final = frozenset({"outside_cover", "outside_loan", "early_loss", "future_incident", "duplicate"})
 
@@ -40,6 +41,7 @@ def find_flags(
     results = {
         **_check_policy(policy, endpoint, new),
         **_check_dates(policy, loss),
+        "early_claim": _is_soon_after_sale(session, policy),
         "duplicate": _is_duplicate_claim(session, policy.id, loss),
         "same_file": is_file_reused(session, hashes),
     }
@@ -89,6 +91,12 @@ def _check_dates(policy: Policy, loss: Loss) -> Mapping[str, bool]:
         "early_loss": start is not None and timedelta(0) <= happened - start < _EARLY_LOSS_PERIOD,
         "future_incident": happened > clock.today(),
     }
+
+
+def _is_soon_after_sale(session: ScopedSession, policy: Policy) -> bool:
+    sale = session.get_one(Purchase, policy.purchase_id)
+    rules = session.get_one(ProductVersion, sale.product_version_id).meta
+    return clock.now() - sale.created_at < timedelta(days=int(get_claim_rule(rules, EARLY_CLAIM_DAYS)))
 
 
 _EARLY_LOSS_PERIOD = timedelta(days=requirements.EARLY_LOSS_DAYS)

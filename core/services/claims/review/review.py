@@ -24,7 +24,7 @@ from core.services.claims.letters import letters as claim_letters
 from core.services.claims.letters.letters import KeptLetter
 from core.services.claims.lists import records as claim_records
 from core.services.claims.review import officers as claim_officers
-from core.services.claims.review import related, timeline
+from core.services.claims.review import own_interest, related, timeline
 from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.review.duplicates import Duplicate
 from core.services.claims.review.related import ClaimLine
@@ -43,7 +43,7 @@ from core.services.claims.workflow.clock import Clock
 from core.services.claims.workflow.judgement import Override
 from core.services.claims.workflow.offers import Limits
 from core.services.claims.workflow.payees import Payee
-from core.services.claims.workflow.payments import Payment
+from core.services.claims.workflow.payments import Payment, RelatedApprovals
 from core.services.claims.workflow.referrals import Referral
 from core.services.claims.workflow.reserves import ReserveChange
 from core.services.people.staff import Person
@@ -117,6 +117,7 @@ class ClaimReview:
     duplicates: Sequence[Duplicate]
     approval_fault: str | None
     links: Sequence[Link]
+    related: RelatedApprovals | None
     overrides: Sequence[Override]
     referral: Referral | None
     fraud_flags: Sequence[str]
@@ -194,7 +195,7 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
         assigned_name=names.get(claim.assigned_to),
         approved_name=names.get(claim.approved_by),
         clock=claim_questions.compute_clocks(session, [claim.id])[claim.id],
-        fraud_flags=related.describe_fraud_flags(claim, related_claims),
+        fraud_flags=[*related.describe_fraud_flags(claim, related_claims), *_describe_staff(session, claim)],
         tasks=claim_tasks.list_by_claim(session, claim),
         status_steps=timeline.list_status_steps(session, claim.id),
         messages=timeline.list_messages(session, claim.id),
@@ -229,6 +230,11 @@ def _describe(row: Any) -> dict[str, Any]:
     }
 
 
+def _describe_staff(session: ScopedSession, claim: Claim) -> list[str]:
+    names = own_interest.list_staff(session, claim)
+    return [f"The customer, claimant or payee is of this desk: {', '.join(names)}"] if names else []
+
+
 def _load_judgement(session: ScopedSession, claim: Claim, person: Person) -> dict[str, Any]:
     """Judge the claim as it stands, with what follows for its amounts and for the decisions of this person."""
     judgement = claim_judgement.judge(session, claim)
@@ -236,6 +242,7 @@ def _load_judgement(session: ScopedSession, claim: Claim, person: Person) -> dic
         "checks": judgement.checks,
         "duplicates": judgement.duplicates,
         "approval_fault": judgement.approval_fault,
+        "related": judgement.related,
         "links": claim_chain.list_shown(judgement.links),
         "overrides": claim_judgement.list_overrides(session, claim.id),
         "referral": claim_referrals.find_open(session, claim.id),

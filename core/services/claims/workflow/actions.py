@@ -49,16 +49,18 @@ def move_claim(  # noqa: PLR0913 - all inputs of a transition, each by its name
     payment_reference: str | None = None,
     reasons: Mapping[str, str] | None = None,
     payment: Mapping[str, Any] | None = None,
+    estimate_document: str | None = None,
 ) -> ClaimChange:
     """Move a claim to a status; `amount` in naira is the estimate, the approved amount or the offer.
 
     `reasons` are by the keys of the coverage checks that are not met (contract C13); `payment` is the `method` and
-    `value_on` of a payment (contract C10).
+    `value_on` of a payment (contract C10), and `estimate_document` the paper of the claim that an estimate stands in.
 
     Without an amount the claim's own is used, and an offer follows the rule of C8. Raises NotAllowed, NotFound,
     StaleVersion, StateForbids or InvalidInput, naming what is missing; the claim is then unchanged.
     """
     submitted: dict[str, Any] = {"note": note, "amount": amount, "reason": reason}
+    submitted["estimate_document"] = estimate_document
     submitted |= {"payment_reference": payment_reference, "reasons": dict(reasons or {})}
     status = reference.find_option(requirements.CLAIM_STATUSES, to)
     if status is None:
@@ -147,6 +149,31 @@ def open_claim(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
         # Somebody else opened or moved it while this transaction waited for the row lock.
         return ClaimChange(claim=claims.get_claim(session, claim_id), version=claim.version)
     return moves.apply(session, claim, Move(transition=transition, person=person))
+
+
+def link_second_submission(
+    session: ScopedSession, claim_id: UUID, *, first: str, person: Person, version: int
+) -> ClaimChange:
+    """Close a claim as the second submission of another one of its policy, given by reference; that one is worked.
+
+    It stands against the first no more. StateForbids for a decided claim or one that was approved, InvalidInput where
+    there is no such other open claim on the policy.
+    """
+    claim = _get_undecided(session, claim_id, person, version)
+    if claim.approved_by is not None:
+        raise StateForbids("This claim was approved: link the other one to it")
+    wanted = first.strip().upper()
+    others = sa.select(Claim).where(
+        col(Claim.policy_id) == claim.policy_id, col(Claim.id) != claim.id, col(Claim.deleted_at).is_(None)
+    )
+    found = [each for each in session.execute(others).scalars() if requirements.format_reference(each.id) == wanted]
+    if not found or found[0].second_of is not None or found[0].claim_status == ClaimStatus.DECLINED:
+        raise InvalidInput.for_field("first", "must be another claim of this policy that is worked or paid")
+    claim.second_of = found[0].id
+    note = f"Submitted a second time: it is handled as {wanted}"
+    return move_claim(
+        session, claim_id, to=ClaimStatus.DECLINED, person=person, version=version, reason="duplicate", note=note
+    )
 
 
 def add_comment(

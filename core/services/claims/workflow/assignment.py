@@ -11,6 +11,7 @@ from core.errors import NotFound, StaleVersion
 from core.services.claims.lists import orderings
 from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.lists.queue import QueueRow
+from core.services.claims.review.own_interest import build_own_condition
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import changes as claim_changes
 from core.services.paging import Paging
@@ -51,7 +52,7 @@ def assign_next(session: ScopedSession, *, person: Person) -> UUID | None:
     Rows locked by a concurrent caller are skipped, so two callers get two claims.
     """
     claim_changes.require_claims_role(person)
-    unassigned = build_conditions(ClaimFilter(view="unassigned"))
+    unassigned = [*build_conditions(ClaimFilter(view="unassigned")), sa.not_(build_own_condition(person))]
     for query in orderings.build_first(unassigned, col(Claim.id), col(Claim.version)):
         row = session.execute(query.with_for_update(skip_locked=True)).one_or_none()
         if row is not None:

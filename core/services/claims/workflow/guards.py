@@ -3,6 +3,7 @@
 from core import money
 from core.covers.request import refuse_unless
 from core.errors import CoverdeskError, NotAllowed, StateForbids
+from core.services.claims.intake import submitted
 from core.services.claims.review.coverage_checks import CHECK_KEYS
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
@@ -12,7 +13,7 @@ from core.services.claims.workflow.judgement import Judgement
 from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
 from core.states import claims as claim_states
-from core.states.claims import APPROVED_AMOUNT, AUTHORITY, CHECKS, OFFER, Effect, Transition
+from core.states.claims import APPROVED_AMOUNT, AUTHORITY, CHECKS, ESTIMATE, OFFER, Effect, Transition
 from core.store.schema.tables import Claim
 
 
@@ -44,14 +45,30 @@ def check_amount(
             *_check_amount_input(transition, claim, inputs, minor, limits),
             *_check_offer(transition, claim, inputs, minor, limits),
             *_check_text_inputs(transition, claim, inputs),
+            *_check_estimate(transition, claim, inputs, minor),
+            *_check_appeal(transition, minor, judgement),
             *_check_reasons(transition, inputs, judgement),
         ]
     )
-    limit_exceeded = transitions.describe_limit_exceeded(person, minor) if AUTHORITY in transition.needs else None
+    limit_exceeded = _describe_exceeded(transition, claim, person, minor, judgement)
     if limit_exceeded:
         raise _refusal(NotAllowed, transition, [limit_exceeded], field="amount" if inputs.amount is not None else None)
     refuse_unless(_of_approval(transition, limits, minor))
     return minor
+
+
+def _describe_exceeded(
+    transition: Transition, claim: Claim, person: Person, minor: int, judgement: Judgement
+) -> str | None:
+    """Describe which limit of this person the amount of a move exceeds."""
+    above = None
+    if ESTIMATE in transition.needs:
+        above = transitions.describe_above_claimed(claim, person, minor)
+    if APPROVED_AMOUNT in transition.needs:
+        above = transitions.describe_backdated(person, minor, judgement.backdated_minor)
+    if above or AUTHORITY not in transition.needs:
+        return above
+    return transitions.describe_limit_exceeded(person, minor, judgement.related)
 
 
 def _refuse_unmet_needs(transition: Transition, claim: Claim, person: Person, judgement: Judgement) -> None:
@@ -126,13 +143,39 @@ def _check_offer(
 def _check_text_inputs(transition: Transition, claim: Claim, inputs: TransitionInput) -> list[tuple[bool, str, str]]:
     needs = {need.field: need for need in transition.needs if not transitions.is_met_by_documents(need, claim)}
     checks: list[tuple[bool, str, str]] = []
-    for name in ("reason", "note", "payment_reference"):
+    for name in ("reason", "note", "payment_reference", "estimate_document"):
         is_given = getattr(inputs, name) is not None
         if name in needs:
             checks.append((is_given, name, f"must be given: {transition.to} needs {needs[name].words}"))
         elif name != "note":
             checks.append((not is_given, name, f"is no part of the move to {transition.to}"))
     return checks
+
+
+def _check_estimate(
+    transition: Transition, claim: Claim, inputs: TransitionInput, minor: int
+) -> list[tuple[bool, str, str]]:
+    """An estimate stands in a paper of the claim, and one above what is claimed corrects it with a reason."""
+    if ESTIMATE not in transition.needs:
+        return []
+    names = submitted.list_present_documents(claim)
+    claimed = claim_offers.get_amount_claimed(claim)
+    is_above = claimed is not None and minor > money.to_minor(claimed)
+    known = inputs.estimate_document is None or inputs.estimate_document in names
+    document = f"must be one of the papers of this claim: {', '.join(names) or 'there is none yet, add it first'}"
+    reason = (
+        f"must be given: the estimate is above the {money.format_naira(money.to_minor(claimed or money.ZERO))} claimed"
+    )
+    return [(known, "estimate_document", document), (not is_above or inputs.note is not None, "note", reason)]
+
+
+def _check_appeal(transition: Transition, minor: int, judgement: Judgement) -> list[tuple[bool, str, str]]:
+    """On appeal, more than was approved before the decline needs a paper that arrived after it (contract K13)."""
+    first = judgement.appeal_minor
+    if APPROVED_AMOUNT not in transition.needs or first is None:
+        return []
+    words = f"must not be above {money.format_naira(first)}, as before the decline: add a paper that arrived since"
+    return [(minor <= first, "amount", words)]
 
 
 def _check_reasons(

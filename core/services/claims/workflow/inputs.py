@@ -37,6 +37,7 @@ class TransitionInput(Request):
     reason: DeclineReason | None = None
     note: fields.LongText | None = None
     payment_reference: Reference | None = None
+    estimate_document: Annotated[str, Field(max_length=60)] | None = None
     reasons: dict[str, Annotated[str, Field(min_length=2, max_length=500)]] = Field(default_factory=dict)
 
 

@@ -3,24 +3,29 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import ids
-from core.services.claims.review import cover_terms, coverage_checks, duplicates
+from core import ids, money
+from core.covers import tariff
+from core.services.claims.review import cover_terms, coverage_checks, duplicates, own_interest
+from core.services.claims.review.cover_terms import CoverTerms
 from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.review.duplicates import Duplicate
+from core.services.claims.review.own_interest import Parties
 from core.services.claims.workflow import approvals as claim_approvals
 from core.services.claims.workflow import chain as claim_chain
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.chain import Link
 from core.services.claims.workflow.offers import Limits
+from core.services.claims.workflow.payments import RelatedApprovals
 from core.services.people.staff import Person
 from core.services.policies import endorsements
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, ClaimOverride, Policy, Product, Staff
+from core.store.schema.tables import Approval, Claim, ClaimOverride, Policy, Product, Staff, UploadedFile
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,7 +45,8 @@ class Judgement:
     """The limits of a claim, its coverage checks, its duplicates, and those that its approval did not know of.
 
     `approval_fault` says why its approval does not stand, `broken_checks` are those that failed since it was given, and
-    `links` is who did what of the claim.
+    `links` is who did what of the claim. `backdated_minor` is the most that a supervisor approves where the cover was
+    bought after the loss, and `appeal_minor` what was approved before a decline, where no paper came since.
     """
 
     limits: Limits
@@ -50,6 +56,10 @@ class Judgement:
     approval_fault: str | None = None
     broken_checks: Sequence[CoverageCheck] = ()
     links: Sequence[Link] = ()
+    backdated_minor: int | None = None
+    related: RelatedApprovals | None = None
+    parties: Parties | None = None
+    appeal_minor: int | None = None
 
     @property
     def unmet(self) -> list[CoverageCheck]:
@@ -66,7 +76,8 @@ def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> 
     """Judge a claim as it stands; with `for_update` its policy is locked against other claims on it."""
     limits = claim_payments.limits(session, claim, for_update=for_update)
     found = duplicates.find_duplicates(session, claim)
-    known, checks = _list_known_duplicates(session, claim), _run_checks(session, claim, found)
+    known, terms = _list_known_duplicates(session, claim), _load_terms(session, claim)
+    checks, links = _run_checks(session, claim, found, terms), claim_chain.list_links(session, claim)
     approval = claim_approvals.find(session, claim)
     accepted = set() if approval is None else _list_accepted(session, claim, since=approval.at)
     return Judgement(
@@ -76,18 +87,51 @@ def judge(session: ScopedSession, claim: Claim, *, for_update: bool = False) -> 
         new_duplicates=[each for each in found if each.is_same_loss and str(each.id) not in known],
         approval_fault=claim_approvals.describe_fault(session, claim),
         broken_checks=[] if approval is None else [check for check in checks if _is_broken(check, accepted)],
-        links=claim_chain.list_links(session, claim),
+        links=links,
+        appeal_minor=_find_first_figure(session, claim, links),
+        parties=own_interest.load_parties(session, claim),
+        related=claim_payments.sum_related(session, claim),
+        backdated_minor=_find_backdated(checks, terms),
     )
 
 
-def _run_checks(session: ScopedSession, claim: Claim, found: Sequence[Duplicate]) -> list[CoverageCheck]:
+def _find_first_figure(session: ScopedSession, claim: Claim, links: Sequence[Link]) -> int | None:
+    declined_at = max((link.at for link in links if link.act == claim_chain.DECLINED), default=None)
+    if declined_at is None:
+        return None
+    newer = sa.select(col(UploadedFile.code)).where(
+        col(UploadedFile.claim_id) == claim.id, col(UploadedFile.created_at) > declined_at
+    )
+    if session.execute(newer.limit(1)).first() is not None:
+        return None
+    figure = sa.select(sa.func.max(col(Approval.amount_minor))).where(
+        col(Approval.subject_id) == claim.id, col(Approval.approved_at) < declined_at
+    )
+    found: int | None = session.execute(figure).scalar_one()
+    return found
+
+
+def _load_terms(session: ScopedSession, claim: Claim) -> CoverTerms:
+    return cover_terms.load(session, claim, session.get_one(Policy, claim.policy_id))
+
+
+def _find_backdated(checks: Sequence[CoverageCheck], terms: CoverTerms) -> int | None:
+    is_after = any(check.key == coverage_checks.BOUGHT and check.passed is False for check in checks)
+    rule = Decimal(str(tariff.get_claim_rule(terms.rules, tariff.BACKDATED_LIMIT)))
+    return money.to_minor(rule) if is_after else None
+
+
+def _run_checks(
+    session: ScopedSession, claim: Claim, found: Sequence[Duplicate], terms: CoverTerms
+) -> list[CoverageCheck]:
     """Run every check, that the cover was in force first and then those of its paid terms."""
     product, policy = session.get_one(Product, claim.product_id), session.get_one(Policy, claim.policy_id)
     recent_count = duplicates.count_recent(session, claim)
     endpoint = (product.prefix, product.route_name)
     insured = endorsements.get_insured_for_claim(session, policy, claim_payments.get_loss_day(claim))
+    declined = coverage_checks.check_declined(duplicates.list_declined(session, claim))
     in_force, *others = coverage_checks.run_checks(claim, policy, endpoint, found, recent_count, insured)
-    return [in_force, *cover_terms.run_checks(claim, cover_terms.load(session, claim, policy)), *others]
+    return [in_force, *cover_terms.run_checks(claim, terms), *others, declined]
 
 
 def record_overrides(

@@ -61,6 +61,8 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
     event = _build_event(claim, person, move.inputs.note, at=at)
     session.insert(event)
     facts: dict[str, Any] = {"note": move.inputs.note} if move.inputs.note else {}
+    if move.inputs.estimate_document:
+        facts["document"] = move.inputs.estimate_document
     facts |= _record_overrides(session, claim, move, event.id, at)
     facts |= _reverse(session, claim, move, at)
     claim_referrals.close(session, claim, person=person, at=at)
@@ -96,6 +98,8 @@ def renew_approval(
 def _apply_effects(claim: Claim, transition: Transition, person: Person, inputs: TransitionInput) -> None:
     """Apply what a transition changes beside the status and its amount."""
     claim.decline_reason = inputs.reason or requirements.NOT_DECLINED
+    if transition.start == ClaimStatus.DECLINED:
+        claim.second_of = None
     if claim.assigned_to is None and transition.to != ClaimStatus.VIEWED and person.has_role(*CLAIMS_ROLES):
         # Who decides on a claim that nobody has takes it; who looks at it does not.
         claim.assigned_to = person.id

@@ -23,9 +23,9 @@ _STANDING: Final = FIXED | {ClaimStatus.OFFER_SENT}
 class Limits:
     """Upper limits of a claim's total, in kobo: owed and insured amounts, None where the records do not say.
 
-    `paid_minor` was paid on the claim before and counts towards its total. `elsewhere_minor` was paid on other claims
-    of the policy in the same term; it is already deducted from the insured amount, and from the owed amount if it was
-    paid after lodging. `offer_paid_minor` was paid of the offer that stands, in parts.
+    `paid_minor` was paid on the claim before and counts towards its total. `elsewhere_minor` was paid or is approved on
+    other claims of the policy in the same term; it is already deducted from the insured amount, and from the owed
+    amount as far as the debt did not know of it. `offer_paid_minor` was paid of the offer that stands, in parts.
     """
 
     owed_minor: int | None = None
@@ -50,7 +50,8 @@ class Limits:
         source = "what is still owed" if self.most_minor == self.owed_minor else "what is insured"
         if not self.elsewhere_minor:
             return source
-        return f"{source} after the {money.format_naira(self.elsewhere_minor)} paid on other claims of the policy"
+        elsewhere = money.format_naira(self.elsewhere_minor)
+        return f"{source} after the {elsewhere} paid or approved on other claims of the policy"
 
 
 def compute_offer(
@@ -144,10 +145,16 @@ def of_amounts(limits: Limits, *, approved: Decimal, excess_minor: int, betterme
 
 def get_amount_owed(claim: Claim) -> Decimal | None:
     """Return the amount owed in naira: pending repayment, at most the loan; else the estimate, or what is claimed."""
+    if submitted.get_line(claim) is not None and claim.repair_estimate_minor:
+        return money.to_naira(claim.repair_estimate_minor)
+    return get_amount_claimed(claim)
+
+
+def get_amount_claimed(claim: Claim) -> Decimal | None:
+    """Return what was submitted as the loss in naira, whatever was estimated since."""
     line, meta = submitted.get_line(claim), submitted.get_meta(claim)
-    if line is None:
-        return _lowest(meta, "pending_repayment_amount", "loan_amount")
-    return money.to_naira(claim.repair_estimate_minor) if claim.repair_estimate_minor else _lowest(meta, line.amount)
+    names = ("pending_repayment_amount", "loan_amount") if line is None else (line.amount,)
+    return _lowest(meta, *names)
 
 
 def _lowest(meta: Mapping[str, Any], *names: str) -> Decimal | None:

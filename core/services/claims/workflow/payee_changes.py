@@ -6,13 +6,12 @@ from uuid import UUID
 from core import seal
 from core.covers import request
 from core.errors import NotAllowed, StateForbids
-from core.services.claims.intake.new_claims import ACCOUNT_KEY_PURPOSE
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import payees, referrals
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import PayeeInput
 from core.services.claims.workflow.payees import Payee
-from core.services.people.staff import Person
+from core.services.people.staff import ACCOUNT_KEY_PURPOSE, Person
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
@@ -12,6 +12,7 @@ from sqlalchemy import orm
 from sqlmodel import col
 
 from core import clock, ids, money
+from core.covers import tariff
 from core.covers.request import refuse_unless
 from core.errors import InvalidInput, StateForbids
 from core.services.claims.workflow import offers as claim_offers
@@ -22,14 +23,26 @@ from core.services.people.staff import Person
 from core.services.policies import paid_terms
 from core.services.policies.paid_terms import PaidTerm
 from core.services.transfers import find_fault, reference_key
-from core.states.claims import ClaimStatus
+from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, ClaimEvent, ClaimPayee, ClaimPayment, Policy, Staff
+from core.store.schema.tables import (
+    Approval,
+    Claim,
+    ClaimEvent,
+    ClaimPayee,
+    ClaimPayment,
+    Policy,
+    ProductVersion,
+    Purchase,
+    Staff,
+)
 
 TAKEN: Final = "was used for another payment of this insurer already: give the reference of this one"
 # Where a sale names what is insured, if its price does not: the loan, or the value of the device.
 _INSURED: Final = ("loan_amount", "device_value")
 AMOUNT: Final = col(ClaimPayment.amount_minor)
+RELATED_PERIOD: Final = timedelta(days=90)
+_OFFERED: Final = frozenset({ClaimStatus.OFFER_SENT, ClaimStatus.OFFER_ACCEPTED})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,6 +57,20 @@ class Payment:
     hint: str | None
     method: str | None
     value_on: date | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RelatedApprovals:
+    """The sum in kobo approved on other claims of a policy, claimant or account within 90 days, and on how many."""
+
+    amount_minor: int = 0
+    claims: int = 0
+
+    @property
+    def text(self) -> str:
+        """The claims in words: "on 2 other claims of this policy, claimant or account within 90 days"."""
+        which = "another claim" if self.claims == 1 else f"{self.claims} other claims"
+        return f"on {which} of this policy, claimant or account within {RELATED_PERIOD.days} days"
 
 
 def record(
@@ -198,10 +225,13 @@ def limits(session: ScopedSession, claim: Claim, *, for_update: bool = False) ->
     query = sa.select(Policy).where(col(Policy.id) == claim.policy_id)
     policy: Policy = session.execute(query.with_for_update() if for_update else query).scalar_one()
     payments = sa.select(sa.func.sum(AMOUNT)).where(col(ClaimPayment.claim_id) == claim.id)
-    owed, insured = claim_offers.get_amount_owed(claim), insured_minor(policy)
-    elsewhere, since_lodged = _sum_elsewhere(session, claim, policy)
+    others = _load_others(session, claim, policy)
+    owed = _find_owed(claim, others)
+    # The ceiling of a product bounds what is owed; alone it is no reason to pay anything.
+    insured = insured_minor(policy) if owed is None else find_ceiling(session, policy)
+    elsewhere = sum(other.paid_minor + other.approved_minor for other in others)
     return Limits(
-        owed_minor=None if owed is None else max(0, money.to_minor(owed) - since_lodged),
+        owed_minor=owed,
         insured_minor=None if insured is None else max(0, insured - elsewhere),
         paid_minor=int(session.execute(payments).scalar_one() or 0),
         elsewhere_minor=elsewhere,
@@ -228,26 +258,92 @@ def _sum_of_offer(session: ScopedSession, claim: Claim) -> int:
     return int(session.execute(query).scalar_one() or 0)
 
 
-def _sum_elsewhere(session: ScopedSession, claim: Claim, policy: Policy) -> tuple[int, int]:
-    """Return what other claims of the policy's term were paid: in all, and since this claim was lodged.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Other:
+    """Another claim for a loss of the same term, with what was paid on it, and approved and not paid yet, in kobo."""
 
-    The balance that a lender states knows of what was paid before it was stated, not of what was paid after.
-    """
-    query: AnySelect = (
-        sa.select(
-            AMOUNT, col(ClaimPayment.created_at).label("paid_at"), col(Claim.incident_date), col(Claim.created_at)
-        )
-        .join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
-        .where(col(Claim.policy_id) == policy.id, col(Claim.id) != claim.id, col(Claim.deleted_at).is_(None))
+    claim: Claim
+    payments: Sequence[tuple[datetime, int]]
+    approved_minor: int
+
+    @property
+    def paid_minor(self) -> int:
+        return sum(minor for _, minor in self.payments)
+
+    def sum_since(self, at: datetime) -> int:
+        """Return what was paid from an instant on, with what is approved and not paid yet."""
+        return sum(minor for paid_at, minor in self.payments if paid_at >= at) + self.approved_minor
+
+
+def _load_others(session: ScopedSession, claim: Claim, policy: Policy) -> list[_Other]:
+    query = sa.select(Claim).where(
+        col(Claim.policy_id) == policy.id, col(Claim.id) != claim.id, col(Claim.deleted_at).is_(None)
     )
-    rows = session.execute(query).all()
-    if not rows:
-        return 0, 0
+    claims = session.execute(query).scalars().all()
+    if not claims:
+        return []
     terms = paid_terms.list_paid_terms(session, policy)
     term = _find_term(terms, get_loss_day(claim))
-    same = [row for row in rows if _find_term(terms, get_loss_day(row)) == term]
-    since = sum(row.amount_minor for row in same if row.paid_at >= claim.created_at)
-    return sum(row.amount_minor for row in same), since
+    same = [other for other in claims if _find_term(terms, get_loss_day(other)) == term]
+    made: AnySelect = sa.select(col(ClaimPayment.claim_id), col(ClaimPayment.created_at), AMOUNT).where(
+        col(ClaimPayment.claim_id).in_([other.id for other in same])
+    )
+    paid: dict[UUID, list[tuple[datetime, int]]] = {}
+    for row in session.execute(made):
+        paid.setdefault(row.claim_id, []).append((row.created_at, row.amount_minor))
+    return [_build_other(other, paid.get(other.id, [])) for other in same]
+
+
+def _build_other(claim: Claim, payments: Sequence[tuple[datetime, int]]) -> _Other:
+    """Return another claim; the figure that counts is its offer, once there is one."""
+    is_standing = claim.approved_by is not None and claim.claim_status not in DECIDED
+    figure = claim.offer_amount_minor if claim.claim_status in _OFFERED else claim.approved_amount_minor
+    paid = sum(minor for _, minor in payments)
+    return _Other(claim=claim, payments=payments, approved_minor=max(0, figure - paid) if is_standing else 0)
+
+
+def _find_owed(claim: Claim, others: Sequence[_Other]) -> int | None:
+    """Return what is owed in kobo, less what other claims of the term were paid or approved (contract K5).
+
+    What a lender states as owed knows of what was paid before. A debt that an earlier claim named is never more than
+    that, less what all claims were paid and approved since.
+    """
+    stated = claim_offers.get_amount_owed(claim)
+    if stated is None:
+        return None
+    bounds = [money.to_minor(stated) - sum(other.sum_since(claim.created_at) for other in others)]
+    if claim.credit_life_claim_meta is not None:
+        for earlier in others:
+            debt = claim_offers.get_amount_owed(earlier.claim)
+            is_earlier = earlier.claim.created_at <= claim.created_at and (earlier.payments or earlier.approved_minor)
+            if debt is not None and is_earlier:
+                since = sum(other.sum_since(earlier.claim.created_at) for other in others)
+                bounds.append(money.to_minor(debt) - since)
+    return max(0, min(bounds))
+
+
+def sum_related(session: ScopedSession, claim: Claim) -> RelatedApprovals:
+    """Return what was approved on other claims of this policy, claimant or account within 90 days (contract K5)."""
+    same = [col(Claim.policy_id) == claim.policy_id, col(Claim.claim_owner_email) == claim.claim_owner_email]
+    if claim.claim_owner_phone_number:
+        same.append(col(Claim.claim_owner_phone_number) == claim.claim_owner_phone_number)
+    if claim.account_key is not None:
+        same.append(col(Claim.account_key) == claim.account_key)
+    recent = sa.exists().where(
+        col(Approval.subject_id) == col(Claim.id), col(Approval.approved_at) > clock.now() - RELATED_PERIOD
+    )
+    figure = sa.func.sum(col(Claim.approved_amount_minor))
+    query = sa.select(figure, sa.func.count()).where(
+        sa.or_(*same),
+        col(Claim.id) != claim.id,
+        col(Claim.is_live) == claim.is_live,
+        col(Claim.deleted_at).is_(None),
+        col(Claim.approved_by).is_not(None),
+        recent,
+    )
+    with session.across_distributors():
+        total, number = session.execute(query.select_from(Claim)).one()
+    return RelatedApprovals(amount_minor=int(total or 0), claims=number)
 
 
 def get_loss_day(claim: Any) -> date:
@@ -260,6 +356,16 @@ def get_loss_day(claim: Any) -> date:
 def _find_term(terms: Sequence[PaidTerm], day: date) -> PaidTerm | None:
     """Return the term of a day; the first one for a day outside all of them, so that no payment is left out."""
     return next((term for term in terms if term.start_on <= day < term.expiration_on), terms[0] if terms else None)
+
+
+def find_ceiling(session: ScopedSession, policy: Policy) -> int:
+    """Return the most that claims of a term come to, in kobo: the sum insured, or the ceiling of the product (K6)."""
+    insured = insured_minor(policy)
+    if insured is not None:
+        return insured
+    sale = session.get_one(Purchase, policy.purchase_id)
+    rules = session.get_one(ProductVersion, sale.product_version_id).meta
+    return money.to_minor(Decimal(str(tariff.get_claim_rule(rules, tariff.CLAIM_CEILING))))
 
 
 def insured_minor(policy: Policy) -> int | None:

@@ -10,6 +10,7 @@ from core.services.claims.workflow import chain as claim_chain
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow.chain import Link
 from core.services.claims.workflow.judgement import Judgement
+from core.services.claims.workflow.payments import RelatedApprovals
 from core.services.people.staff import Person
 from core.states import claims as claim_states
 from core.states.claims import CLAIMS_ROLES, Effect, Need, Transition
@@ -44,7 +45,7 @@ def describe_unmet_need(
     if need is claim_states.DOCUMENTS and (absent := submitted.list_missing_documents(claim)):
         return f"{need.words}: {', '.join(name.replace('_', ' ') for name in absent)}"
     if need is claim_states.AUTHORITY and Effect.PAYS in transition.effects:
-        return describe_limit_exceeded(person, claim.offer_amount_minor)
+        return describe_limit_exceeded(person, claim.offer_amount_minor, judgement.related if judgement else None)
     return (
         _describe_against(need, claim, person, judgement)
         or _describe_part(need, person, judgement)
@@ -78,7 +79,11 @@ def _describe_checks(need: Need, person: Person, judgement: Judgement) -> str | 
 def _describe_part(need: Need, person: Person, judgement: Judgement | None) -> str | None:
     """Describe which part of the claim forbids this person another one."""
     describe = _BY_CHAIN.get(need)
-    return None if judgement is None or describe is None else describe(judgement.links, person)
+    if judgement is None:
+        return None
+    if need is claim_states.NOT_OWN and judgement.parties and judgement.parties.is_own(person):
+        return "somebody else: the customer, claimant or payee of this claim has your e-mail, phone or account"
+    return None if describe is None else describe(judgement.links, person)
 
 
 _BY_CHAIN: Final[Mapping[Need, Callable[[Sequence[Link], Person], str | None]]] = {
@@ -103,9 +108,28 @@ def is_met_by_documents(need: Need, claim: Claim) -> bool:
     return need is claim_states.EVIDENCE and bool(submitted.get_meta(claim).get(requirements.SIGNED_DISCHARGE))
 
 
-def describe_limit_exceeded(person: Person, minor: int) -> str | None:
-    """Describe why an amount in kobo exceeds this person's authority; None when it does not."""
-    limit = person.claim_limit_minor
-    if limit is None or minor <= limit or person.has_role("supervisor"):
+def describe_limit_exceeded(person: Person, minor: int, related: RelatedApprovals | None = None) -> str | None:
+    """Describe why an amount in kobo exceeds this person's authority, with what was approved besides; None if not."""
+    limit, besides = person.claim_limit_minor, related.amount_minor if related else 0
+    if limit is None or minor + besides <= limit or person.has_role("supervisor"):
         return None
-    return f"a supervisor: {money.format_naira(minor)} is above the limit of {money.format_naira(limit)}"
+    added = f" with the {money.format_naira(besides)} approved {related.text}" if related and besides else ""
+    return f"a supervisor: {money.format_naira(minor)}{added} is above the limit of {money.format_naira(limit)}"
+
+
+def describe_above_claimed(claim: Claim, person: Person, minor: int) -> str | None:
+    """Describe why an estimate in kobo takes a supervisor: it corrects what was claimed (contract K6)."""
+    claimed = claim_offers.get_amount_claimed(claim)
+    if claimed is None or minor <= money.to_minor(claimed) or person.has_role("supervisor"):
+        return None
+    return (
+        f"a supervisor: {money.format_naira(minor)} is above the {money.format_naira(money.to_minor(claimed))} claimed"
+    )
+
+
+def describe_backdated(person: Person, minor: int, most_minor: int | None) -> str | None:
+    """Describe why an amount in kobo is too much for a loss from before the sale; an admin decides above the limit."""
+    if most_minor is None or minor <= most_minor or "admin" in person.roles:
+        return None
+    most = money.format_naira(most_minor)
+    return f"an admin: the cover was bought after the loss, of which a supervisor approves up to {most}"

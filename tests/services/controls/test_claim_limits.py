@@ -1,0 +1,141 @@
+"""Cover bought after a loss, limits over all claims of a policy, and estimates (contract K1, K5, K6)."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids
+from core.covers.credit_life import CREDIT_LIFE
+from core.errors import InvalidInput, NotAllowed
+from core.services.claims.review import review as claim_review
+from core.services.claims.review.review import ClaimReview
+from core.store.schema.tables import Claim, Policy
+from tests.services.claim_desk import NOON
+from tests.services.claim_office import DESK, Office
+from tests.services.selling import sell
+
+pytestmark = pytest.mark.frozen_at(NOON)
+
+KNOWN = {"incident_date": "2026-11-10"}
+
+
+def review(office: Office, claim_id: UUID) -> ClaimReview:
+    with office.store.reading(DESK) as session:
+        return claim_review.get_review(session, claim_id, person=office.people["sade"])
+
+
+def check(office: Office, claim_id: UUID, key: str) -> tuple[bool | None, str]:
+    return next((each.passed, each.detail) for each in review(office, claim_id).checks if each.key == key)
+
+
+def bought_after_the_loss(office: Office, **changed: Any) -> UUID:
+    """A claim for a loss of three weeks ago on a cover that is sold now, with a start 120 days back."""
+    started = (NOON - timedelta(days=120)).date().isoformat()
+    asked = {"loan_start_date": started, "loan_tenure": 12, "email": "late@x.example", "phone_number": "08035550042"}
+    office.desk.sale = sell(office.store, office.partner, CREDIT_LIFE, **asked)
+    return ids.parse(office.desk.lodge(incident_type="Loss of job", incident_date="2026-10-30", **changed)[0]["id"])
+
+
+def test_cover_that_was_bought_after_the_loss_fails_whenever_it_was_made_to_begin(office: Office) -> None:
+    claim_id = bought_after_the_loss(office)
+    assert check(office, claim_id, "bought") == (False, "Bought on 20 Nov 2026, after the loss")
+    assert check(office, claim_id, "in_force")[0] is True
+    assert "early_claim" in office.claim(claim_id).flags
+    with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: Bought before the loss"):
+        office.move(claim_id, "Approved", by="bola", amount="75000")
+    with pytest.raises(InvalidInput, match=r"reasons\.bought must be given"):
+        office.move(claim_id, "Approved", by="sade", amount="1000", reasons={})
+    with pytest.raises(NotAllowed, match=r"an admin: the cover was bought after the loss.*up to ₦50,000.00"):
+        office.move(claim_id, "Approved", by="sade", amount="50000.01")
+    office.move(claim_id, "Approved", by="sade", amount="50000")
+
+
+def test_waiting_period_counts_from_the_sale_where_that_is_later(office: Office) -> None:
+    with clock.freeze(NOON - timedelta(days=25)):
+        started = (NOON - timedelta(days=120)).date().isoformat()
+        office.desk.sale = sell(
+            office.store, office.partner, CREDIT_LIFE, loan_start_date=started, loan_tenure=12, email="w@x.example"
+        )
+    claim_id = ids.parse(office.desk.lodge(incident_type="Critical illness", incident_date="2026-11-18")[0]["id"])
+    assert check(office, claim_id, "bought")[0] is True
+    assert check(office, claim_id, "waiting") == (False, "30 days from 26 Oct 2026, over on 25 Nov 2026")
+
+
+def test_loss_on_the_day_of_the_sale_is_for_an_officer_to_judge(office: Office) -> None:
+    claim_id = office.lodge(incident_date="2026-08-22")
+    assert check(office, claim_id, "bought") == (None, "Bought on 22 Aug 2026, on the day of the loss")
+
+
+def test_a_limit_counts_what_was_approved_on_the_same_policy_claimant_or_account(office: Office) -> None:
+    first = office.lodge(**KNOWN)
+    office.move(first, "Approved", by="ada", amount="60000")
+    second = office.lodge_again(incident_type="Permanent disability", accidental="false", **KNOWN)
+    office.people["ada"] = replace(office.people["ada"], claim_limit_minor=7_000_000)
+    with pytest.raises(
+        NotAllowed, match=r"₦15,000.00 with the ₦60,000.00 approved on another claim.*is above the limit"
+    ) as refused:
+        office.move(second, "Approved", by="ada", amount="15000")
+    assert "within 90 days" in str(refused.value)
+    with clock.freeze(NOON + timedelta(days=91)):
+        office.move(second, "Approved", by="ada", amount="15000")
+
+
+def test_debt_is_owed_once_on_all_its_claims_together(office: Office) -> None:
+    first = office.lodge(**KNOWN)
+    for status, said in (("Approved", {"amount": "49999"}), ("Offer sent", {}), ("Offer accepted", {})):
+        office.move(first, status, by="sade", **said)
+    with clock.freeze(NOON + timedelta(hours=1)):
+        second = office.lodge_again(incident_type="Permanent disability", at=NOON + timedelta(hours=1), **KNOWN)
+        assert review(office, second).amounts.limits.owed_minor == 2_500_100
+        office.move(first, "Paid", by="ada", payment_reference="ONE")
+        third = office.lodge_again(incident_type="Temporary disability", at=NOON + timedelta(hours=2), **KNOWN)
+        for claim_id in (second, third):
+            assert review(office, claim_id).amounts.limits.owed_minor == 2_500_100
+            with pytest.raises(InvalidInput, match=r"amount must not be above ₦25,001.00, what is still owed after"):
+                office.move(claim_id, "Approved", by="sade", amount="49999")
+
+
+def test_another_incident_of_the_same_policy_within_two_weeks_is_a_line(office: Office) -> None:
+    first = office.lodge(**KNOWN)
+    second = office.lodge_again(incident_type="Permanent disability", **KNOWN)
+    for mine, other in ((first, second), (second, first)):
+        (found,) = review(office, mine).duplicates
+        assert (found.id, found.matches) == (other, ("another incident on this policy within 14 days",))
+        assert check(office, mine, "duplicate")[0] is None
+
+
+def test_an_estimate_names_its_paper_and_one_above_the_claimed_amount_takes_a_supervisor_and_a_note(
+    office: Office,
+) -> None:
+    claim_id = office.lodge(**KNOWN)
+    office.move(claim_id, "Viewed", by="bola")
+    paper = {"estimate_document": "loan_offer_letter"}
+    with pytest.raises(InvalidInput, match="estimate_document must be given"):
+        office.move(claim_id, "Repair estimate submitted", by="bola", amount="60000")
+    with pytest.raises(InvalidInput, match="must be one of the papers of this claim: loan_offer_letter"):
+        office.move(claim_id, "Repair estimate submitted", by="bola", amount="60000", estimate_document="police_report")
+    with pytest.raises(InvalidInput, match=r"note must be given: the estimate is above the ₦75,000.00 claimed"):
+        office.move(claim_id, "Repair estimate submitted", by="sade", amount="450000", **paper)
+    with pytest.raises(NotAllowed, match=r"a supervisor: ₦450,000.00 is above the ₦75,000.00 claimed"):
+        office.move(claim_id, "Repair estimate submitted", by="bola", amount="450000", note="By the shop", **paper)
+    office.move(claim_id, "Repair estimate submitted", by="sade", amount="450000", note="By the shop", **paper)
+    assert (office.log(claim_id)[-1].after or {})["document"] == "loan_offer_letter"
+
+
+def test_a_cover_whose_policy_names_no_sum_has_the_ceiling_of_its_product(office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    with office.store.writing(DESK) as session:
+        policy = session.get_one(Policy, office.claim(claim_id).policy_id)
+        policy.submitted = {name: value for name, value in policy.submitted.items() if name != "loan_amount"}
+        policy.sum_insured_minor = None
+        meta = {**(office.claim(claim_id).credit_life_claim_meta or {}), "pending_repayment_amount": "5000000.00"}
+        meta["loan_amount"] = "5000000.00"
+        session.execute(sa.update(Claim).where(col(Claim.id) == claim_id).values(credit_life_claim_meta=meta))
+    assert review(office, claim_id).amounts.limits.insured_minor == 300_000_000
+    with pytest.raises(InvalidInput, match=r"amount must not be above ₦3,000,000.00, what is insured"):
+        office.move(claim_id, "Approved", by="sade", amount="5000000")
