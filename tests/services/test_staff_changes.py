@@ -90,8 +90,11 @@ def test_somebody_new_chooses_a_password_by_a_link_and_nobody_else_learns_it(off
     assert office.do(invitations.choose_password, ticket, CHOSEN) == bola
     with office.store.reading(SYSTEM) as session:
         assert passwords.verify_password(session, BOLA["email"], CHOSEN) == bola
+    assert office.person("bola").may_approve, "an invitation resets no password"
     with pytest.raises(Unauthorized, match="used"):
         office.do(invitations.choose_password, ticket, CHOSEN)
+    office.do(invitations.choose_password, office.link(bola), f"{CHOSEN} anew")
+    assert not office.person("bola").may_approve, "a link of another admin in place of a password is a reset"
     log = str([entry.model_dump() for entry in office.log()])
     assert CHOSEN not in log
     assert PASSWORD not in log

@@ -124,14 +124,16 @@ def _validate(email: str, name: str, password: str | None) -> NewStaffInput:
 def choose_password(session: ScopedSession, ticket: str, password: str) -> UUID:
     """Set the password of a link's person, and end their open sessions.
 
-    Whoever made the link may have opened it: unless that was the person, they approve nothing for a day.
+    Whoever made the link may have opened it: a person whose password somebody else has reset approves nothing for a
+    day. The first password of an invitation resets none.
 
     Unauthorized when the link is no longer good; InvalidInput for a weak password, and the link stays good.
     """
     row = _get_invited(session, _read_ticket(session, "password", ticket), lock=True)
+    is_first = row.password_hash is None
     row.password_hash = passwords.hash_password(password, email=row.email)
     _redeem(session, "password", ticket)
-    if row.link_by != row.id:
+    if not is_first and row.link_by != row.id:
         passwords.suspend_approvals(row)
     row.link_until = row.link_by = None
     session.flush()

@@ -165,7 +165,8 @@ def _open_session(person: StaffRow, one: SessionFacts) -> None:
     with st.container(border=True, horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         here = " · **this is where you are now**" if one.handle == _here() else ""
         st.markdown(
-            f"{words.badge('Open')} since {words.moment(one.opened_at)} · last seen {words.moment(one.seen_at)}{here}",
+            f"{words.badge('Signed in')} since {words.moment(one.opened_at)}"
+            f" · last seen {words.moment(one.seen_at)}{here}",
             width="content",
         )
         _button(
