@@ -81,7 +81,8 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
 
 INTRODUCTION = """Sell policies of seven insurers. Every answer is an envelope: `responseCode` 1 or 0,
 `responseText`, `data`, and `errorData` on failure. Send `Authorization: Bearer <key>` with every
-request; a test key sees and writes test records only. Every POST takes an `Idempotency-Key`."""
+request; a test key sees and writes test records only. Every POST takes an `Idempotency-Key`. The document offers one
+kind of value for each field; amounts and flags of a JSON body are taken as texts too ("1000.50", "true")."""
 
 _FAILURES = {
     400: "Malformed or invalid input; `errorData` names every broken field.",
