@@ -52,9 +52,8 @@ def has_phone_part(column: Any, text: str) -> Condition:
             (f"+{_NIGERIA}{national}", _NIGERIA + national, f"0{national}") if is_home else (f"+{digits}", digits)
         )
         parts = [_begins(column, each) for each in beginnings]
-    else:
-        parts = [sa.and_(column > "", expressions.mentions(column, digits))]
-    return sa.or_(column.in_(list_spellings(text)), *parts)
+        return sa.or_(column.in_(list_spellings(text)), *parts)
+    return sa.and_(column > "", sa.or_(column.in_(list_spellings(text)), expressions.mentions(column, digits)))
 
 
 def _begins(column: Any, digits: str) -> Condition:
