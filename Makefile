@@ -12,7 +12,7 @@ PYTEST = $(V)/bin/python -m pytest -n $(WORKERS) --dist worksteal
 # Code that is compiled once starts in seconds; some machines forbid Python to keep it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run setup lint types quick test test-everything e2e check format format-check bench house fuzz crash hostile advisories lock image-check release
+.PHONY: help run setup lint types quick test test-everything e2e check format format-check bench house fuzz crash hostile advisories lock image-check release clients
 
 help: ## every target, with a line on each
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-17s%s\n", $$1, $$2}' Makefile
@@ -29,14 +29,16 @@ endef
 
 $(V)/.done: pyproject.toml requirements.lock
 	@$(PY) -c 'import sys; sys.exit("Coverdesk needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
-	@echo "Setting up Coverdesk in $(V), which takes some minutes the first time:"
+	@echo "Setting up Coverdesk in $(V); packages that this machine does not have yet are downloaded:"
 	@echo "  1. an environment of its own for Python"
 	@test -x $(V)/bin/python || $(PY) -m venv $(V)
 	@echo "  2. the installer"
 	@command -v uv >/dev/null || test -x $(V)/bin/uv || $(V)/bin/python -m pip install -q uv >$(SETUP_LOG) 2>&1 || $(STOP)
 	@echo "  3. $$(grep -c == requirements.lock) packages, each checked against the hash in requirements.lock"
 	@VIRTUAL_ENV=$(V) $(UV) pip install -q --require-hashes -r requirements.lock >$(SETUP_LOG) 2>&1 || $(STOP)
+	@echo "  4. Coverdesk itself, compiled, so that every command starts quickly"
 	@VIRTUAL_ENV=$(V) $(UV) pip install -q --no-deps -e . >$(SETUP_LOG) 2>&1 || $(STOP)
+	@$(V)/bin/python -m compileall -q -j 0 core pages app.py
 	@echo "  Done."
 	@touch $@
 
@@ -45,6 +47,7 @@ run: setup ## the working app with a demonstration portfolio; PORT=8501 PURCHASE
 	@COVERDESK_DEMO=true $(V)/bin/coverdesk serve --port $(PORT)
 
 test: setup ## every test that this machine can run
+	@echo "Running every test in $(WORKERS) processes: they collect the tests first, then a line shows each result."
 	@$(PYTEST)
 
 test-everything: setup ## every test on both databases, where `make test` takes PostgreSQL for what differs on it alone
@@ -84,6 +87,12 @@ house: setup ## size of the source, and how much of it runs for one sale and one
 # Every operation fuzzed with 20,000 cases; the ordinary suite tries some 1,000.
 fuzz: setup ## every operation fuzzed with 20,000 cases
 	@COVERDESK_FUZZ_CASES=20000 $(V)/bin/python -m pytest tests/api/test_fuzz.py
+
+# Node makes the client in TypeScript, which make check has too; Java and Go make the one in Go.
+CLIENT_GENERATOR = openapi-generator-cli==7.26.0
+clients: setup ## clients in Python, TypeScript and Go made of the OpenAPI document; each lodges a claim
+	@COVERDESK_GENERATE_CLIENT="$(abspath $(UV)) tool run --from $(CLIENT_GENERATOR) openapi-generator-cli" \
+		$(V)/bin/python -m pytest -n 0 -q -rs tests/api/test_generated_client.py tests/api/test_clients_of_other_languages.py
 
 # The full size: servers and PostgreSQL killed 100 times each, 1,000 rounds of requests that meet; most of an hour.
 crash: setup ## servers and PostgreSQL killed 100 times each, 1,000 races; most of an hour
