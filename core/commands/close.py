@@ -25,6 +25,7 @@ def print_checks(month: Month = "") -> None:
         found = closing.list_checks(session, parse_month(month))
     for check in found:
         verdict = "stands against it" if check.stands_against else "to be looked at" if check.rows else "ok"
+        verdict = check.unproved or verdict
         sys.stdout.write(f"{verdict}\t{len(check.rows)}\t{check.name}\n")
     if any(check.stands_against for check in found):
         raise typer.Exit(1)

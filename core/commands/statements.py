@@ -41,6 +41,10 @@ def list_statements(month: Month = "") -> None:
 def prepare(
     by: Annotated[str, typer.Option(help="E-mail of the person of finance who prepares them.")],
     month: Month = "",
+    *,
+    without_withholding_tax: Annotated[
+        bool, typer.Option(help="State a month for which no rate is on file; nothing is withheld in it.")
+    ] = False,
 ) -> None:
     """Prepare the month for every party that is due; exit code 1 when one was refused."""
     wanted = parse_month(month)
@@ -52,7 +56,8 @@ def prepare(
     refused = 0
     for party, name in due:
         try:
-            transact(_LIVE, partial(statements.prepare, party=party, month=wanted, by=person))
+            work = partial(statements.prepare, party=party, month=wanted, by=person)
+            transact(_LIVE, partial(work, without_withholding=without_withholding_tax))
             out.print(f"{name}: prepared", highlight=False)
         except StateForbids as refusal:
             refused += 1

@@ -18,15 +18,22 @@ from core.ui.kit import dialogs, words
 from core.ui.lists import held_rows, tables
 
 
-def issue_button(month: date) -> None:
+def month_buttons(month: date) -> None:
     with reading(frame.scope()) as session:
-        due = overview.list_due(session, month)
+        due, unsent = overview.list_due(session, month), overview.list_unsent(session, month)
     if due and clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now():
         dialogs.button(
             f"Issue {len(due)} of {month:%B %Y}",
             bordereau_actions.issuing_all(month, len(due)),
             is_primary=True,
             icon=":material/assignment_turned_in:",
+        )
+    if unsent:
+        dialogs.button(
+            f"Mark {len(unsent)} as sent",
+            bordereau_actions.sending_all(month, unsent),
+            is_primary=not due,
+            icon=":material/outgoing_mail:",
         )
 
 
@@ -40,7 +47,7 @@ with reading(frame.scope()) as session:
     months = statement_overview.list_months(session)
 with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
     month = choose_month(months)
-    issue_button(month)
+    month_buttons(month)
 dialogs.run(ROLE)
 with st.skeleton(height=300), reading(frame.scope()) as session:
     rows = overview.list_month(session, month)

@@ -43,6 +43,9 @@ def buttons(month: date, steps: list[months.Step], earlier: date | None) -> None
 
 def check(found: Check) -> None:
     number = len(found.rows)
+    if not number and found.unproved:
+        st.markdown(f":material/remove: {words.plain(found.name)}: {words.plain(found.unproved)}")
+        return
     if not number:
         st.markdown(f":material/check_circle: {words.plain(found.name)}")
         return

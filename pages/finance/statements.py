@@ -66,6 +66,11 @@ if not rows:
 if not is_over:
     st.caption("The month runs still: its drafts move with every sale, and are prepared when it is over.")
 counted(rows)
+if statement_actions.lacks_withholding(month):
+    st.warning(
+        f"No rate of withholding tax is on file for {month:%B %Y}: nothing is withheld of its commissions.",
+        icon=":material/percent:",
+    )
 if for_another:
     st.caption(
         f"You have prepared {words.count(for_another)} of them: somebody else of finance approves"

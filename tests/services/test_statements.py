@@ -364,6 +364,18 @@ def test_the_files_of_a_statement_are_the_same_whenever_they_are_made(
     assert kept[0] == kept[1]
 
 
+def test_a_month_without_a_rate_of_withholding_tax_is_not_stated_silently(finance: Finance, stranger: Partner) -> None:
+    with finance.store.writing(Scope.system()) as session:
+        sales_at(session, stranger.id, datetime(2024, 11, 5, 12, tzinfo=UTC))
+    party, november = Party("distributor", stranger.id), date(2024, 11, 1)
+    with pytest.raises(StateForbids, match="No rate of withholding tax is on file for November 2024"):
+        finance.do(statements.prepare, party, november, by="funmi")
+    made = finance.do(statements.prepare, party, november, by="funmi", without_withholding=True)
+    paper = one(finance, made).paper
+    assert paper.withheld_minor == 0
+    assert "none was withheld" in paper.facts["said"]["Withholding tax"]
+
+
 def test_the_store_itself_refuses_other_figures_and_one_person_in_both_roles(finance: Finance, party: Party) -> None:
     (made,) = prepared(finance, party, AUGUST)
     maker = finance.people["funmi"].id

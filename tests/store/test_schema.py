@@ -58,12 +58,13 @@ def test_a_store_that_no_migration_leads_from_is_left_as_it_is(store: Store, ver
 
 
 def test_a_drafted_migration_follows_the_newest(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    newest, highest = versions.newest(), max(versions.known_versions())
     shutil.copytree(versions.MIGRATIONS, tmp_path / "migrations")
     monkeypatch.setattr(versions, "MIGRATIONS", tmp_path / "migrations")
     migrating.draft(store, "nothing new")
     (drafted,) = (tmp_path / "migrations" / "versions").glob("*_nothing_new.py")
-    assert int(drafted.name[:4]) == int(max(versions.known_versions())) + 1
-    assert f"down_revision = {versions.newest()!r}" in drafted.read_text()
+    assert int(drafted.name[:4]) == int(highest) + 1
+    assert f"down_revision = {newest!r}" in drafted.read_text()
 
 
 @pytest.mark.parametrize(

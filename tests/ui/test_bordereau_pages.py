@@ -27,11 +27,14 @@ def finance(store: Store, partner: Partner) -> Finance:
 
 def test_a_month_is_issued_sent_and_queried_and_policies_name_it(finance: Finance, screen: Screen) -> None:
     at = open_page(screen, finance, LIST, month="2026-08")
-    assert "Bordereaux are overdue" in at.error[0].value
+    assert "August 2026, due 10 Sep 2026: has to be issued and sent" in at.error[0].value
     assert set(lists(at)[0]["State"]) == {"Draft"}
     label = next(button.label for button in at.button if button.label.startswith("Issue "))
     confirm(press(at, label))
     assert "bordereaux are issued" in texts(at)
+    assert "August 2026, due 10 Sep 2026: issued, and has to be sent" in at.error[0].value
+    assert "has to be issued" not in at.error[0].value.partition("; and")[0]
+    assert all(due.endswith("overdue: send it") for due in lists(at)[0]["Due"])
     place = list(lists(at)[0]["Kind"]).index("Premium")
     follow(at, row_links(at)[place])
     confirm(press(at, "Mark as sent"))
@@ -44,6 +47,15 @@ def test_a_month_is_issued_sent_and_queried_and_policies_name_it(finance: Financ
     policy = next(each for each in finance.rows(from_="2026-08-01", to="2026-08-31") if each.provider == row.party)
     said = texts(open_page(screen, finance, "policies/policy.py", by="oye", id=str(policy.policy_id), tab="money"))
     assert f"Reported by bordereau {row.number} of August 2026 (queried)" in said
+
+
+def test_the_issued_bordereaux_of_a_month_are_marked_as_sent_at_once(finance: Finance, screen: Screen) -> None:
+    at = open_page(screen, finance, LIST, month="2026-08")
+    drafts = len(lists(at)[0]["State"])
+    confirm(press(at, f"Issue {drafts} of August 2026"))
+    confirm(press(at, f"Mark {drafts} as sent"))
+    assert set(lists(at)[0]["State"]) == {"Sent"}
+    assert "August 2026" not in (at.error[0].value if at.error else "")
 
 
 def test_a_draft_says_which_month_comes_first_and_wrong_addresses_are_explained(

@@ -11,13 +11,15 @@ from sqlmodel import col
 from core import clock, money
 from core.errors import NotFound
 from core.services.admin import store_check
-from core.services.finance import movements
+from core.services.finance import movements, parties
 from core.services.finance.bordereaux import overview as bordereau_overview
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.filter import MovementFilter
 from core.services.finance.payments import balances
+from core.services.finance.reconciling import our_side
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.statements import overview as statement_overview
+from core.services.people import role_grants
 from core.services.windows import Window
 from core.store.access import ScopedSession
 from core.store.schema.tables import Adjustment, Movement, Policy, Product, ProductVersion
@@ -25,6 +27,7 @@ from core.store.schema.tables import Adjustment, Movement, Policy, Product, Prod
 # In kobo: single movements above it are looked at.
 LARGE_MINOR: Final = 500_000_000
 _LATE_DAYS: Final = 14
+_EXPLAINED: Final = "Every difference of a reconciliation is explained"
 _SHOWN: Final = 50
 
 
@@ -32,12 +35,14 @@ _SHOWN: Final = 50
 class Check:
     """One line of the check list with its rows in words; a blocking one has to have none.
 
-    The rows of the others are looked at by whoever closes the month, who says so.
+    The rows of the others are looked at by whoever closes the month, who says so. `unproved` says why a line without
+    rows proves nothing.
     """
 
     name: str
     is_blocking: bool
     rows: tuple[str, ...]
+    unproved: str = ""
 
     @property
     def stands_against(self) -> bool:
@@ -52,10 +57,16 @@ def run(session: ScopedSession, month: date, *, faults: list[str]) -> list[Check
     blocking += [(name, rows(session, window)) for name, rows in _BLOCKING.items()]
     reviewed = [(name, rows(session, window)) for name, rows in _REVIEWED.items()]
     return [
-        Check(name=name, is_blocking=is_blocking, rows=_some(rows))
+        Check(name=name, is_blocking=is_blocking, rows=_some(rows), unproved=_find_unproved(session, name, month))
         for found, is_blocking in ((blocking, True), (reviewed, False))
         for name, rows in found
     ]
+
+
+def _find_unproved(session: ScopedSession, name: str, month: date) -> str:
+    if name != _EXPLAINED or reconciliation_reading.list_reconciliations(session, month=month):
+        return ""
+    return "no file was reconciled with this month"
 
 
 def find_faults(session: ScopedSession) -> list[str]:
@@ -114,6 +125,18 @@ def _differences(session: ScopedSession, window: Window) -> Iterator[str]:
             yield f"{row.party}, {row.file_name}: {row.unexplained} not explained"
 
 
+def _unreconciled(session: ScopedSession, window: Window) -> Iterator[str]:
+    """Whoever has money of the month on our side, and no file that it was compared with."""
+    done = {row.provider_id for row in reconciliation_reading.list_reconciliations(session, month=window.start)}
+    query = sa.select(col(Movement.provider_id)).where(*window.span.on(col(Movement.created_at))).distinct()
+    moved = set(session.execute(query).scalars())
+    for party, name in parties.list_parties(session):
+        if party.account == "provider" and party.id in moved - done:
+            yield f"{name}: no file of {window.start:%B %Y} was reconciled"
+    if None not in done and our_side.list_payments(session, window):
+        yield f"Our bank: no file of {window.start:%B %Y} was reconciled"
+
+
 def _bordereaux(session: ScopedSession, window: Window) -> Iterator[str]:
     for row in bordereau_overview.list_month(session, window.start):
         if row.bordereau_id is None:
@@ -163,18 +186,25 @@ def _adjustments(session: ScopedSession, window: Window) -> Iterator[str]:
         yield f"{money.format_naira(row.total_minor)} on {clock.to_lagos_day(row.created_at)}: {row.reason}"
 
 
+def _accounts(session: ScopedSession, window: Window) -> Iterator[str]:
+    start, end = clock.lagos_midnight(window.start), clock.lagos_midnight(window.end)
+    yield from role_grants.list_unconfirmed(session, since=start, until=end)
+
+
 _Rows = Callable[[ScopedSession, Window], Iterator[str]]
 _BLOCKING: Final[dict[str, _Rows]] = {
     "Tiles, movements and exports have the same totals": _totals,
     "No sale awaits its insurer for more than 14 days": _pending,
     "No refund has been unpaid for more than 14 days": _refunds,
-    "Every difference of a reconciliation is explained": _differences,
+    _EXPLAINED: _differences,
     "Every bordereau is issued": _bordereaux,
     "Every statement is approved and none is in dispute": _statements,
 }
 _REVIEWED: Final[dict[str, _Rows]] = {
+    "Insurers and banks whose file was not reconciled": _unreconciled,
     "Negative balances": _negative,
     "Rates that changed in the month": _rates,
     "Movements above 5,000,000 naira": _large,
     "Adjustments by hand": _adjustments,
+    "Accounts changed without a second admin": _accounts,
 }

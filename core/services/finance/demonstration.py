@@ -126,7 +126,7 @@ def _state(session: ScopedSession, month: date, to_wait: date) -> int:
     for party, _ in statements.list_due(session, month):
         if statements.find_due_month(session, party) != month:
             continue
-        made = statements.prepare(session, party, month, by=maker)
+        made = statements.prepare(session, party, month, by=maker, without_withholding=True)
         number += 1
         if month == to_wait:
             continue

@@ -18,7 +18,7 @@ class MonthTax:
     vat_bp: int = 0
     withheld_bp: int = 0
     vat_source: str = "No VAT: the payee does not charge it"
-    withheld_source: str = "No rate of withholding tax is on file for this month"
+    withheld_source: str = "No rate of withholding tax is on file for this month: none was withheld"
 
 
 NO_TAX = MonthTax(vat_source="None on this account", withheld_source="None on this account: premium is exempt")
@@ -34,6 +34,11 @@ def get_rate(session: ScopedSession, kind: str, on: date) -> TaxRate | None:
     )
     found: TaxRate | None = session.execute(query).scalar_one_or_none()
     return found
+
+
+def lacks_withholding(session: ScopedSession, month: date) -> bool:
+    """Return True for a month before the first rate of withholding tax, in which nothing can be withheld."""
+    return get_rate(session, "withholding", month) is None
 
 
 def assess(session: ScopedSession, terms: Agreement | None, month: date, commission_minor: int) -> MonthTax:

@@ -112,7 +112,7 @@ def _buttons(person: StaffRow, by: Person) -> None:
             "Enable",
             "lock_open",
             lambda session, by: account_changes.enable_person(session, person.id, by=by),
-            "Enabled.",
+            "Enabled, or proposed to another admin where the account moves money.",
         )
         return
     if settings().passwords:
@@ -133,7 +133,7 @@ def _buttons(person: StaffRow, by: Person) -> None:
         )
         disable = admin_writes.doing(
             lambda session, by: account_changes.disable_person(session, person.id, by=by),
-            "Disabled.",
+            "Proposed: another admin confirms it." if "admin" in person.roles else "Disabled.",
             then=staff_form.forget,
         )
         st.button("Disable the account", type="primary", key="person.disable", on_click=disable)
@@ -165,7 +165,8 @@ def _open_session(person: StaffRow, one: SessionFacts) -> None:
     with st.container(border=True, horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         here = " · **this is where you are now**" if one.handle == _here() else ""
         st.markdown(
-            f"{words.badge('Open')} since {words.moment(one.opened_at)} · last seen {words.moment(one.seen_at)}{here}",
+            f"{words.badge('Signed in')} since {words.moment(one.opened_at)}"
+            f" · last seen {words.moment(one.seen_at)}{here}",
             width="content",
         )
         _button(
@@ -198,6 +199,11 @@ def _button(label: str, icon: str, work: Work[object], said: str, *, key: str | 
 
 def _make_link(person: StaffRow) -> None:
     try:
-        keep_link(admin_writes.write(lambda session, by: invitations.create_password_link(session, person.id, by=by)))
+        link = admin_writes.write(lambda session, by: invitations.create_password_link(session, person.id, by=by))
     except CoverdeskError as error:
         admin_writes.refuse(error)
+        return
+    if link:
+        keep_link(link)
+    else:
+        admin_writes.keep_message("Proposed: another admin confirms it, and gets the link.")

@@ -1,5 +1,6 @@
 """Issuing bordereaux and moving one on, each confirmed in a dialog."""
 
+from collections.abc import Sequence
 from datetime import date
 from functools import partial
 from uuid import UUID
@@ -7,11 +8,11 @@ from uuid import UUID
 from core.errors import StateForbids
 from core.services.finance.bordereaux import issuing, overview
 from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
-from core.states.bordereaux import Transition
+from core.states.bordereaux import BordereauState, Transition
 from core.store.access import store, transact
 from core.ui.finance.finance_writes import ROLE, made, submitted
 from core.ui.frame import frame
-from core.ui.kit import dialogs
+from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
 
@@ -38,6 +39,30 @@ def issuing_all(month: date, number: int) -> Decision:
         says=f"{number} are frozen, each with the next number of its insurer and a hash. A row that comes later goes"
         " into the next one.",
         confirm="Issue them",
+        act=act,
+    )
+
+
+def sending_all(month: date, rows: Sequence[BordereauRow]) -> Decision:
+    """Return the dialog that marks the issued bordereaux of a month as sent."""
+
+    def act() -> str:
+        by, scope, done, refusals = frame.require(ROLE), frame.scope(), 0, []
+        for row in rows:
+            try:
+                transact(scope, partial(issuing.move, bordereau_id=row.id, to=BordereauState.SENT, by=by))
+                done += 1
+            except StateForbids as refusal:
+                refusals.append(f"{row.number} of {row.party}: {refusal}")
+        if not done and refusals:
+            raise StateForbids(refusals[0])
+        return f"{done} bordereaux are sent." + (f" {len(refusals)} were not: {refusals[0]}." if refusals else "")
+
+    return Decision(
+        title=f"Mark {len(rows)} of {month:%B %Y} as sent",
+        icon="outgoing_mail",
+        says=", ".join(f"**{row.number}** to {words.plain(row.party)}" for row in rows) + ".",
+        confirm="Mark them as sent",
         act=act,
     )
 

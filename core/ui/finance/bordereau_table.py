@@ -5,6 +5,13 @@ from core.ui.kit import words
 from core.ui.lists import columns, held_rows
 from core.ui.lists.tables import Table
 
+
+def _due(row: BordereauSummary) -> str:
+    if not row.is_overdue:
+        return words.day(row.due_on)
+    return f"{words.day(row.due_on)}, overdue: {'send it' if row.bordereau_id else 'issue it'}"
+
+
 BORDEREAUX: Table[BordereauSummary] = held_rows.sortable(
     Table(
         name="bordereaux",
@@ -21,8 +28,8 @@ BORDEREAUX: Table[BordereauSummary] = held_rows.sortable(
             "main": columns.naira("Gross premium, or incurred", lambda row: row.main_minor),
             "due": columns.text(
                 "Due",
-                lambda row: f"{words.day(row.due_on)}{', overdue' if row.is_overdue else ''}",
-                170,
+                _due,
+                190,
                 sort_key=lambda row: row.due_on,
             ),
         },

@@ -19,7 +19,7 @@ def overdue_bordereaux() -> None:
         return
     named = [
         f"{words.plain(each.party)}, {KIND_NAMES[each.kind].lower()} of {each.month:%B %Y},"
-        f" due {words.day(each.due_on)}"
+        f" due {words.day(each.due_on)}: {each.missing}"
         for each in sorted(found, key=lambda each: each.due_on)[:_NAMED]
     ]
     more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""

@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from core.errors import NotAllowed, StateForbids
+from core.services.finance import tax
 from core.services.finance.parties import Party
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
@@ -22,6 +23,18 @@ from core.ui.kit.dialogs import Decision
 MOVES_OF_MANY: Final = {"Approved": "Approve {}", "Sent": "Mark {} as sent"}
 
 
+def lacks_withholding(month: date) -> bool:
+    """Return True for a month for which no rate of withholding tax is on file."""
+    with store().reading(frame.scope()) as session:
+        return tax.lacks_withholding(session, month)
+
+
+def _warn(month: date) -> str:
+    """Return what a dialog says before a month without a rate is stated."""
+    said = f"**No rate of withholding tax is on file for {month:%B %Y}: nothing is withheld of the commissions.**\n\n"
+    return said if lacks_withholding(month) else ""
+
+
 def preparing_all(month: date) -> Decision:
     """Return the dialog that prepares a month for every party that has something to state."""
 
@@ -32,9 +45,10 @@ def preparing_all(month: date) -> Decision:
     return Decision(
         title=f"Prepare the statements of {month:%B %Y}",
         icon="draw",
-        says="Each is frozen with the next number of its party and a hash. Somebody else of finance approves it."
+        says=_warn(month)
+        + "Each is frozen with the next number of its party and a hash. Somebody else of finance approves it."
         " A month of a hundred thousand movements takes about a minute.",
-        confirm="Prepare them",
+        confirm="Prepare them without withholding tax" if lacks_withholding(month) else "Prepare them",
         act=act,
     )
 
@@ -44,7 +58,9 @@ def prepare_month(month: date) -> tuple[int, list[str]]:
     by = frame.require(ROLE)
     with store().reading(frame.scope()) as session:
         due = statements.list_due(session, month)
-    return _run_each((name, partial(statements.prepare, party=party, month=month, by=by)) for party, name in due)
+    # The dialog has said so.
+    work = partial(statements.prepare, month=month, by=by, without_withholding=lacks_withholding(month))
+    return _run_each((name, partial(work, party=party)) for party, name in due)
 
 
 def moving_all(month: date, to: str, rows: Sequence[StatementRow]) -> Decision:
@@ -102,10 +118,12 @@ def preparing(party: Party, month: date) -> Decision:
     return Decision(
         title=f"Prepare {month:%B %Y}",
         icon="draw",
-        says="It is frozen with the next number of the party and a hash. Somebody else of finance approves it.",
-        confirm="Prepare it",
+        says=f"{_warn(month)}It is frozen with the next number of the party and a hash. Somebody else of finance"
+        " approves it.",
+        confirm="Prepare it without withholding tax" if lacks_withholding(month) else "Prepare it",
         act=lambda: made(
-            lambda session, by: statements.prepare(session, party, month, by=by), "The statement is prepared."
+            lambda session, by: statements.prepare(session, party, month, by=by, without_withholding=True),
+            "The statement is prepared.",
         ),
     )
 

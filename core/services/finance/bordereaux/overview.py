@@ -10,7 +10,7 @@ from core import clock
 from core.services.finance import agreements, parties
 from core.services.finance.bordereaux import issuing
 from core.services.finance.bordereaux import reading as bordereau_reading
-from core.services.finance.bordereaux.reading import KIND_NAMES
+from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
 from core.services.finance.parties import Party
 from core.states.bordereaux import TOLD
 from core.store.access import ScopedSession
@@ -51,12 +51,18 @@ class BordereauSummary:
 
 
 class Overdue(NamedTuple):
-    """An insurer that waits for a bordereau, since which day, and the first month of it."""
+    """An insurer that waits for a bordereau: its first month, since which day, and whether it is issued already."""
 
     party: str
     kind: str
     month: date
     due_on: date
+    is_issued: bool
+
+    @property
+    def missing(self) -> str:
+        """The step that it lacks, in words."""
+        return "issued, and has to be sent" if self.is_issued else "has to be issued and sent"
 
 
 def list_month(session: ScopedSession, month: date) -> list[BordereauSummary]:
@@ -86,6 +92,11 @@ def list_month(session: ScopedSession, month: date) -> list[BordereauSummary]:
     return found
 
 
+def list_unsent(session: ScopedSession, month: date) -> list[BordereauRow]:
+    """List the bordereaux of a month that are issued and have to be sent."""
+    return [row for row in bordereau_reading.list_bordereaux(session, month=month) if row.state not in TOLD]
+
+
 def list_due(session: ScopedSession, month: date) -> list[tuple[UUID, str, str]]:
     """List the insurers and kinds whose next bordereau is of this month: id, name and kind."""
     return [
@@ -105,11 +116,11 @@ def list_overdue(session: ScopedSession) -> list[Overdue]:
     found = []
     for provider_id, name in _insurers(session):
         for kind in issuing.KINDS:
-            months = [issuing.find_due_month(session, provider_id, kind), unsent.get((provider_id, kind))]
-            month = min((each for each in months if each), default=None)
+            # Issued ones lie before the next that is to be issued.
+            month = unsent.get((provider_id, kind)) or issuing.find_due_month(session, provider_id, kind)
             due = _due_on(session, provider_id, month) if month else None
             if month and due and clock.today() > due:
-                found.append(Overdue(name, kind, month, due))
+                found.append(Overdue(name, kind, month, due, (provider_id, kind) in unsent))
     return found
 
 

@@ -31,6 +31,7 @@ class ReconciliationRow:
 
     id: UUID
     kind: str
+    provider_id: UUID | None
     party: str
     month: date
     file_name: str
@@ -180,9 +181,9 @@ def _query() -> AnySelect:
 
 
 _COPIED: Final = (
-    *("id", "kind", "month", "file_name", "sha256", "columns", "amount_is", "tolerance_minor", "timing_days"),
-    *("ours_rows", "theirs_rows", "matched_rows", "ours_minor", "theirs_minor", "tolerated_minor", "made_at"),
-    *("passed_rows", "passed_minor"),
+    *("id", "kind", "provider_id", "month", "file_name", "sha256", "columns", "amount_is", "tolerance_minor"),
+    *("timing_days", "ours_rows", "theirs_rows", "matched_rows", "ours_minor", "theirs_minor", "tolerated_minor"),
+    *("made_at", "passed_rows", "passed_minor"),
 )
 
 

@@ -72,11 +72,14 @@ class _Sums:
         return self.net_minor - commissions - self.vat_minor + self.withheld_minor
 
 
-def prepare(session: ScopedSession, party: Party, month: date, *, by: Person) -> UUID:
+def prepare(
+    session: ScopedSession, party: Party, month: date, *, by: Person, without_withholding: bool = False
+) -> UUID:
     """Freeze the statement of a party's month, which has to be over, and return its id.
 
     StateForbids says that the month runs still, is stated already, or that another one comes first: each opens with
-    the balance at which the one before closed.
+    the balance at which the one before closed. A commission of a month for which no rate of withholding tax is on file
+    is stated by whoever says that nothing is withheld of it.
     """
     require_finance(by)
     window = Window(month, clock.add_months(month, 1))
@@ -84,6 +87,8 @@ def prepare(session: ScopedSession, party: Party, month: date, *, by: Person) ->
     statement_id, position, sums = ids.new(), 0, _Sums()
     terms = agreements.get_in_force(session, party, window.last)
     unstated = statement_lines.measure(session, party, window)
+    if not without_withholding:
+        _refuse_without_rate(session, party, month, unstated.commission_minor)
     taxed = _assess(session, party, terms, month, unstated.commission_minor)
     collects = terms.collects if terms else "platform"
     for lines in statement_lines.stream(session, party, window, tax=taxed, collects=collects, rows=unstated.rows):
@@ -185,6 +190,14 @@ def _assess(
     session: ScopedSession, party: Party, terms: Agreement | None, month: date, commission_minor: int
 ) -> MonthTax:
     return tax.NO_TAX if party.account == "provider" else tax.assess(session, terms, month, commission_minor)
+
+
+def _refuse_without_rate(session: ScopedSession, party: Party, month: date, commission_minor: int) -> None:
+    if party.account == "distributor" and commission_minor > 0 and tax.lacks_withholding(session, month):
+        raise StateForbids(
+            f"No rate of withholding tax is on file for {month:%B %Y}: it is stated once somebody says that nothing is"
+            " withheld"
+        )
 
 
 def _row(statement_id: UUID, party: Party, position: int, line: Line) -> dict[str, Any]:
