@@ -12,7 +12,7 @@ PYTEST = $(V)/bin/python -m pytest -n $(WORKERS) --dist worksteal
 # Code that is compiled once starts in seconds; some machines forbid Python to keep it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run setup lint types quick test test-everything e2e check format format-check bench house fuzz crash hostile advisories lock image-check release
+.PHONY: help run setup lint types quick test test-everything e2e check format format-check bench house fuzz crash hostile advisories lock image-check release clients
 
 help: ## every target, with a line on each
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-17s%s\n", $$1, $$2}' Makefile
@@ -84,6 +84,12 @@ house: setup ## size of the source, and how much of it runs for one sale and one
 # Every operation fuzzed with 20,000 cases; the ordinary suite tries some 1,000.
 fuzz: setup ## every operation fuzzed with 20,000 cases
 	@COVERDESK_FUZZ_CASES=20000 $(V)/bin/python -m pytest tests/api/test_fuzz.py
+
+# Node makes the client in TypeScript, which make check has too; Java and Go make the one in Go.
+CLIENT_GENERATOR = openapi-generator-cli==7.26.0
+clients: setup ## clients in Python, TypeScript and Go made of the OpenAPI document; each lodges a claim
+	@COVERDESK_GENERATE_CLIENT="$(abspath $(UV)) tool run --from $(CLIENT_GENERATOR) openapi-generator-cli" \
+		$(V)/bin/python -m pytest -n 0 -q -rs tests/api/test_generated_client.py tests/api/test_clients_of_other_languages.py
 
 # The full size: servers and PostgreSQL killed 100 times each, 1,000 rounds of requests that meet; most of an hour.
 crash: setup ## servers and PostgreSQL killed 100 times each, 1,000 races; most of an hour

@@ -18,6 +18,7 @@ READ_ELSEWHERE: Final = frozenset(
             "VERIFY_KEY",
             "TESTS_REQUIRE",
             "TESTS_DATABASES",
+            "GENERATE_CLIENT",
             "BENCH_EMAIL",
             "BENCH_FOLDER",
             "BENCH_ONLY",

@@ -82,6 +82,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
 
     demo: bool = False
+    one_admin: bool = False
     demo_password: SecretStr = SecretStr("coverdesk-demo")
     secret_key: SecretStr = SecretStr("")
     database_url: DatabaseUrl = Field(default_factory=_default_database)

@@ -12,7 +12,7 @@ from typing import TypeVar
 import structlog
 
 from core import metrics, trace
-from core.dispatch.lines import DispatchLines
+from core.dispatch.lines import SLOW_LOOK_SECONDS, DispatchLines, Wakeups
 from core.errors import CoverdeskError, InvalidInput, StateForbids, StoreUnavailable
 from core.insurers.answers import InsurerAnswer
 from core.insurers.client import CallLimits, InsurerClient
@@ -29,7 +29,7 @@ log = structlog.get_logger("coverdesk.worker")
 T = TypeVar("T")
 # None: an error on our side, not the insurer's.
 Outcome = InsurerAnswer | InsurerFault | None
-_POLL_SECONDS = 1.0
+_RETRY_SECONDS = 1.0
 INTERNAL_ERROR = "Something broke here while the insurer was asked: the log says where"
 
 
@@ -42,7 +42,8 @@ class Worker:
         self._store = store
         self._limits = limits
         self._concurrency = concurrency
-        self._dispatch = DispatchLines(store)
+        self._wakeups = Wakeups()
+        self._dispatch = DispatchLines(store, wakeups=self._wakeups)
         self._stopping = threading.Event()
         self._wake: Callable[[], object] = lambda: None
         self._thread: threading.Thread | None = None
@@ -81,6 +82,7 @@ class Worker:
         async with InsurerClient(self._limits) as client, asyncio.TaskGroup() as lines:
             if not until_idle:
                 lines.create_task(self._beat(stopped))
+                lines.create_task(self._wakeups.follow(self._store, self._stopping))
             lines.create_task(self._dispatch.run(stopped, until_idle=until_idle))
             for insurer in await self._wait_for_insurers(stopped):
                 lines.create_task(self._process_insurer(client, insurer, stopped, until_idle=until_idle))
@@ -92,7 +94,7 @@ class Worker:
                 return await asyncio.to_thread(self._list_connected)
             except StoreUnavailable:
                 log.warning("store not available")
-                await asyncio.wait({stop := asyncio.create_task(stopped.wait())}, timeout=_POLL_SECONDS)
+                await asyncio.wait({stop := asyncio.create_task(stopped.wait())}, timeout=_RETRY_SECONDS)
                 stop.cancel()
         return []
 
@@ -105,7 +107,8 @@ class Worker:
     ) -> None:
         """Process one insurer: keep up to its limit of policies in flight, until idle or stopped."""
         in_flight: set[asyncio.Task[None]] = set()
-        stop = asyncio.create_task(stopped.wait())
+        written = self._wakeups.add(asyncio.Event())
+        woken = asyncio.create_task(written.wait())
         while not stopped.is_set():
             # Lease in batches: one transaction for several policies instead of one each.
             capacity = self._concurrency - len(in_flight)
@@ -113,10 +116,14 @@ class Worker:
             in_flight |= {asyncio.create_task(self._send_policy(client, job)) for job in jobs}
             if until_idle and not in_flight:
                 break
-            # A sale from another process is noticed after at most a second.
-            done, _ = await asyncio.wait({stop, *in_flight}, timeout=_POLL_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(
+                {woken, *in_flight}, timeout=SLOW_LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED
+            )
             in_flight -= done
-        stop.cancel()
+            if woken in done:
+                written.clear()
+                woken = asyncio.create_task(written.wait())
+        woken.cancel()
         if in_flight:
             await asyncio.wait(in_flight)
 

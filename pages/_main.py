@@ -22,6 +22,7 @@ with unavailable.explain_refusals():
     demonstration.banner()
     frame.name_tab(page.title.partition(" (")[0] if page else "Sign in")
     if page is None:
+        navigation.take_away()
         sign_in_gate.draw(frame.LOGO)
     else:
         with run_times.measure_run(page.url_path):

@@ -1,8 +1,11 @@
 """The lines of a worker beside the insurers': events, webhooks and e-mail, each a queue of its own (contract W1)."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
 from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 import structlog
 
@@ -17,19 +20,53 @@ _log = structlog.get_logger("coverdesk.worker")
 J = TypeVar("J")
 T = TypeVar("T")
 
-# A receiver is told within a second of the commit; the look itself reads a few rows.
-LOOK_SECONDS = 0.2
+# What time alone has made due, as a second try, and what was written unnoticed is found by such a look.
+SLOW_LOOK_SECONDS = 5.0
+# Commits that follow each other are looked at together.
+_REST_SECONDS = 0.05
+_REOPEN_SECONDS = 1.0
 _TOGETHER_SECONDS = 0.01
 _MAIL_AT_ONCE = 4
 _PURGE_SECONDS = 3_600.0
 _AUTOMATION_SECONDS = 60.0
 
 
+class Wakeups:
+    """Wakes every line of a worker when something was committed, and when the worker is to stop."""
+
+    def __init__(self) -> None:
+        self._events = WeakSet[asyncio.Event]()
+
+    def add(self, event: asyncio.Event) -> asyncio.Event:
+        """Set this event too; whoever waits for it clears it."""
+        self._events.add(event)
+        return event
+
+    def wake(self) -> None:
+        """Let every line look now."""
+        for event in self._events:
+            event.set()
+
+    async def follow(self, store: Store, stopping: threading.Event) -> None:
+        """Wake the lines after each commit of any process until the worker is to stop; then once more."""
+        while not stopping.is_set():
+            await _guarded(self._follow, store, stopping)
+            await asyncio.to_thread(stopping.wait, _REOPEN_SECONDS)
+        self.wake()
+
+    async def _follow(self, store: Store, stopping: threading.Event) -> None:
+        with closing(store.watch_commits()) as watch:
+            while not stopping.is_set():
+                if await asyncio.to_thread(watch.wait, stopping):
+                    self.wake()
+                    await asyncio.sleep(_REST_SECONDS)
+
+
 class DispatchLines:
     """Everything that a worker does beside insurers; `run` ends when asked to stop, or when nothing is due."""
 
-    def __init__(self, store: Store, *, limits: SendLimits = SendLimits()) -> None:
-        self._store, self._limits = store, limits
+    def __init__(self, store: Store, *, limits: SendLimits = SendLimits(), wakeups: Wakeups | None = None) -> None:
+        self._store, self._limits, self._wakeups = store, limits, wakeups or Wakeups()
         self._mail = _Line(
             _MAIL_AT_ONCE, lambda limit: mail.lease_due(store, limit), lambda job: mail.deliver(store, job)
         )
@@ -41,6 +78,8 @@ class DispatchLines:
                 await self._drain(client)
                 return
             deliveries = self._build_webhook_line(client)
+            for line in (deliveries, self._mail):
+                self._wakeups.add(line.changed)
             async with asyncio.TaskGroup() as lines:
                 lines.create_task(self._follow_log(stopped, deliveries))
                 lines.create_task(self._purge(stopped))
@@ -65,7 +104,10 @@ class DispatchLines:
         )
 
     async def _follow_log(self, stopped: asyncio.Event, deliveries: "_Line[DeliveryJob, webhooks.Sent]") -> None:
-        while not await _wait(stopped, LOOK_SECONDS):
+        written = self._wakeups.add(asyncio.Event())
+        while not stopped.is_set():
+            await wait(written, SLOW_LOOK_SECONDS)
+            written.clear()
             if await _guarded(asyncio.to_thread, self._catch_up):
                 deliveries.wake()
 
@@ -75,14 +117,14 @@ class DispatchLines:
     async def _automate(self, stopped: asyncio.Event) -> None:
         while not stopped.is_set():
             await self._run_automations()
-            await _wait(stopped, _AUTOMATION_SECONDS)
+            await wait(stopped, _AUTOMATION_SECONDS)
 
     async def _run_automations(self) -> None:
         for job in automations.JOBS:
             await _guarded(asyncio.to_thread, job, self._store)
 
     async def _purge(self, stopped: asyncio.Event) -> None:
-        while not await _wait(stopped, _PURGE_SECONDS):
+        while not await wait(stopped, _PURGE_SECONDS):
             await _guarded(asyncio.to_thread, self._store.transact, Scope.system(), webhook_log.purge)
 
 
@@ -99,25 +141,25 @@ class _Line(Generic[J, T]):
         self._at_once, self._lease, self._send, self._record = at_once, lease, send, record
         self._finished: asyncio.Queue[T] = asyncio.Queue()
         self._outstanding = 0
-        self._changed = asyncio.Event()
+        self.changed = asyncio.Event()
 
     def wake(self) -> None:
         """Look for due jobs now."""
-        self._changed.set()
+        self.changed.set()
 
     async def run(self, stopped: asyncio.Event) -> None:
         """Work until stopped, and finish what began."""
         async with asyncio.TaskGroup() as tasks:
             recorder = tasks.create_task(self._record_finished())
             while not stopped.is_set() or self._outstanding:
-                self._changed.clear()
+                self.changed.clear()
                 free = 0 if stopped.is_set() else self._at_once - self._outstanding
                 jobs = await _leased(self._lease, free) if free else []
                 self._outstanding += len(jobs)
                 for job in jobs:
                     tasks.create_task(self._work(job))
                 if not jobs:
-                    await _wait(self._changed, LOOK_SECONDS)
+                    await wait(self.changed, SLOW_LOOK_SECONDS)
             recorder.cancel()
 
     async def _work(self, job: J) -> None:
@@ -148,7 +190,7 @@ async def _guarded(call: Callable[..., Awaitable[T]], *given: Any) -> T | None:
         return None
 
 
-async def _wait(event: asyncio.Event, seconds: float) -> bool:
+async def wait(event: asyncio.Event, seconds: float) -> bool:
     """Wait so long, or less when the event is set; returns whether it is."""
     try:
         await asyncio.wait_for(event.wait(), seconds)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.errors import InvalidInput, StaleVersion, StateForbids
+from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.people import account_changes, role_grants, staff_list, staff_sessions
 from core.services.people.staff_list import StaffRow
 from core.store.access import Scope, reading
@@ -44,12 +44,12 @@ def save(person: StaffRow, shown: staff_form.Shown, asked: staff_form.Asked) -> 
             " written. Save again to write what you typed.",
             icon=":material/sync_problem:",
         )
-    except StateForbids as error:
+    except (NotAllowed, StateForbids) as error:
         st.error(f"{error}.", icon=":material/block:")
     else:
         staff_form.forget()
         st.toast(
-            "Saved. It holds from the person's next click; a role that approves, once a second admin has confirmed it.",
+            "Saved. A name holds at once; other roles or another limit, once a second admin has confirmed them.",
             icon=":material/check_circle:",
         )
         st.rerun()

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core import ids
-from core.errors import InvalidInput
+from core.errors import InvalidInput, NotAllowed
 from core.services.people import account_changes, invitations, staff_list
 from core.services.people.staff import Person
 from core.settings import settings
@@ -33,6 +33,9 @@ def add() -> None:
         link = admin_writes.write(work)
     except InvalidInput as error:
         asked.blame(error.faults)
+        return
+    except NotAllowed as error:
+        st.error(f"{error}.", icon=":material/block:")
         return
     st.session_state.pop(DRAFT)
     if link:

@@ -129,22 +129,22 @@ wanted = asked.criteria
 with st.skeleton(height=240):
     summary = figure_cache.summary(at, window, compared, wanted)
 tiles.draw(summary, is_compared=against != periods.NOTHING)
-stuck_strip.draw(figure_cache.stuck(at, int(clock.now().timestamp()) // 60), person)
 page = Page(asked, window, cut, at, names)
 if summary.current.totals.written:
     with st.skeleton(height=400):
         parts = figure_cache.breakdown(at, window, wanted)
-        lines = figure_cache.over_time(at, window, wanted, grain=cut.grain, split=cut.split)
-    dashboard_cards.draw_premium(page, lines)
+    dashboard_cards.draw_premium(page)
 else:
     nothing_sold(asked)
+stuck_strip.draw(figure_cache.stuck(at, int(clock.now().timestamp()) // 60), person)
 if against != periods.NOTHING and (summary.current.totals.written or summary.before.totals.written):
     movers.draw(figure_cache.breakdown(at, window, wanted), figure_cache.get_comparison(at, compared, wanted), compared)
 if summary.current.totals.written:
     sum_of_parts(asked, summary)
+    dashboard_cards.draw_commissions(page, summary)
     with st.grid(2, min_column_width=380, gap="small"):
-        dashboard_cards.draw_commissions(page, summary)
         dashboard_cards.draw_new_against_renewal(page, summary)
+        dashboard_cards.draw_instalments(page, parts)
     dashboard_cards.draw_shares(page, parts)
 with st.grid(2, min_column_width=380, gap="small"):
     dashboard_cards.draw_year_on_year(page)

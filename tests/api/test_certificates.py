@@ -2,8 +2,10 @@
 
 import re
 from datetime import timedelta
+from io import BytesIO
 from typing import Any
 
+import pikepdf
 import pytest
 
 from core import clock
@@ -36,12 +38,17 @@ def page(path: str) -> str:
     return path.replace("/certificates/", "/verify/").removesuffix(".pdf")
 
 
-def test_certificate_opens_without_a_key(client: Client, path: str) -> None:
+def test_certificate_opens_without_a_key(client: Client, path: str, policy: dict[str, Any]) -> None:
     answer = client.get(path)
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/pdf"
     assert answer.content.startswith(b"%PDF-")
-    assert re.fullmatch(r'inline; filename="certificate-[a-z2-7]{8}\.pdf"', answer.headers["content-disposition"])
+    number = policy["meta"]["policy_number"]
+    name = f"certificate-{'-'.join(re.findall('[A-Za-z0-9]+', number))}.pdf"
+    assert answer.headers["content-disposition"] == f'inline; filename="{name}"'
+    with pikepdf.open(BytesIO(answer.content)) as pdf:
+        assert number in str(pdf.docinfo["/Title"])
+        assert bool(pdf.Root.ViewerPreferences.DisplayDocTitle), "or the viewer's title is the code in the address"
 
 
 def test_page_confirms_number_insurer_status_and_dates(client: Client, page: str, policy: dict[str, Any]) -> None:

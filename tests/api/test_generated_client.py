@@ -108,6 +108,15 @@ def test_every_operation_is_generated_under_a_readable_name(package: str) -> Non
     assert {"list_purchases", "search_policies", "get_claim", "buy_credit_life", "download_file"} <= generated
 
 
+def test_its_types_hold(package: str) -> None:
+    root = Path(str(import_module(package).__file__)).parents[1]
+    words = ("--config-file=", "--strict", f"--cache-dir={root / 'types'}", "-p", package)
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", *words], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
 def test_it_sells_every_cover_and_finds_all_of_them_again(desk: Desk) -> None:
     policies = [bought(desk, cover) for cover in COVERS]
     assert all(isinstance(policy.id, UUID) and policy.created_at.tzinfo for policy in policies)

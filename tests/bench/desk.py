@@ -51,7 +51,7 @@ def figures_of_a_year(portfolio: Portfolio) -> Row:
             names = load_choices(session)
             figures.build_summary(session, window)
             breakdowns.compute_breakdown(session, window, SalesFilter(), names)
-            breakdowns.compute_premium_over_time(session, window, SalesFilter(), names, grain="month", split="provider")
+            breakdowns.compute_over_time(session, window, SalesFilter(), names, grain="month", split="provider")
 
     def by_hand() -> None:
         with portfolio.store.engine.connect() as connection:

@@ -61,16 +61,22 @@ def cost(store: Any, sell: Callable[[], object]) -> tuple[float, float, float]:
 @contextmanager
 def delivering(store: Any) -> Iterator[None]:
     """The lines of a worker in a thread of their own."""
-    from core.dispatch.lines import DispatchLines
+    from core.dispatch.lines import DispatchLines, Wakeups
 
-    stopped, lines = asyncio.Event(), DispatchLines(store)
+    stopped, stopping, wakeups = asyncio.Event(), threading.Event(), Wakeups()
+    lines = DispatchLines(store, wakeups=wakeups)
+
+    async def run() -> None:
+        await asyncio.gather(lines.run(stopped, until_idle=False), wakeups.follow(store, stopping))
+
     loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_until_complete, args=(lines.run(stopped, until_idle=False),))
+    thread = threading.Thread(target=loop.run_until_complete, args=(run(),))
     thread.start()
     try:
         yield
     finally:
         loop.call_soon_threadsafe(stopped.set)
+        stopping.set()
         thread.join()
         loop.close()
 

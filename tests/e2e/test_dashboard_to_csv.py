@@ -172,3 +172,25 @@ def test_a_bar_clicked_again_closes_its_offer_and_a_legend_hides_its_series(visi
     series = chart.locator("g.trace.bars").count()
     chart.locator(".legendtoggle").first.click(force=True)
     expect(chart.locator("g.trace.bars")).to_have_count(series - 1)
+
+
+def test_the_first_bar_is_seen_at_once_and_nothing_scrolls_sideways(visit: Visit) -> None:
+    page = visit("operations", "/?period=1y&by=month")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    settled(page)
+    bars = bars_of_the_top(page)
+    assert min(bars.evaluate_all("bars => bars.map(bar => bar.getBoundingClientRect().top)")) < 500
+    expect(page.get_by_text("Net due to insurers")).not_to_be_visible()
+    page.get_by_text("More", exact=True).click()
+    expect(page.get_by_text("Net due to insurers")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 900})
+    settled(page)
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("main => main.scrollWidth - main.clientWidth") == 0
+
+
+def bars_of_the_top(page: Page) -> Locator:
+    """The bars of the first chart where they stand when the page is opened."""
+    bars = chart_called(page, "Gross written premium").locator("g.points path")
+    bars.first.wait_for(state="attached")
+    return bars

@@ -69,8 +69,12 @@ def test_a_disabled_account_is_out_at_the_next_click(page: Page, desk: Desk) -> 
     settled(page)
     with desk.store.writing(Scope.system()) as session:
         staff.disable(session, email("leaver"), actor="tests")
+    expect(page.get_by_role("link", name="Purchases")).to_be_visible()
     page.get_by_text("Test", exact=True).click()
     expect(page.get_by_label("E-mail", exact=True)).to_be_visible()
+    settled(page)
+    expect(page.get_by_role("link", name="Purchases")).to_be_hidden()
+    expect(page.get_by_test_id("stSidebarNav")).to_be_hidden()
 
 
 def test_an_address_that_the_role_lacks_refuses(visit: Visit) -> None:

@@ -1,5 +1,6 @@
 """From the queue to the insurer and back: each word of the sandbox end to end, races, crashes, rests, late answers."""
 
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -16,10 +17,11 @@ from core.insurers.answers import InsurerAnswer
 from core.services.audit import log as audit
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers import sending
+from core.services.insurers.connections import Insurer
 from core.services.insurers.sending import Job
 from core.services.policies import changes as policy_changes
 from core.services.selling.buying import Sale
-from core.store.access import Scope
+from core.store.access import Scope, ScopedSession
 from core.store.schema.tables import AuditEntry, Policy, Refund, Submission
 from tests.insurers.conftest import IMPATIENT, PATIENT, SILENT, Line
 
@@ -346,6 +348,35 @@ def test_running_worker_sends_what_is_sold_and_finishes_what_it_holds(line: Line
     told = line.told(sale)
     assert (told.attempts, told.failures, told.leased_until) == (1, 1, None)
     worker.stop()
+
+
+def test_an_idle_worker_is_woken_by_a_sale_and_looks_for_nothing_meanwhile(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = Counter[str]()
+    monkeypatch.setattr("core.worker.SLOW_LOOK_SECONDS", 3_600.0)
+    monkeypatch.setattr("core.dispatch.lines.SLOW_LOOK_SECONDS", 3_600.0)
+    worker, has_due = line.worker(), sending.has_due
+
+    def counted(session: ScopedSession, insurer: Insurer) -> bool:
+        looked[insurer.segment] += 1
+        return has_due(session, insurer)
+
+    monkeypatch.setattr(sending, "has_due", counted)
+    worker.start()
+    try:
+        Event().wait(1)
+        before = looked.total()
+        Event().wait(1)
+        assert looked.total() == before
+        sale = line.sell()
+        for _ in range(1_000):
+            if line.policy(sale).activated:
+                break
+            Event().wait(0.01)
+        assert line.policy(sale).activated
+    finally:
+        worker.stop()
 
 
 def test_the_trace_of_the_sale_goes_on_to_the_insurer(line: Line) -> None:

@@ -4,22 +4,26 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
+import sqlalchemy as sa
+from sqlmodel import col
 
 from core import clock, money
 from core.covers.insurers import insurer_b_auto
 from core.services.comparisons import Comparison
 from core.services.dimensions import load_choices
+from core.services.finance import unplaced
 from core.services.renewals import due
 from core.services.sales import breakdowns, cohorts, figures, sales_totals, silence
 from core.services.sales.filter import SalesFilter
 from core.services.views import backlog
 from core.services.windows import Window
+from core.states.submissions import SubmissionState
 from core.store.access import Scope, Store
-from core.store.schema.tables import WebhookEndpoint
+from core.store.schema.tables import Submission, WebhookEndpoint
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales, lagos, sales_at
-from tests.services.selling import sell
+from tests.services.selling import plate_field, sell
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 
@@ -140,8 +144,28 @@ def test_premium_that_is_not_placed_and_endpoints_that_fail_are_stuck(store: Sto
     with store.reading(LIVE) as session:
         found = backlog.load_backlog(session, load_choices(session), TODAY)
     counts = {item.key: (item.count, item.amount_minor) for item in found.items}
-    assert counts["unplaced"] == (1, money.to_minor(sale.price.total))
+    assert counts["awaiting"] == (1, money.to_minor(sale.price.total))
+    assert "unplaced" not in counts, "a policy is stuck once"
     assert counts["endpoints"] == (2, None)
+
+
+def test_each_policy_without_its_insurer_is_stuck_once(store: Store, partner: Partner) -> None:
+    plate = plate_field(insurer_b_auto.COMPREHENSIVE)
+    waits, dead, unsent = (
+        sell(store, partner, insurer_b_auto.COMPREHENSIVE, is_live=True, **{plate: f"LSR46{number}XA"})
+        for number in range(3)
+    )
+    with store.writing(LIVE) as session:
+        for sale, state in ((dead, SubmissionState.DEAD), (unsent, SubmissionState.WITHDRAWN)):
+            change = sa.update(Submission).where(col(Submission.policy_id) == sale.policy_id).values(state=state)
+            session.execute(change)
+    with store.reading(LIVE) as session:
+        found = backlog.load_backlog(session, load_choices(session), TODAY)
+        everything = unplaced.compute_unplaced(session, SalesFilter())
+    counts = {item.key: (item.count, item.amount_minor) for item in found.items}
+    premium = [money.to_minor(sale.price.total) for sale in (dead, waits, unsent)]
+    assert [counts[key] for key in ("set_aside", "awaiting", "unplaced")] == [(1, minor) for minor in premium]
+    assert (everything.policies, everything.total_minor) == (3, sum(premium))
 
 
 def test_an_empty_store_has_nothing_stuck(store: Store) -> None:

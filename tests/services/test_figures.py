@@ -238,7 +238,7 @@ def test_breakdowns_add_up_to_the_premium_of_the_summary(sold: Store) -> None:
                 (part.totals.premium_minor for part in shares), reverse=True
             )
             for grain in ("day", "week", "month"):
-                lines = breakdowns.compute_premium_over_time(
+                lines = breakdowns.compute_over_time(
                     session, window, SalesFilter(), named, grain=grain, split=dimension
                 )
                 assert {line.id: line.total_minor for line in lines} == {

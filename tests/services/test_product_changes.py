@@ -20,7 +20,7 @@ from core.covers.insurers import insurer_a, insurer_c, insurer_f
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.paging import Paging
-from core.services.people import invitations, passwords, staff
+from core.services.people import invitations, passwords, role_grants, staff
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.products import catalogue_cache, rate_changes
@@ -291,7 +291,12 @@ def test_who_had_a_password_reset_confirms_nothing_for_a_day(store: Store) -> No
     proposal_id = propose(store, CAR, {"price": "16000"})
     with store.writing(Scope.system()) as session:
         session.get_one(Staff, SECOND.id).password_hash = passwords.hash_password("a password of theirs before")
-        link = invitations.create_password_link(session, SECOND.id, by=ADMIN)
+        session.add(Staff(email="third@x.example", name="Third", roles=["admin"], password_hash="x"))
+        assert invitations.create_password_link(session, SECOND.id, by=ADMIN) is None
+    with store.writing(Scope.system()) as session:
+        (waits,) = role_grants.list_open(session)
+        link = invitations.confirm_change(session, waits.id, by=staff.get_by_email(session, "third@x.example"))
+    assert link
     ticket = parse_qs(urlsplit(link).query)["t"][0]
     with store.writing(Scope.system()) as session:
         invitations.choose_password(session, ticket, "a new password of theirs")

@@ -1,5 +1,7 @@
 """The dashboard: the same figures as the services, narrowed by its address, clear when it is empty or misled."""
 
+import json
+import re
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
@@ -9,11 +11,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
-from core.services.dimensions import load_choices
+from core.services.dimensions import Dimension, load_choices
 from core.services.sales import breakdowns, figures, sales_totals
 from core.services.sales.breakdowns import Series
 from core.services.sales.filter import PurchaseFilter, SalesFilter
-from core.services.sales.metrics import METRICS, MONEY_METRICS
+from core.services.sales.metrics import METRICS, MONEY_METRICS, PeriodFacts
 from core.services.sales.sales_totals import SalesTotals
 from core.services.windows import Window
 from core.store.access import Scope, Store
@@ -22,6 +24,7 @@ from core.ui.kit import colours, words
 from core.ui.lists import periods
 from core.ui.sales import charts, drill, tiles
 from core.ui.sales.charts import Clicked
+from core.ui.sales.sales_filters import LABELS
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales, lagos, sales_at
@@ -171,9 +174,7 @@ def test_a_member_keeps_its_colour_whatever_its_rank(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
         named = load_choices(session)
         window = periods.window_of("1y", lagos(NOW))
-        lines = breakdowns.compute_premium_over_time(
-            session, window, SalesFilter(), named, grain="month", split="provider"
-        )
+        lines = breakdowns.compute_over_time(session, window, SalesFilter(), named, grain="month", split="provider")
     assert len(lines) > 2
 
     def looks(shown: list[Series]) -> dict[str, str]:
@@ -284,6 +285,47 @@ def test_a_clicked_segment_offers_its_sales_with_the_whole_selection(
     assert f"**{words.naira(totals.sold_minor)}**" in texts(at)
 
 
+@pytest.mark.parametrize("split", ["provider", "category", "product", "distributor"])
+def test_commissions_are_split_like_the_premium_and_lead_to_their_movements(
+    sold: Store, screen: Screen, partner: Partner, split: Dimension
+) -> None:
+    window = periods.window_of("1y", lagos(NOW))
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        names = load_choices(session)
+        lines = breakdowns.compute_over_time(
+            session, window, SalesFilter(), names, amount=breakdowns.COMMISSION, grain="month", split=split
+        )
+        days = figures.build_summary(session, window).current.totals
+    assert sum(line.total_minor for line in lines) == days.mca_minor + days.distributor_minor
+    at = screen("finance", period="1y", by="month", earned=split)
+    assert any(chart.proto.alt.startswith(f"Commissions stacked by {LABELS[split].lower()}") for chart in drawn(at))
+    at.session_state["drill"] = drill.Drill(
+        chart=drill.COMMISSIONS,
+        dimension=split,
+        member=str(lines[0].id),
+        days=Window(date(2026, 10, 1), date(2026, 11, 1)),
+        address=address(at),
+    )
+    at.run()
+    minor = lines[0].amounts_minor[breakdowns.list_buckets(window, "month").index(date(2026, 10, 1))]
+    assert f"commission {words.naira(minor)}: platform" in texts(at)
+    link = next(link.proto for link in at.get("page_link") if "with their shares" in link.proto.label)
+    follow(at, f"/movements?{link.query_string}")
+    assert at.title[0].value == "Movements"
+    number = lists(at)[0].shape[0]
+    assert link.label == f"See {'this movement' if number == 1 else f'these {number} movements'} with their shares"
+
+
+def test_commissions_are_by_default_those_of_platform_and_distributors(sold: Store, screen: Screen) -> None:
+    at = screen("operations", period="1y")
+    chart = next(chart.proto for chart in drawn(at) if chart.proto.alt.startswith("Commissions"))
+    assert [bars["name"] for bars in json.loads(chart.spec)["data"]] == ["Platform", "Distributors"]
+    at.segmented_control(key="by_too").set_value("week").run()
+    assert address(at) == {"period": ["1y"], "by": ["week"]}
+    at.segmented_control(key="earned").set_value("product").run()
+    assert address(at)["earned"] == ["product"]
+
+
 def test_filtering_by_a_segment_writes_member_and_days_at_once(sold: Store, screen: Screen) -> None:
     at = screen("operations", period="1y", by="month")
     with sold.reading(Scope.staff(is_live=True)) as session:
@@ -321,6 +363,21 @@ def test_a_change_from_little_is_told_by_the_earlier_figure(store: Store, screen
     assert (tile["value"], tile["badge"], tile["from"]) == ("40", None, "from 3")
 
 
+def test_a_figure_is_unchanged_only_where_it_is_equal(sold: Store) -> None:
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        summary = figures.build_summary(session, periods.window_of("30d", lagos(NOW)))
+    premium = METRICS[0]
+
+    def badge(now: int, then: int) -> tuple[str | None, str]:
+        facts = [PeriodFacts(SalesTotals(sold=100, sold_minor=minor, renewed=0), 0, 0, 0, 0) for minor in (now, then)]
+        return tiles._badge(premium, replace(summary, current=facts[0], before=facts[1]))
+
+    assert badge(500_000_00, 500_000_00) == ("unchanged", "plain")
+    assert badge(500_100_00, 500_000_00) == ("▲ 0.02 %", "good")
+    assert badge(499_900_00, 500_000_00) == ("▼ 0.02 %", "bad")
+    assert badge(550_000_00, 500_000_00) == ("▲ 10.0 %", "good")
+
+
 def test_what_moved_lists_rises_then_falls_and_a_row_narrows_the_page(sold: Store, screen: Screen) -> None:
     at = screen("operations", period="30d", split="product")
     with sold.reading(Scope.staff(is_live=True)) as session:
@@ -332,6 +389,7 @@ def test_what_moved_lists_rises_then_falls_and_a_row_narrows_the_page(sold: Stor
     table = next(table for table in lists(at) if "Insurer" in table)
     assert table["Insurer"].iloc[0] == movers[0].name
     assert table["Insurer"].iloc[-1] == movers[-1].name
+    assert all(re.fullmatch(r"[▲▼] ₦[\d.,]+[a-z]* · (new|[\d.,]+ %)", each) for each in table["Change"])
     href = next(
         row["href"] for payload in sent(at) for row in payload.get("rows", ()) if row["key"] == str(movers[0].id)
     )
@@ -363,8 +421,9 @@ def test_the_pointer_names_the_day_and_the_total_and_the_axis_only_the_day() -> 
 def test_the_axis_has_few_marks_in_the_units_of_the_page(most: int) -> None:
     up = charts.over_time([lagos(NOW)], [Series(None, "A", [most])], "day", what="Premium").figure["layout"]["yaxis"]
     assert 2 <= len(up["tickvals"]) <= 8
-    assert up["range"] == [0, up["tickvals"][-1]]
-    assert up["range"][1] * 100 >= most
+    assert up["range"][0] == up["tickvals"][0] == 0
+    assert up["range"][1] >= up["tickvals"][-1]
+    assert most <= up["range"][1] * 100 <= max(most * 1.1, 200), "the highest bar reaches the top"
     assert all(text.startswith("₦") for text in up["ticktext"])
 
 

@@ -1,6 +1,7 @@
 """Staff on the screen: everybody with their state, somebody new, one person changed, locked out, let in."""
 
 import pytest
+import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core.services.paging import Paging
@@ -8,6 +9,7 @@ from core.services.people import invitations, staff, staff_list, staff_sessions
 from core.services.people.staff import Person
 from core.services.people.staff_list import StaffFilter, StaffRow
 from core.store.access import Scope, Store
+from core.store.schema.tables import Staff
 from tests.ui.conftest import Screen, address, follow, labels, lists, press, row_links, texts
 
 LIST, ONE = "admin/staff.py", "admin/person.py"
@@ -16,12 +18,20 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture
 def admin(store: Store, monkeypatch: pytest.MonkeyPatch) -> Person:
-    """An admin with an account, as the one who looks."""
+    """An admin with an account, as the one who looks; there is a second one, Eze."""
     with store.writing(Scope.system()) as session:
-        staff.add_or_update(
-            session, email="ada@x.example", name="Ada", roles=["admin"], password=PASSWORD, actor="tests"
-        )
+        for name in ("Ada", "Eze"):
+            email = f"{name.lower()}@x.example"
+            staff.add_or_update(session, email=email, name=name, roles=["admin"], password=PASSWORD, actor="tests")
+        session.execute(sa.update(Staff).values(confirms_from=None))
         return staff.get_by_email(session, "ada@x.example")
+
+
+@pytest.fixture
+def second(store: Store, admin: Person) -> Person:
+    """Another admin, who confirms what the first one proposes."""
+    with store.reading(Scope.system()) as session:
+        return staff.get_by_email(session, "eze@x.example")
 
 
 @pytest.fixture
@@ -68,8 +78,8 @@ def test_the_filters_stand_in_the_address_and_nobody_found_says_what_to_do(scree
     assert len(lists(at)[0]) == 1
 
 
-def test_somebody_new_gets_a_link_that_is_shown_once(
-    screen: Screen, store: Store, admin: Person, monkeypatch: pytest.MonkeyPatch
+def test_somebody_new_gets_a_link_that_is_shown_once_to_who_confirms(
+    screen: Screen, store: Store, admin: Person, second: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = open_page(screen, monkeypatch, admin, LIST)
     press(at, "Add")
@@ -80,6 +90,10 @@ def test_somebody_new_gets_a_link_that_is_shown_once(
     at.text_input(key="add.limit").set_value("₦1,000.50")
     follow(press(at, "Add"))
     assert "New" in at.title[0].value
+    assert not at.code
+    assert "A new account: claims, up to ₦1,000.50" in texts(at)
+    at = open_page(screen, monkeypatch, second, ONE, id=str(row(store, "new@x.example").id))
+    press(at, "Confirm it")
     link = at.code[0].value
     with store.reading(Scope.system()) as session:
         invitation = invitations.open_invitation(session, link.partition("t=")[2])
@@ -91,7 +105,7 @@ def test_somebody_new_gets_a_link_that_is_shown_once(
 
 
 def test_duties_are_changed_and_what_is_wrong_is_said(
-    screen: Screen, store: Store, admin: Person, bola: StaffRow, monkeypatch: pytest.MonkeyPatch
+    screen: Screen, store: Store, admin: Person, second: Person, bola: StaffRow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = open_page(screen, monkeypatch, admin, ONE, id=str(bola.id))
     name, limit = at.text_input[0], at.text_input[1]
@@ -103,27 +117,23 @@ def test_duties_are_changed_and_what_is_wrong_is_said(
     at.text_input[1].set_value("")
     at.button_group[0].set_value(["claims", "operations"])
     press(at, "Save")
+    press(open_page(screen, monkeypatch, second, ONE, id=str(bola.id)), "Confirm it")
     changed = row(store, bola.email)
     assert (changed.roles, changed.claim_limit_minor) == (("claims", "operations"), 0)
 
 
 def test_a_role_that_approves_is_confirmed_by_another_admin(
-    screen: Screen, store: Store, admin: Person, bola: StaffRow, monkeypatch: pytest.MonkeyPatch
+    screen: Screen, store: Store, admin: Person, second: Person, bola: StaffRow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with store.writing(Scope.system()) as session:
-        staff.add_or_update(
-            session, email="eze@x.example", name="Eze", roles=["admin"], password=PASSWORD, actor="tests"
-        )
-        second = staff.get_by_email(session, "eze@x.example")
     at = open_page(screen, monkeypatch, admin, ONE, id=str(bola.id))
     at.button_group[0].set_value(["claims", "finance"])
     press(at, "Save")
     assert row(store, bola.email).roles == ("claims",)
     at = open_page(screen, monkeypatch, admin, ONE, id=str(bola.id))
-    assert "Finance** waits for a second admin" in texts(at)
-    assert "Confirm the roles" not in labels(at)
+    assert "claims, finance, up to ₦250,000.00** waits for a second admin" in texts(at)
+    assert "Confirm it" not in labels(at)
     at = open_page(screen, monkeypatch, second, ONE, id=str(bola.id))
-    press(at, "Confirm the roles")
+    press(at, "Confirm it")
     assert row(store, bola.email).roles == ("claims", "finance")
 
 
@@ -143,7 +153,7 @@ def test_two_admins_on_one_account_are_told_apart(
 
 
 def test_a_person_is_locked_out_and_let_in_again(
-    screen: Screen, store: Store, admin: Person, bola: StaffRow, monkeypatch: pytest.MonkeyPatch
+    screen: Screen, store: Store, admin: Person, second: Person, bola: StaffRow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with store.writing(Scope.system()) as session:
         token = staff_sessions.open_session(session, bola.id)
@@ -154,8 +164,13 @@ def test_a_person_is_locked_out_and_let_in_again(
     press(at, "Disable the account")
     assert "Disabled" in at.title[0].value
     press(at, "Enable")
+    assert row(store, bola.email).state == "Disabled"
+    press(open_page(screen, monkeypatch, second, ONE, id=str(bola.id)), "Confirm it")
     assert row(store, bola.email).state == "Enabled"
+    at = open_page(screen, monkeypatch, admin, ONE, id=str(bola.id))
     press(at, "Reset the password")
+    assert not at.code
+    at = press(open_page(screen, monkeypatch, second, ONE, id=str(bola.id)), "Confirm it")
     assert at.code[0].value.startswith("http://127.0.0.1:8501/set-password?t=")
 
 

@@ -34,10 +34,11 @@ _PDF_HEADERS = {
 def certificate(request: Request) -> Response:
     """The certificate as a PDF, rendered from the current record."""
     try:
-        pdf = certificate_pdf.render(_facts(request))
+        facts = _facts(request)
+        pdf = certificate_pdf.render(facts)
     except (NotFound, StoreUnavailable) as error:
         return _refused(error)
-    name = f'inline; filename="certificate-{request.path_params["code"][:8]}.pdf"'
+    name = f'inline; filename="{facts.file_name}"'
     return Response(pdf, headers={**_PDF_HEADERS, "Content-Disposition": name}, media_type="application/pdf")
 
 

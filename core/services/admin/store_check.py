@@ -24,6 +24,7 @@ from core.services.finance.credit_notes import proofs as credit_note_proofs
 from core.services.finance.payments import proofs as payment_proofs
 from core.services.finance.reconciling import proofs as reconciliation_proofs
 from core.services.finance.statements import proofs as statement_proofs
+from core.services.people import role_grants
 from core.services.products import own_share_proofs
 from core.services.sales import customer_merging
 from core.states import claims as claim_states
@@ -220,6 +221,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The daybook has the sums of the sales": lambda session: daily_rollup.list_faults(session.connection()),
     "Every sale is by the commission share that its distributor had": own_share_proofs.find_share_faults,
     "Every movement is its row, and its premium the sum of its shares": proofs.find_movement_faults,
+    "Accounts that move money are as the log has them": role_grants.find_account_faults,
     "Adjustments stay within what they correct": proofs.find_adjustment_faults,
     "Movements have the sums of the daybook": proofs.find_rollup_faults,
     "Merged customers are of one distributor and mode, and in no chain": customer_merging.find_merge_faults,

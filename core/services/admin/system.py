@@ -5,7 +5,7 @@ import platform
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,12 +14,14 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 from sqlmodel import col
 
+from core import clock
 from core.services.admin import gauges, heartbeats, readiness
 from core.services.admin.heartbeats import Beat
 from core.services.mail import mail
 from core.services.mail.mail import MailLine
 from core.services.outbox import health
 from core.services.outbox.health import QueueHealth
+from core.services.people import role_grants
 from core.settings import Settings, settings
 from core.store.access import ScopedSession, store, wal_is_safe
 from core.store.schema import versions
@@ -27,6 +29,7 @@ from core.store.schema.tables import KeptAnswer, Submission, UploadedFile
 from core.version import VERSION, get_commit
 
 _SHOWN_MAIL = 5
+_UNCONFIRMED = timedelta(days=30)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,6 +89,7 @@ class SystemFacts:
     backup_at: datetime | None
     kept_answers: int
     oldest_answer_at: datetime | None
+    unconfirmed: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,7 @@ def get_system_facts(session: ScopedSession) -> SystemFacts:
         backup_at=gauges.newest_backup(session),
         kept_answers=int(answer_count),
         oldest_answer_at=oldest,
+        unconfirmed=[] if settings().demo else role_grants.list_unconfirmed(session, since=clock.now() - _UNCONFIRMED),
     )
 
 

@@ -19,6 +19,7 @@ from core.services.finance.payments import balances
 from core.services.finance.reconciling import our_side
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.statements import overview as statement_overview
+from core.services.people import role_grants
 from core.services.windows import Window
 from core.store.access import ScopedSession
 from core.store.schema.tables import Adjustment, Movement, Policy, Product, ProductVersion
@@ -185,6 +186,11 @@ def _adjustments(session: ScopedSession, window: Window) -> Iterator[str]:
         yield f"{money.format_naira(row.total_minor)} on {clock.to_lagos_day(row.created_at)}: {row.reason}"
 
 
+def _accounts(session: ScopedSession, window: Window) -> Iterator[str]:
+    start, end = clock.lagos_midnight(window.start), clock.lagos_midnight(window.end)
+    yield from role_grants.list_unconfirmed(session, since=start, until=end)
+
+
 _Rows = Callable[[ScopedSession, Window], Iterator[str]]
 _BLOCKING: Final[dict[str, _Rows]] = {
     "Tiles, movements and exports have the same totals": _totals,
@@ -200,4 +206,5 @@ _REVIEWED: Final[dict[str, _Rows]] = {
     "Rates that changed in the month": _rates,
     "Movements above 5,000,000 naira": _large,
     "Adjustments by hand": _adjustments,
+    "Accounts changed without a second admin": _accounts,
 }

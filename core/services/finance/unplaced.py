@@ -6,6 +6,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.services.filters.field import Condition
 from core.services.sales.filter import SalesFilter
 from core.store.access import ScopedSession
 from core.store.schema.sales import UNUSUAL
@@ -35,8 +36,11 @@ class Unplaced(NamedTuple):
         return self.fresh_minor + self.waiting_minor + self.late_minor
 
 
-def compute_unplaced(session: ScopedSession, criteria: SalesFilter) -> Unplaced:
-    """Return what is unplaced now, 0-7, 8-14 and over 14 days old; the times of the filter do not count."""
+def compute_unplaced(session: ScopedSession, criteria: SalesFilter, *conditions: Condition) -> Unplaced:
+    """Return what is unplaced now, 0-7, 8-14 and over 14 days old; the times of the filter do not count.
+
+    `conditions` on policies narrow it further.
+    """
     sold = col(Policy.created_at)
     # A sale of today is 0 days old: one that is 7 days old was sold on the seventh day before today.
     fresh, waiting = (clock.lagos_midnight(clock.add_days(clock.today(), -days)) for days in (_FRESH_DAYS, _LATE_DAYS))
@@ -52,5 +56,6 @@ def compute_unplaced(session: ScopedSession, criteria: SalesFilter) -> Unplaced:
         col(Policy.cancelled_at).is_(None),
         col(Policy.declined_at).is_(None),
         col(Policy.deleted_at).is_(None),
+        *conditions,
     )
     return Unplaced(*(int(value or 0) for value in session.execute(query).one()))

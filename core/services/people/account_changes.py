@@ -1,6 +1,5 @@
 """Changes to staff accounts by an admin, each audited with before and after (contract A1, A4)."""
 
-from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Final, TypeVar
 from uuid import UUID
@@ -23,22 +22,26 @@ OWN_ACCESS_MESSAGE: Final = "You cannot take away your own access: ask another a
 
 
 def add_person(session: ScopedSession, staff_id: UUID, inputs: dict[str, Any], *, by: Person) -> None:
-    """Add a person without a password: an invitation lets them choose one, and a second admin confirms approving roles.
+    """Add a person without a password: an invitation lets them choose one.
 
-    The caller generates `staff_id`, so that repeating the call adds once. `inputs` holds email, name, roles and
-    claim_limit as
-    submitted; InvalidInput names every invalid field.
+    An account that moves money has no role until a second admin has confirmed it (contract K4). The caller generates
+    `staff_id`, so that repeating the call adds once. `inputs` holds email, name, roles and claim_limit as submitted;
+    InvalidInput names every invalid field.
     """
     require_admin(by)
     validated: NewStaffInput = request.validate(NewStaffInput, inputs)
-    row = Staff(id=staff_id, email=validated.email, name=validated.name)
-    waiting = role_grants.list_waiting(session, row, validated.roles, by=by)
-    staff.apply_input(row, _without(validated, waiting))
+    row = Staff(id=staff_id, email=validated.email, name=validated.name, made_by=by.id, roles=[])
+    limit = staff.limit_of(row, validated)
+    waits = role_grants.moves_money(validated.roles)
+    if not waits:
+        staff.apply_input(row, validated)
     if session.insert_if_absent(row):
         staff.record_change(session, row, "staff added", actor=by.actor, before=None)
-        if waiting:
+        if waits:
             session.flush()
-            role_grants.propose(session, row, waiting, by=by)
+            with role_grants.keep_refusal(row.id, "staff account", by=by):
+                held = session.get_one(Staff, staff_id)
+                role_grants.propose(session, held, "account", roles=validated.roles, limit_minor=limit, by=by)
     elif session.get(Staff, staff_id) is None:
         raise InvalidInput.for_field("email", "belongs to somebody who has an account already")
 
@@ -46,9 +49,7 @@ def add_person(session: ScopedSession, staff_id: UUID, inputs: dict[str, Any], *
 def change_person(
     session: ScopedSession, staff_id: UUID, inputs: dict[str, Any], *, seen_at: datetime, by: Person
 ) -> None:
-    """Change a person's name, roles and limit; roles apply from that person's next request.
-
-    Roles that approve are proposed, and apply once a second admin has confirmed them.
+    """Change a person's name at once, and propose other roles or another limit, which a second admin confirms.
 
     `seen_at` is the `updated_at` that the admin saw: StaleVersion if it changed. StateForbids for one's own admin role
     and
@@ -62,39 +63,48 @@ def change_person(
         _require_other(row, by)
         if row.disabled_at is None:
             staff.require_other_admin(session, row)
-    waiting = role_grants.list_waiting(session, row, validated.roles, by=by)
-    staff.apply_input(row, _without(validated, waiting))
-    is_same = staff.get_audited_facts(row) == before
-    if is_same:
-        row.updated_at = previous_updated_at
-    if (not is_same or waiting) and previous_updated_at != seen_at:
-        raise StaleVersion
-    if waiting:
-        role_grants.propose(session, row, waiting, by=by)
-    if is_same:
+    limit = staff.limit_of(row, validated)
+    differs = (sorted(row.roles), row.claim_limit_minor) != (validated.roles, limit)
+    if not differs and row.name == validated.name:
         return
-    session.flush()
-    staff.record_change(session, row, "staff changed", actor=by.actor, before=before)
+    if previous_updated_at != seen_at:
+        raise StaleVersion
+    if row.name != validated.name:
+        row.name, row.updated_at = validated.name, clock.now()
+        session.flush()
+        staff.record_change(session, row, "staff changed", actor=by.actor, before=before)
+    if differs:
+        with role_grants.keep_refusal(row.id, "staff change", by=by):
+            role_grants.propose(session, row, "change", roles=validated.roles, limit_minor=limit, by=by)
 
 
 def disable_person(session: ScopedSession, staff_id: UUID, *, by: Person) -> None:
-    """Disable a person at once, with every session and link; StateForbids for oneself and for the last admin."""
+    """Disable a person at once, with every session and link; an admin once a second one has confirmed it.
+
+    StateForbids for oneself and for the last admin.
+    """
     require_admin(by)
     row = _get_for_update(session, staff_id)
     _require_other(row, by)
-    staff.disable_row(session, row, actor=by.actor)
+    if ADMIN not in row.roles or row.disabled_at is not None:
+        staff.disable_row(session, row, actor=by.actor)
+        return
+    staff.require_other_admin(session, row)
+    with role_grants.keep_refusal(row.id, "staff disabling", by=by):
+        role_grants.propose(session, row, "disable", by=by)
 
 
 def enable_person(session: ScopedSession, staff_id: UUID, *, by: Person) -> None:
-    """Enable a disabled person, with their former password and roles."""
+    """Enable a disabled person, with their former password and roles; once a second admin has confirmed it (K4)."""
     require_admin(by)
     row = _get_for_update(session, staff_id)
     if row.disabled_at is None:
         return
-    before = staff.get_audited_facts(row)
-    row.disabled_at, row.updated_at = None, clock.now()
-    session.flush()
-    staff.record_change(session, row, "staff enabled", actor=by.actor, before=before)
+    if role_grants.moves_money(row.roles):
+        with role_grants.keep_refusal(row.id, "staff enabling", by=by):
+            role_grants.propose(session, row, "enable", by=by)
+        return
+    staff.enable_row(session, row, actor=by.actor)
 
 
 def end_sessions(session: ScopedSession, staff_id: UUID, *, by: Person, handle: str | None = None) -> int:
@@ -106,11 +116,6 @@ def end_sessions(session: ScopedSession, staff_id: UUID, *, by: Person, handle: 
         subject = audit.subject_of("staff", row.id)
         audit.write(session, actor=by.actor, action="sessions ended", subject=subject, after={"sessions": ended})
     return ended
-
-
-def _without(given: Input, roles: Collection[str]) -> Input:
-    """Return an input without the roles that a second admin has to confirm first."""
-    return given.model_copy(update={"roles": [role for role in given.roles if role not in roles]})
 
 
 def require_admin(person: Person) -> None:

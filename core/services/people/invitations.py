@@ -16,7 +16,7 @@ from core import clock, ids
 from core.covers import request
 from core.errors import InvalidInput, NotFound, StateForbids, Unauthorized
 from core.services.audit import log as audit
-from core.services.people import account_changes, passwords, staff, staff_sessions, tickets
+from core.services.people import account_changes, passwords, role_grants, staff, staff_sessions, tickets
 from core.services.people.staff import NewStaffInput, Person
 from core.settings import settings
 from core.store.access import ScopedSession
@@ -48,9 +48,10 @@ def create_set_up_link(session: ScopedSession) -> str | None:
     )
 
 
-def create_password_link(session: ScopedSession, staff_id: UUID, *, by: Person) -> str:
+def create_password_link(session: ScopedSession, staff_id: UUID, *, by: Person) -> str | None:
     """Create a link with which a person chooses a password; it replaces any earlier one.
 
+    None where the account moves money: then another admin confirms that there is a link, and gets it (contract K4).
     NotFound for an unknown person, StateForbids for a disabled one. The current password stays valid until then.
     """
     account_changes.require_admin(by)
@@ -59,6 +60,23 @@ def create_password_link(session: ScopedSession, staff_id: UUID, *, by: Person) 
         raise NotFound("No such person")
     if row.disabled_at is not None:
         raise StateForbids("This account is disabled: enable it first")
+    with role_grants.keep_refusal(row.id, "password link", by=by):
+        waits = role_grants.get_open(session, row.id)
+        if waits is not None and waits.act == "account":
+            return None
+        is_guarded = row.id != by.id and role_grants.moves_money(row.roles)
+        if is_guarded and role_grants.propose(session, row, "link", by=by):
+            return None
+    return _issue_link(session, row, by=by)
+
+
+def confirm_change(session: ScopedSession, grant_id: UUID, *, by: Person) -> str | None:
+    """Confirm a change of an account that another admin proposed; returns the link that it makes, if it makes one."""
+    row, act = role_grants.confirm(session, grant_id, by=by)
+    return _issue_link(session, row, by=by) if act in ("account", "link") and settings().passwords else None
+
+
+def _issue_link(session: ScopedSession, row: Staff, *, by: Person) -> str:
     row.link_until, row.link_by = clock.now() + LIFETIME, by.id
     session.flush()
     until = clock.to_wire(row.link_until)
@@ -101,6 +119,7 @@ def set_up_admin(session: ScopedSession, ticket: str, *, email: str, name: str, 
     if row.password_hash is not None:
         passwords.suspend_approvals(row)
     staff.apply_input(row, validated)
+    row.confirms_from = clock.now() + passwords.RESTS_FOR
     row.password_hash, row.disabled_at = password_hash, None
     session.add(row)
     session.flush()
@@ -135,6 +154,7 @@ def choose_password(session: ScopedSession, ticket: str, password: str) -> UUID:
     _redeem(session, "password", ticket)
     if not is_first and row.link_by != row.id:
         passwords.suspend_approvals(row)
+    row.confirms_from = clock.now() + passwords.RESTS_FOR
     row.link_until = row.link_by = None
     session.flush()
     passwords.clear_failures(session, row.email)

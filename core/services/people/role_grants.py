@@ -1,6 +1,7 @@
-"""Roles that approve: one admin proposes them for a person, another confirms them (contract A1)."""
+"""Changes of accounts: one admin proposes them, another confirms them, and nobody does both (contract K4)."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -9,96 +10,245 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids
+from core import clock, ids, money
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.people import staff
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
+from core.services.people.staff_sessions import SIGNED_IN
+from core.settings import settings
 from core.store.access import ScopedSession
-from core.store.schema.tables import RoleGrant, Staff
+from core.store.schema.tables import AuditEntry, RoleGrant, Staff
 
-# Whoever has one of them approves what somebody else prepared.
-APPROVING: Final = frozenset({"finance", "supervisor", "compliance", "admin"})
-PROPOSALS: Final = Proposals(RoleGrant, "change of roles")
+# Whoever has none of these neither decides on money nor approves what others prepare.
+MONEY_ROLES: Final = frozenset({"claims", "finance", "supervisor", "compliance", "admin"})
+PROPOSALS: Final = Proposals(RoleGrant, "change of an account")
+ALONE: Final = "by_one_admin_alone"
 _ADMIN: Final = "admin"
+# The entries of the log by which an account comes to be as it is.
+_BY_HAND: Final = (
+    *("staff saved", "staff added", "staff changed", "staff disabled", "staff enabled", "first admin set up"),
+    *("account confirmed", "account change confirmed", "password link"),
+)
+_NAMES: Final = {
+    "account": "a new account",
+    "change": "roles and limit",
+    "roles": "more roles",
+    "link": "a password link",
+    "disable": "disabling the account",
+    "enable": "enabling the account",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenGrant:
-    """Roles that wait for a second admin."""
+    """A change of an account that waits for a second admin."""
 
     id: UUID
     staff_id: UUID
     person: str
+    act: str
     roles: tuple[str, ...]
+    claim_limit_minor: int | None
     proposed_by: UUID
     proposer: str
     proposed_at: datetime
 
+    @property
+    def text(self) -> str:
+        """The change in words, such as "roles and limit: claims, up to ₦50,000.00"."""
+        if self.act not in ("account", "change", "roles"):
+            return _NAMES[self.act]
+        limit = "" if self.claim_limit_minor is None else f", up to {money.format_naira(self.claim_limit_minor)}"
+        return f"{_NAMES[self.act]}: {', '.join(self.roles)}{limit}"
 
-def list_waiting(session: ScopedSession, row: Staff, wanted: Collection[str], *, by: Person) -> list[str]:
-    """Return the roles of `wanted` that a second admin has to confirm.
 
-    Empty while the store has no other admin: nobody could confirm them.
+def moves_money(roles: Collection[str]) -> bool:
+    """True for roles with which somebody decides on money, or approves what others prepare."""
+    return not MONEY_ROLES.isdisjoint(roles)
+
+
+def keep_refusal(staff_id: UUID, action: str, *, by: Person) -> AbstractContextManager[None]:
+    """Keep a refused change of an account in the log."""
+    return audit.keep_refusal(actor=by.actor, action=action, subject=audit.subject_of("staff", staff_id))
+
+
+def propose(
+    session: ScopedSession,
+    row: Staff,
+    act: str,
+    *,
+    by: Person,
+    roles: Collection[str] = (),
+    limit_minor: int | None = None,
+) -> bool:
+    """Propose a change of an account and return True; what waits for this person is replaced.
+
+    False where the firm has one admin and says so: then it holds at once, and the log says "by one admin alone".
+    NotAllowed where no other admin could confirm it.
     """
-    held = set(row.roles or ())
-    gained = sorted(APPROVING & (set(wanted) - held))
-    if not gained or _ADMIN in held:
-        return []
-    others = session.execute(sa.select(col(Staff.roles)).where(col(Staff.id) != by.id)).scalars()
-    # A disabled admin counts: or an admin could be alone by disabling the other one.
-    return gained if any(_ADMIN in roles for roles in others) else []
-
-
-def propose(session: ScopedSession, row: Staff, roles: Collection[str], *, by: Person) -> None:
-    """Propose roles for a person; a proposal that waits is replaced by its maker's, and keeps another admin out."""
+    wanted: dict[str, Any] = {"act": act, "roles": sorted(roles), "claim_limit_minor": limit_minor}
+    grant = RoleGrant(id=ids.new(), staff_id=row.id, **wanted, proposed_by=by.id, proposed_at=clock.now())
+    if not _find_confirmers(session, grant):
+        _refuse_without_second(session, row, by)
+        _apply(session, row, grant, actor=by.actor, **{ALONE: True})
+        return False
     held = get_open(session, row.id)
-    if held is not None and held.roles == tuple(sorted(roles)):
-        return
     if held is not None:
+        if (held.act, list(held.roles), held.claim_limit_minor) == tuple(wanted.values()):
+            return True
         PROPOSALS.decide(session, held.id, "withdrawn", by=by)
-    grant = RoleGrant(id=ids.new(), staff_id=row.id, roles=sorted(roles), proposed_by=by.id, proposed_at=clock.now())
     session.insert(grant)
-    _note(session, row.id, "roles proposed", grant.roles, by=by)
+    _note(session, grant, "account change proposed", by=by)
+    return True
 
 
-def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> None:
-    """Give a person the roles that another admin proposed; they hold from the person's next request.
+def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> tuple[Staff, str]:
+    """Carry out what another admin proposed, and return the person's row and the act.
 
-    NotAllowed for who proposed them, for the person, and for who has a password that somebody else has just reset.
+    NotAllowed for who proposed it, for the person, for who was made an admin by the proposer, and for who has not been
+    an active admin with a password of their own for a day.
     """
     grant = _open(session, grant_id, by)
-    PROPOSALS.refuse_maker(grant, by)
-    if grant.staff_id == by.id:
-        raise NotAllowed("These roles are yours: another admin confirms them")
-    staff.refuse_resting(by)
-    row = session.get_one(Staff, grant.staff_id)
-    if row.disabled_at is not None:
-        raise StateForbids("This account is disabled: enable it first")
-    before = staff.get_audited_facts(row)
-    row.roles, row.updated_at = sorted({*row.roles, *grant.roles}), clock.now()
-    session.flush()
+    with keep_refusal(grant.staff_id, "account change confirmation", by=by):
+        PROPOSALS.refuse_maker(grant, by)
+        if grant.staff_id == by.id:
+            raise NotAllowed("This change is of your own account: another admin confirms it")
+        staff.refuse_resting(by)
+        _refuse_unfit(session.get_one(Staff, by.id), grant)
+        row = session.get_one(Staff, grant.staff_id)
+        if row.disabled_at is not None and grant.act != "enable":
+            raise StateForbids("This account is disabled: enable it first")
+        _apply(session, row, grant, actor=by.actor)
     PROPOSALS.decide(session, grant.id, "confirmed", by=by)
-    staff.record_change(session, row, "roles confirmed", actor=by.actor, before=before)
+    return row, grant.act
+
+
+def _apply(session: ScopedSession, row: Staff, grant: RoleGrant, *, actor: str, **more: Any) -> None:
+    if grant.act == "disable":
+        staff.disable_row(session, row, actor=actor, **more)
+    elif grant.act == "enable":
+        staff.enable_row(session, row, actor=actor, **more)
+    elif grant.act != "link":
+        _give(session, row, grant, actor=actor, **more)
+    elif more:
+        audit.write(session, actor=actor, action="password link", subject=audit.subject_of("staff", row.id), after=more)
+
+
+def _give(session: ScopedSession, row: Staff, grant: RoleGrant, *, actor: str, **more: Any) -> None:
+    """Give a person the roles and the limit of a proposal; they hold from the next request, a higher limit in a day."""
+    if _ADMIN in row.roles and _ADMIN not in grant.roles and grant.act != "roles":
+        staff.require_other_admin(session, row)
+    before = staff.get_audited_facts(row)
+    if _ADMIN in grant.roles and _ADMIN not in row.roles:
+        row.made_by = grant.proposed_by
+    is_new = grant.act == "account"
+    staff.set_roles(row, sorted({*row.roles, *grant.roles}) if grant.act == "roles" else grant.roles)
+    if is_new:
+        row.claim_limit_minor = grant.claim_limit_minor
+    elif grant.act == "change" and grant.claim_limit_minor != row.claim_limit_minor:
+        staff.set_limit(row, grant.claim_limit_minor)
+    row.updated_at = clock.now()
+    session.flush()
+    action = "account confirmed" if is_new else "account change confirmed"
+    staff.record_change(session, row, action, actor=actor, before=before, **more)
+
+
+def _find_confirmers(session: ScopedSession, grant: RoleGrant) -> list[str]:
+    """Return the names of the admins who could confirm a proposal now."""
+    rows = session.execute(sa.select(Staff).where(col(Staff.disabled_at).is_(None))).scalars()
+    others = [row for row in rows if _ADMIN in row.roles and row.id not in (grant.proposed_by, grant.staff_id)]
+    return [row.name for row in others if _find_unfit(row, grant) is None]
+
+
+def _find_unfit(row: Staff, grant: RoleGrant) -> str | None:
+    """Say why an admin confirms no change that this person proposed; None for one who may."""
+    if row.made_by == grant.proposed_by:
+        return "You were made an admin by who proposed this: another admin confirms it"
+    if settings().passwords and row.password_hash is None:
+        return "You have no password of your own yet: another admin confirms it"
+    if row.confirms_from is not None and row.confirms_from > clock.now():
+        from_then = clock.format_lagos(row.confirms_from)
+        return f"You have been an admin with a password of your own for less than 24 hours: confirm from {from_then} on"
+    return None
+
+
+def _refuse_unfit(row: Staff, grant: RoleGrant) -> None:
+    if why := _find_unfit(row, grant):
+        raise NotAllowed(why)
+
+
+def _refuse_without_second(session: ScopedSession, row: Staff, by: Person) -> None:
+    """NotAllowed unless the firm has said that it has one admin, and this is the one."""
+    rows = session.execute(sa.select(Staff).where(col(Staff.disabled_at).is_(None))).scalars()
+    others = [each for each in rows if _ADMIN in each.roles and each.id not in (by.id, row.id)]
+    if others or not settings().one_admin:
+        raise NotAllowed(
+            "No other admin can confirm it now: one who has been an admin with a password of their own for 24 hours,"
+            " and was not made one by you. Whoever runs the server can do it with `coverdesk staff`"
+        )
 
 
 def refuse(session: ScopedSession, grant_id: UUID, *, by: Person) -> None:
-    """Refuse the roles that another admin proposed, or take one's own proposal back."""
+    """Refuse what another admin proposed, or take one's own proposal back."""
     grant = _open(session, grant_id, by)
     is_own = grant.proposed_by == by.id
     PROPOSALS.decide(session, grant.id, "withdrawn" if is_own else "refused", by=by)
-    _note(session, grant.staff_id, "roles taken back" if is_own else "roles refused", grant.roles, by=by)
+    _note(session, grant, "account change taken back" if is_own else "account change refused", by=by)
 
 
 def get_open(session: ScopedSession, staff_id: UUID) -> OpenGrant | None:
-    """Return the roles of a person that wait for a second admin."""
+    """Return the change of a person's account that waits for a second admin."""
     return next(iter(_list(session, col(RoleGrant.staff_id) == staff_id)), None)
 
 
 def list_open(session: ScopedSession) -> list[OpenGrant]:
     """List everything that waits for a second admin, oldest first."""
     return _list(session)
+
+
+def list_unconfirmed(session: ScopedSession, *, since: datetime, until: datetime | None = None) -> list[str]:
+    """Describe the changes of accounts that no second admin confirmed: by one admin alone, or by the command line."""
+    query = sa.select(AuditEntry).where(
+        col(AuditEntry.created_at) >= since,
+        *([col(AuditEntry.created_at) < until] if until else []),
+        col(AuditEntry.subject).like("staff %"),
+        col(AuditEntry.action).in_(_BY_HAND),
+    )
+    found = []
+    for entry in session.execute(query.order_by(col(AuditEntry.created_at))).scalars():
+        after = entry.after or {}
+        is_alone = bool(after.get(ALONE))
+        if is_alone or (entry.actor.startswith("command line") and moves_money(after.get("roles", ()))):
+            how = f"by {entry.actor.removeprefix('staff ')}, one admin alone" if is_alone else f"by the {entry.actor}"
+            who = after.get("email") or entry.subject
+            found.append(f"{who}: {entry.action} {how} on {clock.format_day(clock.to_lagos_day(entry.created_at))}")
+    return found
+
+
+def find_account_faults(session: ScopedSession) -> Iterator[str]:
+    """Accounts that move money and are not as the log has them, for `coverdesk check` (contract K4)."""
+    for row in session.execute(sa.select(Staff).order_by(col(Staff.email))).scalars():
+        if not moves_money(row.roles):
+            continue
+        logged, facts = _find_logged(session, row), staff.get_audited_facts(row)
+        limit = "no limit" if row.claim_limit_minor is None else money.format_naira(row.claim_limit_minor)
+        says = f"{row.email} is {', '.join(row.roles)} with {limit}"
+        if logged is None:
+            if row.password_hash is not None:
+                yield f"{says}, an account that the log does not know"
+        elif any(logged.get(name) != facts[name] for name in ("roles", "claim_limit", "enabled")):
+            was = f"{', '.join(logged.get('roles', ()))} with {logged.get('claim_limit') or 'no limit'}"
+            yield f"{says}, and by the log {was}: it was changed past the desk"
+
+
+def _find_logged(session: ScopedSession, row: Staff) -> dict[str, Any] | None:
+    query = sa.select(col(AuditEntry.after)).where(
+        col(AuditEntry.subject) == audit.subject_of("staff", row.id), col(AuditEntry.action) != SIGNED_IN
+    )
+    newest = query.order_by(col(AuditEntry.created_at).desc(), col(AuditEntry.position).desc())
+    return next((after for after in session.execute(newest).scalars() if after and "enabled" in after), None)
 
 
 def _list(session: ScopedSession, *conditions: Any) -> list[OpenGrant]:
@@ -110,12 +260,10 @@ def _list(session: ScopedSession, *conditions: Any) -> list[OpenGrant]:
         .where(col(RoleGrant.state) == "open", *conditions)
         .order_by(col(RoleGrant.proposed_at), col(RoleGrant.id))
     )
-    names = ("id", "staff_id", "proposed_by", "proposed_at")
+    names = ("id", "staff_id", "act", "claim_limit_minor", "proposed_by", "proposed_at")
     return [
-        OpenGrant(
-            **{name: getattr(row, name) for name in names}, roles=tuple(row.roles), person=whose, proposer=made_by
-        )
-        for row, whose, made_by in session.execute(query)
+        OpenGrant(**{name: getattr(row, name) for name in names}, roles=tuple(row.roles), person=name, proposer=by)
+        for row, name, by in session.execute(query)
     ]
 
 
@@ -125,6 +273,7 @@ def _open(session: ScopedSession, grant_id: UUID, by: Person) -> RoleGrant:
     return PROPOSALS.get_open(session, grant_id)
 
 
-def _note(session: ScopedSession, staff_id: UUID, action: str, roles: Collection[str], *, by: Person) -> None:
-    subject = audit.subject_of("staff", staff_id)
-    audit.write(session, actor=by.actor, action=action, subject=subject, after={"roles": list(roles)})
+def _note(session: ScopedSession, grant: RoleGrant, action: str, *, by: Person) -> None:
+    limit = None if grant.claim_limit_minor is None else money.to_wire(grant.claim_limit_minor)
+    after = {"act": grant.act, "roles": list(grant.roles), "claim_limit": limit}
+    audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("staff", grant.staff_id), after=after)

@@ -104,8 +104,10 @@ def add_or_update(
     if row is not None and "admin" not in validated.roles:
         require_other_admin(session, row)
     row = row or Staff(email=validated.email, name=validated.name)
-    if row.password_hash is not None and not passwords.matches(row.password_hash, password):
-        passwords.suspend_approvals(row)
+    if row.password_hash is None or not passwords.matches(row.password_hash, password):
+        if row.password_hash is not None:
+            passwords.suspend_approvals(row)
+        row.confirms_from = clock.now() + passwords.RESTS_FOR
     apply_input(row, validated)
     row.password_hash, row.disabled_at, row.link_until = password_hash, None, None
     session.add(row)
@@ -157,14 +159,42 @@ def refuse_resting(person: Person) -> None:
 
 
 def apply_input(row: Staff, inputs: StaffInput) -> None:
-    """Copy the submitted fields into a row; who becomes a claims officer decides nothing until a limit is set."""
-    had_none = "claims" in (row.roles or ()) and row.claim_limit_minor is None
-    row.name, row.roles = inputs.name, list(inputs.roles)
-    row.claim_limit_minor = None if inputs.claim_limit is None else money.to_minor(inputs.claim_limit)
-    is_officer = "claims" in inputs.roles and _UNLIMITED.isdisjoint(inputs.roles)
-    if is_officer and row.claim_limit_minor is None and not had_none:
-        row.claim_limit_minor = 0
+    """Copy the submitted fields into a row at once; a new claims officer decides nothing until a limit is set."""
+    row.claim_limit_minor = limit_of(row, inputs)
+    row.name = inputs.name
+    set_roles(row, inputs.roles)
     row.updated_at = clock.now()
+
+
+def limit_of(row: Staff, inputs: StaffInput) -> int | None:
+    """Return the limit in kobo that an input gives a person; None is no limit."""
+    if inputs.claim_limit is not None:
+        return money.to_minor(inputs.claim_limit)
+    had_none = "claims" in (row.roles or ()) and row.claim_limit_minor is None
+    is_officer = "claims" in inputs.roles and _UNLIMITED.isdisjoint(inputs.roles)
+    return 0 if is_officer and not had_none else None
+
+
+def set_roles(row: Staff, roles: Sequence[str]) -> None:
+    """Give a person these roles; who becomes an admin confirms no change of an account for a day (contract K4)."""
+    if "admin" in roles and "admin" not in (row.roles or ()):
+        row.confirms_from = clock.now() + passwords.RESTS_FOR
+    row.roles = list(roles)
+
+
+def set_limit(row: Staff, limit_minor: int | None) -> None:
+    """Change a limit: a lower one holds at once, a higher one after a day (contract K4)."""
+    before = get_limit(row)
+    row.claim_limit_minor, row.limit_before_minor = limit_minor, before
+    rises = before is not None and (limit_minor is None or limit_minor > before)
+    row.limit_holds_from = clock.now() + passwords.RESTS_FOR if rises else None
+
+
+def get_limit(row: Any) -> int | None:
+    """Return the limit in kobo that counts now: for a day after it was raised, that of before."""
+    waits = row.limit_holds_from is not None and row.limit_holds_from > clock.now()
+    limit: int | None = row.limit_before_minor if waits else row.claim_limit_minor
+    return limit
 
 
 def disable(session: ScopedSession, email: str, *, actor: str) -> None:
@@ -175,7 +205,7 @@ def disable(session: ScopedSession, email: str, *, actor: str) -> None:
     disable_row(session, row, actor=actor)
 
 
-def disable_row(session: ScopedSession, row: Staff, *, actor: str) -> None:
+def disable_row(session: ScopedSession, row: Staff, *, actor: str, **more: Any) -> None:
     """Disable an account, ending its sessions and its link; does nothing if it is disabled already."""
     require_other_admin(session, row)
     if row.disabled_at is not None:
@@ -185,7 +215,16 @@ def disable_row(session: ScopedSession, row: Staff, *, actor: str) -> None:
     row.link_until = None
     session.flush()
     ended = staff_sessions.end_sessions(session, row.id)
-    record_change(session, row, "staff disabled", actor=actor, before=before, sessions_ended=ended)
+    record_change(session, row, "staff disabled", actor=actor, before=before, sessions_ended=ended, **more)
+
+
+def enable_row(session: ScopedSession, row: Staff, *, actor: str, **more: Any) -> None:
+    """Enable an account; whoever is an admin confirms no change of an account for a day."""
+    before = get_audited_facts(row)
+    row.disabled_at, row.updated_at = None, clock.now()
+    row.confirms_from = clock.now() + passwords.RESTS_FOR
+    session.flush()
+    record_change(session, row, "staff enabled", actor=actor, before=before, **more)
 
 
 def require_other_admin(session: ScopedSession, leaving: Staff) -> None:
@@ -273,7 +312,8 @@ def find_by_id(session: ScopedSession, staff_id: UUID) -> Person | None:
 
 _PERSON_COLUMNS = (
     *(col(Staff.id), col(Staff.email), col(Staff.name), col(Staff.roles), col(Staff.claim_limit_minor)),
-    *(col(Staff.approves_from), col(Staff.phone_number), col(Staff.account_key)),
+    *(col(Staff.approves_from), col(Staff.limit_before_minor), col(Staff.limit_holds_from)),
+    *(col(Staff.phone_number), col(Staff.account_key)),
 )
 
 
@@ -283,7 +323,7 @@ def _build_person(row: AnyRow) -> Person:
         email=row.email,
         name=row.name,
         roles=tuple(row.roles),
-        claim_limit_minor=row.claim_limit_minor,
+        claim_limit_minor=get_limit(row),
         approves_from=row.approves_from,
         phone_number=row.phone_number,
         account_key=row.account_key,

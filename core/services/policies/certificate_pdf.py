@@ -28,8 +28,12 @@ _EVIDENCE = (
 @lru_cache(maxsize=128)
 def render(facts: CertificateFacts) -> bytes:
     """Return the PDF of a certificate; it depends on the facts only, never on the time of printing."""
+    from fpdf import ViewerPreferences  # noqa: PLC0415 as slow to load as the rest of its library
+
     page = printing.create(f"{facts.title} {facts.policy_number}", created_at=facts.issued_at, left=_LEFT, top=18)
     page.set_author(facts.insurer)
+    # Otherwise a viewer may show the last part of the address, which is the code.
+    page.viewer_preferences = ViewerPreferences(display_doc_title=True)
     page.c_margin = 0
     _draw_heading(page, facts)
     _draw_number(page, facts)

@@ -64,6 +64,11 @@ class CertificateFacts:
         return PolicyStage.NOT_STARTED if self.start_at > clock.latest_start() else PolicyStage.IN_FORCE
 
     @property
+    def file_name(self) -> str:
+        """The name of its file, by the policy's number: "certificate-ACC-AR-11-26-HQ-5300.pdf"."""
+        return f"certificate-{'-'.join(re.findall('[A-Za-z0-9]+', self.policy_number))}.pdf"
+
+    @property
     def verification_url(self) -> str:
         """The URL of the page that verifies this certificate; encoded in its QR code."""
         return f"{settings().base_url}/verify/{self.code}"

@@ -163,23 +163,44 @@ def compute_year_on_year(session: ScopedSession, criteria: SalesFilter, today: d
     ]
 
 
-def compute_premium_over_time(
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """An amount that a chart shows over time: the measures that it is made of, and how."""
+
+    measures: tuple[str, ...]
+    of: Callable[[SalesTotals], int]
+
+
+PREMIUM = Amount(("sold_minor", "renewed_minor"), lambda totals: totals.premium_minor)
+# Of the platform and of the distributors, less what refunds took back, with adjustments.
+COMMISSION = Amount(
+    tuple(
+        f"{moved}_{share}_minor"
+        for moved in ("sold", "renewed", "refunded", "adjusted")
+        for share in ("mca", "distributor")
+    ),
+    lambda totals: totals.mca_minor + totals.distributor_minor,
+)
+
+
+def compute_over_time(
     session: ScopedSession,
     window: Window,
     criteria: SalesFilter,
     choices: Choices,
     *,
+    amount: Amount = PREMIUM,
     grain: Grain,
     split: Dimension,
 ) -> list[Series]:
-    """Return the premium per bucket, one line per member of a dimension, largest first; empty buckets are zero."""
+    """Return an amount per bucket, one line per member of a dimension, largest first; empty buckets are zero."""
     key: Key = "distributor_id" if split == "distributor" else "product_id"
     within = replace(criteria, created=window.span)
     sums: defaultdict[UUID, defaultdict[date, int]] = defaultdict(lambda: defaultdict(int))
     for (bucket, member), part in sales_totals.group_totals(
-        session, within, grain, key, measures=("sold_minor", "renewed_minor")
+        session, within, grain, key, measures=amount.measures
     ).items():
-        sums[choices.get_member(split, member, member)][bucket] += part.premium_minor
+        sums[choices.get_member(split, member, member)][bucket] += amount.of(part)
     names, when, places = choices.names[split], list_buckets(window, grain), choices.get_positions(split)
     lines = [
         Series(key, names.get(key, UNKNOWN), [part[day] for day in when], places.get(key)) for key, part in sums.items()

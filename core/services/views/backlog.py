@@ -4,17 +4,23 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
+import sqlalchemy as sa
+from sqlmodel import col
+
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.dimensions import Choices
 from core.services.finance import unplaced
 from core.services.insurers import awaiting
+from core.services.insurers.filter import SubmissionFilter
 from core.services.renewals import due
 from core.services.sales import silence
 from core.services.sales.filter import SalesFilter
 from core.services.sales.silence import SilentDistributor
 from core.services.webhooks import endpoints
+from core.states.submissions import OPEN
 from core.store.access import ScopedSession
+from core.store.schema.tables import Policy, Submission
 
 Item = Literal["set_aside", "awaiting", "unplaced", "due", "overdue_claims", "near_claims", "endpoints"]
 
@@ -36,17 +42,28 @@ class Backlog:
     silent: tuple[SilentDistributor, ...]
 
 
+def _list_unplaced(session: ScopedSession) -> tuple[BacklogItem, ...]:
+    """Return the policies that no insurer has taken yet, each once: set aside, awaiting, and what else is unplaced."""
+    health = awaiting.list_health(session)
+    dead, queued = sum(insurer.dead for insurer in health), sum(insurer.queued for insurer in health)
+    dead_minor = awaiting.sum_premium(session, SubmissionFilter(view="dead")) if dead else 0
+    queued_minor = awaiting.sum_premium(session) - dead_minor if queued else 0
+    submitted = sa.select(col(Submission.policy_id)).where(col(Submission.state).in_(OPEN))
+    other = unplaced.compute_unplaced(session, SalesFilter(), col(Policy.id).not_in(submitted))
+    return (
+        BacklogItem("set_aside", dead, dead_minor),
+        BacklogItem("awaiting", queued, queued_minor),
+        BacklogItem("unplaced", other.policies, other.total_minor),
+    )
+
+
 def load_backlog(session: ScopedSession, choices: Choices, today: date) -> Backlog:
     """Count what is stuck, each as the list behind it counts it; empty kinds are left out."""
-    health = awaiting.list_health(session)
     week = next(bucket for bucket in due.list_due(session, today) if bucket.key == "week")
-    premium = unplaced.compute_unplaced(session, SalesFilter())
     failing = sum(endpoint.is_failing for endpoint in endpoints.list_endpoints(session))
     overdue, near = (claim_totals.get_totals(session, ClaimFilter(stage=stage)) for stage in ("overdue", "near"))
     items = (
-        BacklogItem("set_aside", sum(insurer.dead for insurer in health)),
-        BacklogItem("awaiting", sum(insurer.queued for insurer in health)),
-        BacklogItem("unplaced", premium.policies, premium.total_minor),
+        *_list_unplaced(session),
         BacklogItem("due", week.policies, week.premium_minor),
         BacklogItem("overdue_claims", overdue.count, overdue.claimed_minor),
         BacklogItem("near_claims", near.count - overdue.count, near.claimed_minor - overdue.claimed_minor),

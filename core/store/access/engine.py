@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from core.errors import CoverdeskError
 from core.settings import settings
 from core.store.access import postgres, sqlite
+from core.store.access.commits import CommitWatch, PostgresWatch, SqliteWatch
 from core.store.access.db_errors import RETRIED_SQLSTATES, translate_db_errors
 from core.store.access.group_commit import GroupCommitWriter
 from core.store.access.replica import Replica
@@ -120,6 +121,10 @@ class Store:
         with translate_db_errors(), ScopedSession(self.writers, scope, info={COUNTER_ENGINE: self._counter}) as session:
             yield session
             session.commit()
+
+    def watch_commits(self) -> CommitWatch:
+        """Wait for commits of any process; to be closed by whoever waits."""
+        return SqliteWatch(self.engine) if self.is_sqlite else PostgresWatch(self.url)
 
     def close(self) -> None:
         """Finish submitted writes and close all connections."""

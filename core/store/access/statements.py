@@ -17,6 +17,8 @@ from core.store.access import slow_statements
 
 # How transactions begin on PostgreSQL; one that only reads is a single snapshot, and cannot write by mistake.
 BEGIN_READ, BEGIN_WRITE = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN"
+# The channel on which a process tells that it has committed, and how seldom it does so.
+WRITTEN, NOTIFY_SECONDS = "coverdesk_written", 0.1
 Row = tuple[Any, ...]
 _QUEUE_KEY = "unsent"
 # What is put off is held in memory, and so is what the server answers meanwhile.
@@ -118,6 +120,7 @@ def install_transaction_events(engine: sa.Engine) -> None:
     @event.listens_for(engine, "commit")
     def _commit(connection: sa.Connection) -> None:
         execute(connection, "COMMIT")
+        _notify(connection)
         try:
             flush(connection)
         except sa.exc.DBAPIError:
@@ -135,6 +138,20 @@ def install_transaction_events(engine: sa.Engine) -> None:
         driver: Any = connection.connection.driver_connection
         if not connection.get_execution_options().get("write") and driver.info.transaction_status == _IN_TRANSACTION:
             driver.execute("COMMIT")
+
+
+def _notify(connection: sa.Connection) -> None:
+    """Notify whoever waits for commits, behind the COMMIT of a write in the same trip; before it, all writers would
+    wait for each other at their ends.
+    """
+    last = _notified_at.get(connection.engine.url, 0.0)
+    is_write = connection.get_execution_options().get("write")
+    if is_write and time.monotonic() - last >= NOTIFY_SECONDS:
+        _notified_at[connection.engine.url] = time.monotonic()
+        execute(connection, f"NOTIFY {WRITTEN}")
+
+
+_notified_at: dict[sa.URL, float] = {}
 
 
 def end_reading(connection: sa.Connection) -> None:

@@ -38,7 +38,9 @@ class Staff(Record, table=True):
     """A person who signs in to the desk (contract A1, A2).
 
     `link_until` names the one link that may set a password, `link_by` who made it; before `approves_from` the
-    person approves nothing, because somebody else has reset the password.
+    person approves nothing, because somebody else has reset the password. `made_by` is who proposed the account, or
+    the role of an admin; before `confirms_from` an admin confirms no change of an account. Until `limit_holds_from` a
+    raised limit counts as it was before.
     """
 
     email: str = Field(unique=True, max_length=254)
@@ -50,15 +52,20 @@ class Staff(Record, table=True):
     link_until: datetime | None = None
     link_by: UUID | None = None
     approves_from: datetime | None = None
+    made_by: UUID | None = None
+    confirms_from: datetime | None = None
+    limit_before_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
+    limit_holds_from: datetime | None = None
     phone_number: str | None = Field(default=None, max_length=32)
     account_key: str | None = Field(default=None, max_length=64)
     sealed: str | None = None
 
 
 class RoleGrant(Row, table=True):
-    """Roles that approve, proposed for a person by one admin and confirmed by another (contract A1).
+    """A change of an account, proposed by one admin and confirmed by another (contract K4).
 
-    A person has one open proposal at most.
+    A person has one open proposal at most. `act` says what it does: "account" and "change" set roles and limit, "link"
+    makes a password link, "disable" and "enable" do that; "roles" adds roles, in a proposal from before the others.
     """
 
     __tablename__ = "role_grant"
@@ -71,7 +78,9 @@ class RoleGrant(Row, table=True):
     )
     id: UUID = Field(primary_key=True)
     staff_id: UUID = Field(foreign_key="staff.id", index=True)
+    act: str = Field(default="change", max_length=10, sa_column_kwargs={"server_default": "roles"})
     roles: list[str] = json_field(list)
+    claim_limit_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
     proposed_by: UUID = Field(foreign_key="staff.id")
     proposed_at: datetime
     state: str = Field(default="open", max_length=10)

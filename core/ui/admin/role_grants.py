@@ -1,12 +1,13 @@
-"""Roles that wait for a second admin: on the page of the person, and above the list of staff."""
+"""Changes of accounts that wait for a second admin: on the page of the person, and above the list of staff."""
 
 import streamlit as st
 
-from core.services.people import role_grants
+from core.errors import CoverdeskError
+from core.services.people import invitations, role_grants
 from core.services.people.role_grants import OpenGrant
 from core.services.people.staff import Person
 from core.store.access import Scope, reading
-from core.ui.admin import admin_writes, staff_form
+from core.ui.admin import admin_writes, staff_cards, staff_form
 from core.ui.frame import frame
 from core.ui.kit import words
 
@@ -16,34 +17,40 @@ def draw(grant: OpenGrant | None, by: Person) -> None:
     if grant is None:
         return
     with st.container(border=True, key="role-grant"):
-        roles = words.title(", ".join(grant.roles))
         st.markdown(
-            f":material/how_to_reg: **{roles}** waits for a second admin: {words.plain(grant.proposer)} proposed it on"
-            f" {words.moment(grant.proposed_at)}. Until then it does not hold."
+            f":material/how_to_reg: **{words.plain(words.title(grant.text))}** waits for a second admin:"
+            f" {words.plain(grant.proposer)} proposed it on {words.moment(grant.proposed_at)}. It does not hold yet."
         )
         with st.container(horizontal=True, gap="xsmall"):
             if by.id not in (grant.proposed_by, grant.staff_id):
-                confirm = admin_writes.doing(
-                    lambda session, person: role_grants.confirm(session, grant.id, by=person),
-                    "Confirmed. It holds from the person's next click.",
-                    then=staff_form.forget,
-                )
-                st.button("Confirm the roles", type="primary", on_click=confirm, key="grant.confirm")
-            label = "Take it back" if grant.proposed_by == by.id else "Refuse the roles"
+                st.button("Confirm it", type="primary", on_click=_confirm, args=(grant,), key="grant.confirm")
+            label = "Take it back" if grant.proposed_by == by.id else "Refuse it"
             refuse = admin_writes.doing(
-                lambda session, person: role_grants.refuse(session, grant.id, by=person), "The roles stay as they are."
+                lambda session, person: role_grants.refuse(session, grant.id, by=person), "The account stays as it is."
             )
             st.button(label, on_click=refuse, key="grant.refuse")
 
 
+def _confirm(grant: OpenGrant) -> None:
+    try:
+        link = admin_writes.write(lambda session, by: invitations.confirm_change(session, grant.id, by=by))
+    except CoverdeskError as error:
+        admin_writes.refuse(error)
+        return
+    staff_form.forget()
+    admin_writes.keep_message("Confirmed. It holds from the person's next click; a higher limit in 24 hours.")
+    if link:
+        staff_cards.keep_link(link)
+
+
 def draw_waiting() -> None:
-    """Draw a line for each person whose roles wait, with a link to them."""
+    """Draw a line for each person whose account waits for a change, with a link to them."""
     with reading(Scope.system()) as session:
         waiting = role_grants.list_open(session)
     for grant in waiting:
         st.page_link(
             "admin/person.py",
-            label=f"{words.plain(grant.person)}: {', '.join(grant.roles)} waits for a second admin",
+            label=f"{words.plain(grant.person)}: {words.plain(grant.text)} waits for a second admin",
             icon=":material/how_to_reg:",
             query_params={"id": str(grant.staff_id), **frame.mode_query()},
         )

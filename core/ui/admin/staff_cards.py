@@ -112,7 +112,7 @@ def _buttons(person: StaffRow, by: Person) -> None:
             "Enable",
             "lock_open",
             lambda session, by: account_changes.enable_person(session, person.id, by=by),
-            "Enabled.",
+            "Enabled, or proposed to another admin where the account moves money.",
         )
         return
     if settings().passwords:
@@ -133,7 +133,7 @@ def _buttons(person: StaffRow, by: Person) -> None:
         )
         disable = admin_writes.doing(
             lambda session, by: account_changes.disable_person(session, person.id, by=by),
-            "Disabled.",
+            "Proposed: another admin confirms it." if "admin" in person.roles else "Disabled.",
             then=staff_form.forget,
         )
         st.button("Disable the account", type="primary", key="person.disable", on_click=disable)
@@ -199,6 +199,11 @@ def _button(label: str, icon: str, work: Work[object], said: str, *, key: str | 
 
 def _make_link(person: StaffRow) -> None:
     try:
-        keep_link(admin_writes.write(lambda session, by: invitations.create_password_link(session, person.id, by=by)))
+        link = admin_writes.write(lambda session, by: invitations.create_password_link(session, person.id, by=by))
     except CoverdeskError as error:
         admin_writes.refuse(error)
+        return
+    if link:
+        keep_link(link)
+    else:
+        admin_writes.keep_message("Proposed: another admin confirms it, and gets the link.")

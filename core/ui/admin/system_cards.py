@@ -54,6 +54,10 @@ def glance(found: SystemFacts, fault: str | None) -> None:
                 st.badge(bad, icon=":material/error:", color="red")
     if fault:
         st.error(f"{words.plain(fault[:1].upper() + fault[1:])}.", icon=":material/error:")
+    if found.unconfirmed:
+        lines = "".join(f"\n- {words.plain(line)}" for line in found.unconfirmed[-_MOST:])
+        text = f"Changes of accounts that no second admin confirmed, in the last 30 days:{lines}"
+        st.error(text, icon=":material/how_to_reg:")
     if found.store.kind == "SQLite" and not found.store.is_current:
         st.caption("Run `coverdesk init` with the release that serves this page.")
 

@@ -55,9 +55,18 @@ function drawTile(tile) {
   return item;
 }
 
-export default function ({ data, parentElement }) {
+function drawList(tiles, alt) {
   const list = made("ul");
-  list.setAttribute("aria-label", data.alt);
-  list.append(...data.tiles.map(drawTile));
-  parentElement.querySelector(".root").replaceChildren(list);
+  list.setAttribute("aria-label", alt);
+  list.append(...tiles.map(drawTile));
+  return list;
+}
+
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".root"), more = made("details");
+  // Drawn anew with other figures, it stays as the reader left it.
+  more.open = root.querySelector("details")?.open ?? false;
+  more.append(made("summary", "", "More"), drawList(data.tiles.slice(data.first), `More: ${data.alt}`));
+  root.replaceChildren(drawList(data.tiles.slice(0, data.first), data.alt));
+  if (data.tiles.length > data.first) root.append(more);
 }

@@ -93,6 +93,11 @@ def settle_home(path: str | None) -> None:
     st.session_state[_HOME] = path
 
 
+def has_home() -> bool:
+    """Return True if the menu of a person was drawn in this session."""
+    return _HOME in st.session_state
+
+
 def link_path(path: str) -> str:
     """Return the URL path of a page file: "sales/purchase.py" -> "/purchase"; "/" for the person's first screen."""
     return "/" if path == st.session_state.get(_HOME) else f"/{path.rpartition('/')[2].removesuffix('.py')}"

@@ -68,6 +68,12 @@ def keep_address() -> None:
     st.navigation([home, *pages], position="hidden")
 
 
+def take_away() -> None:
+    """Hide the menu of a person who was signed in until this run: the browser would keep showing it with its counts."""
+    if frame.has_home():
+        keep_address()
+
+
 def _no_page() -> None:
     """Do nothing; placeholder of a page that is not drawn."""
 

@@ -29,7 +29,9 @@ _CLEAR: Final = "rgba(0,0,0,0)"
 _FONT_SIZE: Final = 12
 # Of a character of that size, on average and a little more; a text that is measured would be drawn twice.
 _CHARACTER: Final = 6.4
+_LABEL_HEIGHT: Final = 26
 _LEGEND_HEIGHT: Final = 30
+_ABOVE: Final = 1.03
 # For the longest label of an axis of amounts: "₦2.5bn".
 AMOUNT_ROOM: Final = 44
 # A unified hover box takes the text of a mark at exactly its place in place of the name of the bucket.
@@ -91,7 +93,13 @@ def bars(
         "line": {"width": 0},
     }
     if shape := PATTERNS[pattern]:
-        marker["pattern"] = {"shape": shape, "fgcolor": colours.surface(), "fgopacity": 0.55, "size": 7}
+        marker["pattern"] = {
+            "shape": shape,
+            "fillmode": "overlay",
+            "fgcolor": colours.surface(),
+            "fgopacity": 0.55,
+            "size": 7,
+        }
     return {
         "type": "bar",
         "name": plain(name),
@@ -155,12 +163,19 @@ def build_figure(
             "template": {},
             "datarevision": 1,
             "height": height,
-            "margin": {"l": left + 6, "r": 8, "t": _LEGEND_HEIGHT if legend else 6, "b": 26, "pad": 4},
+            "margin": {"l": left + 6, "r": 8, "t": 2, "b": _LABEL_HEIGHT + _LEGEND_HEIGHT * legend, "pad": 4},
             "paper_bgcolor": _CLEAR,
             "plot_bgcolor": _CLEAR,
             "font": {"family": colours.font(), "size": _FONT_SIZE, "color": colours.text()},
             "showlegend": legend,
-            "legend": {"orientation": "h", "x": 0, "y": 1.01, "yanchor": "bottom", "traceorder": "normal"},
+            # Below, so that the bars begin at the top.
+            "legend": {
+                "orientation": "h",
+                "x": 0,
+                "y": -_LABEL_HEIGHT / (height - _LABEL_HEIGHT - _LEGEND_HEIGHT),
+                "yanchor": "top",
+                "traceorder": "normal",
+            },
             # With all bars of a place in one box, a click would be taken for one of the first series.
             "hovermode": "closest",
             "hoverlabel": {
@@ -198,10 +213,15 @@ def category_axis(names: Sequence[str], *, labels: Sequence[str] = (), most_labe
 
 
 def amount_axis(most_minor: int, least_minor: int = 0) -> dict[str, Any]:
-    """Return an axis of kobo, drawn as naira, with about five marks in the units of the page: ₦500k, ₦2.5m."""
+    """Return an axis of kobo, drawn as naira, with about five marks in the units of the page: ₦500k, ₦2.5m.
+
+    It ends a little above the highest bar, as room above that would be room for nothing.
+    """
     step = _round_step(most_minor - least_minor)
-    marks = range(step * (least_minor // step), max(most_minor, 1) + step, step)
-    return number_axis([mark / 100 for mark in marks], [_mark(mark) for mark in marks])
+    most_minor = max(most_minor, step)
+    marks = range(step * (least_minor // step), most_minor + 1, step)
+    axis = number_axis([mark / 100 for mark in marks], [_mark(mark) for mark in marks])
+    return axis | {"range": [marks[0] / 100, most_minor * _ABOVE / 100]}
 
 
 def number_axis(marks: Sequence[float], labels: Sequence[str] = ()) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from core.services.comparisons import Comparison
 from core.services.dimensions import Choices, Dimension, load_choices
 from core.services.sales import breakdowns, figures, sales_totals, targets
 from core.services.sales import cohorts as renewal_cohorts
-from core.services.sales.breakdowns import Breakdown, Grain, MonthPair, Series
+from core.services.sales.breakdowns import Amount, Breakdown, Grain, MonthPair, Series
 from core.services.sales.cohorts import Cohort
 from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
@@ -120,10 +120,12 @@ def progress(at: StoreState, month: date) -> list[Progress]:
 
 
 @lru_cache(_MAX_CACHED)
-def over_time(at: StoreState, window: Window, wanted: SalesFilter, *, grain: Grain, split: Dimension) -> list[Series]:
-    """Return the premium per time bucket, one series for each member of a dimension."""
+def over_time(
+    at: StoreState, window: Window, wanted: SalesFilter, *, amount: Amount, grain: Grain, split: Dimension
+) -> list[Series]:
+    """Return an amount per time bucket, one series for each member of a dimension."""
     with at.reading() as session:
-        return breakdowns.compute_premium_over_time(session, window, wanted, names(at), grain=grain, split=split)
+        return breakdowns.compute_over_time(session, window, wanted, names(at), amount=amount, grain=grain, split=split)
 
 
 @lru_cache(_MAX_CACHED)

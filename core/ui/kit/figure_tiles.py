@@ -3,6 +3,7 @@
 A custom component (`browser/figure_tiles.js`) with a payload of plain values:
 
     alt:   name of the whole for screen readers
+    first: number of the tiles that are seen at once; the others stand under More
     tiles: label, value, badge and tone (good, bad, plain) of the change, from, compared, trend (numbers), help (pairs)
 """
 
@@ -21,6 +22,6 @@ _mount = st.components.v2.component(
 )
 
 
-def draw(tiles: Sequence[Mapping[str, Any]], *, alt: str, key: str) -> None:
+def draw(tiles: Sequence[Mapping[str, Any]], *, first: int, alt: str, key: str) -> None:
     """Draw the tiles in rows of six, four, three or two, as the width allows."""
-    _mount(key=key, data={"alt": alt, "tiles": [dict(tile) for tile in tiles]})
+    _mount(key=key, data={"alt": alt, "first": first, "tiles": [dict(tile) for tile in tiles]})

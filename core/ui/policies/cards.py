@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.services.people.staff import Person
 from core.services.policies import certificate_pdf, certificates
+from core.services.policies.certificates import CertificateFacts
 from core.services.views.policy import PolicyDetail, RefundLine, TermLine
 from core.states.policies import PolicyAction
 from core.store.access import reading
@@ -29,18 +30,17 @@ def download(code: str) -> None:
     """Draw a download button; the certificate is generated on click."""
     st.download_button(
         "Download",
-        data=lambda: _made(code),
-        file_name=f"certificate-{code[:8]}.pdf",
+        data=lambda: certificate_pdf.render(_facts_of(code)),
+        file_name=_facts_of(code).file_name,
         mime="application/pdf",
         icon=":material/download:",
         on_click="ignore",
     )
 
 
-def _made(code: str) -> bytes:
+def _facts_of(code: str) -> CertificateFacts:
     with reading(frame.scope()) as session:
-        facts = certificates.get_by_code(session, code)
-    return certificate_pdf.render(facts)
+        return certificates.get_by_code(session, code)
 
 
 _METHODS = {

@@ -26,7 +26,7 @@ class Clicked:
     bucket: date | None
 
 
-def over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, what: str, ticks: int = 10) -> Chart:
+def over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, what: str, ticks: int = 6) -> Chart:
     """Return stacked bars, one colour per series; the smallest series are added up into one.
 
     A member keeps its colour across periods, and its pattern where there are more members than colours.

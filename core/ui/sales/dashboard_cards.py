@@ -1,14 +1,14 @@
 """The cards of the dashboard: one chart each; a click offers the sales behind a segment."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
 from core.services.dimensions import DIMENSIONS, Choices, Dimension
 from core.services.sales import breakdowns
-from core.services.sales.breakdowns import Breakdown, Grain, Series, Slice
+from core.services.sales.breakdowns import Amount, Breakdown, Grain, Series, Slice
 from core.services.sales.cohorts import Cohort
 from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
@@ -26,12 +26,17 @@ GRAINS: dict[Grain, str] = {"day": "Day", "week": "Week", "month": "Month"}
 _LONGEST_BY_DAY, _LONGEST_BY_WEEK, _MOST_BARS = 62, 190, 400
 
 
+Earning = Literal["share"] | Dimension
+EARNINGS: dict[Earning, str] = {"share": "Platform and distributors", **LABELS}
+
+
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Breakdown of the charts over time: the time bucket and the dimension."""
+    """Breakdown of the charts over time: the time bucket, and what premium and commissions are stacked by."""
 
     grain: Grain
     split: Dimension
+    earned: Earning
 
 
 def read_cut(window: Window) -> Cut:
@@ -42,9 +47,11 @@ def read_cut(window: Window) -> Cut:
     grain, split = st.query_params.get("by", usual), st.query_params.get("split", "provider")
     # More bars are unreadable and slow down drawing the page.
     offered = [known for known in GRAINS if len(breakdowns.list_buckets(window, known)) <= _MOST_BARS]
+    earned = st.query_params.get("earned", "share")
     return Cut(
         next((known for known in offered if known == grain), usual),
         next((known for known in DIMENSIONS if known == split), "provider"),
+        next((known for known in EARNINGS if known == earned), "share"),
     )
 
 
@@ -59,18 +66,22 @@ class Page:
     names: Choices
 
 
-def draw_premium(page: Page, lines: Sequence[Series]) -> None:
+def draw_premium(page: Page) -> None:
     """Draw premium over time, stacked, below the choices of bucket and dimension."""
     cut = page.cut
-    with st.container(border=True):
+    with st.container(border=True, gap="xsmall"):
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            _title("Gross written premium over time", f"Click a bar for the sales of one {LABELS[cut.split].lower()}.")
+            st.markdown(
+                "**Gross written premium over time**",
+                width="content",
+                help=f"Click a bar for the sales of one {LABELS[cut.split].lower()}.",
+            )
             with st.container(horizontal=True, width="content", gap="small"):
                 _choice("by", "By", GRAINS, cut.grain)
                 _choice("split", "Stacked by", LABELS, cut.split)
         chart = sales_charts.over_time(
             breakdowns.list_buckets(page.window, cut.grain),
-            lines,
+            _load_lines(page, breakdowns.PREMIUM, cut.split),
             cut.grain,
             what=f"Gross written premium stacked by {LABELS[cut.split].lower()}",
         )
@@ -78,16 +89,39 @@ def draw_premium(page: Page, lines: Sequence[Series]) -> None:
 
 
 def draw_commissions(page: Page, summary: Summary) -> None:
-    """Draw the platform's and the distributors' commission over time."""
-    with st.container(border=True, height="stretch"):
-        _title("Commissions over time", "What the platform and the distributors earned, less what refunds took back.")
+    """Draw the commissions over time, stacked by who earns them or by a dimension of their sales."""
+    cut = page.cut
+    split = None if cut.earned == "share" else cut.earned
+    if split:
+        lines = _load_lines(page, breakdowns.COMMISSION, split)
+    else:
         lines = [
-            _bucketed(summary, page.cut, "Platform", lambda takings: takings.mca_minor),
-            _bucketed(summary, page.cut, "Distributors", lambda takings: takings.distributor_minor),
+            _bucketed(summary, cut, "Platform", lambda takings: takings.mca_minor),
+            _bucketed(summary, cut, "Distributors", lambda takings: takings.distributor_minor),
         ]
-        when = breakdowns.list_buckets(summary.window, page.cut.grain)
-        chart = sales_charts.over_time(when, lines, page.cut.grain, what="Commissions", ticks=5)
-        charts.draw(chart, key=_key_of("commissions", page))
+    with st.container(border=True, gap="xsmall"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            st.markdown(
+                "**Commissions over time**",
+                width="content",
+                help="Of the platform and the distributors, less refunds. Click a bar for its movements.",
+            )
+            with st.container(horizontal=True, width="content", gap="small"):
+                _choice("by", "By", GRAINS, cut.grain, key="by_too")
+                _choice("earned", "Stacked by", EARNINGS, cut.earned)
+        chart = sales_charts.over_time(
+            breakdowns.list_buckets(page.window, cut.grain),
+            lines,
+            cut.grain,
+            what=f"Commissions stacked by {EARNINGS[cut.earned].lower()}",
+        )
+        _draw(drill.COMMISSIONS, chart, page, split)
+
+
+def _load_lines(page: Page, amount: Amount, split: Dimension) -> list[Series]:
+    return figure_cache.over_time(
+        page.at, page.window, page.asked.criteria, amount=amount, grain=page.cut.grain, split=split
+    )
 
 
 def draw_new_against_renewal(page: Page, summary: Summary) -> None:
@@ -106,7 +140,7 @@ def draw_new_against_renewal(page: Page, summary: Summary) -> None:
 
 
 def draw_shares(page: Page, parts: Breakdown) -> None:
-    """Draw the shares of insurers and categories, the top distributors and products, and the instalments."""
+    """Draw the shares of insurers and categories, and the top distributors and products."""
     cards: list[tuple[str, str, Dimension, list[Slice]]] = [
         ("Share by insurer", "Of the premium.", "provider", parts.list_shares("provider")),
         ("Share by category", "Of the premium.", "category", parts.list_shares("category")),
@@ -118,7 +152,11 @@ def draw_shares(page: Page, parts: Breakdown) -> None:
             with st.container(border=True, height="stretch"):
                 _title(title, f"{about} Click a bar for its sales.")
                 _draw(title, sales_charts.ranked_bars(slices, whole=parts.premium_minor, what=title), page, dimension)
-    with st.container(border=True):
+
+
+def draw_instalments(page: Page, parts: Breakdown) -> None:
+    """Draw the premium by how often the customer pays it."""
+    with st.container(border=True, height="stretch"):
         _title("Instalments", "Premium by how often the customer pays it.")
         chart = sales_charts.ranked_bars(parts.list_instalments(), whole=parts.premium_minor, what="Instalments")
         charts.draw(chart, key=_key_of("instalments", page))
@@ -164,16 +202,17 @@ def _title(title: str, about: str) -> None:
         st.caption(about)
 
 
-def _choice(name: str, label: str, options: Mapping[Any, str], value: str) -> None:
-    st.session_state[name] = value
+def _choice(name: str, label: str, options: Mapping[Any, str], value: str, *, key: str | None = None) -> None:
+    key = key or name
+    st.session_state[key] = value
     st.segmented_control(
         label,
         list(options),
-        key=name,
+        key=key,
         required=True,
-        format_func=lambda key: options[key],
+        format_func=lambda option: options[option],
         label_visibility="collapsed",
-        on_change=lambda: url_state.change({name: [st.session_state[name]]}),
+        on_change=lambda: url_state.change({name: [st.session_state[key]]}),
     )
 
 

@@ -9,8 +9,10 @@ import streamlit as st
 
 from core import clock
 from core.services.dimensions import Choices, Dimension
+from core.services.finance import movements
 from core.services.sales.breakdowns import Grain
 from core.services.sales.filter import SalesFilter
+from core.services.sales.sales_totals import SalesTotals
 from core.services.windows import Window
 from core.ui.frame import frame
 from core.ui.kit import figure_cache, url_state, words
@@ -20,6 +22,9 @@ from core.ui.sales.charts import Clicked
 from core.ui.sales.sales_filters import Asked
 
 PURCHASES, RENEWALS = "sales/purchases.py", "sales/renewals.py"
+MOVEMENTS = "finance/movements.py"
+# The chart whose bars are commissions: behind them is every movement, not only what was sold.
+COMMISSIONS = "commissions"
 _DRILL = "drill"
 
 
@@ -59,17 +64,21 @@ def offer(chart: str, asked: Asked[SalesFilter], at: StoreState, names: Choices)
         return
     selection = _narrow(asked.criteria, drill, names)
     totals = figure_cache.totals(at, selection)
+    amount = _describe_commission(totals) if chart == COMMISSIONS else words.naira(totals.premium_minor)
     with st.container(border=True, gap="xsmall", key=f"drill_{chart}"):
-        st.markdown(f"**{words.plain(_name(drill, names))}** · {words.plain(words.naira(totals.premium_minor))}")
+        st.markdown(f"**{words.plain(_name(drill, names))}** · {words.plain(amount)}")
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            link_to_sales(selection, totals.sold, totals.renewed)
+            if chart == COMMISSIONS:
+                _link_to_movements(selection, movements.count(totals))
+            else:
+                link_to_sales(selection, totals.sold, totals.renewed)
             st.button("Filter by this", icon=":material/filter_alt:", on_click=_filter_by, args=(drill, selection))
             st.button("Close", type="tertiary", on_click=st.session_state.pop, args=(_DRILL, None))
 
 
 def link_to_sales(selection: SalesFilter, purchases: int, renewals: int) -> None:
     """Draw the links to the purchases and renewals of a selection, with their numbers."""
-    query = {**selection.address(), **{name: [value] for name, value in frame.mode_query().items()}}
+    query = _query(selection)
     for path, number, noun in ((PURCHASES, purchases, "purchase"), (RENEWALS, renewals, "renewal")):
         those = f"this {noun}" if number == 1 else f"these {words.count(number)} {noun}s"
         # Renewals that failed wrote no premium.
@@ -82,6 +91,29 @@ def link_to_sales(selection: SalesFilter, purchases: int, renewals: int) -> None
             disabled=not number,
             query_params={**query, **status},
         )
+
+
+def _describe_commission(totals: SalesTotals) -> str:
+    whole = totals.mca_minor + totals.distributor_minor
+    parts = f"platform {words.naira(totals.mca_minor)}, distributors {words.naira(totals.distributor_minor)}"
+    return f"commission {words.naira(whole)}: {parts}"
+
+
+def _link_to_movements(selection: SalesFilter, number: int) -> None:
+    st.page_link(
+        MOVEMENTS,
+        label=f"See {'this movement' if number == 1 else f'these {words.count(number)} movements'} with their shares"
+        if number
+        else "No movements",
+        icon=":material/arrow_forward:",
+        icon_position="right",
+        disabled=not number,
+        query_params=_query(selection),
+    )
+
+
+def _query(selection: SalesFilter) -> dict[str, list[str]]:
+    return {**selection.address(), **{name: [value] for name, value in frame.mode_query().items()}}
 
 
 def _narrow(selection: SalesFilter, drill: Drill, names: Choices) -> SalesFilter:

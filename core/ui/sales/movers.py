@@ -1,5 +1,6 @@
 """The card "What moved": insurers, products and distributors by change in premium."""
 
+from decimal import Decimal
 from typing import Final
 
 import streamlit as st
@@ -15,6 +16,8 @@ from core.ui.sales.sales_filters import LABELS, PLURALS
 
 _DIMENSIONS: Final[tuple[Dimension, ...]] = ("provider", "product", "distributor")
 _EACH_WAY = 3
+# From this share on, percents are told without decimals.
+_WHOLE: Final = Decimal("0.1")
 
 
 def draw(now: Breakdown, before: Breakdown, compared: Comparison) -> None:
@@ -56,8 +59,11 @@ def _table(dimension: Dimension) -> tables.Table[Mover]:
 
 
 def _change(mover: Mover) -> str:
+    """Return the change as value and percent: "▲ ₦5.6m · 45 %"; "new" for what had no premium before."""
     sign = "▲ " if mover.change_minor > 0 else "▼ "
-    return sign + words.short_naira(abs(mover.change_minor))
+    value = sign + words.short_naira(abs(mover.change_minor))
+    share = Decimal(abs(mover.change_minor)) / mover.before_minor if mover.before_minor else None
+    return f"{value} · {'new' if share is None else words.percent(share, 0 if share >= _WHOLE else 1)}"
 
 
 def _colour(mover: Mover) -> str:

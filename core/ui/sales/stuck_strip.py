@@ -30,15 +30,17 @@ _KINDS: Final[Mapping[Item, _Kind]] = {
         icon="error",
         path="policies/awaiting.py",
         query={"state": "dead"},
+        amount="premium",
     ),
     "awaiting": _Kind(
         label=("policy awaiting its insurer", "policies awaiting their insurer"),
         icon="hourglass_top",
         path="policies/awaiting.py",
         query={},
+        amount="premium",
     ),
     "unplaced": _Kind(
-        label=("policy unplaced", "policies unplaced"),
+        label=("other policy unplaced", "other policies unplaced"),
         icon="money_off",
         path="finance/movements.py",
         query={},

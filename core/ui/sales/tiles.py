@@ -20,9 +20,9 @@ _FEW = 10
 
 
 def draw(summary: Summary, *, is_compared: bool = True) -> None:
-    """Draw all tiles; the help of each says what it counts, leaves out and is dated by."""
+    """Draw the tiles, those of the money under More; the help of each says what it counts and is dated by."""
     tiles = [_payload(metric, summary, is_compared=is_compared) for metric in (*METRICS, *MONEY_METRICS)]
-    figure_tiles.draw(tiles, alt="Figures of the period", key="figures")
+    figure_tiles.draw(tiles, first=len(METRICS), alt="Figures of the period", key="figures")
 
 
 def _payload(metric: Metric[PeriodFacts], summary: Summary, *, is_compared: bool) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def _badge(metric: Metric[PeriodFacts], summary: Summary) -> tuple[str | None, s
     is_little = (then if metric.unit == "count" else summary.before.totals.written) or 0
     if change is None or (metric.unit != "share" and (is_little < _FEW or change >= _BEYOND_SENSE)):
         return None, "plain"
-    if round(change, 3) == 0:
+    if not change:
         return "unchanged", "plain"
     is_good = {"more": change > 0, "less": change < 0, "neither": None}[metric.better]
     tone = "plain" if is_good is None else "good" if is_good else "bad"
@@ -90,7 +90,7 @@ def format_value(metric: Metric[Any], value: Value) -> str:
 
 def _change(metric: Metric[Any], change: Decimal | None) -> str | int | None:
     """Return the change of a value in percent or points; a plain 0, which has no direction, if there is none."""
-    if change is None or round(change, 3) == 0:
+    if not change:
         return None if change is None else 0
     if metric.unit != "share" and change >= _BEYOND_SENSE:
         return None
@@ -98,7 +98,9 @@ def _change(metric: Metric[Any], change: Decimal | None) -> str | int | None:
 
 
 def _format_change(metric: Metric[Any], change: Decimal) -> str:
-    return f"{change * 100:+,.1f} {'points' if metric.unit == 'share' else '%'}"
+    # A change that one decimal would show as none gets as many as show it.
+    decimals = next((places for places in range(1, 5) if round(change * 100, places)), 5)
+    return f"{change * 100:+,.{decimals}f} {'points' if metric.unit == 'share' else '%'}"
 
 
 def _plotted(metric: Metric[Any], value: int | Decimal) -> float:

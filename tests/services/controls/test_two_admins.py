@@ -1,0 +1,214 @@
+"""Accounts that move money are changed by two admins, always (contract K4)."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+
+from core import clock, ids
+from core.errors import NotAllowed
+from core.services.admin import store_check
+from core.services.audit import log as audit
+from core.services.people import account_changes, invitations, role_grants, staff, staff_list
+from core.services.people.role_grants import OpenGrant
+from core.services.people.staff import Person
+from core.services.people.staff_list import StaffRow
+from core.settings import settings
+from core.store.access import Scope, Store
+from core.store.schema.tables import Staff
+from tests.services.sign_in_links import PASSWORD, ticket_of
+
+SYSTEM = Scope.system()
+DAY = timedelta(hours=24)
+PUPPET = {"email": "puppet@x.example", "name": "Puppet", "roles": ["claims"], "claim_limit": "250000"}
+
+
+class Admins:
+    """Ada and Eze, admins for long, and what they do."""
+
+    def __init__(self, store: Store, *names: str) -> None:
+        self.store = store
+        with store.writing(SYSTEM) as session:
+            for name in names:
+                more: dict[str, Any] = {"roles": ["admin"], "password": PASSWORD, "actor": "tests"}
+                staff.add_or_update(session, email=f"{name}@x.example", name=name.title(), **more)
+            session.execute(sa.update(Staff).values(confirms_from=None))
+
+    def person(self, name: str) -> Person:
+        with self.store.reading(SYSTEM) as session:
+            return staff.get_by_email(session, f"{name}@x.example")
+
+    def do(self, verb: Any, *given: Any, by: str, **more: Any) -> Any:
+        with self.store.writing(SYSTEM) as session:
+            return verb(session, *given, by=self.person(by), **more)
+
+    def add(self, *, by: str = "ada", **changed: Any) -> UUID:
+        key = ids.new()
+        self.do(account_changes.add_person, key, {**PUPPET, **changed}, by=by)
+        return key
+
+    def row(self, key: UUID) -> StaffRow:
+        with self.store.reading(SYSTEM) as session:
+            return staff_list.get_staff(session, key)
+
+    def waiting(self, key: UUID) -> OpenGrant:
+        with self.store.reading(SYSTEM) as session:
+            grant = role_grants.get_open(session, key)
+        assert grant
+        return grant
+
+    def confirm(self, key: UUID, *, by: str = "eze") -> str | None:
+        link: str | None = self.do(invitations.confirm_change, self.waiting(key).id, by=by)
+        return link
+
+    def change(self, key: UUID, *, by: str = "ada", **changed: Any) -> None:
+        row = self.row(key)
+        limit = None if row.claim_limit_minor is None else str(row.claim_limit_minor / 100)
+        given = {"name": row.name, "roles": list(row.roles), "claim_limit": limit, **changed}
+        self.do(account_changes.change_person, key, given, seen_at=row.updated_at, by=by)
+
+    def faults(self) -> list[str]:
+        with self.store.reading(SYSTEM) as session:
+            return store_check.list_faults(session)
+
+
+@pytest.fixture
+def admins(store: Store) -> Admins:
+    return Admins(store, "ada", "eze")
+
+
+def test_a_puppet_that_one_admin_adds_has_no_role_no_limit_and_no_link(admins: Admins) -> None:
+    puppet = admins.add()
+    assert (admins.row(puppet).roles, admins.row(puppet).claim_limit_minor) == ((), None)
+    assert admins.do(invitations.create_password_link, puppet, by="ada") is None
+    assert admins.row(puppet).state == "No password"
+    with pytest.raises(NotAllowed, match="You proposed this change of an account"):
+        admins.confirm(puppet, by="ada")
+    link = admins.confirm(puppet)
+    assert link is not None
+    with admins.store.writing(SYSTEM) as session:
+        assert invitations.choose_password(session, ticket_of(link), "a password of my own") == puppet
+    assert (admins.row(puppet).roles, admins.row(puppet).claim_limit_minor) == (("claims",), 25_000_000)
+    assert admins.do(invitations.create_password_link, puppet, by="ada") is None, "a new password takes two as well"
+    assert admins.waiting(puppet).act == "link"
+    assert admins.faults() == []
+
+
+def test_the_second_admin_is_not_disabled_or_demoted_and_a_puppet_does_not_confirm(admins: Admins) -> None:
+    eze = admins.person("eze").id
+    for act in (
+        lambda: admins.do(account_changes.disable_person, eze, by="ada"),
+        lambda: admins.change(eze, roles=["operations"]),
+    ):
+        with pytest.raises(NotAllowed, match=r"No other admin can confirm it now.*`coverdesk staff`"):
+            act()
+    assert (admins.row(eze).roles, admins.row(eze).disabled_at) == (("admin",), None)
+    puppet = admins.add(roles=["admin"], claim_limit=None)
+    link = admins.confirm(puppet)
+    assert link
+    with admins.store.writing(SYSTEM) as session:
+        invitations.choose_password(session, ticket_of(link), "a password of my own")
+    another = admins.add(email="another@x.example")
+    for wait in (timedelta(0), DAY):
+        with clock.freeze(clock.now() + wait), pytest.raises(NotAllowed, match="made an admin by who proposed this"):
+            admins.confirm(another, by="puppet")
+    with clock.freeze(clock.now() + DAY):
+        admins.do(account_changes.disable_person, admins.person("ada").id, by="eze")
+        admins.confirm(admins.person("ada").id, by="puppet")
+    assert admins.row(UUID(str(admins.waiting(another).proposed_by))).disabled_at is not None
+    assert admins.faults() == []
+
+
+def test_an_admin_of_less_than_a_day_or_without_a_password_confirms_nothing(admins: Admins) -> None:
+    puppet = admins.add()
+    with admins.store.writing(SYSTEM) as session:
+        row = session.get_one(Staff, admins.person("eze").id)
+        row.confirms_from = clock.now() + timedelta(hours=3)
+    with pytest.raises(NotAllowed, match="with a password of your own for less than 24 hours"):
+        admins.confirm(puppet)
+    with admins.store.writing(SYSTEM) as session:
+        row = session.get_one(Staff, admins.person("eze").id)
+        row.confirms_from, row.password_hash = None, None
+    with pytest.raises(NotAllowed, match="You have no password of your own yet"):
+        admins.confirm(puppet)
+    assert admins.row(puppet).roles == ()
+
+
+def test_a_raised_limit_counts_in_a_day_and_a_lowered_one_at_once(admins: Admins) -> None:
+    officer = admins.add(claim_limit="50000")
+    admins.confirm(officer)
+    counted = lambda: admins.person("puppet").claim_limit_minor  # noqa: E731 - asked at several moments
+    assert counted() == 5_000_000
+    admins.change(officer, claim_limit="1000000")
+    assert counted() == 5_000_000, "it is proposed"
+    admins.confirm(officer)
+    assert (counted(), admins.row(officer).claim_limit_minor) == (5_000_000, 100_000_000)
+    with clock.freeze(clock.now() + DAY):
+        assert counted() == 100_000_000
+        admins.change(officer, claim_limit="20000")
+        admins.confirm(officer)
+        assert counted() == 2_000_000
+        admins.change(officer, claim_limit="30000", roles=["claims", "operations"])
+        admins.confirm(officer)
+        assert counted() == 2_000_000
+    with admins.store.reading(SYSTEM) as session:
+        log = [entry.action for entry in audit.list_history(session, f"staff {officer}")]
+    assert log.count("account change confirmed") == 3
+
+
+def test_with_one_admin_nothing_is_done_on_the_screens_unless_the_firm_says_that_it_has_one(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admins = Admins(store, "ada")
+    with pytest.raises(NotAllowed, match="No other admin can confirm it now"):
+        admins.add()
+    with store.reading(SYSTEM) as session:
+        entry = session.execute(sa.text("SELECT action FROM audit_entry WHERE action LIKE '%refused'")).scalar_one()
+        assert entry == "staff account refused"
+    assert admins.do(account_changes.add_person, ids.new(), {**PUPPET, "roles": ["operations"]}, by="ada") is None
+    monkeypatch.setenv("COVERDESK_ONE_ADMIN", "true")
+    settings.cache_clear()
+    key = admins.add(email="other@x.example")
+    assert admins.row(key).roles == ("claims",)
+    with store.reading(SYSTEM) as session:
+        (said,) = role_grants.list_unconfirmed(session, since=clock.now() - DAY)
+    assert said.startswith("other@x.example: account confirmed by ada@x.example, one admin alone on")
+    assert admins.do(invitations.create_password_link, key, by="ada")
+    assert admins.faults() == []
+
+
+def test_the_setting_of_one_admin_frees_nobody_while_there_is_another(
+    admins: Admins, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COVERDESK_ONE_ADMIN", "true")
+    settings.cache_clear()
+    puppet = admins.add()
+    assert admins.row(puppet).roles == ()
+    with admins.store.writing(SYSTEM) as session:
+        session.get_one(Staff, admins.person("eze").id).confirms_from = clock.now() + DAY
+    with pytest.raises(NotAllowed, match="No other admin can confirm it now"):
+        admins.add(email="other@x.example")
+
+
+def test_the_servers_command_does_it_and_system_names_it(store: Store) -> None:
+    with store.writing(SYSTEM) as session:
+        given: dict[str, Any] = {"roles": ["finance"], "password": PASSWORD, "actor": "command line"}
+        staff.add_or_update(session, email="funmi@x.example", name="Funmi", **given)
+    with store.reading(SYSTEM) as session:
+        (said,) = role_grants.list_unconfirmed(session, since=clock.now() - DAY)
+    assert said.startswith("funmi@x.example: staff saved by the command line on")
+
+
+def test_the_check_names_an_account_that_was_changed_past_the_desk(admins: Admins) -> None:
+    officer = admins.add(claim_limit="50000")
+    admins.confirm(officer)
+    assert admins.faults() == []
+    with admins.store.writing(SYSTEM) as session:
+        session.execute(sa.update(Staff).where(Staff.id == officer).values(claim_limit_minor=100_000_000_000))
+    (found,) = admins.faults()
+    assert found == (
+        "puppet@x.example is claims with ₦1,000,000,000.00, and by the log claims with 50000.00:"
+        " it was changed past the desk"
+    )
