@@ -251,6 +251,12 @@ def test_columns_are_guessed_by_heading_and_by_what_is_in_them(
     assert file_rows.guess(heading, file_rows.MEANINGS["insurer"], [row] * 3) == wanted
 
 
+def test_a_row_that_will_be_refused_does_not_take_the_column_from_its_heading() -> None:
+    rows = [("HQ/1", "1,000.50"), ("", "20.00"), ("HQ/3", "nothing")]
+    found = file_rows.guess(("Policy No", "Net due"), file_rows.MEANINGS["insurer"], rows)
+    assert found == {"policy_number": "Policy No", "amount": "Net due"}
+
+
 def test_a_mapping_that_was_used_last_is_offered_only_for_a_file_that_it_suits() -> None:
     file = table_files.read("a.csv", b"Policy No,Net,Date\nHQ/1,12.50,2026-09-03")
     assert file_rows.suits(file, COLUMNS)

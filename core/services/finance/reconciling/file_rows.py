@@ -163,12 +163,14 @@ def guess(
     found: dict[str, str] = {}
     for meaning in meanings:
         free = [(place, name) for place, name in enumerate(heading) if name not in found.values()]
+        # Some rows that will be refused do not take a column from its heading.
         fitting = [(place, name) for place, name in free if _fits(meaning, [row[place] for row in rows])]
         signs = [*(_GROSS if meaning == "amount" and amount_is == "gross" else ()), *_SIGNS[meaning]]
         hit = next((name for sign in signs for _, name in fitting if sign in _bare(name)), None)
         # Without a telling heading a column is chosen where it alone can be what is needed.
-        if hit is None and meaning in _BY_CONTENT and rows and len(fitting) == 1:
-            hit = fitting[0][1]
+        if hit is None and meaning in _BY_CONTENT and rows:
+            sure = [name for place, name in fitting if _fits(meaning, [row[place] for row in rows], least=0.9)]
+            hit = sure[0] if len(sure) == 1 else None
         if hit:
             found[meaning] = hit
     return found
@@ -204,13 +206,13 @@ def _bare(name: str) -> str:
     return " ".join(re.sub(r"[_.\-/]", " ", name.casefold()).split())
 
 
-def _fits(meaning: str, cells: Sequence[str]) -> bool:
-    """True where at least nine of ten cells that hold something can be read as a meaning."""
+def _fits(meaning: str, cells: Sequence[str], *, least: float = 0.5) -> bool:
+    """True where at least a share of the cells that hold something can be read as a meaning."""
     held = [cell for cell in cells if cell]
     read = _READERS.get(meaning)
     if not held or read is None:
         return bool(held) or not cells
-    return sum(_can_read(read, cell) for cell in held) >= 0.9 * len(held)
+    return sum(_can_read(read, cell) for cell in held) >= least * len(held)
 
 
 def _can_read(read: Callable[[str], object], cell: str) -> bool:

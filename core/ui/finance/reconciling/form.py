@@ -1,5 +1,6 @@
 """The form of a reconciliation: whose file of which month, and which column means what."""
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -45,7 +46,7 @@ def draw(months: Sequence[date]) -> None:
             f"Their file: CSV or XLSX, at most {table_files.MAX_ROWS:,} rows",
             type=["csv", "xlsx"],
             key=f"{PLACE}.file",
-            max_upload_size=table_files.MAX_BYTES // 1_000_000,
+            max_upload_size=math.ceil(table_files.MAX_BYTES / (1 << 20)),
         )
         if sent is not None:
             provider_id = UUID(chosen) if chosen else None
@@ -86,7 +87,7 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
 
 
 def _forget_choices(file: TableFile, kind: str, party: str) -> None:
-    """What was chosen for one file's columns says nothing of another's, or of another party's."""
+    """Forget the columns that were chosen for another file or party."""
     about = (party, *file.heading)
     if st.session_state.get(f"{PLACE}.about") != about:
         st.session_state[f"{PLACE}.about"] = about
