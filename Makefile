@@ -29,14 +29,16 @@ endef
 
 $(V)/.done: pyproject.toml requirements.lock
 	@$(PY) -c 'import sys; sys.exit("Coverdesk needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
-	@echo "Setting up Coverdesk in $(V), which takes some minutes the first time:"
+	@echo "Setting up Coverdesk in $(V); packages that this machine does not have yet are downloaded:"
 	@echo "  1. an environment of its own for Python"
 	@test -x $(V)/bin/python || $(PY) -m venv $(V)
 	@echo "  2. the installer"
 	@command -v uv >/dev/null || test -x $(V)/bin/uv || $(V)/bin/python -m pip install -q uv >$(SETUP_LOG) 2>&1 || $(STOP)
 	@echo "  3. $$(grep -c == requirements.lock) packages, each checked against the hash in requirements.lock"
 	@VIRTUAL_ENV=$(V) $(UV) pip install -q --require-hashes -r requirements.lock >$(SETUP_LOG) 2>&1 || $(STOP)
+	@echo "  4. Coverdesk itself, compiled, so that every command starts quickly"
 	@VIRTUAL_ENV=$(V) $(UV) pip install -q --no-deps -e . >$(SETUP_LOG) 2>&1 || $(STOP)
+	@$(V)/bin/python -m compileall -q -j 0 core pages app.py
 	@echo "  Done."
 	@touch $@
 
@@ -45,6 +47,7 @@ run: setup ## the working app with a demonstration portfolio; PORT=8501 PURCHASE
 	@COVERDESK_DEMO=true $(V)/bin/coverdesk serve --port $(PORT)
 
 test: setup ## every test that this machine can run
+	@echo "Running every test in $(WORKERS) processes: they collect the tests first, then a line shows each result."
 	@$(PYTEST)
 
 test-everything: setup ## every test on both databases, where `make test` takes PostgreSQL for what differs on it alone

@@ -8,14 +8,10 @@ from types import ModuleType
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
-from core.commands import stores
-from core.errors import CoverdeskError
-from core.settings import InvalidSetting
+from core.errors import CoverdeskError, InvalidSetting
 from core.store.operations import file_permissions
 from core.version import VERSION
 
@@ -86,20 +82,22 @@ class LazyCommand(TyperCommand):
     """A command whose module is imported only when it is called, which keeps start-up fast."""
 
     def __init__(self, name: str, module: str, help_text: str) -> None:
-        super().__init__(name, help=help_text)
+        super().__init__(name, help=help_text, short_help=help_text)
         self._command_name, self._module_name = name, f"core.commands.{module}"
 
     def load(self) -> TyperCommand | TyperGroup:
         """Import and return the real command."""
         module = _import(self._module_name)
         if hasattr(module, "app"):
+            module.app.rich_markup_mode = None
             return get_group(module.app)
-        single = typer.Typer(add_completion=False)
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
         single.command(self._command_name)(getattr(module, self._command_name.replace("-", "_")))
         return get_command(single)  # type: ignore[return-value]
 
     def make_context(self, *given: Any, **also: Any) -> Any:  # noqa: ANN401 the library's own class
         """The context of the command itself, which then runs in our place."""
+        stores = _import("core.commands.stores")
         stores.begin(self._command_name)
         context = self.load().make_context(*given, **also)
         stores.announce(self._command_name)
@@ -122,7 +120,8 @@ class _CommandGroup(TyperGroup):
             raise typer.Exit(_INTERRUPTED) from None
 
 
-app = typer.Typer(cls=_CommandGroup, no_args_is_help=True)
+# Plain help: boxes and colours would load half of Rich, which takes longer than all the rest of it.
+app = typer.Typer(cls=_CommandGroup, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 def _print_version(wanted: object) -> None:
@@ -149,12 +148,15 @@ def main() -> None:
 
 def run() -> None:
     """Run a command; a refusal or an unreadable setting is a clear line and exit code 1 or 2."""
-    err = Console(stderr=True, highlight=False, soft_wrap=True)
     try:
         app()
     except InvalidSetting as error:
-        err.print(f"[bold red]Cannot start.[/] {escape(str(error))}")
+        _print_error("Cannot start.", error)
         sys.exit(2)
     except CoverdeskError as error:
-        err.print(f"[bold red]Refused.[/] {escape(str(error))}")
+        _print_error("Refused.", error)
         sys.exit(1)
+
+
+def _print_error(title: str, error: Exception) -> None:
+    typer.echo(f"{typer.style(title, fg='red', bold=True)} {error}", err=True)

@@ -179,3 +179,7 @@ class StoreUnavailable(CoverdeskError):
     status = 503
     text = "The store is not available, try again shortly"
     retry_after: ClassVar[int] = 2
+
+
+class InvalidSetting(Exception):
+    """A setting is invalid; the text names the variable and what it must be."""

@@ -7,7 +7,7 @@ import queue
 import sys
 import threading
 import traceback
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 import orjson
@@ -152,6 +152,17 @@ def configure() -> None:
         logger_factory=structlog.WriteLoggerFactory(file=_writers[0]),  # type: ignore[arg-type]
         cache_logger_on_first_use=False,
     )
+
+
+@contextlib.contextmanager
+def muting_warnings() -> Iterator[None]:
+    """Log errors alone, for a command that writes in bulk: that a statement of it is slow is no news to anybody."""
+    before = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    try:
+        yield
+    finally:
+        structlog.configure(**before)
 
 
 def _add_stack(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

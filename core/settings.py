@@ -22,6 +22,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from core import environment, paths, setting_values
 from core.environment import PREFIX
+from core.errors import InvalidSetting
 from core.setting_values import (
     CollectorAddress,
     Count,
@@ -41,10 +42,6 @@ LOOPBACK_HOSTS = setting_values.LOOPBACK_HOSTS
 
 
 _PLACEHOLDER_SECRET = re.compile("change.?me|placeholder|your.?secret|insecure", re.IGNORECASE)
-
-
-class InvalidSetting(Exception):
-    """A setting is invalid; the text names the variable and what it must be."""
 
 
 def _is_weak(secret: str) -> bool:

@@ -60,7 +60,7 @@ def test_setting_up_says_what_it_does_and_without_a_network_ends_in_one_sentence
     assert len(said) == 1, done.stderr
     assert said[0].startswith("Setting up needs a network: the package index cannot be reached")
     assert done.stdout.splitlines()[:2] == [
-        "Setting up Coverdesk in .venv, which takes some minutes the first time:",
+        "Setting up Coverdesk in .venv; packages that this machine does not have yet are downloaded:",
         "  1. an environment of its own for Python",
     ]
     assert not (tmp_path / ".venv" / ".done").exists()

@@ -9,7 +9,8 @@ import pytest
 
 from core import environment
 from core import settings as settings_module
-from core.settings import ROOT, Insurer, InvalidSetting, Settings, settings
+from core.errors import InvalidSetting
+from core.settings import ROOT, Insurer, Settings, settings
 from tests.every_case import every_case
 
 

@@ -1,15 +1,17 @@
 """`coverdesk init` and `demo`: creating a store."""
 
 import sys
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from core import demo as portfolio
+from core import logs
 from core.errors import NotFound
 from core.services.admin import demonstration
 from core.services.closing import demonstration as month_close
@@ -23,23 +25,26 @@ from core.store.access import Scope, reading, store, transact, writing
 from core.store.operations import statistics
 from core.store.schema import migrating, versions
 
-out, err = Console(), Console(stderr=True)
+out, err = Console(soft_wrap=True), Console(stderr=True)
+# Given what is being made and how many there will be, returns the function that is given how many there are.
+Show = Callable[[str, int | None], Callable[[int], None]]
 
 
 def init() -> None:
     """Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."""
-    _prepare_store()
+    out.print(_prepare_store())
     if not _print_first_steps():
         _print_set_up_link()
 
 
-def _prepare_store() -> None:
+def _prepare_store() -> str:
+    """Create or migrate the tables, load the catalogue, and return a line on both."""
     settings().refuse_borrowed_secret()
     settings().get_secret()
     migrating.migrate(store())
     with writing(Scope.system()) as session:
         new = catalogue.load_catalogue(session)
-    out.print(f"The store stands at version {versions.version(store())}; {new} catalogue records are new.")
+    return f"The store stands at version {versions.version(store())}; {new} catalogue records are new."
 
 
 def demo(
@@ -48,53 +53,76 @@ def demo(
 ) -> None:
     """Write a labelled demonstration portfolio, and in demonstration mode its accounts; safe to repeat."""
     _refuse_business()
-    _prepare_store()
-    with Progress(console=err, transient=True) as progress:
-        task = progress.add_task("Writing two years of business", total=purchases)
+    with logs.muting_warnings(), _showing() as show:
+        show("Tables and catalogue", None)
+        lines = [_prepare_store()]
         written = portfolio.write(
-            store(), purchases=purchases, seed=seed, progress=lambda n: progress.update(task, completed=n)
+            store(),
+            purchases=purchases,
+            seed=seed,
+            progress=show(f"{purchases:,} purchases with policies, renewals and claims", purchases),
+            meanwhile=_add_accounts if settings().demo else _nothing,
         )
-    statistics.refresh(store())
-    out.print(str(written), highlight=False)
-    if settings().demo:
-        with writing(Scope.system()) as session:
-            demonstration.add_accounts(session)
-        _add_statements(purchases)
-        _add_endorsements()
-        _add_privacy_cases()
+        lines.append(str(written))
+        show("Figures by which the store plans its reading", None)
+        statistics.refresh(store())
+        if settings().demo:
+            lines += _add_papers(purchases, show)
+    out.print("\n".join(lines), highlight=False)
     _print_first_steps()
 
 
-def _add_statements(purchases: int) -> None:
-    """The months that are over as statements, where two of the accounts can still sign in."""
-    if not finance.FEWEST_PURCHASES <= purchases <= finance.MOST_PURCHASES:
-        return
-    live, number = Scope.staff(is_live=True), 0
+@contextmanager
+def _showing() -> Iterator[Show]:
+    """A bar that names what is being made, how far it is and for how long it has run; gone at the end."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True) as progress:
+
+        def show(what: str, total: int | None) -> Callable[[int], None]:
+            for earlier in progress.tasks:
+                progress.update(earlier.id, total=earlier.total or 1, completed=earlier.total or 1)
+            task = progress.add_task(what, total=total)
+            return lambda number: progress.update(task, completed=number)
+
+        yield show
+
+
+def _nothing() -> None:
+    """Outside demonstration mode nobody is given a password that everybody knows."""
+
+
+def _add_accounts() -> None:
+    with writing(Scope.system()) as session:
+        demonstration.add_accounts(session)
+
+
+def _add_papers(purchases: int, show: Show) -> Iterator[str]:
+    """Let the accounts write papers by the services, where they can still sign in; yields a line on each kind."""
+    live = Scope.staff(is_live=True)
+    if finance.FEWEST_PURCHASES <= purchases <= finance.MOST_PURCHASES:
+        with suppress(NotFound):
+            yield f"{_add_statements(live, show):,} statements of the months that are over."
+    show("Endorsements and cases of the privacy desk", None)
+    with suppress(NotFound):
+        yield f"{transact(live, endorsements.write_endorsements):,} endorsements of policies in force."
+    with suppress(NotFound):
+        yield f"{transact(Scope.system(), privacy.write_cases):,} cases of the privacy desk."
+
+
+def _add_statements(live: Scope, show: Show) -> int:
     with reading(live) as session:
         months = finance.list_closed(session)
-    with suppress(NotFound):
-        if months:
-            transact(live, partial(finance.write_terms, first=months[0]))
-        for month in months:
-            number += transact(live, partial(finance.write_month, month=month))
-            transact(live, partial(month_close.close_month, month=month))
-        transact(live, month_close.reconcile)
-        transact(live, month_close.give_back)
-        out.print(f"{number:,} statements of the months that are over.", highlight=False)
-
-
-def _add_endorsements() -> None:
-    """Endorsements of policies in force, where the account of operations can still sign in."""
-    with suppress(NotFound):
-        number = transact(Scope.staff(is_live=True), endorsements.write_endorsements)
-        out.print(f"{number:,} endorsements of policies in force.", highlight=False)
-
-
-def _add_privacy_cases() -> None:
-    """A case of each register of the privacy desk, where two of the accounts can still sign in."""
-    with suppress(NotFound):
-        number = transact(Scope.system(), privacy.write_cases)
-        out.print(f"{number:,} cases of the privacy desk.", highlight=False)
+    advance, number = show("Statements, payments and bordereaux of each month", len(months)), 0
+    if months:
+        transact(live, partial(finance.write_terms, first=months[0]))
+    for done, month in enumerate(months, 1):
+        number += transact(live, partial(finance.write_month, month=month))
+        transact(live, partial(month_close.close_month, month=month))
+        advance(done)
+    show("A reconciliation and credit notes", None)
+    transact(live, month_close.reconcile)
+    transact(live, month_close.give_back)
+    return number
 
 
 def _refuse_business() -> None:

@@ -10,9 +10,10 @@ from rich.console import Console
 
 from core import logs, spans
 from core.api.outside import metrics_page
+from core.errors import InvalidSetting
 from core.insurers import sandbox
 from core.insurers.sandbox import SandboxInsurer
-from core.settings import InvalidSetting, settings
+from core.settings import settings
 from core.store.access import store
 from core.store.schema import versions
 from core.worker import Worker

@@ -3,6 +3,7 @@
 import atexit
 import ctypes
 import errno
+import http.client
 import os
 import resource
 import runpy
@@ -11,7 +12,11 @@ import signal
 import socket
 import sys
 import tempfile
+import threading
+import time
+from http import HTTPStatus
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 import uvicorn
@@ -22,8 +27,9 @@ from core import metrics
 from core.api.outside import metrics_page
 from core.api.protection import slow_senders
 from core.commands import insurers, stores
+from core.errors import InvalidSetting
 from core.services.admin import demonstration
-from core.settings import LOOPBACK_HOSTS, ROOT, InvalidSetting, settings
+from core.settings import LOOPBACK_HOSTS, ROOT, settings
 from core.store.access import Scope, reading, store
 from core.store.operations import file_permissions
 from core.store.schema import versions
@@ -35,6 +41,7 @@ _EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - to be told apart, not
 _M_ARENA_MAX = -8  # as the C library numbers it; others know no such function, or no such number
 # Longer than a sale may take to arrive; who still sends or reads then is let go.
 _SHUTDOWN_SECONDS = 40
+_LOOKS_EVERY_SECONDS = 0.1
 Host = Annotated[str, typer.Option(help="Address to listen on.")]
 Port = Annotated[int, typer.Option(help="Port to listen on.")]
 
@@ -51,8 +58,8 @@ def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     signal.signal(signal.SIGINT, _stopped)
     _prepare_process()
     _serve_metrics(host)
-    _print_address(host, port)
-    sys.stdout.flush()
+    out.print(f"Starting on {host}, port {port} ...", highlight=False)
+    threading.Thread(target=_print_address, args=(host, port), daemon=True).start()
     # Streamlit starts the server and has no option for the protocol class, so register ours as uvicorn's default.
     HTTP_PROTOCOLS["auto"] = slow_senders.NAME
     sys.argv = ["streamlit", "run", str(ROOT / "app.py"), "--server.address", host, "--server.port", str(port)]
@@ -186,10 +193,26 @@ def _stopped(*_: Any) -> None:
 
 
 def _print_address(host: str, port: int) -> None:
+    """Print the demonstration's sign-ins and, as the last line, the address, once it answers."""
     address, here = settings().base_url, f"http://{_reached_at(host)}:{port}"
-    listening = "" if address == here else f", listening on {host}, port {port}"
-    out.print(f"\nCoverdesk is at [bold]{address}[/]{listening}  (the API at /v1, its page at /v1/docs)")
+    probed = f"127.0.0.1:{port}" if host in _EVERYWHERE else urlsplit(here).netloc
+    while not _answers(probed):
+        time.sleep(_LOOKS_EVERY_SECONDS)
     if settings().demo:
         out.print(f"Demonstration sign-ins, password [bold]{settings().demo_password.get_secret_value()}[/]:")
         for account in demonstration.DEMO_ACCOUNTS:
             out.print(f"  {account.email}  ({account.role})", highlight=False)
+    listening = "" if address == here else f", listening on {host}, port {port}"
+    out.print(f"Coverdesk is at [bold]{address}[/]{listening}  (the API at /v1, its page at /v1/docs)")
+    sys.stdout.flush()
+
+
+def _answers(place: str) -> bool:
+    connection = http.client.HTTPConnection(place, timeout=5)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == HTTPStatus.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 from rich.console import Console
 
 from core import environment
-from core.settings import InvalidSetting, settings
+from core.errors import InvalidSetting
+from core.settings import settings
 
 WITHOUT_ONE = frozenset({"verify", "sandbox-insurer"})
 MAKING_ONE = frozenset({"init", "demo", "restore"})

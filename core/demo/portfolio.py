@@ -2,8 +2,8 @@
 
 import gc
 import multiprocessing
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from multiprocessing.connection import Connection
@@ -28,23 +28,6 @@ from core.store.schema.parties import Customer
 from core.store.schema.sales import Policy, Purchase, Renewal
 
 
-def made_elsewhere(plan: Plan) -> Generator[Chunk]:
-    """The chunks of a plan as another process makes them, at most one ahead; EOFError when that process dies."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe(duplex=False)
-    maker = context.Process(target=_make, args=(theirs, plan), daemon=True)
-    maker.start()
-    theirs.close()
-    try:
-        chunk: Chunk | None
-        while (chunk := ours.recv()) is not None:
-            yield chunk
-    finally:
-        ours.close()
-        maker.terminate()
-        maker.join()
-
-
 def _make(theirs: Connection, plan: Plan) -> None:
     with without_gc():
         for chunk in chunks(plan):
@@ -65,8 +48,8 @@ def without_gc() -> Iterator[None]:
 
 
 Progress = Callable[[int], object]
-# A second interpreter needs some seconds to start.
-_WORTH_A_PROCESS = 100_000
+# A second interpreter needs a second to start.
+_WORTH_A_PROCESS = 10_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,19 +73,28 @@ class Summary:
 
 
 def write(
-    store: Store, *, purchases: int, seed: int, until: datetime | None = None, progress: Progress | None = None
+    store: Store,
+    *,
+    purchases: int,
+    seed: int,
+    until: datetime | None = None,
+    progress: Progress = lambda _: None,
+    meanwhile: Callable[[], object] = lambda: None,
 ) -> Summary:
     """Write the demonstration into a store with a catalogue; safe to repeat, and goes on after a crash.
 
-    `progress` hears how many purchases are in the store. StateForbids when the store holds another
-    demonstration or business of its own; nothing is written then.
+    `progress` is given how many purchases are in the store; `meanwhile` is called once, while the first are made.
+    StateForbids when the store holds another demonstration or business of its own; nothing is written then.
     """
     with store.writing(Scope.system()) as session:
         plan = _begin(session, purchases=purchases, seed=seed, until=until or clock.now())
         done = _count(session, Purchase)
-    if not plan.mark.written:
-        with without_gc(), closing(_pieces(plan)) as pieces:
-            _write(store, pieces, done, progress or (lambda _: None))
+    if plan.mark.written:
+        meanwhile()
+    else:
+        with without_gc(), _pieces(plan) as pieces:
+            meanwhile()
+            _write(store, pieces, done, progress)
     with store.reading(Scope.system()) as session:
         return _summary(session, plan.mark)
 
@@ -126,9 +118,26 @@ def _begin(session: ScopedSession, *, purchases: int, seed: int, until: datetime
     return Plan(mark=mark, sellers=sellers, offers=offers, desk=desk)
 
 
-def _pieces(plan: Plan) -> Generator[Chunk]:
-    """The chunks; for a large demonstration they are made by another process while this one writes."""
-    return made_elsewhere(plan) if plan.mark.purchases >= _WORTH_A_PROCESS else chunks(plan)
+@contextmanager
+def _pieces(plan: Plan) -> Iterator[Iterable[Chunk]]:
+    """The chunks; but for a small demonstration another process makes them from now on, one ahead of this one.
+
+    EOFError when that process dies.
+    """
+    if plan.mark.purchases < _WORTH_A_PROCESS:
+        yield chunks(plan)
+        return
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    maker = context.Process(target=_make, args=(theirs, plan), daemon=True)
+    maker.start()
+    theirs.close()
+    try:
+        yield iter(ours.recv, None)
+    finally:
+        ours.close()
+        maker.terminate()
+        maker.join()
 
 
 def _write(store: Store, pieces: Iterable[Chunk], done: int, progress: Progress) -> None:

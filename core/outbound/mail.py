@@ -10,7 +10,8 @@ from typing import Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from core import clock
-from core.settings import LOOPBACK_HOSTS, InvalidSetting, settings
+from core.errors import InvalidSetting
+from core.settings import LOOPBACK_HOSTS, settings
 
 SECONDS: Final = 15
 _SCHEMES: Final = {"smtp": 587, "smtps": 465}

@@ -9,9 +9,10 @@ import pytest
 
 from core import clock, metrics
 from core.api.outside import metrics_page
+from core.errors import InvalidSetting
 from core.services.admin import gauges, heartbeats
 from core.services.audit import log as audit
-from core.settings import InvalidSetting, Settings, settings
+from core.settings import Settings, settings
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner

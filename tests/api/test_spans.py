@@ -12,8 +12,9 @@ from structlog.testing import capture_logs
 from core import cli, spans
 from core import settings as settings_module
 from core.covers.insurers import insurer_f
+from core.errors import InvalidSetting
 from core.setting_values import EXPORTER
-from core.settings import ROOT, InvalidSetting, settings
+from core.settings import ROOT, settings
 from core.store.access import Store
 from tests.api.conftest import Client
 from tests.collector import Collector, collecting

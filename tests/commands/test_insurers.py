@@ -2,8 +2,9 @@
 
 import pytest
 
+from core.errors import InvalidSetting
 from core.insurers import sandbox
-from core.settings import ROOT, Insurer, InvalidSetting, Settings, settings
+from core.settings import ROOT, Insurer, Settings, settings
 from tests.commands.command_line import coverdesk
 
 

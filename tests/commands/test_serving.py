@@ -71,11 +71,13 @@ def test_a_server_says_its_address_and_nothing_of_its_framework_and_ends_well_on
 ) -> None:
     shutil.copy(sqlite_template, tmp_path / "store.db")
     with served(tmp_path, free_port(), *words, **settings) as process:
+        if said:
+            assert process.stdout is not None
+            assert process.stdout.readline().startswith("Starting on 0.0.0.0, port ")
+            assert process.stdout.readline().startswith(f"Coverdesk is at {said}, listening on 0.0.0.0, port ")
         process.send_signal(signal.SIGINT)
         told, _ = process.communicate(timeout=60)
     lines = [line for line in told.splitlines() if line and not line.startswith("{")]
-    if said:
-        assert lines.pop(0).startswith(f"Coverdesk is at {said}, listening on 0.0.0.0, port ")
     assert (lines, process.returncode) == (["Stopped."], 0)
 
 

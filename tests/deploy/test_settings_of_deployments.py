@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from core import environment
-from core.settings import ROOT, Insurer, InvalidSetting, Settings, settings
+from core.errors import InvalidSetting
+from core.settings import ROOT, Insurer, Settings, settings
 
 DEPLOY = ROOT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Mapping
 from datetime import date
-from itertools import chain
 from typing import Any, Final
 from uuid import UUID
 
@@ -50,11 +49,12 @@ def issue(session: ScopedSession, provider_id: UUID, kind: str, month: date, *, 
     facts = _facts(session, provider_id, kind, window)
     bordereau_id, rows = ids.new(), 0
     totals = dict.fromkeys(columns.SUMMED[kind], 0)
-    for row in chain.from_iterable(_ROWS[kind].stream(session, provider_id, window, facts["about"])):
-        rows += 1
+    for batch in _ROWS[kind].stream(session, provider_id, window, facts["about"]):
+        lines = [_line(bordereau_id, kind, position, row) for position, row in enumerate(batch, rows + 1)]
+        session.insert_batch(BordereauLine, lines)
+        rows += len(lines)
         for name in totals:
-            totals[name] += row.amounts[name]
-        session.insert(_line(bordereau_id, kind, rows, row))
+            totals[name] += sum(row.amounts[name] for row in batch)
     bordereau = Bordereau(
         id=bordereau_id,
         provider_id=provider_id,
@@ -146,15 +146,15 @@ def _require_due(session: ScopedSession, provider_id: UUID, kind: str, month: da
         raise StateForbids(f"{due:%B %Y} comes first: months are reported one after the other")
 
 
-def _line(bordereau_id: UUID, kind: str, position: int, row: ReportRow) -> BordereauLine:
-    return BordereauLine(
-        bordereau_id=bordereau_id,
-        position=position,
-        kind=kind,
-        subject_id=row.subject_id,
-        amount_minor=row.amounts[columns.MAIN[kind]],
-        cells=row.cells(kind),
-    )
+def _line(bordereau_id: UUID, kind: str, position: int, row: ReportRow) -> dict[str, Any]:
+    return {
+        "bordereau_id": bordereau_id,
+        "position": position,
+        "kind": kind,
+        "subject_id": row.subject_id,
+        "amount_minor": row.amounts[columns.MAIN[kind]],
+        "cells": row.cells(kind),
+    }
 
 
 def _facts(session: ScopedSession, provider_id: UUID, kind: str, window: Window) -> dict[str, Any]:
