@@ -229,9 +229,9 @@ AMOUNTS = ("2026-09-03T09:00:00.000Z", "2026-09-03", "100.00", "10.00", "90.00",
             {"policy_number": "Policy No.", "amount": "Net due", "date": "Premium date"},
         ),
         (
-            ("Net of what", "Ref", "Betrag", "Amount in words"),
-            ("yes", "HQ/1", "12.50", "twelve"),
-            {"policy_number": "Ref", "amount": "Betrag"},
+            ("Net of what", "Ref", "Betrag", "Amount in words", "Booked"),
+            ("yes", "HQ/1", "12.50", "twelve", "03/09/2026"),
+            {"policy_number": "Ref", "amount": "Betrag", "date": "Booked"},
         ),
         (
             BORDEREAU,
@@ -272,12 +272,15 @@ def test_a_row_without_a_number_is_not_checked_and_a_row_of_totals_is_none() -> 
     columns = {"policy_number": "Policy No", "amount": "Net"}
     with pytest.raises(InvalidInput, match="row 7 has no amount"):
         file_rows.read_entries(file, "insurer", columns)
-    file = table_files.read("a.csv", "\n".join(lines[:5]).encode())
-    assert [(each.key, each.amount_minor) for each in file_rows.read_entries(file, "insurer", columns)] == [
-        ("A/1", 10_000),
-        ("", 5_000),
-        ("B/2", 2_500),
-    ]
+    kept = [*lines[:4], ",", *lines[4:6]]
+    for rows in (kept, lines[:5], [*lines[:4], lines[5]]):
+        file = table_files.read("a.csv", "\n".join(rows).encode())
+        found = file_rows.read_entries(file, "insurer", columns)
+        assert [(each.key, each.amount_minor) for each in found] == [
+            ("A/1", 10_000),
+            ("", 5_000),
+            ("B/2", 2_500),
+        ]
 
 
 def test_our_own_bordereau_is_taken_back_as_it_is_without_a_difference(finance: Finance, insurer: UUID) -> None:

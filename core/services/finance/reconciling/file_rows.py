@@ -28,7 +28,7 @@ _WORDS: Final = {
     **dict.fromkeys(("declined", "rejected"), "decline"),
     **dict.fromkeys(("adj", "correction"), "adjustment"),
 }
-_SUM: Final = re.compile(r"(control|(grand |sub)?-?totals?|sum)\b", re.IGNORECASE)
+_SUM: Final = re.compile(r"control: .*|(grand |sub)?-?totals?:?|sum:?", re.IGNORECASE)
 _DAYS: Final = (
     (re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[T ].*)?"), (1, 2, 3)),
     (re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})"), (3, 2, 1)),
@@ -46,7 +46,6 @@ def read_entries(file: TableFile, kind: str, columns: Mapping[str, str]) -> list
     places = find_columns(file, MEANINGS[kind], columns)
     entries: list[Entry] = []
     faults: list[FieldFault] = []
-    total = 0
     for number, cells in file.rows:
         texts = {meaning: cells[place] for meaning, place in places.items()}
         try:
@@ -54,13 +53,17 @@ def read_entries(file: TableFile, kind: str, columns: Mapping[str, str]) -> list
         except RowFault as fault:
             faults.append(FieldFault(f"row {number}", str(fault)))
             continue
-        # A row without a number that adds the others up is no money of its own, such as that of our bordereaux.
-        if entry is None or (not entry.key and (_SUM.match(cells[0]) or (entries and entry.amount_minor == total))):
-            continue
-        entries.append(entry)
-        total += entry.amount_minor
+        if entry and not _SUM.fullmatch(cells[0]):
+            entries.append(entry)
     table_files.refuse(faults)
-    return entries
+    return entries[:-1] if _is_total(entries) else entries
+
+
+def _is_total(entries: Sequence[Entry]) -> bool:
+    """True where the last row has no number and adds the others up: it is no money of its own."""
+    if len(entries) < 3 or entries[-1].key:
+        return False
+    return entries[-1].amount_minor == sum(each.amount_minor for each in entries[:-1])
 
 
 def _holds_money(kind: str, texts: Mapping[str, str]) -> bool:
@@ -233,8 +236,8 @@ def _code(text: str) -> str:
 
 SHOWN: Final = 10
 _LOOKED_AT: Final = 200
-# What every file needs, and may be found without a telling heading.
-_BY_CONTENT: Final = ("policy_number", "reference", "amount")
+# What may be found without a telling heading, where one column alone can be it.
+_BY_CONTENT: Final = ("policy_number", "reference", "amount", "date")
 _GROSS: Final = ("gross premium", "gross", "premium")
 _SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
     "claim": ("claim",),
