@@ -74,13 +74,15 @@ def demo(
 
 @contextmanager
 def _showing() -> Iterator[Show]:
-    """A bar that names what is being made, how far it is and for how long it has run; gone at the end."""
+    """A bar that names what is being made, how far it is and for how long it has run; a file gets a line on each."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True) as progress:
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
 
         def show(what: str, total: int | None) -> Callable[[int], None]:
             for earlier in progress.tasks:
                 progress.update(earlier.id, total=earlier.total or 1, completed=earlier.total or 1)
+            if progress.disable:
+                err.print(f"{what} ...", highlight=False)
             task = progress.add_task(what, total=total)
             return lambda number: progress.update(task, completed=number)
 

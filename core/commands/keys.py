@@ -62,6 +62,6 @@ def revoke_key(
         disabled = endpoints.disable_of_key(session, revoked, actor=ACTOR) if with_endpoints else 0
     out.print(f"Revoked {revoked}")
     if disabled:
-        out.print(f"{disabled} webhook endpoints that it registered are disabled: their events are held.")
+        out.print(f"Webhook endpoints disabled with it, whose events are held: {disabled}")
     elif going_on:
-        out.print(f"{going_on} webhook endpoints that it registered go on; --with-endpoints disables them.")
+        out.print(f"Webhook endpoints that it registered, which go on (--with-endpoints disables them): {going_on}")

@@ -58,7 +58,7 @@ def _describe(queue: QueueStatus) -> str:
     parts = {
         f"{queue.depth:,} wait": True,
         f"due for {queue.oldest_seconds:,} s": queue.oldest_seconds,
-        f"{queue.refused:,} given up, as their receivers did not take them": queue.refused,
+        f"{queue.refused:,} given up because of their receivers": queue.refused,
         "no server configured": not queue.configured,
     }
     return ", ".join(part for part, holds in parts.items() if holds)

@@ -26,6 +26,12 @@ def return_key(reference: str) -> str:
     return f"return:{reference_key(reference)}"
 
 
+def keys_of(reference: str, *, is_return: bool) -> tuple[str, str]:
+    """Return the key of a payment or return, and the other kind's, which a return shares with its payment alone."""
+    keys = reference_key(reference), return_key(reference)
+    return (keys[1], keys[0]) if is_return else keys
+
+
 def find_fault(reference: str) -> str | None:
     """Return what is wrong with a typed reference, with the character that is refused; None where nothing is."""
     for each in reference:

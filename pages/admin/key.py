@@ -41,7 +41,7 @@ def revoke(key_id: UUID) -> None:
     except CoverdeskError as error:
         admin_writes.refuse(error)
     else:
-        told = f" {disabled} of its endpoints are disabled, and their events are held." if disabled else ""
+        told = f" Endpoints disabled with it, whose events are held: {disabled}." if disabled else ""
         admin_writes.keep_message(f"The key is revoked.{told}")
 
 

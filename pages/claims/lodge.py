@@ -18,17 +18,17 @@ SEARCH = "policies/search.py"
 
 
 def found() -> ClaimablePolicy | None:
-    """Return the policy with the typed number; if several insurers use the number, the selected one."""
+    """Return the policy that the typed text finds; of several, the selected one."""
     number = st.text_input(
         "Policy number",
         key="policy",
         bind="query-params",
         icon=":material/search:",
-        placeholder="as it stands on the certificate",
+        placeholder="or a plate, a name, an e-mail, a phone, or a part of one",
         autocomplete="off",
     )
     with reading(frame.scope()) as session:
-        policies = claimable_policies.find_by_number(session, number)
+        policies = claimable_policies.find_policies(session, number)
     if not number.strip():
         st.info("Type the number of the caller's policy to begin.", icon=":material/badge:")
         search()
@@ -53,11 +53,15 @@ def chosen(policies: Sequence[ClaimablePolicy]) -> ClaimablePolicy:
         return policies[0]
     by_id = {policy.id: policy for policy in policies}
     kept = st.radio(
-        "Several insurers use this number",
+        "Which of these policies?",
         list(by_id),
-        format_func=lambda id_: f"{by_id[id_].provider}: {by_id[id_].holder}, through {by_id[id_].distributor}",
+        format_func=lambda id_: describe(by_id[id_]),
     )
     return by_id[kept]
+
+
+def describe(policy: ClaimablePolicy) -> str:
+    return words.plain(f"{policy.number}: {policy.holder}, {policy.provider}, through {policy.distributor}")
 
 
 def about(policy: ClaimablePolicy) -> None:

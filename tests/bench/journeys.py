@@ -77,11 +77,11 @@ def _filter_by_source(page: Page) -> None:
 
 STEPS: Final = (
     Step(
-        name="Dashboard until its charts rest", within=1200, before="/purchases", act=_link("Dashboard"), after=_charts
+        name="Dashboard until its charts rest", within=1000, before="/purchases", act=_link("Dashboard"), after=_charts
     ),
     Step(
         name="Change of period",
-        within=500,
+        within=700,
         before="/dashboard",
         act=lambda page: page.get_by_role("radio", name="Last month").or_(page.get_by_text("Last month")).first.click(),
     ),

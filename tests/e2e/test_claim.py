@@ -27,7 +27,9 @@ class Lender:
         started = today - timedelta(days=60)
         asked = shipped.request(CREDIT_LIFE, loan_start_date=started.isoformat(), loan_tenure=12, loan_amount="100000")
         seller = Seller(distributor_id=desk.seller, is_live=False, actor="tests")
-        with desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
+        # Sold when the loan began: what is bought after a loss is not insured for it.
+        sold = clock.freeze(clock.now() - timedelta(days=60))
+        with sold, desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
             self.number = str(
                 buying.sell(session, CREDIT_LIFE, asked, seller).policy["meta"]["policy_number"],
             )

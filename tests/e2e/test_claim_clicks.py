@@ -69,7 +69,9 @@ def borrower(desk: Desk) -> str:
     name["phone_number"] = "08035550011"
     asked = shipped.request(CREDIT_LIFE, loan_start_date=started, loan_tenure=12, loan_amount="100000", **name)
     seller = Seller(distributor_id=desk.seller, is_live=False, actor="tests")
-    with desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
+    # Sold when the loan began: what is bought after a loss is not insured for it.
+    sold = clock.freeze(clock.now() - timedelta(days=60))
+    with sold, desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
         number = buying.sell(session, CREDIT_LIFE, asked, seller).policy["meta"]["policy_number"]
     with desk.store.writing(Scope.system()) as session:
         key = keys.issue_key(session, distributor_id=desk.seller, is_live=False, name="clicks", actor="tests")

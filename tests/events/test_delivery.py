@@ -338,8 +338,35 @@ def test_a_dead_endpoint_leaves_most_places_to_the_others(hooks: Hooks) -> None:
         with hooks.store.writing(Scope.system()) as session:
             more = sending.lease_due(session, sending.AT_ONCE)
     counts = {made.endpoint.id: sum(job.endpoint_id == made.endpoint.id for job in jobs) for made in (*dead, good)}
-    assert list(counts.values()) == [1, 1, 1, 1, 1, 8]
+    assert list(counts.values()) == [1, 1, 1, 1, 1, 4]
     assert more == []
+
+
+def test_an_endpoint_is_sent_more_at_once_while_it_keeps_up_and_few_for_an_hour_once_it_does_not(hooks: Hooks) -> None:
+    def leased() -> int:
+        for _ in range(2 * sending.MOST_EACH):
+            hooks.sell()
+        event_dispatch.catch_up(hooks.store)
+        with hooks.store.writing(Scope.system()) as session:
+            number = len(sending.lease_due(session, sending.AT_ONCE))
+        hooks.later(seconds=61)
+        return number
+
+    with receiving() as receiver:
+        made = hooks.register(receiver.url)
+        assert leased() == sending.FEWEST_EACH
+        hooks.drain()
+        assert leased() > 4 * sending.FEWEST_EACH
+        receiver.behave = answers(503)
+        hooks.drain()
+        receiver.behave = answers(200)
+        hooks.later(minutes=40)
+        hooks.drain()
+        assert hooks.endpoint(made).failing_since is None
+        assert leased() == sending.FEWEST_EACH
+        hooks.later(minutes=61)
+        hooks.drain()
+        assert leased() > 4 * sending.FEWEST_EACH
 
 
 def test_a_lease_that_ended_is_taken_over_and_the_late_answer_ignored(hooks: Hooks) -> None:

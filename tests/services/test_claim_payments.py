@@ -260,8 +260,6 @@ def test_a_payment_that_came_back_counts_no_more_and_can_be_made_again(office: O
     with pytest.raises(InvalidInput) as refused:
         office.move(claim_id, "Offer accepted", by="sade", note=None)
     assert {fault.field for fault in refused.value.faults} == {"payment_reference", "note"}
-    with pytest.raises(InvalidInput, match="payment_reference"):
-        office.move(claim_id, "Offer accepted", by="sade", payment_reference="first", note="Account closed")
     office.move(claim_id, "Offer accepted", by="sade", payment_reference="RETURN", note="Account closed")
     entry = office.log(claim_id)[-1]
     assert entry.after["reversed"] == "75000.00"
@@ -293,3 +291,25 @@ def test_a_reference_finds_the_claim_that_it_paid(office: Office) -> None:
     office.move(claim_id, "Paid", by="ada", payment_reference="TRF 77/A")
     with office.store.reading(DESK) as session:
         assert [row.id for row in claim_queue.list_rows(session, ClaimFilter(search="trf77/a"))] == [claim_id]
+
+
+def test_a_return_has_the_reference_of_its_payment_once_and_of_no_other(office: Office) -> None:
+    claim_id, other = accepted(office), accepted(office)
+    office.move(other, "Paid", by="ada", payment_reference="OTHER")
+    office.move(claim_id, "Paid", by="ada", payment_reference="FIRST")
+    back = partial(office.move, claim_id, "Offer accepted", by="sade", note="Account closed")
+    with pytest.raises(InvalidInput, match="was used for another payment"):
+        back(payment_reference="other")
+    back(payment_reference="f i r s t")
+    for again in ("FIRST", "OTHER"):
+        with pytest.raises(InvalidInput, match="was used for another payment"):
+            office.move(claim_id, "Paid", by="ada", payment_reference=again)
+    office.move(claim_id, "Paid", by="ada", payment_reference="SECOND")
+    with pytest.raises(InvalidInput, match="was used for another payment"):
+        back(payment_reference="FIRST")
+    back(payment_reference="RETURN")
+    with pytest.raises(InvalidInput, match="was used for another payment"):
+        office.move(claim_id, "Paid", by="ada", payment_reference="return")
+    assert [amount for each, amount, _ in payments(office) if each == claim_id] == [7_500_000, -7_500_000] * 2
+    with office.store.reading(Scope.system()) as session:
+        assert store_check.list_faults(session) == []

@@ -12,6 +12,8 @@ import xlsxwriter
 from core import clock, money
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge
 from core.services.finance import adjustments, parties
+from core.services.finance.bordereaux import issuing
+from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.reconciling import differences, file_rows, matching, running, table_files
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.matching import Entry
@@ -157,7 +159,7 @@ def test_transactions_rates_and_neighbouring_months_are_told_apart() -> None:
         ("a.csv", b"Policy No,Net\nA,ten", "row 2 has no amount"),
         ("a.csv", b"Policy No,Net\nA,1.234", "row 2 has no amount"),
         ("a.csv", b"Policy No,Net\nA,NaN", "row 2 has no amount"),
-        ("a.csv", b"Policy No,Net\n ,1", "row 2 has no policy number"),
+        ("a.csv", b"Policy No,Net\n ,one", "row 2 has no amount"),
         ("a.csv", b"Policy No,Net,Date\nA,1,31/09/2026", "row 2 has no date"),
         ("a.csv", b"Policy,Net\nA,1", "policy_number is mapped to a column that the file does not have"),
         ("a.xlsx", b"PK\x03\x04 no workbook", "cannot be read as a workbook"),
@@ -211,6 +213,100 @@ def test_amounts_and_days_are_read_as_people_write_them() -> None:
         "amount": "Net premium",
         "date": "Date",
     }
+
+
+BORDEREAU = ("coverholder", "agreement_number", "period_start", "policy_number", "inception", "transaction_type")
+BORDEREAU = (*BORDEREAU, "transaction_at", "transaction_on", "gross_premium", "commission_percent", "net", "final_net")
+AMOUNTS = ("2026-09-03T09:00:00.000Z", "2026-09-03", "100.00", "10.00", "90.00", "80.00")
+
+
+@every_case(
+    ("heading", "row", "wanted"),
+    [
+        (
+            ("Policy Type", "Date of birth", "Policy No.", "Premium date", "Premium", "Net due"),
+            ("Motor", "", "HQ/4967", "2026-09-03", "1,250.00", "1,000.50"),
+            {"policy_number": "Policy No.", "amount": "Net due", "date": "Premium date"},
+        ),
+        (
+            ("Net of what", "Ref", "Betrag", "Amount in words", "Booked"),
+            ("yes", "HQ/1", "12.50", "twelve", "03/09/2026"),
+            {"policy_number": "Ref", "amount": "Betrag", "date": "Booked"},
+        ),
+        (
+            BORDEREAU,
+            ("C", "AG/1", "2026-09-01", "HQ/1", "2026-09-02", "new", *AMOUNTS),
+            {
+                "policy_number": "policy_number",
+                "amount": "final_net",
+                "transaction": "transaction_type",
+                "date": "transaction_on",
+            },
+        ),
+    ],
+)
+def test_columns_are_guessed_by_heading_and_by_what_is_in_them(
+    heading: tuple[str, ...], row: tuple[str, ...], wanted: dict[str, str]
+) -> None:
+    assert file_rows.guess(heading, file_rows.MEANINGS["insurer"], [row] * 3) == wanted
+
+
+def test_a_row_that_will_be_refused_does_not_take_the_column_from_its_heading() -> None:
+    rows = [("HQ/1", "1,000.50"), ("", "20.00"), ("HQ/3", "nothing")]
+    found = file_rows.guess(("Policy No", "Net due"), file_rows.MEANINGS["insurer"], rows)
+    assert found == {"policy_number": "Policy No", "amount": "Net due"}
+
+
+def test_a_mapping_that_was_used_last_is_offered_only_for_a_file_that_it_suits() -> None:
+    file = table_files.read("a.csv", b"Policy No,Net,Date\nHQ/1,12.50,2026-09-03")
+    assert file_rows.suits(file, COLUMNS)
+    assert not file_rows.suits(file, {**COLUMNS, "amount": "Net due"}), "a column that the file does not have"
+    assert not file_rows.suits(file, {**COLUMNS, "amount": "Date"}), "a column that holds no amounts"
+    first = file_rows.read_first(file, "insurer", {"policy_number": "Policy No", "amount": "Date"})
+    assert first == [(2, "has no amount with at most two decimals, such as -1,250.50")]
+
+
+def test_a_row_without_a_number_is_not_checked_and_a_row_of_totals_is_none() -> None:
+    lines = ["Policy No,Net", "A/1,100.00", ",50.00", "B/2,25.00", ",175.00", "Total,175.00", "Signed by Ada,"]
+    file = table_files.read("a.csv", "\n".join(lines).encode())
+    columns = {"policy_number": "Policy No", "amount": "Net"}
+    with pytest.raises(InvalidInput, match="row 7 has no amount"):
+        file_rows.read_entries(file, "insurer", columns)
+    kept = [*lines[:4], ",", *lines[4:6]]
+    for rows in (kept, lines[:5], [*lines[:4], lines[5]]):
+        file = table_files.read("a.csv", "\n".join(rows).encode())
+        found = file_rows.read_entries(file, "insurer", columns)
+        assert [(each.key, each.amount_minor) for each in found] == [
+            ("A/1", 10_000),
+            ("", 5_000),
+            ("B/2", 2_500),
+        ]
+
+
+def test_our_own_bordereau_is_taken_back_as_it_is_without_a_difference(finance: Finance, insurer: UUID) -> None:
+    for month in (date(2026, 8, 1), SEPTEMBER):
+        made = finance.do(issuing.issue, insurer, "premium", month, by="funmi")
+    with finance.reading() as session:
+        row = bordereau_reading.get_bordereau(session, made)
+        content = b"".join(bordereau_reading.csv_of(session, row))
+    file = table_files.read("BP-0002.csv", content)
+    columns = file_rows.guess(file.heading, file_rows.MEANINGS["insurer"], [cells for _, cells in file.rows])
+    found = row_of(finance, run(finance, insurer, content, columns=columns))
+    assert (found.theirs_minor, found.theirs_rows) == (row.totals["final_net"], row.rows)
+    unnumbered = finance.read(reconciliation_reading.list_differences, found.id)
+    assert {each.result for each in unnumbered} <= {matching.UNCHECKED}
+    assert sum(each.difference_minor for each in unnumbered) == 0
+
+
+def test_the_file_of_differences_adds_up_to_ours_less_theirs(finance: Finance, insurer: UUID) -> None:
+    number, lines = next(each for each in ours(finance, insurer).items() if each[0])
+    total = sum(minor for minor, _ in lines)
+    row = row_of(finance, run(finance, insurer, file_of([(number, total - 1, SEPTEMBER)])))
+    rows = finance.read(reconciliation_reading.list_differences, row.id)
+    said = b"".join(reconciliation_reading.csv_chunks(rows, tolerated_minor=row.tolerated_minor)).decode()
+    passed, last = (line.split(",") for line in said.split("\r\n")[-3:-1])
+    assert (passed[0], passed[5]) == ("within the tolerance", "0.01")
+    assert (last[0], last[5]) == ("total", money.to_wire(row.ours_minor - row.theirs_minor))
 
 
 def test_a_file_beyond_the_limit_is_refused_whole(monkeypatch: pytest.MonkeyPatch) -> None:

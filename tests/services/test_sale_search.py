@@ -72,6 +72,23 @@ def test_one_box_finds_a_purchase_by_all_that_a_caller_may_say(store: Store, two
     assert found(store, find="ngozi", source="nowhere") == set()
 
 
+def test_parts_of_what_a_caller_says_find_a_purchase(
+    store: Store, partner: Partner, two_sales: tuple[Sale, Sale]
+) -> None:
+    ngozi, tunde = two_sales
+    number = "ACC/AR/11/26/HQ/74967"
+    with store.writing(partner.scope(is_live=True)) as session:
+        policy = session.get_one(Policy, ngozi.policy_id)
+        policy.policy_number = policy.number_key = number
+        session.get_one(Policy, tunde.policy_id).plate_key = "LSR462KJ"
+    for text in ("ABC 123", "abc123", "bc-123", "HQ 7496", "hq74967", "hq/749", "11/26/hq", "bello ngozi", "goz okaf"):
+        assert found(store, find=text) == {ngozi.purchase_id}, text
+    for text in ("LSR 462", "lsr462", "462kj", "0805 111", "+234 805 11", "234805111", "51112", "ademola tun"):
+        assert found(store, find=text) == {tunde.purchase_id}, text
+    for text in ("LSR 463", "HQ 4968", "0806 111", "+44 805 111", "ngozi ademola"):
+        assert found(store, find=text) == set(), text
+
+
 def test_a_whole_number_does_not_find_the_longer_ones_that_contain_it(
     store: Store, partner: Partner, two_sales: tuple[Sale, Sale]
 ) -> None:

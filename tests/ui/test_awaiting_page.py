@@ -70,12 +70,12 @@ def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, 
     assert f"waiting · {words.naira(premium)} of premium" in texts(at)
     narrowed = texts(open_page(screen, state="dead"))
     assert f"waiting · {words.naira_of(aside.price.total)} of premium" in narrowed
-    assert sorted(shown["State"]) == ["Not connected", "Set aside"]
-    assert "Delegated" in list(shown["Connection"])
-    assert len(rows(open_page(screen, connection="none"))) == list(shown["Connection"]).count("Delegated")
+    assert sorted(shown["State"]) == ["Set aside: needs you", "Tell the insurer by hand"]
+    assert "Connection" not in shown, "it is said with the state, which it could contradict"
+    assert len(rows(open_page(screen, connection="none"))) == list(shown["State"]).count("Tell the insurer by hand")
     assert REFUSAL in list(shown["Last answer"])
     assert all(each.endswith(" left") for each in shown["Target"])
-    assert list(shown.sort_values("State")["Retry"]) == ["", "Retry"]
+    assert list(shown.sort_values("State")["Retry"]) == ["Retry", ""]
     assert "**2** policies waiting" in texts(at)
     assert "**0** queued · **1** set aside" in texts(at)
     assert "**1** queued · **0** set aside" in texts(at)

@@ -12,10 +12,12 @@ from streamlit.testing.v1 import AppTest
 from core import clock, seal
 from core.services.claims.lists import claims
 from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import payee_changes
 from core.services.views import pii_reveal
 from core.settings import settings
 from core.states import claims as claim_states
 from core.ui.claims import review_actions
+from core.ui.kit import words
 from tests import papers
 from tests.services.claim_office import DESK, Office
 from tests.ui.conftest import Screen, labels, press, texts
@@ -437,3 +439,30 @@ def test_missing_document_is_added_and_approval_is_possible_then(opens: Opens, o
     assert "The document is kept with the claim" in texts(at)
     assert moves(at, claim_id)["Approved"] is True
     assert "letter.pdf" in texts(at)
+
+
+def test_a_lapsed_approval_says_why_and_is_given_again_where_the_claim_stands(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+    account = {"name": "Musa Bello", "bank_name": "Lagoon Bank", "account_number": "0123456789", "reason": "He moved"}
+    office.do(payee_changes.set_payee, claim_id, by="root", version=office.claim(claim_id).version, **account)
+    day = words.day(clock.today())
+    at = opens(claim_id)
+    assert at.warning[0].value.replace("\\", "") == (
+        f"The approval lapsed: the payee and the account were changed by root on {day}. It needs a new approval."
+    )
+    assert moves(at, claim_id)["Paid"] is False
+    at.button(key=key(claim_id, "approve again")).click().run()
+    assert not at.exception
+    assert office.claim(claim_id).approved_by == office.people["bola"].id
+    at = choose(opens(claim_id, "ada"), claim_id, "Paid")
+    assert f"Approved by bola, {day}" in texts(at)
+    assert f"Payee set by root, {day}" in texts(at)
+
+
+def test_a_second_submission_is_closed_from_its_review(opens: Opens, office: Office) -> None:
+    first, second = office.lodge(**KNOWN), office.lodge_again(**KNOWN)
+    at = opens(second)
+    at.button(key=key(second, "link second")).click().run()
+    assert not at.exception
+    assert (office.claim(second).claim_status, office.claim(second).second_of) == ("Declined", first)

@@ -140,6 +140,17 @@ def test_each_bar_stands_for_its_member_and_its_days() -> None:
     assert chart.targets[1][0] == Clicked(None, when[0])
 
 
+def test_a_chart_that_another_period_does_not_change_is_not_drawn_anew(sold: Store, screen: Screen) -> None:
+    def ids_of(at: AppTest) -> dict[str, str]:
+        return {chart.proto.alt.partition(".")[0]: chart.proto.id for chart in drawn(at)}
+
+    at = screen("operations", period="30d")
+    before = ids_of(at)
+    after = ids_of(at.segmented_control(key="period").set_value("6m").run())
+    assert after["Premium by month, year on year"] == before["Premium by month, year on year"]
+    assert after["Share by insurer"] != before["Share by insurer"]
+
+
 def test_names_are_text_in_what_the_pointer_shows(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
         names, window = load_choices(session), periods.window_of("1y", lagos(NOW))

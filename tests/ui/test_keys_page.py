@@ -83,7 +83,7 @@ def test_revoking_a_key_names_its_endpoints_which_go_on_unless_it_was_stolen(
     assert "- https" in texts(at)
     at.checkbox[0].set_value(is_stolen).run()
     press(at, "Revoke the key")
-    assert ("1 of its endpoints are disabled" in texts(at)) == is_stolen
+    assert ("Endpoints disabled with it, whose events are held: 1" in texts(at)) == is_stolen
     with store.reading(Scope.system()) as session:
         state = endpoints.get_endpoint(session, made.endpoint.id).state
     assert state == ("disabled" if is_stolen else "unverified")

@@ -5,6 +5,7 @@ import pytest
 from core import money
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.store.access import Store
+from core.ui.kit import words
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
@@ -37,6 +38,10 @@ def test_a_file_is_compared_and_a_difference_written_off_by_two_people(finance: 
     assert "is the same as row 2" in texts(at)
     at.file_uploader(key="reconcile.file").upload("september.csv", content).run()
     assert at.selectbox(key="reconcile.policy_number").value == "Policy"
+    assert "chosen by their headings and content" in texts(at)
+    understood = at.table[0].value
+    assert list(understood["Policy number"]) == [words.plain(sold.policy_number), "THEIRS/1"]
+    assert list(understood["Amount"]) == [words.naira(sold.provider_share_minor + 500), "₦10.00"]
     at.button(key="reconcile.run").click().run()
     assert not at.exception
     assert "every difference is kept" in texts(at)
@@ -52,6 +57,28 @@ def test_a_file_is_compared_and_a_difference_written_off_by_two_people(finance: 
     theirs = next(row for row in rows if row.policy_number == "THEIRS/1")
     confirm(press(open_page(screen, finance, DIFFERENCE, by="femi", id=str(theirs.id)), "Write it off"))
     assert finance.read(reconciliation_reading.get_difference, theirs.id).state == "Written off"
+
+
+def test_a_file_with_other_columns_than_the_last_is_guessed_anew_and_shown_as_understood(
+    finance: Finance, screen: Screen
+) -> None:
+    sold = next(row for row in finance.rows(from_="2026-09-01", to="2026-09-30") if row.policy_number)
+    at = open_page(screen, finance, FORM, month="2026-09")
+    at.selectbox(key="reconcile.party").select(sold.provider).run()
+    first = f"Policy,Net amount\n{sold.policy_number},1.00".encode()
+    at.file_uploader(key="reconcile.file").upload("first.csv", first).run()
+    at.button(key="reconcile.run").click().run()
+    at.file_uploader(key="reconcile.file").upload("again.csv", first + b"\nX/1,2.00").run()
+    assert "were used last for this party" in texts(at)
+    other = f"Net amount,Due,Number\nyes,7.00,{sold.policy_number}\nno,12.00,\nno,nothing,X/2".encode()
+    at.file_uploader(key="reconcile.file").upload("other.csv", other).run()
+    assert "are not those of this file" in texts(at)
+    at.selectbox(key="reconcile.policy_number").select("Number").run()
+    at.selectbox(key="reconcile.amount").select("Due").run()
+    understood = at.table[0].value
+    assert list(understood["Amount"]) == ["₦7.00", "₦12.00", ""]
+    assert list(understood["Policy number"])[1] == "None: not checked"
+    assert "has no amount" in list(understood["Policy number"])[2]
 
 
 def test_wrong_addresses_are_explained_and_other_roles_do_not_reach_it(finance: Finance, screen: Screen) -> None:

@@ -121,7 +121,7 @@ def _reconciliation(request: Request, _: Person) -> tuple[str, bytes]:
         row = reconciliation_reading.get_reconciliation(session, found)
         rows = reconciliation_reading.list_differences(session, found)
     facts = [("Party", row.party), ("Month", f"{row.month:%B %Y}"), ("Their file", row.file_name)]
-    chunks = reconciliation_reading.csv_chunks(rows)
+    chunks = reconciliation_reading.csv_chunks(rows, tolerated_minor=row.tolerated_minor)
     content = file_of(chunks, format_, reconciliation_reading.COLUMNS, title="Differences", facts=facts)
     return f"differences-{row.month:%Y-%m}.{format_}", content
 

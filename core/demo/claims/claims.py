@@ -216,14 +216,24 @@ class Losses:
         return loan * max(left, 1) // months // _NAIRA * _NAIRA
 
     def _officers(self, reached: Sequence[Reached], owed_minor: int) -> list[Officer | None]:
-        """Draw the officer of each move: one of enough authority, another for the payment, a supervisor for appeals."""
+        """Draw the officer of each move: one of enough authority, another one to pay, and a third for an appeal."""
         able = [officer for officer in self.desk if officer.may_decide(owed_minor)]
         mine = self.dice.choice(able)
         payer = self.dice.choice([officer for officer in able if officer is not mine])
-        supervisor = next(officer for officer in self.desk if officer.limit_minor is None)
+        appealed_at = next((b.at for a, b in pairwise(reached) if a.status == ClaimStatus.DECLINED), None)
+        if appealed_at is not None:
+            # Who declined neither takes up the appeal nor approves on it.
+            mine = next(officer for officer in self.desk if officer.limit_minor is not None)
+            above, payer, *_ = (officer for officer in self.desk if officer.limit_minor is None)
+            return [None, *(_handle_appealed(step, appealed_at, mine, above, payer) for step in reached[1:])]
         by_status = {ClaimStatus.PENDING: None, ClaimStatus.PAID: payer}
-        appealed = {later.at for earlier, later in pairwise(reached) if earlier.status == ClaimStatus.DECLINED}
-        return [supervisor if step.at in appealed else by_status.get(step.status, mine) for step in reached]
+        return [by_status.get(step.status, mine) for step in reached]
+
+
+def _handle_appealed(step: Reached, appealed_at: datetime, mine: Officer, above: Officer, payer: Officer) -> Officer:
+    if step.status == ClaimStatus.PAID:
+        return payer
+    return above if step.at >= appealed_at else mine
 
 
 def _flags(loss: Loss) -> list[str]:

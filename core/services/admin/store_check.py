@@ -13,6 +13,7 @@ from core import clock
 from core.services import approvals
 from core.services.admin.invariants import INVARIANTS, Invariant
 from core.services.audit import log as audit
+from core.services.claims import invariants as claim_invariants
 from core.services.claims.review import own_interest
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions as claim_questions
@@ -232,6 +233,14 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every payment is what it settles, and the state of each statement follows": payment_proofs.find_payment_faults,
     "Every statement is its lines, its hash, and one of a chain": statement_proofs.find_statement_faults,
     "Every file of claim payments is the payments made from it": claim_payment_proofs.find_file_faults,
+    "No loss from before its sale was paid without a reason": claim_invariants.find_paid_for_an_earlier_loss,
+    "What a claim was paid, somebody approved": claim_invariants.find_paid_without_approval,
+    "Nobody paid a claim whose approval, payee or estimate was theirs": claim_invariants.find_two_links,
+    "Every approved claim is what was approved": claim_invariants.find_changed_since_approval,
+    "The claims of a policy come to no more than is owed": claim_invariants.find_more_than_owed,
+    "No estimate is above what was claimed without a note": claim_invariants.find_unexplained_estimates,
+    "Nobody approved what they had declined": claim_invariants.find_own_appeals,
+    "No two claims were paid on one paper without a word": claim_invariants.find_paid_on_one_paper,
     "Nobody decided on a claim of their own": own_interest.find_own_decisions,
     "Every approval was given on the desk": approvals.find_forged,
     "Every claim came to where it stands by allowed moves": _find_history_faults,

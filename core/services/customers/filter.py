@@ -22,6 +22,9 @@ from core.store.schema.tables import Customer, CustomerMerge, Policy, Purchase
 _SEARCHED_TEXT = (
     col(Customer.name_key) + "\n" + col(Customer.email_key) + "\n" + sa.func.coalesce(col(Customer.phone_number), "")
 )
+# What may be a phone number or a part of one.
+PHONE = r"(?=(?:\D*\d){5})\+?[\d\s()-]+"
+_NIGERIA = "234"
 _FORMATS = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
 
 
@@ -36,14 +39,48 @@ def list_spellings(phone: str) -> Sequence[str]:
     return sorted({*variants, *formatted, *(re.sub(r"\D", "", way) for way in formatted)})
 
 
+def has_phone_part(column: Any, text: str) -> Condition:
+    """Return the condition that a column of phone numbers has a number or a part of one, as written here or abroad.
+
+    What begins like a number ("0803 123", "+234 803") is its beginning, and is found in the column's index.
+    """
+    digits = re.sub(r"\D", "", text)
+    if text.startswith("+") or digits.startswith(("0", _NIGERIA)):
+        national = digits.removeprefix(_NIGERIA) if digits.startswith(_NIGERIA) else digits.removeprefix("0")
+        is_home = digits.startswith(("0", _NIGERIA))
+        beginnings = (
+            (f"+{_NIGERIA}{national}", _NIGERIA + national, f"0{national}") if is_home else (f"+{digits}", digits)
+        )
+        parts = [_begins(column, each) for each in beginnings]
+        return sa.or_(column.in_(list_spellings(text)), *parts)
+    return sa.and_(column > "", sa.or_(column.in_(list_spellings(text)), expressions.mentions(column, digits)))
+
+
+def _begins(column: Any, digits: str) -> Condition:
+    """Build the range of the texts that begin with some digits, which an index finds in any collation."""
+    stem = digits.rstrip("9")
+    if not stem[-1:].isdigit():
+        return sa.type_coerce(column, sa.String).like(f"{digits}%")
+    return sa.and_(column >= digits, column < f"{stem[:-1]}{int(stem[-1]) + 1}")
+
+
+def has_words(column: Any, text: str) -> Condition:
+    """Return the condition that a name key has every word of a text, or a part of each, in any order."""
+    words = (request_parts.fold_text(text) or text.lower()).replace(",", " ").split()
+    return sa.and_(*(expressions.mentions_folded(column, word) for word in words or [text]))
+
+
 def _mentions(_: Any, text: str) -> Condition:
-    if re.fullmatch(r"\+?[\d\s()-]{7,}", text):
-        return sa.or_(expressions.mentions(_SEARCHED_TEXT, text), col(Customer.phone_number).in_(list_spellings(text)))
-    folded = request_parts.fold_text(text)
-    if not folded or folded == text.lower():
-        return expressions.mentions(_SEARCHED_TEXT, text)
+    bare = " ".join(text.split())
+    if re.fullmatch(PHONE, bare):
+        return sa.or_(expressions.mentions(_SEARCHED_TEXT, bare), has_phone_part(col(Customer.phone_number), bare))
+    if " " in bare:
+        return has_words(col(Customer.name_key), bare)
+    folded = request_parts.fold_text(bare)
+    if not folded or folded == bare.lower():
+        return expressions.mentions(_SEARCHED_TEXT, bare)
     # E-mail keys keep their accents.
-    return sa.or_(expressions.mentions(_SEARCHED_TEXT, folded), expressions.mentions(col(Customer.email_key), text))
+    return sa.or_(expressions.mentions(_SEARCHED_TEXT, folded), expressions.mentions(col(Customer.email_key), bare))
 
 
 def _has(table: Any, *conditions: Condition) -> sa.Exists:

@@ -287,6 +287,8 @@ UNTOLD: Final[Mapping[str, str]] = (
                 "staff enabled",
                 "staff disabled",
                 "password link made",
+                *("account change proposed", "account change confirmed", "account change refused"),
+                *("account change taken back", "account confirmed", "staff details set", "password link"),
                 "password chosen",
             ),
         ),

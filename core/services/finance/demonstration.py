@@ -123,7 +123,7 @@ def report_month(session: ScopedSession, month: date) -> None:
 def _state(session: ScopedSession, month: date, to_wait: date) -> int:
     maker, checker = staff.get_by_email(session, _MAKER), staff.get_by_email(session, _CHECKER)
     number = 0
-    for party, _ in statements.list_due(session, month):
+    for party, _ in parties.list_parties(session):
         if statements.find_due_month(session, party) != month:
             continue
         made = statements.prepare(session, party, month, by=maker, without_withholding=True)

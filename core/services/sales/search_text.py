@@ -1,7 +1,7 @@
 """Search of sales by one text, whose form decides which indexed columns are searched (contract P6)."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import sqlalchemy as sa
@@ -11,7 +11,7 @@ from sqlmodel import col
 from core import ids
 from core.covers import request_parts
 from core.errors import InvalidInput
-from core.services.customers.filter import list_spellings
+from core.services.customers.filter import PHONE, has_phone_part, has_words
 from core.services.filters import expressions
 from core.services.filters.field import Condition
 from core.store import policy_numbers
@@ -33,7 +33,7 @@ def detect_kinds(text: str) -> tuple[Kind, ...]:
         return ("id",)
     if "@" in text:
         return ("e-mail",)
-    if re.fullmatch(r"\+?[\d\s()-]{7,}", text):
+    if re.fullmatch(PHONE, text):
         return ("phone", "policy number")
     exact: tuple[Kind, ...] = ("policy number", "plate") if any(map(str.isdigit, text)) else ("plate",)
     # A company name may contain digits: "24 Hours Motors".
@@ -52,9 +52,14 @@ def normalise(text: str | None) -> str:
 def select_policies(column: Any, text: str) -> Any:
     """Return the query of a column of the policies that a text finds, by any of the kinds that it may be."""
     bare = normalise(text)
+    return select_by_kind(column, bare, detect_kinds(bare))
+
+
+def select_by_kind(column: Any, text: str, kinds: Sequence[Kind]) -> Any:
+    """Like `select_policies`, for a normalised text and some of its kinds."""
     # One query per kind: with OR, the planner may scan all policies in sort order. Not correlated: the list that is
     # narrowed may read policies and customers itself.
-    found = (sa.select(col(column)).where(_CONDITIONS[kind](bare)) for kind in detect_kinds(bare))
+    found = (sa.select(col(column)).where(_CONDITIONS[kind](text)) for kind in kinds)
     return sa.union_all(*(query.correlate(None) for query in found))
 
 
@@ -69,12 +74,7 @@ def _has_email(text: str) -> Condition:
 
 
 def _has_name(text: str) -> Condition:
-    searched = text.replace(",", "")
-    # The doubled name contains both orders of first and last name; needed only for several words.
-    name = col(Customer.name_key)
-    searched_column = name + " " + name if " " in searched else name
-    folded = request_parts.fold_text(searched) or searched
-    return _is_of_customer(sa.select(col(Customer.id)).where(expressions.mentions_folded(searched_column, folded)))
+    return _is_of_customer(sa.select(col(Customer.id)).where(has_words(col(Customer.name_key), text)))
 
 
 def _is_of_customer(customers: AnySelect) -> Condition:
@@ -88,15 +88,33 @@ def _has_number(text: str) -> Condition:
     # A whole number is often a part of later ones: then it alone is meant.
     other: Any = aliased(Policy)
     is_whole = sa.select(other.id).where(other.number_key == key).correlate(None).exists()
-    return sa.or_(column == key, sa.and_(sa.not_(is_whole), expressions.mentions(column, key)))
+    # With the first condition the index of numbers is walked, which is narrow, and not the table.
+    return sa.and_(column > "", sa.or_(column == key, sa.and_(sa.not_(is_whole), _has_part_of_number(column, key))))
+
+
+def _has_part_of_number(column: Any, key: str) -> Condition:
+    """Build the condition of a part; "HQ4967" is also written "HQ/4967" or "HQ-4967"."""
+    groups = re.findall(r"[A-Z]+|\d+", key)
+    if not key.isalnum() or len(groups) < 2:
+        return expressions.mentions(column, key)
+    without_marks = sa.func.replace(sa.func.replace(column, "/", ""), "-", "")
+    # The first condition is quicker, and leaves few rows to the second.
+    return sa.and_(sa.type_coerce(column, sa.String).like(f"%{'%'.join(groups)}%"), without_marks.like(f"%{key}%"))
+
+
+def _has_plate(text: str) -> Condition:
+    key, column = request_parts.normalise_registration(text), col(Policy.plate_key)
+    # Letters alone are nearly always a name.
+    is_part = len(key) >= _SHORTEST_PART and (any(map(str.isdigit, key)) or len(key) == _SHORTEST_PART)
+    return sa.and_(column > "", expressions.mentions(column, key)) if is_part else column == key
 
 
 _CONDITIONS: Final[Mapping[Kind, Callable[[str], Condition]]] = {
     "id": _has_id,
     "e-mail": _has_email,
-    "phone": lambda text: col(Policy.phone).in_(list_spellings(text)),
+    "phone": lambda text: has_phone_part(col(Policy.phone), text),
     "policy number": _has_number,
-    "plate": lambda text: col(Policy.plate_key) == request_parts.normalise_registration(text),
+    "plate": _has_plate,
     "name": _has_name,
 }
 

@@ -12,7 +12,7 @@ from core import clock
 from core.services.events import catalogue
 from core.services.outbox import queue
 from core.services.outbox.queue import Backoff
-from core.services.webhooks import endpoints
+from core.services.webhooks import endpoints, sending
 from core.services.webhooks.sending import DeliveryJob
 from core.store.access import ScopedSession
 from core.store.schema.tables import WebhookDelivery, WebhookEndpoint, WebhookTry
@@ -24,6 +24,8 @@ BACKOFF: Final = Backoff(
 )
 FAILING_AFTER: Final = timedelta(hours=1)
 DISABLED_AFTER: Final = timedelta(days=5)
+# No answer at all, or one that asks for fewer requests.
+_OVERLOADED: Final = (None, 429, 503)
 SLOW_MILLISECONDS: Final = 5_000
 _ACTOR: Final = "webhook worker"
 UNKNOWN_TO_CLASSIC: Final = "Receivers of the classic form do not know this type"
@@ -72,11 +74,14 @@ def _record(
     if result.error is None:
         queue.end(row, "sent")
         row.delivered_at = clock.now()
+        sending.get_pace(endpoint.id).note_success()
         _note_success(session, endpoint, result)
     else:
         _fail(row, result.error, result)
         if result.error != queue.INTERNAL_ERROR:
             _note_failure(session, endpoint, result)
+            if result.status in _OVERLOADED:
+                sending.get_pace(endpoint.id).note_overload()
 
 
 def _fail(row: WebhookDelivery, error: str, result: Result) -> None:

@@ -1,7 +1,9 @@
 """Leases due deliveries: nobody waits behind another, and whoever is slow goes one by one (contract W4)."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
@@ -14,7 +16,8 @@ from core.services.webhooks import endpoints, rendering
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Distributor, Event, WebhookDelivery, WebhookEndpoint
 
-AT_ONCE_EACH: Final = 32
+FEWEST_EACH, MOST_EACH = 4, 32
+_CAREFUL: Final = timedelta(hours=1)
 AT_ONCE: Final = 96
 # Endpoints that are slow or failing leave this many of the places to the others.
 _KEPT_FREE: Final = 32
@@ -36,13 +39,41 @@ class DeliveryJob:
     trace_id: str | None = None
 
 
+@dataclass(slots=True)
+class Pace:
+    """The deliveries that one endpoint is sent at once by this process: one more after each four that it took.
+
+    A receiver that could not keep up gets the fewest for an hour: many take no more than five connections at a time.
+    """
+
+    places: float = FEWEST_EACH
+    careful_until: datetime | None = None
+
+    def note_success(self) -> None:
+        """Note a delivery that was taken."""
+        if self.careful_until is None or self.careful_until <= clock.now():
+            self.places = min(self.places + 0.25, MOST_EACH)
+
+    def note_overload(self) -> None:
+        """Note a delivery that got no answer, or one that asks for fewer."""
+        self.places, self.careful_until = FEWEST_EACH, clock.now() + _CAREFUL
+
+
+_paces: defaultdict[UUID, Pace] = defaultdict(Pace)
+
+
+def get_pace(endpoint_id: UUID) -> Pace:
+    """Return the pace of an endpoint; each process learns it anew."""
+    return _paces[endpoint_id]
+
+
 def has_due(session: ScopedSession) -> bool:
     """Return True if a delivery is due now; takes no locks."""
     return session.execute(_build_counts_query().limit(1)).first() is not None
 
 
 def lease_due(session: ScopedSession, limit: int) -> list[DeliveryJob]:
-    """Lease due deliveries, at most 32 of each endpoint in flight, and one of one that is slow or fails."""
+    """Lease due deliveries, as many of each endpoint as its pace allows, and one of one that is slow or fails."""
     places = _share_places(session, limit)
     if not places:
         return []
@@ -80,7 +111,7 @@ def _share_places(session: ScopedSession, limit: int) -> list[tuple[WebhookEndpo
     shared: list[tuple[WebhookEndpoint, int]] = []
     for row in sorted(found, key=lambda row: due[row.id].oldest):
         is_hard = row.is_slow or row.state == "failing" or row.failing_since is not None
-        own = (1 if is_hard else AT_ONCE_EACH) - in_flight.get(row.id, 0)
+        own = (1 if is_hard else int(get_pace(row.id).places)) - in_flight.get(row.id, 0)
         # Half of what is free at the most: several that begin to hang at once leave places to the others too.
         number = min(own, due[row.id].number, free - _KEPT_FREE if is_hard else max(free // 2, 1))
         if number > 0:

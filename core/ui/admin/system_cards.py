@@ -130,7 +130,7 @@ def _queue_lines(each: QueueHealth) -> None:
     if not each.is_configured:
         st.caption("Not configured: set COVERDESK_SMTP_URL to send what waits.")
     if each.refused:
-        st.caption(f"{words.count(each.refused)} more were given up, as their receivers did not take them")
+        st.caption(f"Given up because of their receivers: {words.count(each.refused)}")
     if each.held:
         st.caption(f"{words.count(each.held)} held for endpoints that are disabled")
     if each.oldest_due_at:

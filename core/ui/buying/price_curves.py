@@ -53,7 +53,8 @@ def against_tenure(figures: Figures, rates: Rates) -> Chart:
     }
     place = figures.tenure - SHORTEST if figures.tenure in months else None
     names = [f"{month} months" for month in months]
-    return _lines(prices, rates, names, list(map(str, months)), place, figures.premium(rates), "tenure")
+    whole_years = [month - SHORTEST for month in months if month % 12 == 0]
+    return _lines(prices, rates, names, list(map(str, months)), whole_years, place, figures.premium(rates), "tenure")
 
 
 def against_amount(figures: Figures, rates: Rates) -> Chart:
@@ -65,8 +66,9 @@ def against_amount(figures: Figures, rates: Rates) -> Chart:
         for basis in credit_life.BASES
     }
     names = [words.naira_of(amount) for amount in amounts]
-    labels = [words.short_naira(money.to_minor(amount)) for amount in amounts]
-    return _lines(prices, rates, names, labels, _STEPS // 2 - 1, figures.premium(rates), "loan amount")
+    labels = [charts.mark_of(money.to_minor(amount)) for amount in amounts]
+    fifths = range(_STEPS // 10 - 1, _STEPS, _STEPS // 10)
+    return _lines(prices, rates, names, labels, fifths, _STEPS // 2 - 1, figures.premium(rates), "loan amount")
 
 
 def by_benefit(figures: Figures, rates: Rates) -> Chart:
@@ -103,6 +105,7 @@ def _lines(
     rates: Rates,
     names: Sequence[str],
     labels: Sequence[str],
+    seen: Sequence[int],
     place: int | None,
     price: Decimal,
     against: str,
@@ -121,7 +124,7 @@ def _lines(
         figure=charts.build_figure(
             series,
             height=_HEIGHT,
-            across=charts.category_axis(names, labels=labels, most_labels=10),
+            across=charts.category_axis(names, labels=labels, seen=seen),
             up=charts.amount_axis(money.to_minor(highest)),
             left=charts.AMOUNT_ROOM,
             legend=True,

@@ -32,9 +32,25 @@ CLAIMANT: Final = "claimant form"
 TASK: Final = "task form"
 LETTER: Final = "letter form"
 RENEWAL: Final = "renewal form"
+SECOND: Final = "second submission form"
 LETTER_SENT: Final = "letter sent form"
 _VERSIONED: Final = frozenset(
-    {DAY, DEDUCTIONS, ASSIGNEE, DOCUMENT, RESERVE, REFERRAL, HAND_OVER, PAYEE, PART, AMOUNTS, CLAIMANT, LETTER, RENEWAL}
+    {
+        DAY,
+        DEDUCTIONS,
+        ASSIGNEE,
+        DOCUMENT,
+        RESERVE,
+        REFERRAL,
+        HAND_OVER,
+        PAYEE,
+        PART,
+        AMOUNTS,
+        CLAIMANT,
+        LETTER,
+        RENEWAL,
+        SECOND,
+    }
 )
 # What usually comes next without waiting for anybody: its form opens by itself.
 _FOLLOWING: Final[Mapping[str, ClaimStatus]] = {ClaimStatus.APPROVED: ClaimStatus.OFFER_SENT}

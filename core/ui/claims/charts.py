@@ -30,7 +30,7 @@ def over_time(when: Sequence[date], lodged: Sequence[int], decided: Sequence[int
             when,
             grain,
             names=[sales_charts.name_bucket(day, grain) for day in when],
-            up=charts.number_axis(_whole_marks(max(*lodged, *decided, 1))),
+            up=charts.count_axis(max(*lodged, *decided, 1)),
             most_labels=8,
             height=_HEIGHT,
             hovermode="x unified",
@@ -47,9 +47,7 @@ def turnaround(took: Sequence[TurnaroundBucket]) -> Chart:
         ("Our own time", [each.net for each in took]),
     ]
     told = ", ".join(f"{each.days.label} days {each.calendar:,} ({each.net:,})" for each in took)
-    return _beside(
-        labels, series, "Days from lodging to paid", f"Paid claims by days, in brackets our own time: {told}."
-    )
+    return _beside(labels, series, f"Paid claims by days, in brackets our own time: {told}.")
 
 
 def ageing(aged: Sequence[AgeBucket]) -> Chart:
@@ -61,7 +59,7 @@ def ageing(aged: Sequence[AgeBucket]) -> Chart:
         "Open", numbers, colours.series()[0], hovertext=hover, hovertemplate="%{hovertext}<extra></extra>"
     )
     return Chart(
-        figure=_upright([series], [each.days.label for each in aged], "Days since lodging"),
+        figure=_upright([series], [each.days.label for each in aged]),
         alt=f"Open claims by age: {told}.",
         targets=[range(len(aged))],
     )
@@ -91,16 +89,16 @@ def by_type(rows: Sequence[TypeDecisions]) -> Chart:
     ]
     told = ", ".join(f"{row.claim_type} {row.approved:,} approved and {row.declined:,} declined" for row in rows)
     labels = [row.claim_type for row in rows]
-    return _beside(labels, series, "", f"By type of claim: {told}." if told else "By type of claim: none.")
+    return _beside(labels, series, f"By type of claim: {told}." if told else "By type of claim: none.")
 
 
-def _beside(labels: Sequence[str], series: Sequence[tuple[str, list[int]]], axis: str, alt: str) -> Chart:
+def _beside(labels: Sequence[str], series: Sequence[tuple[str, list[int]]], alt: str) -> Chart:
     """Return a chart of two bars side by side, the second one hatched."""
     drawn = [
         _labelled(str(name), numbers, colour, pattern=pattern, hovertemplate=charts.COUNT)
         for pattern, ((name, numbers), colour) in enumerate(zip(series, colours.series(), strict=False))
     ]
-    return Chart(figure=_upright(drawn, labels, axis, legend=True, hovermode="x unified"), alt=alt)
+    return Chart(figure=_upright(drawn, labels, legend=True, hovermode="x unified"), alt=alt)
 
 
 def _labelled(name: str, numbers: Sequence[int], colour: str, **more: Any) -> dict[str, Any]:
@@ -116,17 +114,16 @@ def _labelled(name: str, numbers: Sequence[int], colour: str, **more: Any) -> di
     return charts.bars(name, numbers, colour, **look, **more)
 
 
-def _upright(drawn: Sequence[Mapping[str, Any]], labels: Sequence[str], title: str, **layout: Any) -> dict[str, Any]:
+def _upright(drawn: Sequence[Mapping[str, Any]], labels: Sequence[str], **layout: Any) -> dict[str, Any]:
     highest = max((number for each in drawn for number in each["y"]), default=0)
     across = charts.category_axis(labels)
-    if title:
-        across["title"] = {"text": title, "standoff": 4}
+    # There is little room across.
+    across["ticktext"] = [_break(label) for label in across["ticktext"]]
     return charts.build_figure(
         drawn, height=_HEIGHT, across=across, up=charts.hidden_axis(highest * _ROOM), bargap=0.3, **layout
     )
 
 
-def _whole_marks(most: int) -> range:
-    """Return about five marks from nothing to the first at or above a number."""
-    step = max(1, -(-most // 5))
-    return range(0, most + step, step)
+def _break(label: str, longest: int = 10) -> str:
+    """Return a long label of several words in two lines."""
+    return label.replace(" ", "<br>", 1) if len(label) > longest else label

@@ -8,6 +8,7 @@ import streamlit as st
 from core import money
 from core.services import approvals
 from core.services.claims.intake import requirements
+from core.services.claims.review import related
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import transitions
@@ -17,7 +18,7 @@ from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import paying, referral, review_actions
 from core.ui.claims import words as claim_words
-from core.ui.claims.attempts import MOVE, RENEWAL, Open, key
+from core.ui.claims.attempts import MOVE, RENEWAL, SECOND, Open, key
 from core.ui.claims.review_actions import Hand
 from core.ui.kit import attempts, form_keeper, words
 
@@ -40,6 +41,8 @@ def draw(review: ClaimReview, person: Person) -> None:
                 st.caption(f":material/lock: **{label}** needs {words.plain(' and '.join(move.missing))}.")
         if review.approval_fault and not review.is_decided:
             _draw_lapsed(review)
+        if not review.is_decided and not review.amounts.approved_minor:
+            _draw_second_submission(review)
         referral.draw(review, person)
         if attempt is not None:
             _form(review, attempt, person)
@@ -68,6 +71,32 @@ def _draw_lapsed(review: ClaimReview) -> None:
             on_click=claim_attempts.carry_out,
             args=(RENEWAL, review, lambda hand: _approve_anew(review, hand)),
         )
+
+
+def _draw_second_submission(review: ClaimReview) -> None:
+    """Offer to close the claim as the second submission of another one of its policy, where there is one."""
+    firsts = [
+        line.reference
+        for line in review.related_claims
+        if related.POLICY in line.relations and line.status != ClaimStatus.DECLINED
+    ]
+    if not firsts:
+        return
+    with st.popover("Second submission", icon=":material/link:", type="tertiary"):
+        st.caption("The claimant sent the same claim twice: this one is closed, and the other one is worked and paid.")
+        st.selectbox("The claim that is worked", firsts, key=key(review.id, "first"), on_change="ignore")
+        attempts.complain(key(review.id, SECOND), "first")
+        st.button(
+            "Close this one",
+            type="primary",
+            key=key(review.id, "link second"),
+            on_click=claim_attempts.carry_out,
+            args=(SECOND, review, lambda hand: _link(review, hand)),
+        )
+
+
+def _link(review: ClaimReview, hand: Hand) -> str:
+    return review_actions.link_second(hand, first=claim_attempts.get_typed(review.id, "first") or "")
 
 
 def _approve_anew(review: ClaimReview, hand: Hand) -> str:

@@ -88,7 +88,14 @@ def _add(review: ClaimReview) -> None:
             key=place,
             on_change="ignore",
         )
-        st.file_uploader("File", type=uploads.ACCEPTED, key=chosen, label_visibility="collapsed", on_change="ignore")
+        st.file_uploader(
+            "File",
+            type=uploads.ACCEPTED,
+            key=chosen,
+            label_visibility="collapsed",
+            on_change="ignore",
+            max_upload_size=uploads.MOST_MIB,
+        )
         attempts.complain(key(review.id, DOCUMENT))
         st.button(
             "Save the document",

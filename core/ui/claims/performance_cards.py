@@ -85,7 +85,10 @@ def draw_over_time(summary: ClaimSummary) -> None:
 def draw_turnaround(took: Sequence[TurnaroundBucket]) -> None:
     """Draw how long paid claims took."""
     with st.container(border=True, height="stretch"):
-        _title("From lodged to paid", "Claims paid in the period; our own time leaves out waiting for the claimant.")
+        _title(
+            "From lodged to paid",
+            "Claims paid in the period, by days; our own time leaves out waiting for the claimant.",
+        )
         _plot_or(claim_charts.turnaround(took), "No claim was paid.", shown=any(each.calendar for each in took))
 
 

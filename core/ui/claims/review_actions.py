@@ -107,6 +107,18 @@ def approve_anew(hand: Hand, *, reasons: Mapping[str, str]) -> str:
     return once(hand, work, "approve again", *(f"{name} {text}" for name, text in reasons.items()))
 
 
+def link_second(hand: Hand, *, first: str) -> str:
+    """Close the claim as the second submission of another one."""
+
+    def work(session: ScopedSession) -> str:
+        claim_actions.link_second_submission(
+            session, hand.claim_id, first=first, person=hand.person, version=hand.version
+        )
+        return f"The claim is closed as the second submission of {first}."
+
+    return once(hand, work, "second submission", first)
+
+
 def assign(hand: Hand, *, to: UUID | None, name: str) -> str:
     """Assign the claim to an officer, or to nobody."""
 

@@ -16,6 +16,7 @@ from core.store.access import writing
 from core.ui.buying.selling import Counter
 
 _PLACE: Final = "https://files.example/chosen"
+MOST_MIB: Final = files.MAX_BYTES // (1 << 20)
 ACCEPTED = ["jpg", "jpeg", "png", "webp", "pdf"]
 
 
@@ -33,7 +34,7 @@ def draw_upload(label: str, *, key: str, help: str | None) -> UploadedFile | str
     """Draw the file field; a newly chosen file takes precedence over a link, and a link over a file stored earlier."""
     version = st.session_state.get(f"{key}.version")
     chooser = f"{key}.{version}.chosen" if version else f"{key}.chosen"
-    sent = st.file_uploader(label, type=ACCEPTED, key=chooser, help=help)
+    sent = st.file_uploader(label, type=ACCEPTED, key=chooser, help=help, max_upload_size=MOST_MIB)
     link = st.text_input(
         f"{label}, as a link",
         icon=":material/link:",

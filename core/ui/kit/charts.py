@@ -30,6 +30,7 @@ _FONT_SIZE: Final = 12
 # Of a character of that size, on average and a little more; a text that is measured would be drawn twice.
 _CHARACTER: Final = 6.4
 _LABEL_HEIGHT: Final = 26
+_LINE_HEIGHT: Final = 15
 _LEGEND_HEIGHT: Final = 30
 _ABOVE: Final = 1.03
 # For the longest label of an axis of amounts: "₦2.5bn".
@@ -155,6 +156,7 @@ def build_figure(
 
     `left` is the room for the labels of the vertical axis in pixels.
     """
+    below = _LABEL_HEIGHT + _LINE_HEIGHT * any("<br>" in text for text in across.get("ticktext", ()))
     places = {name: axis["categoryarray"] for name, axis in (("x", across), ("y", up)) if "categoryarray" in axis}
     return {
         "data": [{**places, **each} for each in series],
@@ -163,7 +165,7 @@ def build_figure(
             "template": {},
             "datarevision": 1,
             "height": height,
-            "margin": {"l": left + 6, "r": 8, "t": 2, "b": _LABEL_HEIGHT + _LEGEND_HEIGHT * legend, "pad": 4},
+            "margin": {"l": left + 6, "r": 8, "t": 2, "b": below + _LEGEND_HEIGHT * legend, "pad": 4},
             "paper_bgcolor": _CLEAR,
             "plot_bgcolor": _CLEAR,
             "font": {"family": colours.font(), "size": _FONT_SIZE, "color": colours.text()},
@@ -172,7 +174,7 @@ def build_figure(
             "legend": {
                 "orientation": "h",
                 "x": 0,
-                "y": -_LABEL_HEIGHT / (height - _LABEL_HEIGHT - _LEGEND_HEIGHT),
+                "y": -below / (height - below - _LEGEND_HEIGHT),
                 "yanchor": "top",
                 "traceorder": "normal",
             },
@@ -194,17 +196,23 @@ def build_figure(
     }
 
 
-def category_axis(names: Sequence[str], *, labels: Sequence[str] = (), most_labels: int = 0) -> dict[str, Any]:
-    """Return an axis of places with names, which the pointer shows; seen are at most about `most_labels` labels."""
+def category_axis(
+    names: Sequence[str], *, labels: Sequence[str] = (), most_labels: int = 0, seen: Sequence[int] | None = None
+) -> dict[str, Any]:
+    """Return an axis of places with names, which the pointer shows.
+
+    Labels are seen at the places `seen`, or at about `most_labels` of all.
+    """
     labels = labels or names
     step = max(1, -(-len(labels) // (most_labels or len(labels) or 1)))
+    places = range(0, len(labels), step) if seen is None else seen
     return {
         "type": "category",
         "categoryorder": "array",
         "categoryarray": [plain(name) for name in names],
         "range": [-0.5, len(names) - 0.5],
-        "tickvals": [place + _BESIDE for place in range(0, len(labels), step)],
-        "ticktext": [plain(label) for label in labels[::step]],
+        "tickvals": [place + _BESIDE for place in places],
+        "ticktext": [plain(labels[place]) for place in places],
         "tickangle": 0,
         "showgrid": False,
         "zeroline": False,
@@ -220,14 +228,19 @@ def amount_axis(most_minor: int, least_minor: int = 0) -> dict[str, Any]:
     step = _round_step(most_minor - least_minor)
     most_minor = max(most_minor, step)
     marks = range(step * (least_minor // step), most_minor + 1, step)
-    axis = number_axis([mark / 100 for mark in marks], [_mark(mark) for mark in marks])
-    return axis | {"range": [marks[0] / 100, most_minor * _ABOVE / 100]}
+    return number_axis([mark / 100 for mark in marks], most_minor / 100, [mark_of(mark) for mark in marks])
 
 
-def number_axis(marks: Sequence[float], labels: Sequence[str] = ()) -> dict[str, Any]:
-    """Return an axis of numbers from the first to the last of the marks."""
+def count_axis(most: int) -> dict[str, Any]:
+    """Return an axis of whole numbers from nothing to `most`, with about five marks."""
+    step = max(1, -(-most // 5))
+    return number_axis(range(0, max(most, step) + 1, step), max(most, step))
+
+
+def number_axis(marks: Sequence[float], most: float, labels: Sequence[str] = ()) -> dict[str, Any]:
+    """Return an axis of numbers from the first of the marks to a little above the highest number."""
     return {
-        "range": [marks[0], marks[-1]],
+        "range": [marks[0], most * _ABOVE],
         "tickvals": list(marks),
         "ticktext": list(labels or [f"{mark:,.0f}" for mark in marks]),
         "gridcolor": colours.grid(),
@@ -253,7 +266,8 @@ def _round_step(most_minor: int) -> int:
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
 
 
-def _mark(minor: int) -> str:
+def mark_of(minor: int) -> str:
+    """Return kobo as the mark of an axis: "₦500k", "₦2.5m"."""
     return re.sub(r"\.0+(?=[a-z])", "", words.short_naira(minor))
 
 

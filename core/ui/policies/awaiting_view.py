@@ -11,6 +11,7 @@ from core.services.insurers import owners, resending
 from core.services.insurers.awaiting import InsurerHealth, OpenSubmission, Order
 from core.services.insurers.filter import NOBODY, SubmissionFilter
 from core.services.people.staff import Person
+from core.ui.kit import words
 from core.ui.lists import columns, filter_bar, filter_chips, saved_views, tables
 from core.ui.lists.columns import Column
 from core.ui.lists.filter_bar import Names
@@ -110,6 +111,21 @@ def _target(row: OpenSubmission) -> str:
     return f"{insurer_health.age(now - (row.due_at - now))} left"
 
 
+def _standing(row: OpenSubmission) -> str:
+    """Return in one sentence how a policy stands with its insurer, so that no two columns contradict each other."""
+    tries = f"{row.attempts} {'try' if row.attempts == 1 else 'tries'}"
+    if row.connection == "Delegated":
+        return "Tell the insurer by hand"
+    if row.situation == "Set aside":
+        return "Set aside: needs you"
+    if row.situation == "Being sent":
+        return f"Being sent, try {row.attempts}"
+    if row.connection in ("Failing", "Paused"):
+        return f"Connection {row.connection.lower()}, {tries}"
+    later = f", next try {words.moment(row.next_try_at)}" if row.next_try_at else ""
+    return f"{row.situation}{later}"
+
+
 WAITING: Table[OpenSubmission] = Table(
     name="awaiting",
     noun=("policy", "policies"),
@@ -120,7 +136,7 @@ WAITING: Table[OpenSubmission] = Table(
     narrow=("holder", "state", "target", "insurer"),
     orders={str(order): title for order, title in ORDERS.items()},
     columns={
-        "state": columns.state("State", lambda row: row.situation),
+        "state": Column("State", _standing, 240, colour=lambda row: words.colour(row.situation)),
         "age": columns.text(
             "Waiting", lambda row: insurer_health.age(row.created_at), sorts=("oldest", "newest"), right=True
         ),
@@ -131,7 +147,7 @@ WAITING: Table[OpenSubmission] = Table(
             says="A connected insurer is to answer within a day; any other one is to be told within seven.",
             colour=lambda row: "red" if row.is_overdue else "gray",
         ),
-        "connection": columns.state("Connection", lambda row: row.connection),
+        "connection": columns.state("Connection", lambda row: row.connection, usual=False),
         "owner": columns.text("Owner", lambda row: row.owner, 110),
         "holder": columns.text("Customer", lambda row: row.holder, 125),
         "insurer": columns.text("Insurer", lambda row: row.provider, 165),

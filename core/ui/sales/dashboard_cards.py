@@ -23,6 +23,8 @@ from core.ui.sales.charts import Clicked
 from core.ui.sales.sales_filters import LABELS, Asked
 
 GRAINS: dict[Grain, str] = {"day": "Day", "week": "Week", "month": "Month"}
+_YEAR = "year"
+_OF_PERIOD = ("period", "from", "to")
 _LONGEST_BY_DAY, _LONGEST_BY_WEEK, _MOST_BARS = 62, 190, 400
 
 
@@ -167,7 +169,7 @@ def draw_year_on_year(page: Page) -> None:
     with st.container(border=True, height="stretch"):
         _title("Year on year", "Premium by month, whatever the period above; the other filters apply.")
         chart = sales_charts.year_on_year(figure_cache.year_on_year(page.at, page.asked.criteria))
-        _draw("year", chart, page, None, "month")
+        _draw(_YEAR, chart, page, None, "month")
 
 
 def draw_cohorts(page: Page) -> None:
@@ -227,5 +229,7 @@ def _draw(name: str, chart: Chart, page: Page, dimension: Dimension | None, grai
 
 
 def _key_of(name: str, page: Page) -> str:
-    # The key changes with the selection, so that a click is forgotten once the page shows something else.
-    return f"{name} {sorted(page.asked.link.items())}"
+    # The key changes with the selection, so that a click is forgotten once the page shows something else; a chart that
+    # does not depend on the period keeps its key, and is not drawn anew.
+    without = _OF_PERIOD if name == _YEAR else ()
+    return f"{name} {sorted(item for item in page.asked.link.items() if item[0] not in without)}"

@@ -28,7 +28,7 @@ from tests import papers
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, SAID, Office
 
-pytestmark = pytest.mark.frozen_at(NOON)
+pytestmark = [pytest.mark.frozen_at(NOON), pytest.mark.both_databases]
 
 KNOWN = {"incident_date": "2026-11-10"}
 OTHER: dict[str, Any] = {

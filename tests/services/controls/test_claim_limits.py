@@ -19,7 +19,7 @@ from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 from tests.services.selling import sell
 
-pytestmark = pytest.mark.frozen_at(NOON)
+pytestmark = [pytest.mark.frozen_at(NOON), pytest.mark.both_databases]
 
 KNOWN = {"incident_date": "2026-11-10"}
 

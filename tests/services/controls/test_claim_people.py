@@ -26,7 +26,7 @@ from tests import papers
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
-pytestmark = pytest.mark.frozen_at(NOON)
+pytestmark = [pytest.mark.frozen_at(NOON), pytest.mark.both_databases]
 
 KNOWN = {"incident_date": "2026-11-10"}
 LETTER = "This is to confirm that Musa Bello was employed by us until 3 November 2026"

@@ -1,4 +1,4 @@
-"""Policies on which a claim can be lodged, found by number (contract C2)."""
+"""Policies on which a claim can be lodged, found by number or by anything that a caller says (contract C2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +13,13 @@ from core import clock
 from core.covers.claims import registry
 from core.covers.claims.line import ClaimLine
 from core.covers.credit_life import CREDIT_LIFE
+from core.errors import InvalidInput
 from core.services.claims.intake import lodging
 from core.services.claims.review import fraud_flags
 from core.services.claims.workflow import payments as claim_payments
+from core.services.filters.field import Condition
 from core.services.policies import states as policy_states
+from core.services.sales import search_text
 from core.store.access import ScopedSession
 from core.store.schema.tables import Distributor, Policy, Product, Provider
 
@@ -47,13 +50,26 @@ class ClaimablePolicy:
     loan_end_on: date | None
 
 
-def find_by_number(session: ScopedSession, policy_number: str) -> list[ClaimablePolicy]:
-    """Find the policies with this number in the session's mode, in any spelling; at most 10."""
-    if not policy_number.strip():
+def find_policies(session: ScopedSession, text: str) -> list[ClaimablePolicy]:
+    """Find policies in the session's mode by number; without one, by any part of a number, plate, name or phone.
+
+    At most 10, the newest first; none for a text that cannot be searched.
+    """
+    if not text.strip():
         return []
-    query = lodging.build_policy_query(policy_number, _ENDPOINTS).add_columns(
+    if found := _list(session, lodging.has_number(text)):
+        return found
+    try:
+        return _list(session, col(Policy.id).in_(search_text.select_policies(Policy.id, text)))
+    except InvalidInput:
+        return []
+
+
+def _list(session: ScopedSession, condition: Condition) -> list[ClaimablePolicy]:
+    query = lodging.build_policy_query(condition, _ENDPOINTS).add_columns(
         col(Distributor.business_name), col(Provider.company_name), col(Product.name).label("product")
     )
+    query = query.where(col(Policy.policy_number).is_not(None))
     query = query.join(Distributor, col(Distributor.id) == col(Policy.distributor_id))
     query = query.join(Provider, col(Provider.id) == col(Policy.provider_id)).limit(MAX_POLICIES)
     return [_claimable(row) for row in session.execute(query)]

@@ -90,21 +90,23 @@ def _get_accepted_policy(
 
 def _build_owner_query(new: NewClaim, owner: Owner) -> AnySelect:
     mine = (col(Policy.distributor_id) == owner.distributor_id, col(Policy.is_live) == owner.is_live)
-    return build_policy_query(new.policy_number, new.endpoints).where(*mine).limit(1)
+    return build_policy_query(has_number(new.policy_number), new.endpoints).where(*mine).limit(1)
 
 
-def build_policy_query(policy_number: str, endpoints: Iterable[Endpoint]) -> AnySelect:
-    """Build the query of policies with this number that these endpoints sold, newest first.
+def has_number(policy_number: str) -> sa.ColumnElement[bool]:
+    """Return the condition of a policy's number; insurers may use one twice."""
+    return col(Policy.number_key) == numbering.key(policy_number)
 
-    Insurers may use a number twice.
-    """
+
+def build_policy_query(found: sa.ColumnElement[bool], endpoints: Iterable[Endpoint]) -> AnySelect:
+    """Build the query of policies of a condition that these endpoints sold, newest first."""
     sold_by = (sa.and_(col(Product.prefix) == prefix, col(Product.route_name) == route) for prefix, route in endpoints)
     return (
         sa.select(Policy, Customer, col(Product.prefix), col(Product.route_name))
         .join(Customer, col(Customer.id) == col(Policy.customer_id))
         .join(Product, col(Product.id) == col(Policy.product_id))
         .where(
-            col(Policy.number_key) == numbering.key(policy_number),
+            found,
             col(Policy.deleted_at).is_(None),
             sa.or_(*sold_by),
         )

@@ -9,12 +9,10 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
-from core.covers import request_parts
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
-from core.services.customers.filter import list_spellings
+from core.services.customers.filter import has_phone_part, has_words
 from core.services.filters import expressions
 from core.services.filters.field import Condition
-from core.services.policies import numbering
 from core.services.sales import search_text
 from core.services.transfers import reference_key
 from core.services.windows import Span
@@ -94,8 +92,8 @@ _IS_OPEN: Final = sa.and_(_IS_UNSETTLED, col(Claim.claim_status).not_in(sorted(D
 def build_search_condition(_: Any, text: str) -> Condition:
     """Return the condition of a text, whose form decides which indexed columns are searched.
 
-    An id or the beginning of a reference; else a policy number, plate or payment reference in full, a phone number in
-    full, or a part of a name or an e-mail.
+    An id or the beginning of a reference; else a payment reference in full, or a part of a policy number, plate, phone,
+    name or e-mail.
     """
     bare = " ".join(text.split())
     if _REFERENCE.fullmatch(bare):
@@ -111,25 +109,18 @@ def build_search_condition(_: Any, text: str) -> Condition:
 
 
 def _build_searches(text: str, kinds: Sequence[search_text.Kind]) -> Iterator[AnySelect]:
-    has_key = sa.or_(
-        col(Policy.number_key) == numbering.key(text),
-        col(Policy.plate_key) == (request_parts.normalise_registration(text) or None),
-    )
-    yield sa.select(col(Claim.id)).where(col(Claim.policy_id).in_(sa.select(col(Policy.id)).where(has_key)))
+    if of_policy := [kind for kind in kinds if kind in ("policy number", "plate")]:
+        found = search_text.select_by_kind(Policy.id, text, of_policy)
+        yield sa.select(col(Claim.id)).where(col(Claim.policy_id).in_(found))
     yield sa.select(col(ClaimPayment.claim_id)).where(col(ClaimPayment.reference_key) == reference_key(text))
     if "phone" in kinds:
-        yield sa.select(col(Claim.id)).where(col(Claim.claim_owner_phone_number).in_(list_spellings(text)))
+        yield sa.select(col(Claim.id)).where(has_phone_part(col(Claim.claim_owner_phone_number), text))
     if "e-mail" in kinds:
         is_mentioned = expressions.mentions(col(Claim.claim_owner_email), text)
         yield sa.select(col(Claim.id)).where(is_mentioned, col(Claim.deleted_at).is_(None))
     if "name" in kinds:
-        # The doubled name contains both orders of first and last name.
-        name = col(Claim.claim_owner_name_key)
-        folded = request_parts.fold_text(text) or text
-        yield sa.select(col(Claim.id)).where(
-            expressions.mentions_folded(name + " " + name if " " in text else name, folded),
-            col(Claim.deleted_at).is_(None),
-        )
+        is_named = has_words(col(Claim.claim_owner_name_key), text)
+        yield sa.select(col(Claim.id)).where(is_named, col(Claim.deleted_at).is_(None))
 
 
 def build_incident_condition(_: Any, span: Span) -> Condition:

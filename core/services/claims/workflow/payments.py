@@ -22,7 +22,7 @@ from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
 from core.services.policies import paid_terms
 from core.services.policies.paid_terms import PaidTerm
-from core.services.transfers import find_fault, reference_key
+from core.services.transfers import find_fault, keys_of
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
@@ -86,11 +86,12 @@ def record(
 ) -> None:
     """Write one payment or reversal, with the payee, method and value date of a payment in `details`.
 
-    InvalidInput names a reference that another payment of the insurer has.
+    InvalidInput names a reference that another payment of the insurer has; a return may have that of its payment, once.
 
     Whoever pays at the same instant under the same reference waits here, and one of the two is refused.
     """
     refuse_wrong_reference(reference)
+    key, other = keys_of(reference, is_return=reverses is not None)
     row = ClaimPayment(
         id=ids.new(),
         distributor_id=claim.distributor_id,
@@ -99,14 +100,24 @@ def record(
         provider_id=claim.provider_id,
         amount_minor=amount_minor,
         reference=reference,
-        reference_key=reference_key(reference),
+        reference_key=key,
         paid_by=person.id,
         reverses=reverses,
         created_at=at,
         **details,
     )
-    if not session.insert_if_absent(row):
+    if not _is_free(session, claim, other, but=reverses) or not session.insert_if_absent(row):
         raise InvalidInput.for_field("payment_reference", TAKEN)
+
+
+def _is_free(session: ScopedSession, claim: Claim, *keys: str, but: UUID | None = None) -> bool:
+    query = sa.select(col(ClaimPayment.id)).where(
+        col(ClaimPayment.provider_id) == claim.provider_id,
+        col(ClaimPayment.is_live) == claim.is_live,
+        col(ClaimPayment.reference_key).in_(keys),
+        *([col(ClaimPayment.id) != but] if but else []),
+    )
+    return session.execute(query.limit(1)).first() is None
 
 
 def pay(
@@ -132,13 +143,7 @@ def check_free(session: ScopedSession, claim: Claim, *, reference: str, details:
     """Raise what `pay` would raise for this payee, day and reference; `pay` alone knows of whoever pays meanwhile."""
     _refuse_early(claim, details)
     claim_payees.refuse_setter(session, claim, person)
-    key = reference_key(reference)
-    query = sa.select(col(ClaimPayment.id)).where(
-        col(ClaimPayment.provider_id) == claim.provider_id,
-        col(ClaimPayment.is_live) == claim.is_live,
-        col(ClaimPayment.reference_key) == key,
-    )
-    is_free = session.execute(query.limit(1)).first() is None
+    is_free = _is_free(session, claim, *keys_of(reference, is_return=False))
     refuse_wrong_reference(reference)
     refuse_unless([(is_free, "payment_reference", TAKEN)])
 
@@ -162,7 +167,7 @@ def get_balance(claim: Claim, limits: Limits) -> int:
 def reverse_last(session: ScopedSession, claim: Claim, *, reference: str, person: Person, at: datetime) -> int:
     """Write the reversal of the last payment that stands and return its amount in kobo; StateForbids without one.
 
-    `reference` is that of the return, and no other payment of the insurer may have it.
+    `reference` is that of the return: no other payment of the insurer may have it, but the one that came back.
     """
     reversed_ids = sa.select(col(ClaimPayment.reverses)).where(col(ClaimPayment.reverses).is_not(None))
     query = sa.select(ClaimPayment).where(

@@ -21,7 +21,7 @@ from core.services.finance.payments.transitions import BankAnswer, ReturnInput
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import paid_terms, refund_holds
-from core.services.transfers import Reference, reference_key, return_key
+from core.services.transfers import Reference, keys_of
 from core.states.credit_notes import TRANSITIONS, CreditNoteState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Approval, CreditNote, CreditNotePayment, Policy, Refund
@@ -152,8 +152,8 @@ def pay(session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: 
             raise StateForbids(approvals.describe_lapsed(why))
         if sum(each.amount_minor for each in payments_of(session, row.id)):
             raise StateForbids("A payment of it stands: nothing is left to pay")
-        key, how = reference_key(given.bank_reference), {"payee": payee, "value_on": given.value_on}
-        _record(session, row, by, amount_minor=row.total_minor, reference=given.bank_reference, key=key, **how)
+        how: dict[str, Any] = {"payee": payee, "value_on": given.value_on}
+        key = _record(session, row, by, amount_minor=row.total_minor, reference=given.bank_reference, **how)
     paid = {"reference": given.bank_reference, "reference_key": key, **how}
     told = {"reference": given.bank_reference, "value_on": str(given.value_on), "payee": payee}
     stamps = {"paid_by": by.id, "paid_at": clock.now(), "returned_by": None, "returned_on": None, "note": None}
@@ -169,9 +169,9 @@ def _refuse_payer(session: ScopedSession, row: CreditNote, by: Person) -> None:
     staff.refuse_resting(by)
 
 
-def _record(session: ScopedSession, row: CreditNote, by: Person, *, key: str, **values: Any) -> None:
-    """Write a payment or a return; InvalidInput where the reference names another movement of money already."""
-    other = reference_key(values["reference"]) if values["amount_minor"] < 0 else return_key(values["reference"])
+def _record(session: ScopedSession, row: CreditNote, by: Person, **values: Any) -> str:
+    """Write a payment or a return, and return the key of its reference; InvalidInput where that names another one."""
+    key, other = keys_of(values["reference"], is_return="reverses" in values)
     named = sa.select(col(CreditNotePayment.credit_note_id)).where(
         col(CreditNotePayment.reference_key) == other, col(CreditNotePayment.id) != values.get("reverses")
     )
@@ -179,6 +179,7 @@ def _record(session: ScopedSession, row: CreditNote, by: Person, *, key: str, **
     made = CreditNotePayment(id=ids.new(), **owned, reference_key=key, paid_by=by.id, created_at=clock.now(), **values)
     if session.execute(named).first() is not None or not session.insert_if_absent(made):
         raise InvalidInput.for_field("bank_reference", "was used for another payment: give the reference of this one")
+    return key
 
 
 def return_payment(session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
@@ -197,7 +198,7 @@ def return_payment(session: ScopedSession, note_id: UUID, typed: Mapping[str, An
             raise InvalidInput.for_field("returned_on", "must not be before the day on which it was paid")
         reference = given.bank_reference or standing.reference
         how: dict[str, Any] = {"payee": standing.payee, "value_on": given.returned_on, "reason": given.reason}
-        how |= {"reference": reference, "key": return_key(reference), "reverses": standing.id}
+        how |= {"reference": reference, "reverses": standing.id}
         _record(session, row, by, amount_minor=-standing.amount_minor, **how)
     values = {"returned_by": by.id, "returned_on": given.returned_on, "note": given.reason}
     told = {"returned_on": str(given.returned_on), "reason": given.reason, "reference": reference}

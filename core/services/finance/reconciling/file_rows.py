@@ -28,6 +28,7 @@ _WORDS: Final = {
     **dict.fromkeys(("declined", "rejected"), "decline"),
     **dict.fromkeys(("adj", "correction"), "adjustment"),
 }
+_SUM: Final = re.compile(r"control: .*|(grand |sub)?-?totals?:?|sum:?", re.IGNORECASE)
 _DAYS: Final = (
     (re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[T ].*)?"), (1, 2, 3)),
     (re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{4})"), (3, 2, 1)),
@@ -35,7 +36,11 @@ _DAYS: Final = (
 
 
 def read_entries(file: TableFile, kind: str, columns: Mapping[str, str]) -> list[Entry]:
-    """Return the entries of a file; InvalidInput names every column that is missing and every row that is wrong."""
+    """Return the entries of a file; InvalidInput names every column that is missing and every row that is wrong.
+
+    A row without a number is an entry that nothing can be compared with. Rows that add others up, and words below the
+    table, are none.
+    """
     if kind not in MEANINGS:
         raise InvalidInput.for_field("kind", f"must be {' or '.join(MEANINGS)}")
     places = find_columns(file, MEANINGS[kind], columns)
@@ -44,11 +49,26 @@ def read_entries(file: TableFile, kind: str, columns: Mapping[str, str]) -> list
     for number, cells in file.rows:
         texts = {meaning: cells[place] for meaning, place in places.items()}
         try:
-            entries.append(_entry(kind, texts, number))
+            entry = _entry(kind, texts, number) if _holds_money(kind, texts) else None
         except RowFault as fault:
             faults.append(FieldFault(f"row {number}", str(fault)))
+            continue
+        if entry and not _SUM.fullmatch(cells[0]):
+            entries.append(entry)
     table_files.refuse(faults)
-    return entries
+    return entries[:-1] if _is_total(entries) else entries
+
+
+def _is_total(entries: Sequence[Entry]) -> bool:
+    """True where the last row has no number and adds the others up: it is no money of its own."""
+    if len(entries) < 3 or entries[-1].key:
+        return False
+    return entries[-1].amount_minor == sum(each.amount_minor for each in entries[:-1])
+
+
+def _holds_money(kind: str, texts: Mapping[str, str]) -> bool:
+    """False for a row that has neither a number nor an amount, such as the words below a table."""
+    return bool(texts["policy_number" if kind == "insurer" else "reference"] or texts["amount"])
 
 
 class RowFault(Exception):
@@ -77,14 +97,14 @@ def find_columns(file: TableFile, meanings: Mapping[str, bool], columns: Mapping
 def _entry(kind: str, texts: Mapping[str, str], number: int) -> Entry:
     label = texts["policy_number" if kind == "insurer" else "reference"]
     key: Callable[[str], str] = numbering.key if kind == "insurer" else reference_key
-    if not key(label):
-        raise RowFault("has no policy number" if kind == "insurer" else "has no reference")
+    said = texts.get("transaction", "")
     if len(label) > 120:
         raise RowFault("has a number that is too long")
     return Entry(
         key=key(label),
         label=label,
-        transaction=_transaction(texts["transaction"]) if "transaction" in texts else "",
+        # A row without a number may do without: nothing is compared with it.
+        transaction=_transaction(said) if said or (key(label) and "transaction" in texts) else "",
         amount_minor=read_amount(texts["amount"]),
         on=read_day(texts["date"]) if texts.get("date") else None,
         rate_bp=_rate(texts["rate"]) if texts.get("rate") else None,
@@ -136,22 +156,103 @@ def _rate(text: str) -> int:
     return int(basis_points)
 
 
-def guess(heading: Sequence[str], meanings: Iterable[str]) -> dict[str, str]:
-    """Return the columns whose names say what they mean, for a party whose mapping is not known yet."""
-    signs = {
-        "claim": ("claim",),
-        "account": ("account",),
-        "policy_number": ("policy",),
-        "reference": ("reference", "narration"),
-        "amount": ("net", "amount", "premium"),
-        "transaction": ("transaction", "type"),
-        "date": ("date",),
-        "rate": ("rate", "commission %"),
-    }
+def guess(
+    heading: Sequence[str], meanings: Iterable[str], rows: Sequence[Sequence[str]] = (), *, amount_is: str = "net"
+) -> dict[str, str]:
+    """Return the column of each meaning, by its heading and by what is in it: what cannot be an amount is none.
+
+    `rows` are the cells of some rows; without them the heading alone decides. One column has one meaning.
+    """
     found: dict[str, str] = {}
     for meaning in meanings:
-        names = [name for name in heading if name not in found.values()]
-        hit = next((name for sign in signs[meaning] for name in names if sign in name.casefold()), None)
+        free = [(place, name) for place, name in enumerate(heading) if name not in found.values()]
+        # Some rows that will be refused do not take a column from its heading.
+        fitting = [(place, name) for place, name in free if _fits(meaning, [row[place] for row in rows])]
+        signs = [*(_GROSS if meaning == "amount" and amount_is == "gross" else ()), *_SIGNS[meaning]]
+        hit = next((name for sign in signs for _, name in fitting if sign in _bare(name)), None)
+        # Without a telling heading a column is chosen where it alone can be what is needed.
+        if hit is None and meaning in _BY_CONTENT and rows:
+            sure = [name for place, name in fitting if _fits(meaning, [row[place] for row in rows], least=0.9)]
+            hit = sure[0] if len(sure) == 1 else None
         if hit:
             found[meaning] = hit
     return found
+
+
+def suits(file: TableFile, columns: Mapping[str, str]) -> bool:
+    """Return True for a mapping whose columns the file has, and whose content can be what the mapping says.
+
+    A column that is empty in this file may be any.
+    """
+    places = {name: place for place, name in enumerate(file.heading)}
+    mapped = {meaning: name for meaning, name in columns.items() if name}
+    some = [cells for _, cells in file.rows[:_LOOKED_AT]]
+    if not all(name in places for name in mapped.values()):
+        return False
+    held = {meaning: [cells[places[name]] for cells in some] for meaning, name in mapped.items()}
+    return all(_fits(meaning, cells) for meaning, cells in held.items() if any(cells))
+
+
+def read_first(file: TableFile, kind: str, columns: Mapping[str, str]) -> list[tuple[int, Entry | str]]:
+    """Return the first rows as they are understood: each with its number in the file, and an entry or its fault."""
+    places = find_columns(file, MEANINGS[kind], columns)
+    found: list[tuple[int, Entry | str]] = []
+    for number, cells in file.rows[:SHOWN]:
+        try:
+            found.append((number, _entry(kind, {meaning: cells[place] for meaning, place in places.items()}, number)))
+        except RowFault as fault:
+            found.append((number, str(fault)))
+    return found
+
+
+def _bare(name: str) -> str:
+    return " ".join(re.sub(r"[_.\-/]", " ", name.casefold()).split())
+
+
+def _fits(meaning: str, cells: Sequence[str], *, least: float = 0.5) -> bool:
+    """True where at least a share of the cells that hold something can be read as a meaning."""
+    held = [cell for cell in cells if cell]
+    read = _READERS.get(meaning)
+    if not held or read is None:
+        return bool(held) or not cells
+    return sum(_can_read(read, cell) for cell in held) >= least * len(held)
+
+
+def _can_read(read: Callable[[str], object], cell: str) -> bool:
+    try:
+        read(cell)
+    except RowFault:
+        return False
+    return True
+
+
+def _code(text: str) -> str:
+    """Return a number of a policy or payment; RowFault for what is rather a day, an amount or words."""
+    is_amount = "." in text and _can_read(read_amount, text)
+    if is_amount or _can_read(read_day, text) or not any(each.isdigit() for each in text):
+        raise RowFault("has no number")
+    return text
+
+
+SHOWN: Final = 10
+_LOOKED_AT: Final = 200
+# What may be found without a telling heading, where one column alone can be it.
+_BY_CONTENT: Final = ("policy_number", "reference", "amount", "date")
+_GROSS: Final = ("gross premium", "gross", "premium")
+_SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "claim": ("claim",),
+    "account": ("account",),
+    "policy_number": ("policy number", "policy no", "policy", "certificate"),
+    "reference": ("reference", "narration", "description"),
+    "amount": ("final net", "net premium", "net amount", "net", "amount", "premium", "paid"),
+    "transaction": ("transaction type", "transaction", "type"),
+    "date": ("transaction on", "transaction date", "value date", "date"),
+    "rate": ("rate", "commission %"),
+}
+_READERS: Final[Mapping[str, Callable[[str], object]]] = {
+    "policy_number": _code,
+    "amount": read_amount,
+    "transaction": _transaction,
+    "date": read_day,
+    "rate": _rate,
+}

@@ -142,8 +142,8 @@ def get_difference(session: ScopedSession, difference_id: UUID) -> DifferenceRow
     return _build_difference(found)
 
 
-def csv_chunks(rows: Sequence[DifferenceRow]) -> Iterator[bytes]:
-    """Yield the differences as CSV with the total."""
+def csv_chunks(rows: Sequence[DifferenceRow], *, tolerated_minor: int) -> Iterator[bytes]:
+    """Yield the differences as CSV, what the tolerance let pass, and the total: our balance less theirs."""
     yield (",".join(column.name for column in COLUMNS) + "\r\n").encode()
     for row in rows:
         amounts = (money.to_wire(minor) for minor in (row.ours_minor, row.theirs_minor, row.difference_minor))
@@ -153,7 +153,9 @@ def csv_chunks(rows: Sequence[DifferenceRow]) -> Iterator[bytes]:
             *(csv_field(row.cause), csv_field(row.note), str(row.age_days)),
         )
         yield (",".join(cells) + "\r\n").encode()
-    total = money.to_wire(sum(row.difference_minor for row in rows))
+    if tolerated_minor:
+        yield f"within the tolerance,,,,,{money.to_wire(tolerated_minor)},,,,,,\r\n".encode()
+    total = money.to_wire(sum(row.difference_minor for row in rows) + tolerated_minor)
     yield f"total,,,,,{total},,,,,,\r\n".encode()
 
 

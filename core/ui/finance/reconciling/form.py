@@ -1,5 +1,6 @@
 """The form of a reconciliation: whose file of which month, and which column means what."""
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -10,7 +11,9 @@ import streamlit as st
 from core import money
 from core.errors import CoverdeskError
 from core.services.finance import parties
-from core.services.finance.reconciling import file_rows, running
+from core.services.finance.reconciling import file_rows, running, table_files
+from core.services.finance.reconciling.matching import Entry
+from core.services.finance.reconciling.table_files import TableFile
 from core.store.access import reading, transact
 from core.ui.finance.finance_writes import ROLE
 from core.ui.finance.months import choose_month
@@ -40,7 +43,10 @@ def draw(months: Sequence[date]) -> None:
             chosen = st.selectbox("Whose file", list(options), format_func=options.__getitem__, key=f"{PLACE}.party")
             month = choose_month(months)
         sent = st.file_uploader(
-            "Their file: CSV or XLSX, at most 100,000 rows", type=["csv", "xlsx"], key=f"{PLACE}.file"
+            f"Their file: CSV or XLSX, at most {table_files.MAX_ROWS:,} rows",
+            type=["csv", "xlsx"],
+            key=f"{PLACE}.file",
+            max_upload_size=math.ceil(table_files.MAX_BYTES / (1 << 20)),
         )
         if sent is not None:
             provider_id = UUID(chosen) if chosen else None
@@ -57,11 +63,9 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
         return
     with reading(frame.scope()) as session:
         held = running.get_mapping(session, provider_id)
-    known: Mapping[str, str] = held.columns if held else file_rows.guess(file.heading, file_rows.MEANINGS[kind])
-    st.caption(
-        f"{words.count(len(file.rows))} rows. "
-        + ("The columns are those that were used last for this party." if held else "Say which column means what.")
-    )
+    known, told = _propose(file, kind, held.columns if held else None, held.amount_is if held else "net")
+    _forget_choices(file, kind, str(provider_id))
+    st.caption(f"{words.count(len(file.rows))} rows. {told}")
     typed: dict[str, Any] = {"kind": kind, "month": str(month), "file_name": name[:200]}
     with st.grid(3, min_column_width=190, gap="small"):
         typed["columns"] = {
@@ -77,15 +81,64 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
         typed["tolerance"] = st.text_input("Equal within, naira", tolerance, key=f"{PLACE}.tolerance", max_chars=12)
         days = held.timing_days if held else 5
         typed["timing_days"] = int(st.number_input("Days of timing", 0, 31, days, key=f"{PLACE}.days"))
+    _preview(file, kind, typed["columns"])
     st.button("Reconcile", type="primary", key=f"{PLACE}.run", on_click=_run, args=(typed, content, provider_id))
     attempts.complain(_place(name, content))
 
 
+def _forget_choices(file: TableFile, kind: str, party: str) -> None:
+    """Forget the columns that were chosen for another file or party."""
+    about = (party, *file.heading)
+    if st.session_state.get(f"{PLACE}.about") != about:
+        st.session_state[f"{PLACE}.about"] = about
+        for meaning in file_rows.MEANINGS[kind]:
+            st.session_state.pop(f"{PLACE}.{meaning}", None)
+
+
+def _propose(
+    file: TableFile, kind: str, held: Mapping[str, str] | None, amount_is: str
+) -> tuple[Mapping[str, str], str]:
+    """Return the columns that are chosen first, and where they are from."""
+    if held and file_rows.suits(file, held):
+        return held, "The columns are those that were used last for this party."
+    some = [cells for _, cells in file.rows[:200]]
+    guessed = file_rows.guess(file.heading, file_rows.MEANINGS[kind], some, amount_is=amount_is)
+    if held:
+        return guessed, "The columns that were used last for this party are not those of this file: look at each."
+    return guessed, "The columns were chosen by their headings and content: look at each."
+
+
+def _preview(file: TableFile, kind: str, columns: Mapping[str, str]) -> None:
+    """Draw the first rows as they are understood with the chosen columns."""
+    try:
+        first = file_rows.read_first(file, kind, columns)
+    except CoverdeskError:
+        # What is wrong with the columns is said beside the button.
+        return
+    rows = [{"Row": str(number), **_describe(kind, given)} for number, given in first]
+    st.markdown(f"**The first {len(rows)} rows as they are understood**")
+    st.table(rows, border="horizontal", hide_index=True, alt="The first rows of the file as they are understood")
+
+
+def _describe(kind: str, given: Entry | str) -> dict[str, str]:
+    number = "Policy number" if kind == "insurer" else "Bank reference"
+    if isinstance(given, str):
+        empty = dict.fromkeys(("Transaction", "Amount", "Date", "Rate"), "")
+        return {number: f":material/error: {words.plain(given)}", **empty}
+    return {
+        number: words.plain(given.label) if given.label else "None: not checked",
+        "Transaction": given.transaction or "–",
+        "Amount": words.naira(given.amount_minor),
+        "Date": words.day(given.on) if given.on else "–",
+        "Rate": f"{given.rate_bp / 100:.2f} %" if given.rate_bp is not None else "–",
+    }
+
+
 def _pick(meaning: str, heading: Sequence[str], held: str, *, needed: bool) -> str:
     names = [*([] if needed else [_NOT_IN_FILE]), *heading]
-    index = names.index(held) if held in names else 0
+    index = names.index(held) if held in names else None if needed else 0
     chosen = st.selectbox(_MEANINGS[meaning], names, index=index, key=f"{PLACE}.{meaning}")
-    return "" if chosen == _NOT_IN_FILE else str(chosen)
+    return "" if chosen in (None, _NOT_IN_FILE) else str(chosen)
 
 
 def _run(typed: dict[str, Any], content: bytes, provider_id: UUID | None) -> None:

@@ -1,0 +1,191 @@
+"""Invariants of claims across chains of acts, each named with its sum, for `coverdesk check` (contract K1-K14)."""
+
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import orm
+from sqlmodel import col
+
+from core import clock, money
+from core.services import approvals
+from core.services.claims.intake import requirements
+from core.services.claims.review import coverage_checks, duplicates
+from core.services.claims.workflow import approvals as claim_approvals
+from core.services.claims.workflow import offers as claim_offers
+from core.services.claims.workflow import payments as claim_payments
+from core.states.claims import DECIDED, ClaimStatus
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.tables import (
+    Approval,
+    Claim,
+    ClaimEvent,
+    ClaimOverride,
+    ClaimPayee,
+    ClaimPayment,
+    FileMark,
+    Policy,
+    Staff,
+    UploadedFile,
+)
+
+_PAID: Any = sa.func.coalesce(sa.func.sum(col(ClaimPayment.amount_minor)), 0)
+
+
+def _name(claim_id: Any, minor: Any) -> str:
+    return f"claim {requirements.format_reference(claim_id)}, {money.format_naira(int(minor or 0))}"
+
+
+def _sum_paid() -> sa.Subquery:
+    query = sa.select(col(ClaimPayment.claim_id), _PAID.label("minor")).group_by(col(ClaimPayment.claim_id))
+    return query.having(_PAID > 0).subquery("paid")
+
+
+def find_paid_for_an_earlier_loss(session: ScopedSession) -> Iterator[str]:
+    """Claims that were paid for a loss from before the sale without a reason for that check (contract K1)."""
+    paid = _sum_paid()
+    explained = sa.exists().where(
+        col(ClaimOverride.claim_id) == col(Claim.id), col(ClaimOverride.check_key) == coverage_checks.BOUGHT
+    )
+    query: AnySelect = (
+        sa.select(col(Claim.id), col(Claim.incident_date), col(Policy.created_at), paid.c.minor)
+        .join(paid, paid.c.claim_id == col(Claim.id))
+        .join(Policy, col(Policy.id) == col(Claim.policy_id))
+        .where(col(Claim.incident_date).is_not(None), sa.not_(explained))
+    )
+    for row in session.execute(query):
+        if date.fromisoformat(row.incident_date[:10]) < clock.to_lagos_day(row.created_at):
+            yield f"{_name(row.id, row.minor)} paid: the loss was before the sale, and nobody gave a reason"
+
+
+def find_paid_without_approval(session: ScopedSession) -> Iterator[str]:
+    """Claims that were paid more than was ever approved on them, or without an approval (contract K3)."""
+    paid = _sum_paid()
+    approved = sa.func.max(col(Approval.amount_minor))
+    query: AnySelect = (
+        sa.select(paid.c.claim_id, paid.c.minor, approved.label("approved"))
+        .outerjoin(Approval, col(Approval.subject_id) == paid.c.claim_id)
+        .group_by(paid.c.claim_id, paid.c.minor)
+        .having(sa.or_(approved.is_(None), paid.c.minor > approved))
+    )
+    for row in session.execute(query):
+        yield f"{_name(row.claim_id, row.minor)} paid: {money.format_naira(row.approved or 0)} was approved"
+
+
+def find_two_links(session: ScopedSession) -> Iterator[str]:
+    """Payments by who approved the claim, or ever set its payee or its estimate (contract K3)."""
+    parts: dict[str, AnySelect] = {
+        "approved it": sa.select(col(Approval.subject_id), col(Approval.staff_id)),
+        "set a payee": sa.select(col(ClaimPayee.claim_id), col(ClaimPayee.staff_id)),
+        "set the estimate": sa.select(col(ClaimEvent.claim_id), col(ClaimEvent.staff_id)).where(
+            col(ClaimEvent.status) == ClaimStatus.ESTIMATE_SUBMITTED
+        ),
+    }
+    for words, part in parts.items():
+        of = part.subquery()
+        claim_id, staff_id = of.c
+        query: AnySelect = (
+            sa.select(col(ClaimPayment.claim_id), col(ClaimPayment.amount_minor), col(Staff.name))
+            .join(of, sa.and_(claim_id == col(ClaimPayment.claim_id), staff_id == col(ClaimPayment.paid_by)))
+            .join(Staff, col(Staff.id) == col(ClaimPayment.paid_by))
+            .where(col(ClaimPayment.reverses).is_(None))
+            .distinct()
+        )
+        for row in session.execute(query):
+            yield f"{_name(row.claim_id, row.amount_minor)} was paid by {row.name}, who {words}"
+
+
+def find_changed_since_approval(session: ScopedSession) -> Iterator[str]:
+    """Open claims whose approval stands though the claim is not what was approved (contract K3, K7)."""
+    query = sa.select(Claim).where(
+        col(Claim.approved_by).is_not(None),
+        col(Claim.claim_status).not_in(sorted(DECIDED)),
+        col(Claim.deleted_at).is_(None),
+    )
+    for claim in session.execute(query).scalars().all():
+        found = claim_approvals.find(session, claim)
+        if found is None:
+            yield f"{_name(claim.id, claim.approved_amount_minor)} approved: nobody has approved it on the desk"
+        elif found.lapse is None:
+            changed = approvals.list_changed(found, claim_approvals.build_subject(session, claim))
+            if changed:
+                words = approvals.describe_changed(changed)
+                yield f"{_name(claim.id, claim.approved_amount_minor)} approved: {words} since"
+
+
+def find_more_than_owed(session: ScopedSession) -> Iterator[str]:
+    """Policies with several claims that together come to more than is owed or insured (contract K5)."""
+    has_money = sa.or_(
+        col(Claim.approved_by).is_not(None), sa.exists().where(col(ClaimPayment.claim_id) == col(Claim.id))
+    )
+    several = (
+        sa.select(col(Claim.policy_id))
+        .where(has_money, col(Claim.deleted_at).is_(None))
+        .group_by(col(Claim.policy_id))
+        .having(sa.func.count() > 1)
+    )
+    query = sa.select(Claim).where(col(Claim.policy_id).in_(several), has_money, col(Claim.deleted_at).is_(None))
+    for claim in session.execute(query).scalars().all():
+        limits = claim_payments.limits(session, claim)
+        is_open = claim.claim_status not in DECIDED
+        taken = max(limits.paid_minor, claim.approved_amount_minor if is_open else 0)
+        if limits.most_minor is not None and taken > limits.most_minor:
+            most = money.format_naira(limits.most_minor)
+            yield f"{_name(claim.id, taken)} paid or approved: {most} is owed with the other claims of its policy"
+
+
+def find_unexplained_estimates(session: ScopedSession) -> Iterator[str]:
+    """Estimates above what was claimed to which nobody gave a note (contract K6)."""
+    noted = sa.exists().where(
+        col(ClaimEvent.claim_id) == col(Claim.id),
+        col(ClaimEvent.status) == ClaimStatus.ESTIMATE_SUBMITTED,
+        col(ClaimEvent.note).is_not(None),
+    )
+    query = sa.select(Claim).where(col(Claim.repair_estimate_minor) > 0, sa.not_(noted))
+    for claim in session.execute(query.execution_options(yield_per=1_000)).scalars():
+        claimed = claim_offers.get_amount_claimed(claim)
+        if claimed is not None and claim.repair_estimate_minor > money.to_minor(claimed):
+            was = money.format_naira(money.to_minor(claimed))
+            yield f"{_name(claim.id, claim.repair_estimate_minor)} estimated: {was} was claimed"
+
+
+def find_own_appeals(session: ScopedSession) -> Iterator[str]:
+    """Claims that were approved by who had declined them before (contract K13)."""
+    declined = orm.aliased(ClaimEvent)
+    query: AnySelect = (
+        sa.select(col(Approval.subject_id), col(Approval.amount_minor), col(Staff.name))
+        .join(declined, col(declined.claim_id) == col(Approval.subject_id))
+        .join(Staff, col(Staff.id) == col(Approval.staff_id))
+        .where(
+            col(declined.status) == ClaimStatus.DECLINED,
+            col(declined.staff_id) == col(Approval.staff_id),
+            col(declined.created_at) < col(Approval.approved_at),
+        )
+        .distinct()
+    )
+    for row in session.execute(query):
+        yield f"{_name(row.subject_id, row.amount_minor)} was approved by {row.name}, who had declined it"
+
+
+def find_paid_on_one_paper(session: ScopedSession) -> Iterator[str]:
+    """Claims that were paid on a paper that another paid claim has too, without a word on it (contract K14)."""
+    paid, mine, other, mark = _sum_paid(), orm.aliased(UploadedFile), orm.aliased(UploadedFile), orm.aliased(FileMark)
+    explained = sa.exists().where(
+        col(ClaimOverride.check_key) == coverage_checks.DUPLICATE,
+        col(ClaimOverride.claim_id).in_((col(mine.claim_id), col(other.claim_id))),
+    )
+    query: AnySelect = (
+        sa.select(col(mine.claim_id), paid.c.minor, col(mine.code))
+        .join(paid, paid.c.claim_id == col(mine.claim_id))
+        .join(FileMark, col(FileMark.code) == col(mine.code))
+        .join(mark, sa.and_(col(mark.mark) == col(FileMark.mark), col(mark.code) != col(FileMark.code)))
+        .join(other, col(other.code) == col(mark.code))
+        .where(col(other.claim_id).is_not(None), col(other.claim_id) != col(mine.claim_id), sa.not_(explained))
+        .where(col(other.claim_id).in_(sa.select(col(ClaimPayment.claim_id))), col(mine.is_live) == col(other.is_live))
+        .distinct()
+    )
+    for row in session.execute(query):
+        claim = session.get_one(Claim, row.claim_id)
+        if any(each.is_same_loss for each in duplicates.find_duplicates(session, claim)):
+            yield f"{_name(row.claim_id, row.minor)} paid: another paid claim has the same paper, and nobody said why"

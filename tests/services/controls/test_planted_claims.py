@@ -1,0 +1,138 @@
+"""Rows written past the services that break a rule on claims are found by name and sum, on both stores."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import ids
+from core.services.admin import store_check
+from core.store.access import Scope
+from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, FileMark, UploadedFile
+from tests.services.claim_desk import NOON
+from tests.services.claim_office import DESK, Office
+
+pytestmark = [pytest.mark.frozen_at(NOON), pytest.mark.both_databases]
+
+KNOWN = {"incident_date": "2026-11-10"}
+PAID = ("Approved", "Offer sent", "Offer accepted", "Paid")
+
+
+def faults(office: Office) -> list[str]:
+    with office.store.reading(Scope.system()) as session:
+        return store_check.list_faults(session)
+
+
+def named(claim_id: UUID) -> str:
+    return f"claim C-{claim_id.hex[-8:].upper()}"
+
+
+def paid(office: Office, **changed: Any) -> UUID:
+    claim_id = office.lodge(**{**KNOWN, **changed})
+    office.walk(claim_id, *PAID)
+    return claim_id
+
+
+def plant(office: Office, *statements: Any) -> None:
+    with office.store.writing(Scope.system()) as session:
+        for statement in statements:
+            session.execute(statement.execution_options(synchronize_session=False))
+
+
+def insert_payment(office: Office, claim_id: UUID, minor: int, *, by: str, reference: str = "PLANTED") -> None:
+    claim = office.claim(claim_id)
+    row = ClaimPayment(
+        id=ids.new(),
+        distributor_id=claim.distributor_id,
+        is_live=claim.is_live,
+        claim_id=claim_id,
+        provider_id=claim.provider_id,
+        amount_minor=minor,
+        reference=reference,
+        reference_key=reference.lower(),
+        paid_by=office.people[by].id,
+        created_at=NOON,
+    )
+    with office.store.writing(DESK) as session:
+        session.insert(row)
+
+
+def test_an_honest_office_has_no_fault(office: Office) -> None:
+    paid(office)
+    assert faults(office) == []
+
+
+def test_payment_for_a_loss_from_before_the_sale(office: Office) -> None:
+    claim_id = paid(office)
+    plant(office, sa.update(Claim).where(col(Claim.id) == claim_id).values(incident_date="2026-08-01"))
+    assert f"{named(claim_id)}, ₦70,000.00 paid: the loss was before the sale, and nobody gave a reason" in faults(
+        office
+    )
+
+
+def test_payment_above_what_was_approved_and_without_an_approval(office: Office) -> None:
+    claim_id, other = paid(office), office.lodge(**KNOWN)
+    insert_payment(office, claim_id, 1_000_000, by="ada")
+    assert f"{named(claim_id)}, ₦80,000.00 paid: ₦75,000.00 was approved" in faults(office)
+    insert_payment(office, other, 500_000, by="ada", reference="PLANTED 2")
+    assert f"{named(other)}, ₦5,000.00 paid: ₦0.00 was approved" in faults(office)
+
+
+def test_payment_by_who_approved(office: Office) -> None:
+    claim_id = paid(office)
+    insert_payment(office, claim_id, 100_000, by="sade")
+    assert f"{named(claim_id)}, ₦1,000.00 was paid by sade, who approved it" in faults(office)
+
+
+def test_claim_that_is_not_what_was_approved(office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Approved")
+    plant(office, sa.update(Claim).where(col(Claim.id) == claim_id).values(incident_date="2026-11-09"))
+    assert f"{named(claim_id)}, ₦75,000.00 approved: the incident was changed since" in faults(office)
+
+
+def test_claims_of_a_policy_that_come_to_more_than_is_owed(office: Office) -> None:
+    first = paid(office)
+    second = office.lodge_again(incident_type="Permanent disability", **KNOWN)
+    office.put(second, claim_status="Approved", approved_amount_minor=7_000_000, approved_by=office.people["sade"].id)
+    office.certify(second)
+    assert first != second
+    expected = f"{named(second)}, ₦70,000.00 paid or approved: ₦5,000.00 is owed with the other claims of its policy"
+    assert expected in faults(office)
+
+
+def test_estimate_above_what_was_claimed(office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    office.put(claim_id, repair_estimate_minor=275_000_000)
+    assert f"{named(claim_id)}, ₦2,750,000.00 estimated: ₦75,000.00 was claimed" in faults(office)
+
+
+def test_approval_by_who_had_declined(office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Viewed", "Approved")
+    claim = office.claim(claim_id)
+    row = ClaimEvent(
+        id=ids.new(),
+        distributor_id=claim.distributor_id,
+        is_live=claim.is_live,
+        claim_id=claim_id,
+        status="Declined",
+        staff_id=office.people["sade"].id,
+        created_at=NOON - timedelta(days=1),
+    )
+    with office.store.writing(DESK) as session:
+        session.insert(row)
+    assert f"{named(claim_id)}, ₦75,000.00 was approved by sade, who had declined it" in faults(office)
+
+
+def test_two_claims_paid_on_one_paper(office: Office) -> None:
+    first, second = paid(office), paid(office)
+    with office.store.writing(Scope.system()) as session:
+        query = sa.select(col(UploadedFile.code)).where(col(UploadedFile.claim_id).in_((first, second)))
+        for code in session.execute(query).scalars():
+            session.insert(FileMark(mark="t0123456789abcdef", code=code))
+    expected = f"{named(first)}, ₦70,000.00 paid: another paid claim has the same paper, and nobody said why"
+    assert expected in faults(office)
