@@ -70,6 +70,7 @@ def test_a_wheel_holds_screens_data_and_docs_and_no_store(wheel: Path) -> None:
         "pages/_main.py",
         "data/catalogue/products.json",
         "docs/contract.md",
+        "docs/contract/selling.md",
         "deploy/compose.yaml",
         "deploy/.env.example",
         ".streamlit/config.toml",
