@@ -1,4 +1,4 @@
-"""Lodge a claim for a caller: find the policy by number, fill in the form of its line, lodge it once."""
+"""Lodge a claim for a caller: find the policy, fill in the form of its line, lodge it once."""
 
 from collections.abc import Sequence
 
@@ -20,17 +20,17 @@ SEARCH = "policies/search.py"
 def found() -> ClaimablePolicy | None:
     """Return the policy that the typed text finds; of several, the selected one."""
     number = st.text_input(
-        "Policy number",
+        "Policy",
         key="policy",
         bind="query-params",
         icon=":material/search:",
-        placeholder="or a plate, a name, an e-mail, a phone, or a part of one",
+        placeholder="Number, plate, name, e-mail or phone, or a part of one",
         autocomplete="off",
     )
     with reading(frame.scope()) as session:
         policies = claimable_policies.find_policies(session, number)
     if not number.strip():
-        st.info("Type the number of the caller's policy to begin.", icon=":material/badge:")
+        st.info("Find the caller's policy to begin.", icon=":material/badge:")
         search()
     elif not policies:
         st.warning(f"There is no policy “{words.plain(number[:60])}” in this mode.", icon=":material/search_off:")
@@ -48,16 +48,18 @@ def search() -> None:
         )
 
 
-def chosen(policies: Sequence[ClaimablePolicy]) -> ClaimablePolicy:
+def chosen(policies: Sequence[ClaimablePolicy]) -> ClaimablePolicy | None:
+    """Let the officer choose; nothing is chosen beforehand, as a claim on another person's policy is soon lodged."""
     if len(policies) == 1:
         return policies[0]
     by_id = {policy.id: policy for policy in policies}
     kept = st.radio(
         "Which of these policies?",
         list(by_id),
+        index=None,
         format_func=lambda id_: describe(by_id[id_]),
     )
-    return by_id[kept]
+    return by_id[kept] if kept else None
 
 
 def describe(policy: ClaimablePolicy) -> str:

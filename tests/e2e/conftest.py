@@ -53,7 +53,8 @@ def pytest_runtest_makereport(
     if call.when == "call" and report.failed:
         if isinstance(page := shown.get("page"), Page):
             report.sections.append((f"the page at {page.url}", page.locator("body").inner_text()))
-            page.screenshot(path=shown["tmp_path"] / "last.png", full_page=True)
+            if folder := shown.get("tmp_path"):
+                page.screenshot(path=folder / "last.png", full_page=True)
         if isinstance(desk := shown.get("desk"), Desk):
             report.sections.append(("the server's log", desk.log.read_text()[-3000:]))
     return report

@@ -43,6 +43,8 @@ def new_desk(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) ->
             "COVERDESK_OIDC_CLIENT_ID": CLIENT,
             "COVERDESK_OIDC_CLIENT_SECRET": CLIENT_SECRET,
             "COVERDESK_OIDC_NAME": "Acme",
+            # Otherwise a colleague who works claims takes a second admin.
+            "COVERDESK_ONE_ADMIN": "true",
         }
         with serving as url:
             yield NewDesk(url, store, provider.issuer)

@@ -70,9 +70,21 @@ def test_who_works_no_claims_cannot_lodge(screen: Screen) -> None:
 
 def test_unknown_number_says_where_to_look(screen: Screen) -> None:
     at = screen("supervisor", path=PAGE)
-    assert "Type the number" in texts(at)
+    assert "Find the caller's policy" in texts(at)
     at.text_input(key="policy").set_value("NO/SUCH/1").run()
     assert "no policy “NO/SUCH/1” in this mode" in texts(at)
+
+
+def test_of_several_policies_none_is_chosen_beforehand(
+    screen: Screen, sale: Sale, store: Store, partner: Partner
+) -> None:
+    other = sell(store, partner, CREDIT_LIFE, is_live=True, loan_amount="200000", first_name="Ngozi")
+    at = screen("claims", path=PAGE)
+    at.text_input(key="policy").set_value(sale.policy["meta"]["policy_number"][:4]).run()
+    assert at.radio[0].value is None
+    assert not at.selectbox
+    at.radio[0].set_value(other.policy_id).run()
+    assert field(other, "incident_type") in {each.key for each in at.selectbox}
 
 
 def test_incident_decides_which_documents_are_called_for(page: AppTest, sale: Sale) -> None:

@@ -88,8 +88,7 @@ def _has_number(text: str) -> Condition:
     # A whole number is often a part of later ones: then it alone is meant.
     other: Any = aliased(Policy)
     is_whole = sa.select(other.id).where(other.number_key == key).correlate(None).exists()
-    # With the first condition the index of numbers is walked, which is narrow, and not the table.
-    return sa.and_(column > "", sa.or_(column == key, sa.and_(sa.not_(is_whole), _has_part_of_number(column, key))))
+    return sa.or_(column == key, sa.and_(sa.not_(is_whole), _has_part_of_number(column, key)))
 
 
 def _has_part_of_number(column: Any, key: str) -> Condition:
