@@ -29,6 +29,7 @@ OTHER_SUBJECTS = {
     "core/ui/admin/partner_tables.py": {"queued", "dead"},
     "core/services/outbox/health.py": {"queued", "dead"},
     "core/ui/admin/system_cards.py": {"queued", "dead"},
+    "core/services/views/backlog.py": {"dead"},
     "core/ui/compliance/tables.py": {"Declined"},
     "core/ui/kit/words.py": {"In force", "Expired"},
     "core/ui/policies/filters.py": {"In force"},

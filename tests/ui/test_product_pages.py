@@ -91,7 +91,7 @@ def test_the_list_is_narrowed_by_its_address(screen: Screen, store: Store) -> No
     assert len(names(at)) == 27
     at.selectbox(key="on").set_value("false").run()
     assert names(at) == ["Device protection"]
-    at.text_input(key="q").set_value("nothing like it").run()
+    next(each for each in at.text_input if each.label == "Find").set_value("nothing like it").run()
     assert "No product matches" in texts(at)
     assert "`on` must be one of true, false" in texts(open_page(screen, LIST, on="maybe"))
 

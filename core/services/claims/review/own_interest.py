@@ -9,6 +9,7 @@ from sqlmodel import col
 from core import money
 from core.services.claims.intake import requirements
 from core.services.people.staff import Person
+from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, Customer, Staff
 
@@ -78,7 +79,9 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     query: AnySelect = (
         sa.select(col(Claim.id), col(Staff.name), paid.correlate(Claim).scalar_subquery().label("paid"))
         .join(Customer, col(Customer.id) == col(Claim.customer_id))
-        .join(ClaimEvent, sa.and_(col(ClaimEvent.claim_id) == col(Claim.id), col(ClaimEvent.status) != "Viewed"))
+        .join(
+            ClaimEvent, sa.and_(col(ClaimEvent.claim_id) == col(Claim.id), col(ClaimEvent.status) != ClaimStatus.VIEWED)
+        )
         .join(Staff, col(Staff.id) == col(ClaimEvent.staff_id))
         .where(is_own)
         .distinct()

@@ -18,11 +18,11 @@ LODGED: Final = "Lodged"
 ESTIMATED: Final = "Estimate set"
 CORRECTED: Final = "Amounts corrected"
 DEDUCTED: Final = "Deductions set"
-APPROVED: Final = "Approved"
-OFFERED: Final = "Offer sent"
+APPROVED: Final = ClaimStatus.APPROVED
+OFFERED: Final = ClaimStatus.OFFER_SENT
 PAYEE_SET: Final = "Payee set"
 HANDED_OVER: Final = "Handed to finance"
-DECLINED: Final = "Declined"
+DECLINED: Final = ClaimStatus.DECLINED
 _STATUSES: Final[Mapping[str, str]] = {
     ClaimStatus.ESTIMATE_SUBMITTED: ESTIMATED,
     ClaimStatus.APPROVED: APPROVED,
