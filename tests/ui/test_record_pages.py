@@ -87,6 +87,9 @@ def test_no_record_page_walks_a_table_that_grows(store: Store, screen: Screen, m
         with store.engine.connect() as connection:
             columns = {column["name"] for column in sa.inspect(connection).get_columns(table)}
             where = "WHERE is_live" if "is_live" in columns else ""
+            if "claim_status" in columns:
+                # Opening a new claim marks it as viewed, by a person who is no row of this store.
+                where += " AND claim_status <> 'Pending'"
             key = connection.exec_driver_sql(f"SELECT id FROM {table} {where} LIMIT 1").scalar()
         assert key, table
         at = screen("admin", path=path, id=str(UUID(str(key))))
