@@ -1,16 +1,19 @@
 """The dashboard: the same figures as the services, narrowed by its address, clear when it is empty or misled."""
 
+import csv
+import io
 import json
 import re
 from dataclasses import replace
 from datetime import date, timedelta
+from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import clock, ids
+from core import clock, ids, money
 from core.services.dimensions import Dimension, load_choices
 from core.services.sales import breakdowns, figures, sales_totals
 from core.services.sales.breakdowns import Series
@@ -172,6 +175,26 @@ def test_more_series_than_colours_are_added_up() -> None:
     assert sum(sum(bars["y"]) for bars in drawn) == pytest.approx(sum(line.total_minor for line in lines) / 100)
     assert {target.member for target in chart.targets[-1]} == {None}, "the rest that was added up has no id"
     assert "Line 20 ₦20.20" in chart.alt
+
+
+def test_the_file_of_a_chart_is_its_figures_with_every_member(sold: Store, screen: Screen) -> None:
+    window = periods.window_of("1y", lagos(NOW))
+    with sold.reading(Scope.staff(is_live=True)) as session:
+        names = load_choices(session)
+        parts = breakdowns.compute_breakdown(session, window, SalesFilter(), names)
+        by_product = breakdowns.compute_over_time(session, window, SalesFilter(), names, grain="month", split="product")
+    when = breakdowns.list_buckets(window, "month")
+    chart = charts.over_time(when, by_product, "month", what="Premium")
+    rows = list(csv.DictReader(io.StringIO(kit_charts.write_csv(chart).decode())))
+    assert [row["Month from"] for row in rows] == [str(day) for day in when]
+    assert list(rows[0]) == ["Month from", *(line.name for line in by_product), "Total"]
+    assert sum(Decimal(row["Total"]) for row in rows) == money.to_naira(parts.premium_minor)
+    for line in by_product:
+        assert [Decimal(row[line.name]) for row in rows] == [*map(money.to_naira, line.amounts_minor)], line.name
+    hostile = charts.over_time(when[:1], [Series(None, '=HYPERLINK("x")', [5])], "month", what="Premium")
+    assert kit_charts.write_csv(hostile).startswith(b"Month from,\"'=HYPERLINK")
+    offered = {element.proto.label for element in screen("operations", period="1y").get("download_button")}
+    assert offered == {"CSV"}
 
 
 def look_of(bars: dict[str, Any]) -> str:

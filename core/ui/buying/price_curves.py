@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+import pandas as pd
+
 from core import money
 from core.covers import credit_life
 from core.covers.cover import Rates
@@ -96,6 +98,7 @@ def by_benefit(figures: Figures, rates: Rates) -> Chart:
             legend=True,
             barmode="overlay",
         ),
+        table=_tabulate({"Premium": prices}, [words.title(name) for name in names], "Benefit"),
         alt=f"Premium of each benefit on its own: {told}.",
     )
 
@@ -130,8 +133,14 @@ def _lines(
             legend=True,
             hovermode="x unified",
         ),
+        table=_tabulate({BASIS_NAMES[basis]: line for basis, line in prices.items()}, names, against.capitalize()),
         alt=f"Premium by {against} on each basis; {words.naira_of(price)} for these figures.",
     )
+
+
+def _tabulate(prices: Mapping[str, Sequence[Decimal]], names: Sequence[str], place: str) -> pd.DataFrame:
+    amounts = {name: list(map(money.to_minor, line)) for name, line in prices.items()}
+    return pd.DataFrame(amounts, index=pd.Index(names, name=place), dtype="int64")
 
 
 def _line(basis: str, prices: Sequence[Decimal], rates: Rates) -> dict[str, Any]:

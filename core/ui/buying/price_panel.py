@@ -89,19 +89,22 @@ def show_price(product: ProductForSale, figures: Figures) -> None:
 
 def show_curve(product: ProductForSale, figures: Figures) -> None:
     """Show how the price depends on tenure, amount or benefits, and the price on the other bases."""
+    against = str(st.session_state.get("curve") or st.query_params.get("curve", "Tenure"))
+    chart = _CURVES.get(against, price_curves.against_tenure)(figures, product.rates)
+
+    def choices() -> None:
+        st.segmented_control(
+            "Price against",
+            list(_CURVES),
+            default="Tenure",
+            required=True,
+            key="curve",
+            label_visibility="collapsed",
+            bind="query-params",
+        )
+
     with st.container(border=True):
-        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            st.subheader("How the price moves", anchor=False, width="content")
-            against = st.segmented_control(
-                "Price against",
-                list(_CURVES),
-                default="Tenure",
-                required=True,
-                key="curve",
-                label_visibility="collapsed",
-                bind="query-params",
-            )
-        chart = _CURVES[against or "Tenure"](figures, product.rates)
+        charts.draw_head("How the price moves", chart, file_name=f"price-by-{against}".lower(), choices=choices)
         charts.draw(chart, key=f"curve-{against}")
         grid = st.grid(3, min_column_width=180)
         for basis, total in price_curves.on_each_basis(figures, product.rates).items():

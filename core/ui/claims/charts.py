@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any, Final
 
+import pandas as pd
+
 from core.services.claims.reports.breakdowns import AgeBucket, TurnaroundBucket, TypeDecisions
 from core.services.sales.breakdowns import Grain
 from core.states.claims import ClaimStatus
@@ -20,9 +22,10 @@ def over_time(when: Sequence[date], lodged: Sequence[int], decided: Sequence[int
     """Chart claims lodged and decided; a lower second line means that a backlog is building up."""
     first, second, *_ = colours.series()
     mode = "lines+markers" if len(when) < 70 else "lines"
+    table = pd.DataFrame({"Lodged": lodged, "Decided": decided}, index=pd.Index(when, name=grain.title()))
     series = [
-        charts.line("Lodged", lodged, first, mode=mode, hovertemplate=charts.COUNT),
-        charts.line("Decided", decided, second, dash="dash", mode=mode, hovertemplate=charts.COUNT),
+        charts.line(name, list(table[name]), colour, dash=dash, mode=mode, hovertemplate=charts.COUNT)
+        for name, colour, dash in (("Lodged", first, "solid"), ("Decided", second, "dash"))
     ]
     return Chart(
         figure=sales_charts.build_over_time(
@@ -35,6 +38,8 @@ def over_time(when: Sequence[date], lodged: Sequence[int], decided: Sequence[int
             height=_HEIGHT,
             hovermode="x unified",
         ),
+        table=table,
+        is_money=False,
         alt=f"Claims by {grain}: {sum(lodged):,} lodged, {sum(decided):,} decided.",
     )
 
@@ -47,19 +52,21 @@ def turnaround(took: Sequence[TurnaroundBucket]) -> Chart:
         ("Our own time", [each.net for each in took]),
     ]
     told = ", ".join(f"{each.days.label} days {each.calendar:,} ({each.net:,})" for each in took)
-    return _beside(labels, series, f"Paid claims by days, in brackets our own time: {told}.")
+    return _beside("Days", labels, series, f"Paid claims by days, in brackets our own time: {told}.")
 
 
 def ageing(aged: Sequence[AgeBucket]) -> Chart:
     """Chart open claims by age; a click on a bar gives the index of its age class."""
-    numbers = [each.number for each in aged]
+    numbers = pd.Series([each.number for each in aged], index=[each.days.label for each in aged], dtype="int64")
     hover = [f"{each.days.label} days: {each.number:,} open" for each in aged]
     told = ", ".join(f"{each.days.label} days {each.number:,}" for each in aged)
     series = _labelled(
-        "Open", numbers, colours.series()[0], hovertext=hover, hovertemplate="%{hovertext}<extra></extra>"
+        "Open", list(numbers), colours.series()[0], hovertext=hover, hovertemplate="%{hovertext}<extra></extra>"
     )
     return Chart(
-        figure=_upright([series], [each.days.label for each in aged]),
+        figure=_upright([series], list(numbers.index)),
+        table=numbers.to_frame("Open").rename_axis("Days"),
+        is_money=False,
         alt=f"Open claims by age: {told}.",
         targets=[range(len(aged))],
     )
@@ -76,6 +83,8 @@ def reasons(rows: Sequence[tuple[str, int]]) -> Chart:
     told = ", ".join(f"{name} {number:,}" for name, number in rows)
     return Chart(
         figure=sales_charts.build_ranked(series, titles),
+        table=pd.DataFrame({"Declined": numbers}, index=pd.Index(titles, name="Reason"), dtype="int64"),
+        is_money=False,
         alt=f"Declines by reason: {told}." if told else "Declines by reason: none.",
         targets=[[name for name, _ in rows]],
     )
@@ -89,16 +98,21 @@ def by_type(rows: Sequence[TypeDecisions]) -> Chart:
     ]
     told = ", ".join(f"{row.claim_type} {row.approved:,} approved and {row.declined:,} declined" for row in rows)
     labels = [row.claim_type for row in rows]
-    return _beside(labels, series, f"By type of claim: {told}." if told else "By type of claim: none.")
+    return _beside("Type", labels, series, f"By type of claim: {told}." if told else "By type of claim: none.")
 
 
-def _beside(labels: Sequence[str], series: Sequence[tuple[str, list[int]]], alt: str) -> Chart:
-    """Return a chart of two bars side by side, the second one hatched."""
+def _beside(place: str, labels: Sequence[str], series: Sequence[tuple[str, list[int]]], alt: str) -> Chart:
+    """Return a chart of two bars side by side, the second one hatched; `place` heads the labels in the table."""
     drawn = [
         _labelled(str(name), numbers, colour, pattern=pattern, hovertemplate=charts.COUNT)
         for pattern, ((name, numbers), colour) in enumerate(zip(series, colours.series(), strict=False))
     ]
-    return Chart(figure=_upright(drawn, labels, legend=True, hovermode="x unified"), alt=alt)
+    table = pd.DataFrame(
+        {str(name): numbers for name, numbers in series}, index=pd.Index(labels, name=place), dtype="int64"
+    )
+    return Chart(
+        figure=_upright(drawn, labels, legend=True, hovermode="x unified"), table=table, is_money=False, alt=alt
+    )
 
 
 def _labelled(name: str, numbers: Sequence[int], colour: str, **more: Any) -> dict[str, Any]:

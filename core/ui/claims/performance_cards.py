@@ -63,13 +63,17 @@ def draw_ageing(aged: Sequence[AgeBucket]) -> None:
         days = {"from": found.first, "to": found.last}
         return {"view": "open", **{name: str(day) for name, day in days.items() if day}}
 
+    number, chart = sum(each.number for each in aged), claim_charts.ageing(aged)
     with st.container(border=True, height="stretch"):
-        number = sum(each.number for each in aged)
-        with st.container(gap=None):
-            st.markdown(f"**Open claims by age** · **{words.count(number)}** open now", help=OPEN_NOW.definition)
-            st.caption("By days in Lagos since lodging. Click a bar to see its claims.")
+        charts.draw_head(
+            "Open claims by age",
+            chart,
+            file_name="open-claims-by-age",
+            about=f"**{words.count(number)}** open now, by days in Lagos since lodging. Click a bar to see its claims.",
+            explanation=OPEN_NOW.definition,
+        )
         if number:
-            _clickable("ageing", claim_charts.ageing(aged), claims_of)
+            _clickable("ageing", chart, claims_of)
         else:
             st.info("No claim is open.", icon=":material/inbox:")
 
@@ -77,19 +81,18 @@ def draw_ageing(aged: Sequence[AgeBucket]) -> None:
 def draw_over_time(summary: ClaimSummary) -> None:
     """Draw claims lodged and decided over time."""
     grain = dashboard_cards.read_cut(summary.window).grain
+    chart = claim_charts.over_time(*summary.count_by_bucket(grain), grain)
     with st.container(border=True, height="stretch"):
-        _title("Lodged and decided", f"By {grain}. When more are lodged than decided, the desk falls behind.")
-        _plot("over time", claim_charts.over_time(*summary.count_by_bucket(grain), grain))
+        about = f"By {grain}. When more are lodged than decided, the desk falls behind."
+        charts.draw_head("Lodged and decided", chart, file_name="claims-lodged-and-decided", about=about)
+        charts.draw(chart, key="claims over time")
 
 
 def draw_turnaround(took: Sequence[TurnaroundBucket]) -> None:
     """Draw how long paid claims took."""
-    with st.container(border=True, height="stretch"):
-        _title(
-            "From lodged to paid",
-            "Claims paid in the period, by days; our own time leaves out waiting for the claimant.",
-        )
-        _plot_or(claim_charts.turnaround(took), "No claim was paid.", shown=any(each.calendar for each in took))
+    about = "Claims paid in the period, by days; our own time leaves out waiting for the claimant."
+    chart, is_empty = claim_charts.turnaround(took), not any(each.calendar for each in took)
+    _draw_card("From lodged to paid", about, chart, otherwise="No claim was paid" if is_empty else "")
 
 
 def draw_reasons(rows: Sequence[tuple[str, int]], window: Window) -> None:
@@ -99,19 +102,21 @@ def draw_reasons(rows: Sequence[tuple[str, int]], window: Window) -> None:
         days = {"decided_from": str(window.start), "decided_to": str(window.last)}
         return {"view": "all", "status": ClaimStatus.DECLINED, "reason": reason, **days}
 
+    chart = claim_charts.reasons(rows)
     with st.container(border=True, height="stretch"):
-        _title("Declines by reason", "Declined in the period. Click a bar to see its claims.")
+        about = "Declined in the period. Click a bar to see its claims."
+        charts.draw_head("Declines by reason", chart, file_name="declines-by-reason", about=about)
         if rows:
-            _clickable(f"reasons {window}", claim_charts.reasons(rows), claims_of)
+            _clickable(f"reasons {window}", chart, claims_of)
         else:
             st.info("No claim was declined in this period.", icon=":material/thumb_up:")
 
 
 def draw_types(rows: Sequence[TypeDecisions]) -> None:
     """Draw approvals and declines by type."""
-    with st.container(border=True, height="stretch"):
-        _title("Approvals and declines by type", "Approvals given in the period that still stand, and declines.")
-        _plot_or(claim_charts.by_type(rows), "No claim was approved or declined.", shown=bool(rows))
+    about = "Approvals given in the period that still stand, and declines."
+    otherwise = "" if rows else "No claim was approved or declined"
+    _draw_card("Approvals and declines by type", about, claim_charts.by_type(rows), otherwise=otherwise)
 
 
 def draw_officers(rows: Sequence[OfficerWorkload]) -> None:
@@ -134,15 +139,14 @@ def _title(title: str, about: str) -> None:
         st.caption(about)
 
 
-def _plot(name: str, chart: Chart) -> None:
-    charts.draw(chart, key=f"claims {name}")
-
-
-def _plot_or(chart: Chart, otherwise: str, *, shown: bool) -> None:
-    if shown:
-        _plot(otherwise, chart)
-    else:
-        st.info(otherwise.removesuffix(".") + " in this period.", icon=":material/hourglass_empty:")
+def _draw_card(title: str, about: str, chart: Chart, *, otherwise: str) -> None:
+    """Draw a chart in its card; `otherwise` says that there is nothing to draw."""
+    with st.container(border=True, height="stretch"):
+        charts.draw_head(title, chart, file_name=title.lower().replace(" ", "-"), about=about)
+        if otherwise:
+            st.info(f"{otherwise} in this period.", icon=":material/hourglass_empty:")
+        else:
+            charts.draw(chart, key=f"claims {title}")
 
 
 def _clickable(name: str, chart: Chart, claims_of: Callable[..., Any]) -> None:

@@ -1,5 +1,7 @@
 """Charts as Plotly figures: bars and lines in the colours of the active theme, with a text alternative.
 
+The figures of a chart are a table of pandas, of which its series, its axes and its download are made.
+
 A figure is a plain dict of `data` and `layout`. A bar can stand for something: `targets` of a chart names it by series
 and place, and `draw` passes it to `on_click`, so no id goes to the browser.
 
@@ -13,8 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+import pandas as pd
 import streamlit as st
 
+from core import money
+from core.services.spreadsheets.formula_escaping import escape_formula
 from core.ui.kit import colours, words
 
 # What the pointer shows of a bar, and of the lines at one place: the name of the place is a heading above these.
@@ -43,10 +48,16 @@ Bar = tuple[int, int]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chart:
-    """A figure with its text alternative for screen readers and its `targets`."""
+    """A figure, the table that it draws, its text alternative for screen readers and its `targets`.
+
+    The table has a row for each place and a column for each series, all of them where the figure adds some up; the
+    name of its index heads the first column. Amounts are kobo and `is_money`; other numbers are counts.
+    """
 
     figure: Mapping[str, Any]
+    table: pd.DataFrame
     alt: str
+    is_money: bool = True
     targets: Sequence[Sequence[Any]] = ()
 
 
@@ -71,6 +82,50 @@ def draw(chart: Chart, *, key: str, on_click: Callable[[Any], None] | None = Non
         on_select=on_select,
         selection_mode="points",
     )
+
+
+def draw_head(
+    title: str,
+    chart: Chart,
+    *,
+    file_name: str,
+    about: str = "",
+    explanation: str | None = None,
+    choices: Callable[[], None] | None = None,
+) -> None:
+    """Draw the head of a chart's card: title, a line about it, its choices, and its figures as a CSV file."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
+        with st.container(gap=None, width="content"):
+            st.markdown(f"**{title}**", help=explanation)
+            if about:
+                st.caption(about)
+        with st.container(horizontal=True, width="content", gap="small", vertical_alignment="center"):
+            if choices:
+                choices()
+            st.download_button(
+                "CSV",
+                data=lambda: write_csv(chart),
+                file_name=f"{file_name}.csv",
+                mime="text/csv",
+                key=f"figures {file_name}",
+                help=f"{title}: these figures as a file.",
+                type="tertiary",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+
+
+def write_csv(chart: Chart) -> bytes:
+    """Return the table of a chart as CSV: amounts in naira with two places, names never run as formulas."""
+    shown = chart.table.map(_write_naira if chart.is_money else str)
+    shown.columns = [escape_formula(str(name)) for name in shown.columns]
+    shown.index = pd.Index([escape_formula(str(name)) for name in shown.index], name=chart.table.index.name)
+    text: str = shown.to_csv(lineterminator="\r\n")
+    return text.encode()
+
+
+def _write_naira(minor: int) -> str:
+    return f"{money.to_naira(int(minor)):.2f}"
 
 
 def list_scripts() -> list[str]:

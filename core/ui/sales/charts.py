@@ -16,6 +16,7 @@ MOST_SERIES: Final = colours.SERIES_COUNT - 1
 _HEIGHT: Final = 320
 # As high as a year of cohorts, which stands beside it.
 _YEAR_HEIGHT: Final = 440
+_FIRST_DAYS: Final[Mapping[Grain, str]] = {"day": "Day", "week": "Week from", "month": "Month from"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +32,14 @@ def over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, wh
 
     A member keeps its colour across periods, and its pattern where there are more members than colours.
     """
-    stacked = _fold(lines)
+    every, stacked = tabulate(when, lines), _fold(lines)
     table = tabulate(when, stacked)
     unfinished = len(when) > 1 and is_under_way(when, grain)
     series = [
         charts.bars(line.name, list(table[rank] / 100), **_looks(line, rank), unfinished=unfinished)
         for rank, line in enumerate(stacked)
     ]
+    named = every.set_axis([line.name for line in lines], axis="columns").assign(Total=every.sum(axis="columns"))
     return Chart(
         figure=build_over_time(
             series,
@@ -49,7 +51,8 @@ def over_time(when: Sequence[date], lines: Sequence[Series], grain: Grain, *, wh
             # Amounts below nothing, as of a day with more refunds than sales, are stacked downwards.
             barmode="relative",
         ),
-        alt=_told(f"{what} by {grain}", [(line.name, line.total_minor) for line in lines]),
+        table=named.rename_axis(_FIRST_DAYS[grain]),
+        alt=_describe_largest(f"{what} by {grain}", [(line.name, line.total_minor) for line in lines]),
         targets=[[Clicked(str(line.id) if line.id else None, day) for day in when] for line in stacked],
     )
 
@@ -62,18 +65,21 @@ def tabulate(when: Sequence[date], lines: Sequence[Series]) -> pd.DataFrame:
 def year_on_year(pairs: Sequence[MonthPair]) -> Chart:
     """Return the premium of each month beside that of the same month a year before."""
     when = [pair.month for pair in pairs]
+    before, now = "A year before", "Last 12 months"
     table = pd.DataFrame(
-        {"before": [pair.before_minor for pair in pairs], "now": [pair.now_minor for pair in pairs]}, dtype="int64"
+        {before: [pair.before_minor for pair in pairs], now: [pair.now_minor for pair in pairs]},
+        index=pd.Index(when, name="Month from"),
+        dtype="int64",
     )
     series = [
-        charts.bars("A year before", list(table["before"] / 100), colours.faint()),
-        charts.bars(
-            "Last 12 months", list(table["now"] / 100), colours.series()[0], unfinished=is_under_way(when, "month")
-        ),
+        charts.bars(before, list(table[before] / 100), colours.faint()),
+        charts.bars(now, list(table[now] / 100), colours.series()[0], unfinished=is_under_way(when, "month")),
     ]
     names = [f"{month:%B %Y} and {clock.add_months(month, -12):%B %Y}" for month in when]
     parts = [(f"{pair.month:%b %Y}", pair.now_minor, pair.before_minor) for pair in pairs]
-    told = "; ".join(f"{name} {words.naira(now)}, a year before {words.naira(before)}" for name, now, before in parts)
+    pairs_in_words = "; ".join(
+        f"{name} {words.naira(new)}, a year before {words.naira(old)}" for name, new, old in parts
+    )
     return Chart(
         figure=charts.build_figure(
             series,
@@ -85,15 +91,20 @@ def year_on_year(pairs: Sequence[MonthPair]) -> Chart:
             bargap=0.3,
             bargroupgap=0.05,
         ),
-        alt=f"Premium by month, year on year. {told}.",
+        table=table,
+        alt=f"Premium by month, year on year. {pairs_in_words}.",
         targets=[[Clicked(None, clock.add_months(month, -12)) for month in when], [Clicked(None, m) for m in when]],
     )
 
 
 def ranked_bars(slices: Sequence[Slice], *, whole: int, what: str) -> Chart:
     """Return horizontal bars, the largest on top, each labelled with its share of the `whole` (kobo)."""
-    amounts = [part.totals.premium_minor for part in slices]
-    names = [_short(part.name) for part in slices]
+    table = pd.DataFrame(
+        {"Premium": [part.totals.premium_minor for part in slices]},
+        index=pd.Index([part.name for part in slices], name="Name"),
+        dtype="int64",
+    )
+    names = [_short(name) for name in table.index]
     texts = [f"{words.short_naira(part.totals.premium_minor)} · {_percent(part, whole)}" for part in slices]
     hover = [
         f"{charts.plain(part.name)}<br>{words.naira(part.totals.premium_minor)}"
@@ -101,10 +112,9 @@ def ranked_bars(slices: Sequence[Slice], *, whole: int, what: str) -> Chart:
         for part in slices
     ]
     return Chart(
-        figure=build_ranked(
-            charts.rows(what, [minor / 100 for minor in amounts], texts, hover, colours.series()[0]), names
-        ),
-        alt=_told(what, [(part.name, part.totals.premium_minor) for part in slices]),
+        figure=build_ranked(charts.rows(what, list(table["Premium"] / 100), texts, hover, colours.series()[0]), names),
+        table=table,
+        alt=_describe_largest(what, list(table["Premium"].items())),
         targets=[[Clicked(str(part.id), None) if part.id else None for part in slices]],
     )
 
@@ -206,6 +216,6 @@ def _short(name: str, most: int = 32) -> str:
     return name if len(name) <= most else f"{name[: most - 1].rstrip()}…"
 
 
-def _told(what: str, parts: Sequence[tuple[str, int]]) -> str:
+def _describe_largest(what: str, parts: Sequence[tuple[str, int]]) -> str:
     largest = "; ".join(f"{name} {words.naira(minor)}" for name, minor in parts[:5])
     return f"{what}. Largest: {largest}." if parts else f"{what}: nothing."

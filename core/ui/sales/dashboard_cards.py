@@ -71,21 +71,24 @@ class Page:
 def draw_premium(page: Page) -> None:
     """Draw premium over time, stacked, below the choices of bucket and dimension."""
     cut = page.cut
+    chart = sales_charts.over_time(
+        breakdowns.list_buckets(page.window, cut.grain),
+        _load_lines(page, breakdowns.PREMIUM, cut.split),
+        cut.grain,
+        what=f"Gross written premium stacked by {LABELS[cut.split].lower()}",
+    )
+
+    def choices() -> None:
+        _choice("by", "By", GRAINS, cut.grain)
+        _choice("split", "Stacked by", LABELS, cut.split)
+
     with st.container(border=True, gap="xsmall"):
-        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            st.markdown(
-                "**Gross written premium over time**",
-                width="content",
-                help=f"Click a bar for the sales of one {LABELS[cut.split].lower()}.",
-            )
-            with st.container(horizontal=True, width="content", gap="small"):
-                _choice("by", "By", GRAINS, cut.grain)
-                _choice("split", "Stacked by", LABELS, cut.split)
-        chart = sales_charts.over_time(
-            breakdowns.list_buckets(page.window, cut.grain),
-            _load_lines(page, breakdowns.PREMIUM, cut.split),
-            cut.grain,
-            what=f"Gross written premium stacked by {LABELS[cut.split].lower()}",
+        charts.draw_head(
+            "Gross written premium over time",
+            chart,
+            file_name=_name_file(f"premium by {cut.split}", page.window),
+            explanation=f"Click a bar for the sales of one {LABELS[cut.split].lower()}.",
+            choices=choices,
         )
         _draw("premium", chart, page, cut.split)
 
@@ -101,21 +104,24 @@ def draw_commissions(page: Page, summary: Summary) -> None:
             _bucketed(summary, cut, "Platform", lambda takings: takings.mca_minor),
             _bucketed(summary, cut, "Distributors", lambda takings: takings.distributor_minor),
         ]
+    chart = sales_charts.over_time(
+        breakdowns.list_buckets(page.window, cut.grain),
+        lines,
+        cut.grain,
+        what=f"Commissions stacked by {EARNINGS[cut.earned].lower()}",
+    )
+
+    def choices() -> None:
+        _choice("by", "By", GRAINS, cut.grain, key="by_too")
+        _choice("earned", "Stacked by", EARNINGS, cut.earned)
+
     with st.container(border=True, gap="xsmall"):
-        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            st.markdown(
-                "**Commissions over time**",
-                width="content",
-                help="Of the platform and the distributors, less refunds. Click a bar for its movements.",
-            )
-            with st.container(horizontal=True, width="content", gap="small"):
-                _choice("by", "By", GRAINS, cut.grain, key="by_too")
-                _choice("earned", "Stacked by", EARNINGS, cut.earned)
-        chart = sales_charts.over_time(
-            breakdowns.list_buckets(page.window, cut.grain),
-            lines,
-            cut.grain,
-            what=f"Commissions stacked by {EARNINGS[cut.earned].lower()}",
+        charts.draw_head(
+            "Commissions over time",
+            chart,
+            file_name=_name_file(f"commissions by {cut.earned}", page.window),
+            explanation="Of the platform and the distributors, less refunds. Click a bar for its movements.",
+            choices=choices,
         )
         _draw(drill.COMMISSIONS, chart, page, split)
 
@@ -128,16 +134,14 @@ def _load_lines(page: Page, amount: Amount, split: Dimension) -> list[Series]:
 
 def draw_new_against_renewal(page: Page, summary: Summary) -> None:
     """Draw premium of new policies and of renewals."""
+    lines = [
+        _bucketed(summary, page.cut, "New", lambda takings: takings.sold_minor),
+        _bucketed(summary, page.cut, "Renewal", lambda takings: takings.renewed_minor),
+    ]
+    when = breakdowns.list_buckets(summary.window, page.cut.grain)
+    chart = sales_charts.over_time(when, lines, page.cut.grain, what="Premium of new policies and renewals", ticks=5)
     with st.container(border=True, height="stretch"):
-        _title("New against renewal", "By premium. Click a bar for its sales.")
-        lines = [
-            _bucketed(summary, page.cut, "New", lambda takings: takings.sold_minor),
-            _bucketed(summary, page.cut, "Renewal", lambda takings: takings.renewed_minor),
-        ]
-        when = breakdowns.list_buckets(summary.window, page.cut.grain)
-        chart = sales_charts.over_time(
-            when, lines, page.cut.grain, what="Premium of new policies and renewals", ticks=5
-        )
+        _draw_head("New against renewal", "By premium. Click a bar for its sales.", chart, page.window)
         _draw("mix", chart, page, None)
 
 
@@ -151,24 +155,25 @@ def draw_shares(page: Page, parts: Breakdown) -> None:
     ]
     with st.grid(2, min_column_width=380, gap="small"):
         for title, about, dimension, slices in cards:
+            chart = sales_charts.ranked_bars(slices, whole=parts.premium_minor, what=title)
             with st.container(border=True, height="stretch"):
-                _title(title, f"{about} Click a bar for its sales.")
-                _draw(title, sales_charts.ranked_bars(slices, whole=parts.premium_minor, what=title), page, dimension)
+                _draw_head(title, f"{about} Click a bar for its sales.", chart, page.window)
+                _draw(title, chart, page, dimension)
 
 
 def draw_instalments(page: Page, parts: Breakdown) -> None:
     """Draw the premium by how often the customer pays it."""
+    chart = sales_charts.ranked_bars(parts.list_instalments(), whole=parts.premium_minor, what="Instalments")
     with st.container(border=True, height="stretch"):
-        _title("Instalments", "Premium by how often the customer pays it.")
-        chart = sales_charts.ranked_bars(parts.list_instalments(), whole=parts.premium_minor, what="Instalments")
+        _draw_head("Instalments", "Premium by how often the customer pays it.", chart, page.window)
         charts.draw(chart, key=_key_of("instalments", page))
 
 
 def draw_year_on_year(page: Page) -> None:
     """Draw the premium of the last 12 months beside that of the 12 before, whatever the period."""
+    chart = sales_charts.year_on_year(figure_cache.year_on_year(page.at, page.asked.criteria))
     with st.container(border=True, height="stretch"):
-        _title("Year on year", "Premium by month, whatever the period above; the other filters apply.")
-        chart = sales_charts.year_on_year(figure_cache.year_on_year(page.at, page.asked.criteria))
+        _draw_head("Year on year", "Premium by month, whatever the period above; the other filters apply.", chart, None)
         _draw(_YEAR, chart, page, None, "month")
 
 
@@ -202,6 +207,16 @@ def _title(title: str, about: str) -> None:
     with st.container(gap=None, width="content"):
         st.markdown(f"**{title}**")
         st.caption(about)
+
+
+def _draw_head(title: str, about: str, chart: Chart, window: Window | None) -> None:
+    charts.draw_head(title, chart, file_name=_name_file(title, window), about=about)
+
+
+def _name_file(of: str, window: Window | None) -> str:
+    """Return the name of a chart's file, with the days of its figures: "premium-by-provider-2026-11-01-2026-11-20"."""
+    days = f" {window.start} {window.last}" if window else ""
+    return f"{of}{days}".lower().replace(" ", "-")
 
 
 def _choice(name: str, label: str, options: Mapping[Any, str], value: str, *, key: str | None = None) -> None:
