@@ -225,12 +225,15 @@ def build_figure(
             "plot_bgcolor": _CLEAR,
             "font": {"family": colours.font(), "size": _FONT_SIZE, "color": colours.text()},
             "showlegend": legend,
-            # Below, so that the bars begin at the top.
+            # At the foot, so that the bars begin at the top: however many rows it takes, room for the labels of the
+            # axis is above it, made by a title without words.
             "legend": {
+                "title": {"text": "\u00a0", "side": "top", "font": {"size": round(below * 0.7)}},
                 "orientation": "h",
                 "x": 0,
-                "y": -below / (height - below - _LEGEND_HEIGHT),
-                "yanchor": "top",
+                "yref": "container",
+                "y": 0,
+                "yanchor": "bottom",
                 "traceorder": "normal",
             },
             # With all bars of a place in one box, a click would be taken for one of the first series.

@@ -50,7 +50,7 @@ def _table(dimension: Dimension) -> tables.Table[Mover]:
         name=f"moved_{dimension}",
         noun=(LABELS[dimension], f"{PLURALS[dimension]} by change in premium"),
         columns={
-            "name": columns.text(LABELS[dimension], lambda mover: mover.name, 150),
+            "name": columns.text(LABELS[dimension], lambda mover: mover.name, 130),
             "change": Column("Change", _change, is_right=True, colour=_colour),
         },
         opens=tables.HOME,
