@@ -37,11 +37,15 @@ def choose(sellers: Sequence[DistributorName]) -> Checkout | None:
         product = selling.choice("Product", ours, "sold", lambda product: product.name)
     if product is None:
         return None
-    return Checkout(key=f"buy {cover.key}", cover=cover, product=product, counter=counter)
+    query = {"on_behalf_of": distributor.name, "cover": covered, "sold": product.name}
+    return Checkout(
+        key=f"buy {cover.key}", page="buy/buy.py", query=query, cover=cover, product=product, counter=counter
+    )
 
 
 person = frame.require("operations")
-frame.page_header("Buy", "Sell any cover but credit life: for whom, what, to whom; look at the price and confirm once.")
+frame.page_header("Buy", "Sell any cover: choose it, fill it in, check the price, confirm.")
+receipts.follow()
 with reading(frame.scope()) as session:
     sellers = distributors.list_active(session)
 if not sellers:
@@ -52,9 +56,7 @@ choices = st.grid(3, min_column_width=220, gap="small")
 whom = st.container(gap="xsmall")
 sale = choose(sellers)
 if sale is None:
-    st.caption("Choose for whom you sell, then the cover and the product.")
-elif receipt := checkout.receipt_of(sale.key):
-    receipts.show(sale.key, receipt, sale.counter)
+    st.caption("Choose the distributor on whose behalf you sell, then the cover and the product.")
 else:
     if customer := known_customer.take_chosen(sale.counter):
         sale_drafts.begin_another(sale.form)

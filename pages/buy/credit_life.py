@@ -64,7 +64,18 @@ def buy(sellers: Sequence[DistributorName]) -> None:
         "benefit_coverage": list(loan.figures.benefits),
     }
     counter = counter_of(loan.distributor)
-    checkout.run(Checkout(key=KEY, cover=CREDIT_LIFE, product=loan.product, counter=counter, given=given))
+    query = {SELLER: loan.distributor.name, "plan": loan.product.name}
+    checkout.run(
+        Checkout(
+            key=KEY,
+            page="buy/credit_life.py",
+            query=query,
+            cover=CREDIT_LIFE,
+            product=loan.product,
+            counter=counter,
+            given=given,
+        )
+    )
 
 
 def begin() -> None:
@@ -102,14 +113,12 @@ def by_basis(product: ProductForSale) -> int:
 
 person = frame.require("operations")
 frame.page_header("Credit life", "See what the cover of a loan costs and why, then sell it with the same figures.")
+receipts.follow()
 with reading(frame.scope()) as session:
     sellers = distributors.list_active(session)
 step = st.query_params.get(STEP)
 unfinished = st.container()
-if receipt := checkout.receipt_of(KEY):
-    st.query_params.pop(STEP, None)
-    receipts.show(KEY, receipt)
-elif not sellers:
+if not sellers:
     selling.show(person)
 elif step == DETAILS:
     buy(sellers)

@@ -5,11 +5,13 @@ import streamlit as st
 from core.services.sales.filter import SOURCES
 from core.services.views import sale as sale_view
 from core.services.views.sale import SaleDetail
+from core.ui.buying import receipts
 from core.ui.frame import frame, record_pages
 from core.ui.kit import facts, reveal_dialog, words
 from core.ui.lists import tables
 from core.ui.sales import sale_split
 
+_MOST_INSURED = 4
 PURCHASES, POLICY, CUSTOMER = "sales/purchases.py", "policies/policy.py", "sales/customer.py"
 
 
@@ -26,6 +28,8 @@ def policy(sale: SaleDetail) -> None:
         facts.line("Number", sale.policy_number or "Not given yet")
         facts.line("Product", sale.product)
         facts.line("Insurer", sale.provider)
+        for label, value in sale.insured[:_MOST_INSURED]:
+            facts.line(label, value)
         facts.days_of_cover(sale)
         if person.has_role("operations", "claims"):
             st.page_link(
@@ -81,6 +85,8 @@ frame.page_header(
     f"Purchase of {words.moment(sale.created_at)}",
     tab=f"{sale.policy_number or 'Without a number'} · Purchase",
 )
+if person.has_role("operations"):
+    receipts.draw(sale)
 with st.grid(2, min_column_width=320, gap="small"):
     money(sale)
     policy(sale)

@@ -90,7 +90,9 @@ def test_a_cover_is_sold_by_its_form(visit: Visit, desk: Desk, cover: Cover[Any]
     page.get_by_role("button", name="Review").click()
     twice(page.get_by_role("button", name=re.compile("^Confirm and buy for ₦")))
     expect(page.get_by_text(re.compile("^Sold to "))).to_be_visible()
-    page.get_by_role("button", name="Open the policy").click()
+    page.reload()
+    expect(page.get_by_text(re.compile("^Sold to "))).to_be_visible()
+    page.get_by_role("link", name="Open the policy").click()
     expect(page.get_by_role("link", name="Back to")).to_be_visible()
 
 

@@ -15,6 +15,7 @@ from core.money import Split
 from core.services.audit import log as audit
 from core.services.audit import search as audit_search
 from core.services.audit.log import AuditEvent
+from core.services.policies import certificate_lines
 from core.services.policies import states as policy_states
 from core.services.records import certificate_url
 from core.services.sales import refunded
@@ -33,6 +34,9 @@ from core.store.schema.tables import (
     Purchase,
     Refund,
 )
+
+# Shown masked, among what was submitted.
+_SERIALS = frozenset({"Chassis number", "Engine number", "Device serial number"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +62,8 @@ class SaleDetail:
     """Everything that the screen of one purchase shows.
 
     `ended_at` is when its policy was cancelled or declined, as `stage` says; `expiration_at` stays that of the term.
-    `refunded_minor` is what went back of this purchase; refunds of later renewals are not in it.
+    `refunded_minor` is what went back of this purchase; refunds of later renewals are not in it. `insured` says what is
+    covered, as the certificate does: label and value of each line.
     """
 
     id: UUID
@@ -80,6 +85,8 @@ class SaleDetail:
     expiration_at: datetime | None
     ended_at: datetime | None
     certificate_url: str | None
+    insured: Sequence[tuple[str, str]]
+    possible_duplicate_of: UUID | None
     customer_id: UUID
     customer: str
     email: str
@@ -118,6 +125,8 @@ def get_sale(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         expiration_at=policy.expiration_at,
         ended_at=policy.cancelled_at or policy.declined_at,
         certificate_url=certificate_url(policy.certificate_code),
+        insured=[line for line in certificate_lines.list_lines(policy.submitted) if line[0] not in _SERIALS],
+        possible_duplicate_of=policy.possible_duplicate_of,
         customer_id=customer.id,
         customer=f"{policy.first_name} {policy.last_name}",
         email=policy.email,

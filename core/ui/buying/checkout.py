@@ -12,8 +12,8 @@ from core.covers.offers import Offer, offer
 from core.covers.request import Request
 from core.errors import InvalidInput, StateForbids
 from core.services.products.products import ProductForSale
-from core.ui.buying import known_customer, live_prices, prices, sale_drafts, selling
-from core.ui.buying.selling import Counter, Receipt
+from core.ui.buying import known_customer, live_prices, prices, receipts, sale_drafts, selling
+from core.ui.buying.selling import Counter
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
 from core.ui.frame import frame
@@ -22,9 +22,14 @@ from core.ui.kit import form_keeper, words
 
 @dataclass(frozen=True, kw_only=True)
 class Checkout:
-    """One sale in progress; `given` are the fields that the screen has already asked for."""
+    """One sale in progress; `given` are the fields that the screen has already asked for.
+
+    The next sale of the kind begins on `page`, at the address `query`.
+    """
 
     key: str
+    page: str
+    query: Mapping[str, str]
     cover: Cover[Any]
     product: ProductForSale
     counter: Counter
@@ -43,12 +48,6 @@ class _Reviewed:
     checkout: Checkout
     request: Any
     offer: Offer
-
-
-def receipt_of(key: str) -> Receipt | None:
-    """Return the receipt of the sale just made by this checkout, until the next one begins."""
-    receipt: Receipt | None = st.session_state.get(f"{key}.receipt")
-    return receipt
 
 
 def run(checkout: Checkout) -> None:
@@ -124,8 +123,9 @@ def _confirm(checkout: Checkout, reviewed: _Reviewed) -> None:
         _refuse(error)
         return
     else:
+        receipts.keep(receipt, checkout.page, **checkout.query)
         sale_drafts.discard(checkout.form, checkout.counter)
-        st.session_state[f"{checkout.key}.receipt"] = receipt
+        receipts.follow()
     st.rerun()
 
 

@@ -1,33 +1,53 @@
-"""The receipt of a sale: the policy, the money, sending the certificate, and what to do next."""
+"""The receipt of a sale: the page of its purchase, opened by the sale, with what to do next.
 
+A sale puts its purchase into the session and both screens that sell open that page, so that a second click, a reload
+and Back find it at its own address; what was typed is cleared once the page has opened.
+"""
+
+from collections.abc import Mapping
+from typing import Final
 from urllib.parse import quote, urlencode
-from uuid import UUID
 
 import streamlit as st
 
+from core.services.views.sale import SaleDetail
 from core.ui.buying import known_customer
-from core.ui.buying.selling import Counter, Receipt
+from core.ui.buying.selling import Receipt
 from core.ui.frame import frame, page_links
 from core.ui.kit import words
 from core.ui.letters import certificate_mail
 
-_SAME = "Same customer, another cover"
+PURCHASE: Final = "sales/purchase.py"
+# In the address of the purchase: it was opened by its sale, and the form that sold it.
+OPENED_BY: Final = "opened_by"
+SALE: Final = "sale"
+_SOLD: Final = "sold_purchase"
+_FORM: Final = "last_form"
 
 
-def show(key: str, receipt: Receipt, counter: Counter | None = None) -> None:
-    """Show the receipt, with links to the purchase, the certificate and the next sale."""
-    with st.container(border=True, gap="medium"):
-        seller = f" for {words.plain(receipt.distributor)}" if receipt.distributor else ""
-        st.success(f"Sold to {words.plain(receipt.name)}{seller}.", icon=":material/check_circle:")
-        facts = st.grid(3, min_column_width=300)
-        facts.metric("Policy number", receipt.policy_number or "Awaiting the insurer")
-        facts.metric("Premium", words.naira_of(receipt.total))
-        facts.metric("Cover until", words.day(receipt.expiration_date))
-        if receipt.distributor_profit is not None:
-            facts.metric("Distributor commission", words.naira_of(receipt.distributor_profit))
-            facts.metric("Platform commission", words.naira_of(receipt.mca_profit))
-            facts.metric("Insurer's share", words.naira_of(receipt.provider_share))
-        if receipt.possible_duplicate_of:
+def keep(receipt: Receipt, page: str, **form: str) -> None:
+    """Keep a sale until its receipt has opened, and the address of the form that sold it."""
+    st.session_state[_SOLD] = receipt.purchase_id
+    st.session_state[_FORM] = (page, form)
+
+
+def follow() -> None:
+    """Open the receipt of the sale that was just made, if there is one."""
+    if purchase_id := st.session_state.get(_SOLD):
+        # In place of the form, which is empty by then.
+        page_links.go(PURCHASE, replaces=True, id=purchase_id, opened_by=SALE)
+
+
+def draw(sale: SaleDetail) -> None:
+    """Draw what is said right after a sale, above its purchase: sending the certificate, and the next sale."""
+    if st.query_params.get(OPENED_BY) != SALE:
+        return
+    st.session_state.pop(_SOLD, None)
+    with st.container(border=True, gap="small"):
+        st.success(
+            f"Sold to {words.plain(sale.customer)} for {words.plain(sale.distributor)}.", icon=":material/check_circle:"
+        )
+        if sale.possible_duplicate_of:
             st.warning(
                 "The same customer already has a policy for this amount and this loan start. Is it a second loan?",
                 icon=":material/content_copy:",
@@ -36,30 +56,27 @@ def show(key: str, receipt: Receipt, counter: Counter | None = None) -> None:
                 "policies/policy.py",
                 label="Open the earlier policy",
                 icon=":material/policy:",
-                query_params={"id": receipt.possible_duplicate_of, **frame.mode_query()},
+                query_params={"id": str(sale.possible_duplicate_of), **frame.mode_query()},
             )
-        if receipt.certificate_url:
-            _sending(receipt, receipt.certificate_url)
+        if sale.certificate_url:
+            _sending(sale, sale.certificate_url)
         certificate_mail.outcome()
-        _next(key, receipt, counter)
+        _next(sale)
 
 
-def _sending(receipt: Receipt, certificate_url: str) -> None:
+def _sending(sale: SaleDetail, certificate_url: str) -> None:
     """Draw the links that send the certificate: by e-mail, and by WhatsApp and SMS with the words filled in."""
-    number = f" {receipt.policy_number}" if receipt.policy_number else ""
-    said = f"Your policy{number} is in force. The certificate: {certificate_url}"
-    phone = "".join(letter for letter in receipt.phone or "" if letter.isdigit())
+    number = f" {sale.policy_number}" if sale.policy_number else ""
+    text = f"Your policy{number} is in force. The certificate: {certificate_url}"
+    phone = "".join(letter for letter in sale.phone or "" if letter.isdigit())
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Send the certificate", width="content")
-        if receipt.email:
-            certificate_mail.button(
-                UUID(receipt.policy_id), receipt.email, key=f"mail {receipt.policy_id}", label="By e-mail"
-            )
+        certificate_mail.button(sale.policy_id, sale.email, key=f"mail {sale.policy_id}", label="By e-mail")
         st.link_button(
-            "By WhatsApp", f"https://wa.me/{_abroad(phone)}?{urlencode({'text': said})}", icon=":material/chat:"
+            "By WhatsApp", f"https://wa.me/{_abroad(phone)}?{urlencode({'text': text})}", icon=":material/chat:"
         )
         if phone:
-            st.link_button("By SMS", f"sms:{quote(receipt.phone or '')}?&body={quote(said)}", icon=":material/sms:")
+            st.link_button("By SMS", f"sms:{quote(sale.phone or '')}?&body={quote(text)}", icon=":material/sms:")
 
 
 def _abroad(phone: str) -> str:
@@ -67,32 +84,15 @@ def _abroad(phone: str) -> str:
     return f"234{phone[1:]}" if phone.startswith("0") else phone
 
 
-def _next(key: str, receipt: Receipt, counter: Counter | None) -> None:
+def _next(sale: SaleDetail) -> None:
+    another: tuple[str, Mapping[str, str]] = ("buy/buy.py", {"on_behalf_of": sale.distributor})
+    page, form = st.session_state.get(_FORM, another)
     with st.container(horizontal=True):
-        if st.button("Open the purchase", type="primary", icon=":material/receipt:"):
-            _leave(key)
-            page_links.go("sales/purchase.py", id=receipt.purchase_id)
-        if st.button("Open the policy", icon=":material/policy:"):
-            _leave(key)
-            page_links.go("policies/policy.py", id=receipt.policy_id)
-        if receipt.certificate_url:
-            st.link_button("Certificate", receipt.certificate_url, icon=":material/picture_as_pdf:")
-        if st.button("Sell another", icon=":material/add:"):
-            _leave(key)
-            st.rerun()
-        if receipt.customer_id and counter is not None:
-            st.button(_SAME, icon=":material/person_add:", on_click=_again, args=(key, receipt))
-        elif receipt.customer_id and st.button(_SAME, icon=":material/person_add:"):
-            _again(key, receipt)
-            page_links.go("buy/buy.py", on_behalf_of=receipt.distributor or "")
-
-
-def _again(key: str, receipt: Receipt) -> None:
-    _leave(key)
-    known_customer.choose(receipt.customer_id)
-    for choice in ("cover", "sold"):
-        st.session_state[choice] = None
-
-
-def _leave(key: str) -> None:
-    st.session_state.pop(f"{key}.receipt", None)
+        if st.button("Sell another", type="primary", icon=":material/add:"):
+            page_links.go(page, **form)
+        if st.button("Same customer, another cover", icon=":material/person_add:"):
+            known_customer.choose(str(sale.customer_id))
+            # What the last form had chosen; the address names neither.
+            for chosen in ("cover", "sold"):
+                st.session_state.pop(chosen, None)
+            page_links.go("buy/buy.py", on_behalf_of=sale.distributor)

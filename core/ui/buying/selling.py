@@ -13,7 +13,6 @@ from core import money
 from core.covers.cover import Cover
 from core.covers.registry import COVERS
 from core.covers.request import Request
-from core.covers.request_parts import get_policyholder
 from core.errors import KeyReused, StateForbids
 from core.services import idempotency
 from core.services.idempotency import WireResponse
@@ -22,7 +21,6 @@ from core.services.products import products
 from core.services.products.products import ProductForSale
 from core.services.selling import buying
 from core.services.selling.buying import Seller
-from core.services.views import sale as sale_view
 from core.store.access import Scope, ScopedSession, reading, transact
 
 Option = TypeVar("Option")
@@ -78,24 +76,10 @@ class Counter:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Receipt:
-    """Receipt of a sale, as plain text: stored with the form's token and returned again for the same token."""
+    """What was sold, stored with the form's token and returned again for the same token."""
 
     policy_id: str
     purchase_id: str
-    policy_number: str | None
-    certificate_url: str | None
-    total: str
-    name: str
-    start_date: str | None
-    expiration_date: str | None
-    possible_duplicate_of: str | None
-    distributor: str | None = None
-    customer_id: str | None = None
-    email: str | None = None
-    phone: str | None = None
-    provider_share: str | None = None
-    mca_profit: str | None = None
-    distributor_profit: str | None = None
 
 
 def list_products(counter: Counter, cover: Cover[Any]) -> list[ProductForSale]:
@@ -147,24 +131,5 @@ def _sold(
         raise StateForbids(
             f"The price has changed to {money.format_naira(money.to_minor(sale.price.total))}: review it again."
         )
-    twin, detail = sale.possible_duplicate_of, sale_view.get_sale(session, sale.purchase_id)
-    shares = [money.to_wire(part.amount_minor) for part in detail.premium_shares]
-    receipt = Receipt(
-        policy_id=str(sale.policy_id),
-        purchase_id=str(sale.purchase_id),
-        policy_number=sale.policy["meta"]["policy_number"],
-        certificate_url=sale.policy["meta"]["certificate_url"],
-        total=sale.policy["genius_price"],
-        name=f"{sale.policy['first_name']} {sale.policy['last_name']}",
-        start_date=sale.policy["start_date"],
-        expiration_date=sale.policy["expiration_date"],
-        possible_duplicate_of=str(twin) if twin else None,
-        distributor=detail.distributor,
-        customer_id=str(detail.customer_id),
-        email=sale.policy["email"],
-        phone=get_policyholder(request).phone,
-        provider_share=shares[0],
-        mca_profit=shares[1],
-        distributor_profit=shares[2],
-    )
+    receipt = Receipt(policy_id=str(sale.policy_id), purchase_id=str(sale.purchase_id))
     return WireResponse(201, json.dumps(asdict(receipt)).encode())
