@@ -140,21 +140,21 @@ def test_a_price_by_value_says_what_it_needs_and_then_follows(page: AppTest, sto
 def test_the_price_while_filling_is_the_price_of_the_sale(cover: Cover[Any]) -> None:
     typed = fields.build_example(cover.request)
     rates = shipped.rates(typed["product_id"])
-    known = live_prices.so_far(cover, typed, rates)
-    assert known.price == shipped.price(cover)
+    known = live_prices.price_so_far(cover, typed, rates)
+    assert known.value == shipped.price(cover)
     assert known.reads == live_prices.reads(cover, typed["product_id"], rates)
     for name in known.reads:
         without = {key: value for key, value in typed.items() if key != name}
         if cover.request.model_fields[name].is_required():
-            assert live_prices.so_far(cover, without, rates).missing == {name}
+            assert live_prices.price_so_far(cover, without, rates).missing == {name}
 
 
 def test_a_plan_that_the_product_lacks_is_no_price() -> None:
     cover = insurer_g.COVERS[0]
     typed = fields.build_example(cover.request)
     bare = shipped.rates(typed["product_id"], meta={})
-    known = live_prices.so_far(cover, typed, bare)
-    assert known.price is None
+    known = live_prices.price_so_far(cover, typed, bare)
+    assert known.value is None
     assert [fault.field for fault in known.faults] == ["plan"]
 
 
@@ -230,6 +230,13 @@ def test_the_same_risk_is_not_sold_twice(page: AppTest, store: Store) -> None:
     follow(press(press(fill(page, insurer_a.THIRD_PARTY), "Review"), "Confirm and buy for ₦15,000.00"))
     at = follow(press(page, "Sell another"))
     assert not at.text_input(key=f"buy {insurer_a.THIRD_PARTY.key}.email").value
+    at.text_input(key=f"buy {insurer_a.THIRD_PARTY.key}.registration_number").set_value("lsd 123 ab").run()
+    with store.reading(Scope.system()) as session:
+        earlier = session.execute(sa.select(Policy.id)).scalar_one()
+    assert "Insured already until" in texts(at), "said beside the field while it is filled in"
+    assert f"/policy?id={earlier}" in texts(at)
+    at.text_input(key=f"buy {insurer_a.THIRD_PARTY.key}.registration_number").set_value("LSD-999ZZ").run()
+    assert "Insured already" not in texts(at)
     press(press(fill(page, insurer_a.THIRD_PARTY), "Review"), "Confirm and buy for ₦15,000.00")
     assert "already insured" in page.error[0].value
     with store.reading(Scope.system()) as session:

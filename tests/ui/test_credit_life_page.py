@@ -250,7 +250,9 @@ def test_a_probable_second_sale_of_the_same_loan_is_flagged(page: AppTest, store
     at = follow(press(follow(press(reviewed(page), "Confirm")), "Sell another"))
     at.text_input(key="amount").set_value("100000")
     at.number_input(key="tenure").set_value(12).run()
-    at = follow(press(reviewed(at), "Confirm"))
+    at = reviewed(at)
+    assert "has a policy for this already" in texts(press(at, "Change the details")), "said beside the loan's start"
+    at = follow(press(press(at, "Review"), "Confirm"))
     assert "second loan" in at.warning[0].value
     assert len(sold(store)) == 2
 

@@ -1,5 +1,6 @@
 """The duplicate guard: the same risk is sold once, and possible duplicates are flagged (contract S12)."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,7 +12,16 @@ from core import clock, seal
 from core.covers.cover import Cover, Term
 from core.errors import DuplicateRisk
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import InsuredRisk, Policy
+from core.store.schema.tables import Customer, InsuredRisk, Policy
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EarlierPolicy:
+    """A policy that stands in the way of another sale; its number may still be missing."""
+
+    id: UUID
+    number: str | None
+    expiration_at: datetime | None
 
 
 def lock_risk(
@@ -20,8 +30,7 @@ def lock_risk(
     """Lock a risk for this transaction and return its keyed hash; DuplicateRisk if it is already insured.
 
     Concurrent sales of one risk lock the same row: the second waits for the first and then sees its policy. The owner
-    is
-    given besides the session's scope, because staff and commands sell under a wider one.
+    is given besides the session's scope, because staff and commands sell under a wider one.
     """
     if risk is None:
         return None
@@ -92,6 +101,27 @@ def _build_insured_query(
         overlaps = sa.and_(ends > start_at, starts < end_at)
         query = query.where(sa.or_(ends.is_(None), overlaps))
     return query.order_by(col(Policy.created_at), col(Policy.id)).limit(1)
+
+
+def find_insured(session: ScopedSession, product_id: UUID, risk: str, term: Term | None) -> EarlierPolicy | None:
+    """Return the policy for which a sale of this risk would be refused; without a term, one that has not ended."""
+    start_at, end_at = (term.start_at, term.expiration_at) if term else (None, None)
+    query = _build_insured_query(product_id, seal.keyed_hash("risk", risk), start_at, end_at)
+    return _load_earlier(session, query)
+
+
+def find_twin(session: ScopedSession, duplicate_key: str, email: str) -> EarlierPolicy | None:
+    """Return the policy that a sale to the customer of this e-mail would be marked as a possible duplicate of."""
+    customer = sa.select(col(Customer.id)).where(col(Customer.email_key) == email.lower()).scalar_subquery()
+    query = sa.select(col(Policy.id), col(Policy.policy_number)).where(
+        col(Policy.customer_id) == customer, col(Policy.twin_key) == duplicate_key
+    )
+    return _load_earlier(session, query.order_by(col(Policy.created_at)).limit(1))
+
+
+def _load_earlier(session: ScopedSession, query: AnySelect) -> EarlierPolicy | None:
+    row = session.execute(query.add_columns(col(Policy.expiration_at))).first()
+    return None if row is None else EarlierPolicy(id=row.id, number=row.policy_number, expiration_at=row.expiration_at)
 
 
 def find_possible_duplicate(

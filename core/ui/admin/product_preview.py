@@ -28,10 +28,10 @@ def draw(key: str, cover: Cover[Any] | None, before: Named, after: Named) -> Non
         st.info("No endpoint sells this product, so there is no sale to price.", icon=":material/block:")
         return
     typed = _typed(key, cover, before[1])
-    told = [(name, tariff, live_prices.so_far(cover, typed, tariff.rates)) for name, tariff in (before, after)]
-    was = told[0][2].price
+    priced = [(name, tariff, live_prices.price_so_far(cover, typed, tariff.rates)) for name, tariff in (before, after)]
+    was = priced[0][2].value
     grid = st.grid(2, min_column_width=330, gap="small")
-    for name, tariff, known in told:
+    for name, tariff, known in priced:
         with grid.container(border=True, height="stretch"):
             _one(name, tariff, known, was)
 
@@ -70,9 +70,9 @@ def _begin(key: str, question: Question, sample: Any) -> None:  # noqa: ANN401 o
     st.session_state.setdefault(key, sample)
 
 
-def _one(name: str, tariff: Tariff, known: SoFar, was: Price | None) -> None:
+def _one(name: str, tariff: Tariff, known: SoFar[Price], was: Price | None) -> None:
     st.markdown(f"**{name}**")
-    price = known.price
+    price = known.value
     if price is None:
         _say_why(known)
         return
@@ -96,7 +96,7 @@ def _signed(change: Decimal) -> str:
     return f"{'+' if minor > 0 else ''}{words.naira(minor)}" if minor else "No change"
 
 
-def _say_why(known: SoFar) -> None:
+def _say_why(known: SoFar[Price]) -> None:
     if known.missing:
         missing = ", ".join(sorted(words.title(name).lower() for name in known.missing))
         st.caption(f"Still needed for the price: {words.plain(missing)}.")

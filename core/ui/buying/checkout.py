@@ -1,7 +1,7 @@
 """The checkout of a sale, for any cover: details, review, one confirmation, receipt."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
@@ -12,7 +12,7 @@ from core.covers.offers import Offer, offer
 from core.covers.request import Request
 from core.errors import InvalidInput, StateForbids
 from core.services.products.products import ProductForSale
-from core.ui.buying import known_customer, live_prices, prices, receipts, sale_drafts, selling
+from core.ui.buying import earlier_policies, known_customer, live_prices, prices, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
@@ -67,11 +67,13 @@ def _details(checkout: Checkout) -> None:
     sale_drafts.restore(form, cover, counter)
     form_keeper.watch(checkout.key)
     live = live_prices.reads(checkout.cover, str(product.id), product.rates).difference(checkout.given)
-    typed = forms.draw(form, live=live, before={"Customer": lambda: known_customer.draw(form, counter)})
+    watched = live | earlier_policies.list_watched(checkout.cover)
+    warned = replace(form, cautions=earlier_policies.find_warnings(form, checkout.cover, counter, product))
+    typed = forms.draw(warned, live=watched, before={"Customer": lambda: known_customer.draw(form, counter)})
     sale_drafts.store_draft(form, cover, counter, product.id, checkout.given)
     sale_drafts.draw_state(form, counter)
     # If the price was known before the details were asked for, the page already shows it.
-    known = live_prices.so_far(checkout.cover, typed, product.rates) if live or not checkout.given else None
+    known = live_prices.price_so_far(checkout.cover, typed, product.rates) if live or not checkout.given else None
     if live_prices.show(form, known, typed):
         _judge(checkout, typed)
         st.rerun()

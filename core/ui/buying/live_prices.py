@@ -1,8 +1,8 @@
 """The live price of a form that is still being filled in, calculated by the function used for sales."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
@@ -19,13 +19,16 @@ from core.ui.kit import form_keeper, words
 _MOST_NAMED = 5
 
 
+Found = TypeVar("Found")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SoFar:
-    """The price as far as known: `reads` are the fields that it depends on, `missing` those not yet filled in."""
+class SoFar(Generic[Found]):
+    """What can be worked out already: `reads` are the fields that it depends on, `missing` those not yet filled in."""
 
     reads: frozenset[str]
     missing: frozenset[str] = frozenset()
-    price: Price | None = None
+    value: Found | None = None
     faults: Sequence[FieldFault] = ()
 
 
@@ -43,14 +46,19 @@ class _Watched:
 
 def reads(cover: Cover[Any], product_id: str, rates: Rates) -> frozenset[str]:
     """Return the fields that the price of a product depends on, found by pricing its example."""
-    return so_far(cover, {"product_id": product_id}, rates).reads
+    return price_so_far(cover, {"product_id": product_id}, rates).reads
 
 
-def so_far(cover: Cover[Any], typed: Mapping[str, Any], rates: Rates) -> SoFar:
-    """Return the price of the typed values.
+def price_so_far(cover: Cover[Any], typed: Mapping[str, Any], rates: Rates) -> SoFar[Price]:
+    """Return the price of the typed values."""
+    return so_far(cover, typed, lambda request: cover.premium(request, rates))
 
-    Missing or invalid fields are filled from the example, so that the others can be priced; a price that depends on one
-    of them is left out.
+
+def so_far(cover: Cover[Any], typed: Mapping[str, Any], work_out: Callable[[Any], Found]) -> SoFar[Found]:
+    """Return what a function of a request makes of the typed values.
+
+    Missing or invalid fields are filled from the example, so that the others can be worked with; what depends on one of
+    them is left out.
     """
     given = {name: value for name, value in typed.items() if value is not None}
     wanting = _wanting(cover, given)
@@ -61,11 +69,11 @@ def so_far(cover: Cover[Any], typed: Mapping[str, Any], rates: Rates) -> SoFar:
     except InvalidInput:
         return SoFar(reads=frozenset())
     try:
-        price = cover.premium(watched, rates)
+        found = work_out(watched)
     except InvalidInput as error:
         return SoFar(reads=frozenset(watched.read), missing=wanting & watched.read, faults=error.faults)
     missing = wanting & watched.read
-    return SoFar(reads=frozenset(watched.read), missing=missing, price=None if missing else price)
+    return SoFar(reads=frozenset(watched.read), missing=missing, value=None if missing else found)
 
 
 def _wanting(cover: Cover[Any], given: Mapping[str, Any]) -> frozenset[str]:
@@ -76,18 +84,18 @@ def _wanting(cover: Cover[Any], given: Mapping[str, Any]) -> frozenset[str]:
     return frozenset()
 
 
-def show(form: Form, known: SoFar | None, typed: Mapping[str, Any]) -> bool:
+def show(form: Form, known: SoFar[Price] | None, typed: Mapping[str, Any]) -> bool:
     """Show the price with its steps below the form, and a bar that stays at the foot of the screen.
 
     The bar has the price, what is missing as links to its fields, and the button Review; returns True when that was
     pressed. `known` is None where the page shows the price already.
     """
-    if known is not None and known.price is not None and len(known.price.steps) > 1:
+    if known is not None and known.value is not None and len(known.value.steps) > 1:
         with st.container(border=True):
-            prices.show_steps(known.price.steps)
+            prices.show_steps(known.value.steps)
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         if known is not None:
-            st.metric("Price", words.naira_of(known.price.total if known.price else None), width="content")
+            st.metric("Price", words.naira_of(known.value.total if known.value else None), width="content")
         with st.container(gap="xxsmall", width="stretch"):
             if known is not None:
                 _say_what_is_needed(form, known)
@@ -115,9 +123,9 @@ def _link_missing(form: Form, typed: Mapping[str, Any]) -> None:
     form_keeper.link_fields(form.key, says, missing[:_MOST_NAMED])
 
 
-def _say_what_is_needed(form: Form, known: SoFar) -> None:
-    if known.price is not None:
-        st.caption(f"{words.plain(known.price.steps[-1].label)}: {words.plain(known.price.steps[-1].working)}.")
+def _say_what_is_needed(form: Form, known: SoFar[Price]) -> None:
+    if known.value is not None:
+        st.caption(f"{words.plain(known.value.steps[-1].label)}: {words.plain(known.value.steps[-1].working)}.")
     if known.missing:
         needed = [question.label for question in form.questions if question.name in known.missing]
         st.caption(f"Still needed for the price: {words.plain(', '.join(needed))}.")

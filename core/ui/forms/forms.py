@@ -46,7 +46,7 @@ class Form:
     """One form on a screen; fields in `given` are already answered and not asked again.
 
     `needed` are fields that are optional in the model but required by other typed values; `cautions` are warnings
-    beside fields whose values are valid but unusual.
+    in Markdown beside fields whose values are valid but unusual.
     """
 
     key: str
@@ -92,7 +92,7 @@ def draw(
                 typed[question.name] = _ask_one(form, question, typed, reruns=question.name in awaited)
                 _say(_current(faults, question, typed), question)
                 if question.name in form.cautions:
-                    st.markdown(f":small[:orange[:material/warning: {words.plain(form.cautions[question.name])}]]")
+                    st.markdown(f":small[:orange[:material/warning: {form.cautions[question.name]}]]")
     return typed
 
 
