@@ -51,7 +51,7 @@ def results(page: Page[OpenSubmission], premium_minor: int) -> None:
 
 
 person = frame.require("operations")
-awaiting_view.follow_retry()
+awaiting_view.follow()
 frame.page_header("Awaiting insurer", "Policies that their insurer has not taken or answered yet, and why.")
 resends.show_result()
 with reading(frame.scope()) as session:

@@ -120,8 +120,8 @@ def lists(at: AppTest) -> list[pd.DataFrame]:
 def _frame(payload: dict[str, Any]) -> pd.DataFrame:
     cells = [[cell if isinstance(cell, str) else cell[0] for cell in row["cells"]] for row in payload["rows"]]
     shown = pd.DataFrame(cells, columns=[column["label"] for column in payload["columns"]], dtype="str")
-    if payload["act"]:
-        shown[payload["act"]] = [payload["act"] if row["acts"] else "" for row in payload["rows"]]
+    if payload["acts"]:
+        shown["Act"] = [row["act"] for row in payload["rows"]]
     return shown
 
 

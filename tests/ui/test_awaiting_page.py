@@ -70,12 +70,12 @@ def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, 
     assert f"waiting · {words.naira(premium)} of premium" in texts(at)
     narrowed = texts(open_page(screen, state="dead"))
     assert f"waiting · {words.naira_of(aside.price.total)} of premium" in narrowed
-    assert sorted(shown["State"]) == ["Set aside: needs you", "Tell the insurer by hand"]
+    assert sorted(shown["State"]) == [f"Set aside: needs you. {REFUSAL}", "Tell the insurer by hand"]
     assert "Connection" not in shown, "it is said with the state, which it could contradict"
     assert len(rows(open_page(screen, connection="none"))) == list(shown["State"]).count("Tell the insurer by hand")
-    assert REFUSAL in list(shown["Last answer"])
+    assert "Last answer" not in shown, "it is said with the state too"
     assert all(each.endswith(" left") for each in shown["Target"])
-    assert list(shown.sort_values("State")["Retry"]) == ["Retry", ""]
+    assert list(shown.sort_values("State")["Act"]) == ["Send now", "Told by hand"]
     assert "**2** policies waiting" in texts(at)
     assert "**0** queued · **1** set aside" in texts(at)
     assert "**1** queued · **0** set aside" in texts(at)
@@ -91,6 +91,28 @@ def test_a_row_is_retried_and_opened_by_its_buttons(screen: Screen, store: Store
     follow(at, row_links(at)[0])
     assert "Policy awaiting its number" in at.title[0].value
     assert "Back to awaiting insurer" in [link.proto.label for link in at.get("page_link")]
+
+
+def test_what_a_row_offers_without_a_connection_is_what_is_to_be_done(
+    screen: Screen, store: Store, partner: Partner
+) -> None:
+    active, pending = (
+        sell(store, partner, cover, is_live=True) for cover in (insurer_d.COVERS[0], insurer_a.COMPREHENSIVE)
+    )
+    shown = rows(open_page(screen))
+    assert dict(zip(shown["State"], shown["Act"], strict=True)) == {
+        "Tell the insurer by hand": "Told by hand",
+        "Ask the insurer, then activate it": "Activate",
+    }
+    at = open_page(screen)
+    at.session_state["awaiting_act"] = pending.policy_id
+    at = follow(at.run())
+    assert at.query_params["id"] == str(pending.policy_id)
+    assert "What will happen" in texts(at), "its activation is open"
+    at = open_page(screen)
+    at.session_state["awaiting_act"] = active.policy_id
+    assert "noted as reported to its insurer" in texts(at.run())
+    assert list(rows(at)["Act"]) == ["Activate"]
 
 
 def test_ticked_policies_are_sent_again_together(screen: Screen, store: Store, partner: Partner, aside: Sale) -> None:

@@ -203,7 +203,7 @@ def test_what_cannot_be_renewed_today_has_no_button_and_says_why(
         ended_on = clock.to_lagos_day(session.get_one(Policy, monthly).expiration_at or clock.now())
     table = lists(open_page(screen, DUE, bucket="month", show="note"))[0]
     opens_on = clock.add_days(ended_on, -15)
-    assert list(zip(table["Renew"], table["Not today, because"], strict=True)) == [
+    assert list(zip(table["Act"], table["Not today, because"], strict=True)) == [
         ("Renew", "–"),
         ("", f"This policy can be renewed from {words.day(opens_on)}"),
     ]

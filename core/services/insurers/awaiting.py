@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.dimensions import Choices
+from core.services.dimensions import Choices, load_choices
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers import owners
 from core.services.insurers.filter import ANSWERED_WITHIN, TOLD_WITHIN, SubmissionFilter
@@ -19,11 +19,12 @@ from core.services.policies import states as policy_states
 from core.settings import settings
 from core.states.policies import PolicyStage
 from core.states.submissions import OPEN, AnswerStatus, SubmissionState
-from core.store.access import ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import InsurerConnection, Policy, Provider, Submission
 
 Situation = Literal["Queued", "Being sent", "Deciding", "Trying again", "Set aside", "Not connected"]
 Health = Literal["Delegated", "Not used yet", "Working", "Failing", "Paused", "Checking"]
+NextAct = Literal["tell", "activate", "send"]
 EVERYTHING = SubmissionFilter()
 Order = Literal["oldest", "newest", "next", "next-back", "tries", "tries-back"]
 _CREATED_AT = col(Submission.created_at)
@@ -58,6 +59,14 @@ class OpenSubmission:
     retryable: bool
     due_at: datetime
     owner: str | None = None
+
+    @property
+    def next_act(self) -> NextAct | None:
+        """What somebody of operations does with it next; None while it is being sent or waits for its insurer."""
+        if self.connection == "Delegated":
+            return "tell" if self.stage != PolicyStage.PENDING else "activate"
+        waits = self.situation in ("Being sent", "Deciding", "Queued")
+        return None if waits and self.connection in ("Working", "Not used yet") else "send" if self.retryable else None
 
     @property
     def is_overdue(self) -> bool:
@@ -98,14 +107,25 @@ def list_open(
     conditions = [col(Submission.state).in_(OPEN), *criteria.conditions(Submission)]
     total = session.execute(sa.select(sa.func.count()).select_from(Submission).where(*conditions)).scalar_one()
     query = sa.select(Submission).where(*conditions).order_by(*ORDERS[order])
-    submissions = list(session.execute(query.limit(paging.limit).offset(paging.offset)).scalars())
+    return Page(_load(session, names, query.limit(paging.limit).offset(paging.offset)), total)
+
+
+def get_next_act(session: ScopedSession, policy_id: UUID) -> NextAct | None:
+    """Return what is to be done next with a policy that waits; None for nothing, or if it does not wait any more."""
+    query = sa.select(Submission).where(col(Submission.state).in_(OPEN), col(Submission.policy_id) == policy_id)
+    rows = _load(session, load_choices(session), query)
+    return rows[0].next_act if rows else None
+
+
+def _load(session: ScopedSession, names: Choices, query: AnySelect) -> list[OpenSubmission]:
+    submissions = list(session.execute(query).scalars())
     policy_query = sa.select(*(col(getattr(Policy, name)) for name in _POLICY_COLUMNS)).where(
         col(Policy.id).in_([row.policy_id for row in submissions])
     )
     policies = {row.id: row for row in session.execute(policy_query)}
     healths, owners_by_policy = _load_healths(session), owners.load_names(session, list(policies))
     rows = [_build_row(row, policies[row.policy_id], names, healths[row.provider_id]) for row in submissions]
-    return Page([replace(row, owner=owners_by_policy.get(row.id)) for row in rows], total)
+    return [replace(row, owner=owners_by_policy.get(row.id)) for row in rows]
 
 
 def sum_premium(session: ScopedSession, criteria: SubmissionFilter = EVERYTHING) -> int:

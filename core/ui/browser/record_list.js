@@ -65,7 +65,7 @@ function table(data, picked) {
     head.lastChild.append(all);
   }
   head.append(...data.columns.map(header));
-  if (data.act) head.append(element("th", "act"));
+  if (data.acts) head.append(element("th", "act"));
   const rows = made.createTBody();
   for (const row of data.rows) {
     const line = rows.insertRow();
@@ -77,18 +77,18 @@ function table(data, picked) {
       line.classList.toggle("picked", picked.has(row.key));
     }
     line.append(...data.columns.map((column, place) => body(column, row.cells[place], row, place === 0)));
-    if (data.act) line.append(actOf(data.act, row));
+    if (data.acts) line.append(actOf(row));
   }
   return made;
 }
 
-function actOf(label, row) {
+function actOf(row) {
   const cell = element("td", "act");
-  if (row.acts) {
-    const button = element("button", "", label);
+  if (row.act) {
+    const button = element("button", "", row.act);
     button.type = "button";
     button.dataset.focus = `act ${row.key}`;
-    button.setAttribute("aria-label", `${label} ${row.name}`);
+    button.setAttribute("aria-label", `${row.act} ${row.name}`);
     cell.append(button);
   }
   return cell;

@@ -3,8 +3,8 @@
 It is a custom Streamlit component (`browser/record_list.js`), mounted with a payload of plain values:
 
     columns: name, label, classes, width, says, href (the same URL in another order) and sorted (aria-sort)
-    rows:    key, href, name (for screen readers), acts (has the button), cells (text, or text and colour)
-    act:     label of the button in a row · choosing, chosen, mark: can rows be ticked, which are, version of the rows
+    rows:    key, href, name (for screen readers), act (label of its button), cells (text, or text and colour)
+    acts:    a row has a button · choosing, chosen, mark: can rows be ticked, which are, version of the rows
 
 The payload is built by `core.ui.lists.tables` only.
 """

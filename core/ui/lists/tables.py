@@ -36,8 +36,8 @@ HOME = ""
 class Table(Generic[Row]):
     """Declaration of a table: its columns, its sort orders (the first is the default), the page that a row opens.
 
-    `narrow` names the columns that remain on narrow screens. `act` is the label of a button in each row for which
-    `may_act` is true; `get_clicked_row` returns its row. `home` is the table's page and the label of
+    `narrow` names the columns that remain on narrow screens. `act` returns the label of the button in a row, "" for
+    none; `get_clicked_row` returns its row. `home` is the table's page and the label of
     the link back to it, needed where a record's page can be reached from several tables. `query` returns the query
     parameters of a row's link.
     """
@@ -48,8 +48,7 @@ class Table(Generic[Row]):
     orders: Mapping[str, str] = field(default_factory=dict)
     opens: str | None = None
     narrow: tuple[str, ...] = ()
-    act: str | None = None
-    may_act: Callable[[Row], bool] = lambda _: True
+    act: Callable[[Row], str] | None = None
     home: tuple[str, str] | None = None
     key: Callable[[Row], UUID | str] = lambda row: row.id  # type: ignore[attr-defined]
     query: Callable[[UUID | str], Mapping[str, str | Sequence[str]]] = lambda key: {"id": str(key)}
@@ -173,8 +172,8 @@ def _payload(
         head = columns.head(name, column, is_first=place == 0, is_less=name not in narrow)
         heads.append(head | (_sorting(table, column) if sortable else {}))
     lines = [_line(table, row, shown) for row in rows]
-    act = table.act if any(line["acts"] for line in lines) else None
-    return {"alt": alt, "columns": heads, "rows": lines, "act": act, "keys": [line["key"] for line in lines]}
+    acts = any(line["act"] for line in lines)
+    return {"alt": alt, "columns": heads, "rows": lines, "acts": acts, "keys": [line["key"] for line in lines]}
 
 
 def _line(table: Table[Row], row: Row, shown: Sequence[Column[Row]]) -> dict[str, Any]:
@@ -184,7 +183,7 @@ def _line(table: Table[Row], row: Row, shown: Sequence[Column[Row]]) -> dict[str
         "key": str(key),
         "href": None if table.opens is None else frame.link(table.opens, **table.query(key)),
         "name": ", ".join(text for text in texts[:3] if text != columns.NOTHING),
-        "acts": bool(table.act and table.may_act(row)),
+        "act": table.act(row) if table.act else "",
         "cells": cells,
     }
 

@@ -19,10 +19,11 @@ _LABELS = {"policy_number": "Policy number", "start_on": "Cover starts", "expira
 
 def draw_fields(hand: Hand) -> None:
     """Draw the fields for the insurer's answer, then the preview."""
-    said = st.segmented_control(
+    proposed = _propose(hand)
+    answer = st.segmented_control(
         "What did the insurer say?", [_NOTHING, _ACCEPTED], default=_NOTHING, required=True, key=_SAID
     )
-    if said == _ACCEPTED:
+    if answer == _ACCEPTED:
         st.text_input(
             "How do you know?",
             key=_WORD,
@@ -31,11 +32,15 @@ def draw_fields(hand: Hand) -> None:
             autocomplete="off",
         )
         attempts.blame(PLACE, "insurer_accepted")
-    st.text_input("Policy number (optional)", key=_NUMBER, autocomplete="off")
+    number = f"{proposed.policy_number}, unless you type another" if proposed else None
+    st.text_input("Policy number", key=_NUMBER, autocomplete="off", placeholder=number)
     attempts.blame(PLACE, "policy_number")
-    for label, key, name in (("Cover starts", _START, "start_on"), ("Cover ends", _END, "expiration_on")):
+    for label, key, name, day in (
+        ("Cover starts", _START, "start_on", proposed and proposed.start_at),
+        ("Cover ends", _END, "expiration_on", proposed and proposed.expiration_at),
+    ):
         st.date_input(
-            f"{label} (optional)",
+            f"{label}: {words.day(day)}, unless you choose another day" if day else label,
             value=None,
             key=key,
             min_value=clock.add_months(clock.today(), -_FARTHEST_MONTHS),
@@ -44,11 +49,20 @@ def draw_fields(hand: Hand) -> None:
         )
         attempts.blame(PLACE, name)
     would = _shown(hand)
-    act = "Issue by hand" if said == _NOTHING else "Activate the policy"
+    act = "Issue by hand" if answer == _NOTHING else "Activate the policy"
     confirm(
         f"{act}, {_back(would)}" if would and would.days_back else act,
         lambda hand: page_actions.activate(hand, _form(), expected=would),
     )
+
+
+def _propose(hand: Hand) -> Activation | None:
+    """Return what an activation without further input would set; None where the days have to be chosen."""
+    nothing = ActivationForm(insurer_accepted=False, policy_number="", start_on=None, expiration_on=None)
+    try:
+        return page_actions.activation(hand, nothing)
+    except InvalidInput:
+        return None
 
 
 def _form() -> ActivationForm:

@@ -7,10 +7,13 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock
-from core.services.insurers import owners, resending
-from core.services.insurers.awaiting import InsurerHealth, OpenSubmission, Order
+from core.services.insurers import awaiting, owners, resending
+from core.services.insurers.awaiting import InsurerHealth, NextAct, OpenSubmission, Order
 from core.services.insurers.filter import NOBODY, SubmissionFilter
 from core.services.people.staff import Person
+from core.states.policies import PolicyStage
+from core.store.access import reading
+from core.ui.frame import frame, page_links
 from core.ui.kit import words
 from core.ui.lists import columns, filter_bar, filter_chips, saved_views, tables
 from core.ui.lists.columns import Column
@@ -50,10 +53,19 @@ def _names(insurers: Sequence[InsurerHealth]) -> Names:
     return {"provider": {insurer.id: insurer.name for insurer in insurers}}
 
 
-def follow_retry() -> None:
-    """Resend the policy whose button was just clicked."""
-    if policy_id := tables.get_clicked_row(WAITING):
+def follow() -> None:
+    """Do what the button of a row offers, as it was drawn: send it, note that the insurer was told, or activate it."""
+    policy_id = tables.get_clicked_row(WAITING)
+    if policy_id is None:
+        return
+    with reading(frame.scope()) as session:
+        act = awaiting.get_next_act(session, policy_id)
+    if act == "send":
         resends.one(policy_id)
+    elif act == "tell":
+        resends.report_by_hand(policy_id)
+    elif act == "activate":
+        page_links.go("policies/policy.py", id=str(policy_id), do="activate")
 
 
 def bulk(picked: Sequence[OpenSubmission], people: People, person: Person) -> None:
@@ -112,31 +124,36 @@ def _target(row: OpenSubmission) -> str:
 
 
 def _standing(row: OpenSubmission) -> str:
-    """Return in one sentence how a policy stands with its insurer, so that no two columns contradict each other."""
+    """Return in one sentence how a policy stands with its insurer: the only place that says it in the row."""
+    why = f": {row.last_error}" if row.last_error else ""
     tries = f"{row.attempts} {'try' if row.attempts == 1 else 'tries'}"
+    later = f", next {clock.format_lagos(row.next_try_at, '%H:%M')}" if row.next_try_at else ""
     if row.connection == "Delegated":
-        return "Tell the insurer by hand"
+        return "Tell the insurer by hand" if row.stage != PolicyStage.PENDING else "Ask the insurer, then activate it"
     if row.situation == "Set aside":
-        return "Set aside: needs you"
+        return ". ".join(filter(None, ("Set aside: needs you", row.last_error)))
     if row.situation == "Being sent":
         return f"Being sent, try {row.attempts}"
-    if row.connection in ("Failing", "Paused"):
-        return f"Connection {row.connection.lower()}, {tries}"
-    later = f", next try {words.moment(row.next_try_at)}" if row.next_try_at else ""
-    return f"{row.situation}{later}"
+    if row.connection in ("Failing", "Paused", "Checking"):
+        return f"Connection failing{why}, {tries}{later}"
+    if row.situation == "Trying again":
+        return f"Not taken yet{why}, {tries}{later}"
+    return f"{'The insurer decides' if row.situation == 'Deciding' else 'To be sent'}{later}"
+
+
+_ACTS: Mapping[NextAct, str] = {"tell": "Told by hand", "activate": "Activate", "send": "Send now"}
 
 
 WAITING: Table[OpenSubmission] = Table(
     name="awaiting",
     noun=("policy", "policies"),
     opens="policies/policy.py",
-    act="Retry",
-    may_act=lambda row: row.retryable,
+    act=lambda row: _ACTS[row.next_act] if row.next_act else "",
     home=(PAGE, "Back to awaiting insurer"),
     narrow=("holder", "state", "target", "insurer"),
     orders={str(order): title for order, title in ORDERS.items()},
     columns={
-        "state": Column("State", _standing, 240, colour=lambda row: words.colour(row.situation)),
+        "state": Column("State", _standing, 330, colour=lambda row: words.colour(row.situation)),
         "age": columns.text(
             "Waiting", lambda row: insurer_health.age(row.created_at), sorts=("oldest", "newest"), right=True
         ),
@@ -147,12 +164,11 @@ WAITING: Table[OpenSubmission] = Table(
             says="A connected insurer is to answer within a day; any other one is to be told within seven.",
             colour=lambda row: "red" if row.is_overdue else "gray",
         ),
-        "connection": columns.state("Connection", lambda row: row.connection, usual=False),
         "owner": columns.text("Owner", lambda row: row.owner, 110),
         "holder": columns.text("Customer", lambda row: row.holder, 125),
         "insurer": columns.text("Insurer", lambda row: row.provider, 165),
-        "said": columns.text("Last answer", lambda row: row.last_error, 230),
-        "attempts": columns.number("Tries", lambda row: row.attempts, sorts=("tries", "tries-back")),
+        "said": columns.text("Last answer", lambda row: row.last_error, 230, usual=False),
+        "attempts": columns.number("Tries", lambda row: row.attempts, usual=False, sorts=("tries", "tries-back")),
         "next": columns.moment("Next try", lambda row: row.next_try_at, usual=False, sorts=("next", "next-back")),
         "cover": columns.state("Cover", lambda row: row.stage),
         "product": columns.text("Product", lambda row: row.product, 160, usual=False),

@@ -8,8 +8,9 @@ from uuid import UUID
 import streamlit as st
 
 from core.covers.cover import Price
-from core.errors import NotFound, StateForbids
+from core.errors import CoverdeskError, InvalidInput, NotFound, StateForbids
 from core.services.people.staff import Person
+from core.services.policies import changes as policy_changes
 from core.services.policies.states import PolicyState
 from core.services.views import policy as policy_view
 from core.services.views.policy import PolicyDetail
@@ -38,7 +39,7 @@ class _Face:
 
 def buttons(policy: PolicyDetail, person: Person) -> None:
     """Draw a button for each action that is possible now; Renew explains why it is not."""
-    refused = {PolicyAction.RENEW: policy.not_renewable}
+    refused = {action: _find_obstacle(action, policy) for action in policy.state.actions}
     with st.container(horizontal=True, gap="xsmall", width="content"):
         for action in policy.state.actions:
             st.button(
@@ -53,8 +54,28 @@ def buttons(policy: PolicyDetail, person: Person) -> None:
             )
 
 
-def run(policy: PolicyDetail) -> None:
-    """Show the success message, and draw the open dialog of this policy."""
+def _find_obstacle(action: PolicyAction, policy: PolicyDetail) -> str | None:
+    """Return why an action that the state allows would be refused, so that it is said before its dialog is opened."""
+    if action not in policy.state.actions:
+        return "Its state does not allow this"
+    if action is PolicyAction.RENEW:
+        return policy.not_renewable
+    if action is PolicyAction.ACTIVATE:
+        try:
+            with reading(frame.scope()) as session:
+                policy_changes.preview_activation(session, policy.id)
+        except InvalidInput:
+            return None  # Other days can be chosen in the dialog, which says so.
+        except CoverdeskError as error:
+            return str(error)
+    return None
+
+
+def run(policy: PolicyDetail, person: Person) -> None:
+    """Show the success message, and draw the open dialog of this policy; an address may open the activation."""
+    if st.query_params.get("do") == PolicyAction.ACTIVATE and not _find_obstacle(PolicyAction.ACTIVATE, policy):
+        del st.query_params["do"]
+        policy_attempts.begin(PolicyAction.ACTIVATE, policy, person)
     if done := attempts.take_message(PLACE):
         st.success(words.plain(done), icon=":material/check_circle:")
     attempt = policy_attempts.current()
