@@ -193,6 +193,12 @@ def _check_letters(value: str) -> str:
     return value
 
 
+def _check_capacity(value: str) -> str:
+    if re.fullmatch(r"[0-9]", value.strip()) or not value.strip(" 0.,"):
+        raise fault("must be litres with a decimal, such as 1.8, or cubic centimetres, such as 1800")
+    return value
+
+
 def _parse_day(value: object) -> Any:
     if isinstance(value, str) and re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(T.{1,32})?", value.strip()):
         try:
@@ -240,6 +246,7 @@ def _year_to_text(value: object) -> Any:
 
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
+EngineCapacity = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_check_capacity)]
 LongText = Annotated[str, Field(min_length=1, max_length=2000)]
 Name = Annotated[str, Field(min_length=2, max_length=100), AfterValidator(_check_letters)]
 Address = Annotated[str, Field(min_length=6, max_length=300)]

@@ -64,4 +64,5 @@ else:
     checkout.run(sale)
 # Last, so that it has what the form has just stored.
 with unfinished:
-    draft_list.draw(person, sellers, {cover.key for cover in COVERS}, is_open=sale is None)
+    held = sale_drafts.get_held(sale.form, sale.counter) if sale else None
+    draft_list.draw(person, sellers, {cover.key for cover in COVERS}, but=held, is_open=sale is None)

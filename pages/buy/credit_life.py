@@ -11,7 +11,7 @@ from core.services.distributors import distributors
 from core.services.distributors.distributors import DistributorName
 from core.services.products.products import ProductForSale
 from core.store.access import reading
-from core.ui.buying import checkout, draft_list, receipts, selling
+from core.ui.buying import checkout, draft_list, receipts, sale_drafts, selling
 from core.ui.buying.checkout import Checkout
 from core.ui.buying.price_curves import Figures, basis_of
 from core.ui.buying.price_panel import DETAILS, SELLER, STEP, ask_figures, show_curve, show_price, summary
@@ -47,7 +47,7 @@ def explore(sellers: Sequence[DistributorName]) -> None:
     show_curve(loan.product, loan.figures)
 
 
-def buy(sellers: Sequence[DistributorName]) -> None:
+def buy(sellers: Sequence[DistributorName]) -> Checkout:
     with st.container(border=True):
         line = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
         # The figures stay on the page, locked, so that they keep their widget state and their place in the URL.
@@ -65,17 +65,17 @@ def buy(sellers: Sequence[DistributorName]) -> None:
     }
     counter = counter_of(loan.distributor)
     query = {SELLER: loan.distributor.name, "plan": loan.product.name}
-    checkout.run(
-        Checkout(
-            key=KEY,
-            page="buy/credit_life.py",
-            query=query,
-            cover=CREDIT_LIFE,
-            product=loan.product,
-            counter=counter,
-            given=given,
-        )
+    sale = Checkout(
+        key=KEY,
+        page="buy/credit_life.py",
+        query=query,
+        cover=CREDIT_LIFE,
+        product=loan.product,
+        counter=counter,
+        given=given,
     )
+    checkout.run(sale)
+    return sale
 
 
 def begin() -> None:
@@ -117,13 +117,14 @@ receipts.follow()
 with reading(frame.scope()) as session:
     sellers = distributors.list_active(session)
 step = st.query_params.get(STEP)
-unfinished = st.container()
+unfinished, held = st.container(), None
 if not sellers:
     selling.show(person)
 elif step == DETAILS:
-    buy(sellers)
+    sale = buy(sellers)
+    held = sale_drafts.get_held(sale.form, sale.counter)
 else:
     explore(sellers)
 # Last, so that it has what the form has just stored.
 with unfinished:
-    draft_list.draw(person, sellers, {CREDIT_LIFE.key}, is_open=step != DETAILS)
+    draft_list.draw(person, sellers, {CREDIT_LIFE.key}, but=held, is_open=step != DETAILS)

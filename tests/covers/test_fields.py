@@ -30,6 +30,7 @@ class Sample(Request):
     day: fields.Day | None = None
     born: fields.BirthDate | None = None
     year: fields.Year | None = None
+    engine: fields.EngineCapacity | None = None
     several: Annotated[list[Annotated[str, fields.one_of("one", "two")]], Field(max_length=3)] | None = None
 
 
@@ -239,3 +240,20 @@ def test_marks_are_found_inside_optionals_and_lists() -> None:
 def test_every_usual_name_of_a_country_means_one_of_the_list() -> None:
     usual = reference._read_json("country_names")
     assert {reference.find_country(name) for name in usual} <= set(reference.countries())
+
+
+@every_case(
+    ("typed", "is_taken"),
+    [
+        ("1", False),
+        (" 2 ", False),
+        ("0", False),
+        ("0.0", False),
+        ("1.0", True),
+        ("2.4L", True),
+        ("1800", True),
+        ("V6", True),
+    ],
+)
+def test_an_engine_is_litres_with_a_decimal_or_cubic_centimetres(typed: str, is_taken: bool) -> None:
+    assert (refusal("engine", typed) is None) is is_taken

@@ -21,7 +21,7 @@ class AutoRequest(vehicles.ListedVehicle):
     engine_number: fields.Text = Field(examples=["2AZ7654321"])
     chassis_number: fields.Text = Field(examples=["JTDBT923771234567"])
     year_of_manufacture: fields.Year = Field(examples=["2019"])
-    engine_capacity: fields.Text = Field(examples=["2.4"])
+    engine_capacity: fields.EngineCapacity = Field(examples=["2.4"])
     first_name: fields.Name = Field(examples=["Amaka"])
     last_name: fields.Name = Field(examples=["Eze"])
     email: fields.Email = Field(examples=["amaka.eze@example.com"])

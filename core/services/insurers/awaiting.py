@@ -62,7 +62,7 @@ class OpenSubmission:
 
     @property
     def next_act(self) -> NextAct | None:
-        """What somebody of operations does with it next; None while it is being sent or waits for its insurer."""
+        """The act that operations owes it next; None while it is being sent or waits for its insurer."""
         if self.connection == "Delegated":
             return "tell" if self.stage != PolicyStage.PENDING else "activate"
         waits = self.situation in ("Being sent", "Deciding", "Queued")

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from typing import Final
+from uuid import UUID
 
 import streamlit as st
 
@@ -21,12 +22,15 @@ _MOST_IN_SIGHT: Final = 5
 _HEIGHT: Final = 300
 
 
-def draw(person: Person, sellers: Collection[DistributorName], covers: Collection[str], *, is_open: bool) -> None:
+def draw(
+    person: Person, sellers: Collection[DistributorName], covers: Collection[str], *, but: UUID | None, is_open: bool
+) -> None:
     """Draw the drafts of these covers, given by key; `sellers` are the distributors that can be sold for.
 
-    `is_open` shows them at once, where nothing else is in progress.
+    The one that is being typed, `but`, is left out. `is_open` shows them at once, where nothing else is in progress.
     """
-    found = [draft for draft in sale_drafts.list_mine(frame.mode(), person) if draft.cover in covers]
+    mine = sale_drafts.list_mine(frame.mode(), person)
+    found = [draft for draft in mine if draft.cover in covers and draft.id != but]
     if not found:
         return
     noun = "unfinished sale" if len(found) == 1 else "unfinished sales"

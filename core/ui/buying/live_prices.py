@@ -15,16 +15,12 @@ from core.ui.forms import forms
 from core.ui.forms.forms import Form
 from core.ui.kit import form_keeper, words
 
-# Names of missing fields in the bar.
-_MOST_NAMED = 5
-
-
 Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SoFar(Generic[Found]):
-    """What can be worked out already: `reads` are the fields that it depends on, `missing` those not yet filled in."""
+    """A result as far as it can be worked out already: `reads` are the fields that it depends on, `missing` those not yet filled in."""
 
     reads: frozenset[str]
     missing: frozenset[str] = frozenset()
@@ -115,12 +111,10 @@ def show(form: Form, known: SoFar[Price] | None, typed: Mapping[str, Any]) -> bo
 
 def _link_missing(form: Form, typed: Mapping[str, Any]) -> None:
     missing = forms.find_missing(form, typed)
-    more = len(missing) - _MOST_NAMED
     if not missing:
         st.caption(":material/check: Everything that is needed is filled in.")
         return
-    says = "Still to fill in:" if more <= 0 else f"Still to fill in ({len(missing)}):"
-    form_keeper.link_fields(form.key, says, missing[:_MOST_NAMED])
+    form_keeper.link_fields(form.key, f"Still to fill in ({len(missing)}):", missing)
 
 
 def _say_what_is_needed(form: Form, known: SoFar[Price]) -> None:

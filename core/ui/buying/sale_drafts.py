@@ -54,7 +54,7 @@ def restore(form: Form, cover: str, counter: Counter) -> None:
     named = st.query_params.get(DRAFT)
     mine = list_mine(counter.is_live, counter.person) if named else ()
     found = next((draft for draft in mine if str(draft.id) == named), None)
-    held, is_typed = _held(form, counter), bool(_typed(form))
+    held, is_typed = get_held(form, counter), bool(_typed(form))
     if found is not None and found.cover == cover:
         if found.id != held or not is_typed:
             forms.clear(form)
@@ -71,7 +71,7 @@ def store_draft(form: Form, cover: str, counter: Counter, product_id: UUID, give
     if not typed:
         return
     draft = Draft(
-        id=_held(form, counter) or ids.new(),
+        id=get_held(form, counter) or ids.new(),
         cover=cover,
         distributor_id=counter.distributor_id,
         product_id=product_id,
@@ -79,16 +79,16 @@ def store_draft(form: Form, cover: str, counter: Counter, product_id: UUID, give
         given={name: str(value) if isinstance(value, Decimal) else value for name, value in given.items()},
         updated_at=clock.now(),
     )
-    if _held(form, counter) is None or st.session_state.get(f"{form.key}.kept_draft") != _mark(draft):
+    if get_held(form, counter) is None or st.session_state.get(f"{form.key}.kept_draft") != _mark(draft):
         with writing(Scope.system()) as session:
             drafts.keep_draft(session, draft, is_live=counter.is_live, by=counter.person)
         _hold(form, draft, counter)
-    page_links.put_in_address(DRAFT, str(_held(form, counter)))
+    page_links.put_in_address(DRAFT, str(get_held(form, counter)))
 
 
 def discard(form: Form, counter: Counter) -> None:
     """Delete the draft that the form holds, and clear the form."""
-    if (held := _held(form, counter)) is not None:
+    if (held := get_held(form, counter)) is not None:
         delete(held, counter.person)
     forms.clear(form)
 
@@ -114,7 +114,7 @@ def let_go(form: Form) -> None:
 
 def draw_state(form: Form, counter: Counter) -> None:
     """Draw the line that says since when the form is kept, with the buttons that discard it or begin another."""
-    held = _held(form, counter)
+    held = get_held(form, counter)
     found = next((draft for draft in list_mine(counter.is_live, counter.person) if draft.id == held), None)
     if found is None:
         return
@@ -159,7 +159,7 @@ def _mark(draft: Draft) -> str:
     return f"{draft.distributor_id} {draft.product_id} {draft.given} {sorted(map(repr, draft.values.items()))}"
 
 
-def _held(form: Form, counter: Counter) -> UUID | None:
+def get_held(form: Form, counter: Counter) -> UUID | None:
     """Return the draft that the form holds; what is typed on in the other mode is another one."""
     held: tuple[UUID, bool] | None = st.session_state.get(_pointer(form))
     return held[0] if held and held[1] == counter.is_live else None

@@ -76,7 +76,7 @@ class Counter:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Receipt:
-    """What was sold, stored with the form's token and returned again for the same token."""
+    """A sale, stored with the form's token and returned again for the same token."""
 
     policy_id: str
     purchase_id: str
