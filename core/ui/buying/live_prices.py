@@ -20,7 +20,7 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SoFar(Generic[Found]):
-    """A result as far as it can be worked out already: `reads` are the fields that it depends on, `missing` those not yet filled in."""
+    """A result as far as it is known: `reads` are the fields that it depends on, `missing` those not yet filled in."""
 
     reads: frozenset[str]
     missing: frozenset[str] = frozenset()
