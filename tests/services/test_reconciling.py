@@ -267,17 +267,19 @@ def test_a_mapping_that_was_used_last_is_offered_only_for_a_file_that_it_suits()
 
 
 def test_a_row_without_a_number_is_not_checked_and_a_row_of_totals_is_none() -> None:
-    lines = ["Policy No,Net", "A/1,100.00", ",50.00", "B/2,25.00", ",175.00", "Total,175.00", "Signed by Ada,"]
+    sold = ["A/1,100.00", ",50.00", ",50.00", "B/2,25.00"]
+    lines = ["Policy No,Net", *sold, ",225.00", "Total,225.00", "Signed by Ada,"]
     file = table_files.read("a.csv", "\n".join(lines).encode())
     columns = {"policy_number": "Policy No", "amount": "Net"}
-    with pytest.raises(InvalidInput, match="row 7 has no amount"):
+    with pytest.raises(InvalidInput, match="row 8 has no amount"):
         file_rows.read_entries(file, "insurer", columns)
-    kept = [*lines[:4], ",", *lines[4:6]]
-    for rows in (kept, lines[:5], [*lines[:4], lines[5]]):
+    kept = [*lines[:5], ",", *lines[5:7]]
+    for rows in (kept, lines[:6], [*lines[:5], lines[6]]):
         file = table_files.read("a.csv", "\n".join(rows).encode())
         found = file_rows.read_entries(file, "insurer", columns)
         assert [(each.key, each.amount_minor) for each in found] == [
             ("A/1", 10_000),
+            ("", 5_000),
             ("", 5_000),
             ("B/2", 2_500),
         ]

@@ -34,12 +34,15 @@ def test_a_file_is_compared_and_a_difference_written_off_by_two_people(finance: 
     at = open_page(screen, finance, FORM, month="2026-09")
     insurer = next(key for key in at.selectbox(key="reconcile.party").options if key == sold.provider)
     at.selectbox(key="reconcile.party").select(insurer).run()
-    at.file_uploader(key="reconcile.file").upload("september.csv", b"Policy,Net amount\nA,1\nA,1").run()
-    assert "is the same as row 2" in texts(at)
+    at.file_uploader(key="reconcile.file").upload("september.csv", b"Policy,Net amount\nA/1,1\nA/1,1").run()
+    shown = at.table[0].value
+    assert list(shown["What is wrong"]) == ["", ":material/error: is the same as row 2"]
+    assert list(shown["Policy number"]) == ["A/1", ""]
     at.file_uploader(key="reconcile.file").upload("september.csv", content).run()
     assert at.selectbox(key="reconcile.policy_number").value == "Policy"
     assert "chosen by their headings and content" in texts(at)
     understood = at.table[0].value
+    assert "What is wrong" not in understood
     assert list(understood["Policy number"]) == [words.plain(sold.policy_number), "THEIRS/1"]
     assert list(understood["Amount"]) == [words.naira(sold.provider_share_minor + 500), "₦10.00"]
     at.button(key="reconcile.run").click().run()
@@ -78,7 +81,7 @@ def test_a_file_with_other_columns_than_the_last_is_guessed_anew_and_shown_as_un
     understood = at.table[0].value
     assert list(understood["Amount"]) == ["₦7.00", "₦12.00", ""]
     assert list(understood["Policy number"])[1] == "None: not checked"
-    assert "has no amount" in list(understood["Policy number"])[2]
+    assert "has no amount" in list(understood["What is wrong"])[2]
 
 
 def test_wrong_addresses_are_explained_and_other_roles_do_not_reach_it(finance: Finance, screen: Screen) -> None:

@@ -54,6 +54,7 @@ def read(name: str, content: bytes) -> TableFile:
     file = table_files.read(name, content)
     if len(file.rows) > MAX_LINES:
         raise TooLarge(f"A file of payments has at most {MAX_LINES} rows: divide it")
+    table_files.refuse([FieldFault(f"row {number}", file.find_repeat(number) or "") for number in file.repeats])
     return file
 
 

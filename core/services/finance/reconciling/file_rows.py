@@ -49,7 +49,7 @@ def read_entries(file: TableFile, kind: str, columns: Mapping[str, str]) -> list
     for number, cells in file.rows:
         texts = {meaning: cells[place] for meaning, place in places.items()}
         try:
-            entry = _entry(kind, texts, number) if _holds_money(kind, texts) else None
+            entry = _read_row(file, kind, texts, number) if _holds_money(kind, texts) else None
         except RowFault as fault:
             faults.append(FieldFault(f"row {number}", str(fault)))
             continue
@@ -92,6 +92,15 @@ def find_columns(file: TableFile, meanings: Mapping[str, bool], columns: Mapping
     if faults:
         raise InvalidInput(faults)
     return places
+
+
+def _read_row(file: TableFile, kind: str, texts: Mapping[str, str], number: int) -> Entry:
+    """Return the entry of a row; RowFault too where a row with a number is in the file twice."""
+    entry = _entry(kind, texts, number)
+    # Without a number, equal rows may be several sales of one price.
+    if entry.key and (fault := file.find_repeat(number)):
+        raise RowFault(fault)
+    return entry
 
 
 def _entry(kind: str, texts: Mapping[str, str], number: int) -> Entry:
@@ -199,7 +208,8 @@ def read_first(file: TableFile, kind: str, columns: Mapping[str, str]) -> list[t
     found: list[tuple[int, Entry | str]] = []
     for number, cells in file.rows[:SHOWN]:
         try:
-            found.append((number, _entry(kind, {meaning: cells[place] for meaning, place in places.items()}, number)))
+            texts = {meaning: cells[place] for meaning, place in places.items()}
+            found.append((number, _read_row(file, kind, texts, number)))
         except RowFault as fault:
             found.append((number, str(fault)))
     return found

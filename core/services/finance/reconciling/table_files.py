@@ -4,8 +4,8 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Final
 
@@ -22,10 +22,18 @@ _NAMED: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """The heading and the rows of a file; each row has its number in the file, as people count them."""
+    """The heading and the rows of a file; each row has its number in the file, as people count them.
+
+    `repeats` are rows that are in it twice: the number of each with that of the first.
+    """
 
     heading: tuple[str, ...]
     rows: Sequence[tuple[int, tuple[str, ...]]]
+    repeats: Mapping[int, int] = field(default_factory=dict)
+
+    def find_repeat(self, number: int) -> str | None:
+        """Return the fault of a row that is in the file twice."""
+        return f"is the same as row {self.repeats[number]}" if number in self.repeats else None
 
 
 def read(name: str, content: bytes) -> TableFile:
@@ -57,19 +65,22 @@ def _build(lines: Iterator[tuple[int, list[str]]]) -> TableFile:
     rows: list[tuple[int, tuple[str, ...]]] = []
     faults: list[FieldFault] = []
     seen: dict[tuple[str, ...], int] = {}
+    repeats: dict[int, int] = {}
     for number, cells in lines:
         row = tuple(cell.strip() for cell in cells)
         if not any(row):
             continue
         if len(rows) == MAX_ROWS:
             raise TooLarge(f"A file has at most {MAX_ROWS:,} rows: divide it by days")
-        if fault := _row_fault(row, len(names), seen.setdefault(row, number), number):
+        if (first := seen.setdefault(row, number)) != number:
+            repeats[number] = first
+        if fault := _row_fault(row, len(names)):
             faults.append(FieldFault(f"row {number}", fault))
         rows.append((number, (*row, *[""] * (len(names) - len(row)))[: len(names)]))
     refuse(faults)
     if not rows:
         raise InvalidInput.for_field("file", "has no rows below its heading")
-    return TableFile(names, rows)
+    return TableFile(names, rows, repeats)
 
 
 def _check_heading(names: tuple[str, ...]) -> None:
@@ -81,12 +92,12 @@ def _check_heading(names: tuple[str, ...]) -> None:
         raise InvalidInput.for_field("file", "has two columns of the same name: rename one of them")
 
 
-def _row_fault(row: tuple[str, ...], columns: int, first: int, number: int) -> str | None:
+def _row_fault(row: tuple[str, ...], columns: int) -> str | None:
     if any(row[columns:]):
         return "has more cells than the heading"
     if any(cell.startswith("=") for cell in row):
         return "has a formula: save the file with values only"
-    return f"is the same as row {first}" if first != number else None
+    return None
 
 
 def _csv_lines(content: bytes) -> Iterator[tuple[int, list[str]]]:

@@ -116,6 +116,8 @@ def _preview(file: TableFile, kind: str, columns: Mapping[str, str]) -> None:
         # What is wrong with the columns is said beside the button.
         return
     rows = [{"Row": str(number), **_describe(kind, given)} for number, given in first]
+    if not any(row["What is wrong"] for row in rows):
+        rows = [{name: cell for name, cell in row.items() if name != "What is wrong"} for row in rows]
     st.markdown(f"**The first {len(rows)} rows as they are understood**")
     st.table(rows, border="horizontal", hide_index=True, alt="The first rows of the file as they are understood")
 
@@ -123,14 +125,15 @@ def _preview(file: TableFile, kind: str, columns: Mapping[str, str]) -> None:
 def _describe(kind: str, given: Entry | str) -> dict[str, str]:
     number = "Policy number" if kind == "insurer" else "Bank reference"
     if isinstance(given, str):
-        empty = dict.fromkeys(("Transaction", "Amount", "Date", "Rate"), "")
-        return {number: f":material/error: {words.plain(given)}", **empty}
+        empty = dict.fromkeys((number, "Transaction", "Amount", "Date", "Rate"), "")
+        return {**empty, "What is wrong": f":material/error: {words.plain(given)}"}
     return {
         number: words.plain(given.label) if given.label else "None: not checked",
         "Transaction": given.transaction or "–",
         "Amount": words.naira(given.amount_minor),
         "Date": words.day(given.on) if given.on else "–",
         "Rate": f"{given.rate_bp / 100:.2f} %" if given.rate_bp is not None else "–",
+        "What is wrong": "",
     }
 
 
