@@ -1,6 +1,7 @@
 """Reconciling on the screens: a file is mapped, compared, and its differences are explained and written off."""
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core import money
 from core.services.finance.reconciling import reading as reconciliation_reading
@@ -29,6 +30,12 @@ def finance(store: Store, partner: Partner) -> Finance:
     return Finance(store)
 
 
+def colours_of(at: AppTest) -> dict[str, str]:
+    """The colours of the cells of a list, by their texts."""
+    table = next(payload for payload in sent(at) if "rows" in payload)
+    return {cell[0]: cell[1] for row in table["rows"] for cell in row["cells"] if isinstance(cell, list)}
+
+
 def test_a_file_is_compared_and_a_difference_written_off_by_two_people(finance: Finance, screen: Screen) -> None:
     sold = next(row for row in finance.rows(from_="2026-09-01", to="2026-09-30") if row.policy_number)
     amount = money.to_wire(sold.provider_share_minor + 500)
@@ -48,9 +55,7 @@ def test_a_file_is_compared_and_a_difference_written_off_by_two_people(finance: 
     assert "every difference is kept" in texts(at)
     follow(at, row_links(at)[0])
     numbers = list(lists(at)[0]["Policy or reference"])
-    table = next(payload for payload in sent(at) if "rows" in payload)
-    states = {cell[0]: cell[1] for row in table["rows"] for cell in row["cells"] if isinstance(cell, list)}
-    assert states[DifferenceState.OPEN] not in ("green", "gray"), "what is open is not done"
+    assert colours_of(at)[DifferenceState.OPEN] not in ("green", "gray"), "what is open is not done"
     assert "THEIRS/1" in numbers
     follow(at, row_links(at)[numbers.index("THEIRS/1")])
     confirm(press(at, "Explain"), note="A policy of another agent")
