@@ -154,6 +154,14 @@ def test_a_chart_that_another_period_does_not_change_is_not_drawn_anew(sold: Sto
     assert after["Share by insurer"] != before["Share by insurer"]
 
 
+def test_a_figure_does_not_change_when_its_width_is_found_so_that_it_is_drawn_once(sold: Store, screen: Screen) -> None:
+    for chart in drawn(screen("operations", period="1y")):
+        layout = json.loads(chart.proto.spec)["layout"]
+        assert "template" not in layout, "no two templates are equal for the library"
+        assert (layout["autosize"], layout["datarevision"]) == (True, 1)
+        assert {"hovermode", "dragmode", "clickmode", "height"} <= set(layout), "what the framework would set later"
+
+
 def test_names_are_text_in_what_the_pointer_shows(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
         names, window = load_choices(session), periods.window_of("1y", lagos(NOW))

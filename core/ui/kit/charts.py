@@ -63,6 +63,7 @@ class Chart:
 
 def draw(chart: Chart, *, key: str, on_click: Callable[[Any], None] | None = None) -> None:
     """Draw a chart; `on_click` is called with the target of the clicked bar."""
+    _leave_out_templates()
     if on_click is None:
         st.plotly_chart(chart.figure, theme=None, key=key, config=_CONFIG, alt=chart.alt)
         return
@@ -82,6 +83,18 @@ def draw(chart: Chart, *, key: str, on_click: Callable[[Any], None] | None = Non
         on_select=on_select,
         selection_mode="points",
     )
+
+
+def _leave_out_templates() -> None:
+    """Take away the template that the framework gives each figure.
+
+    It would travel with the figure, and two templates are never equal for the library, so the figure would be drawn
+    again when the framework has found its width.
+    """
+    # Imported when a chart is drawn: few processes draw one.
+    from plotly import io  # noqa: PLC0415
+
+    io.templates.default = None
 
 
 def draw_head(
@@ -216,9 +229,9 @@ def build_figure(
     return {
         "data": [{**places, **each} for each in series],
         "layout": {
-            # An empty template: the library's own would travel with each figure.
-            "template": {},
             "datarevision": 1,
+            # Said, as it would end when the framework gives the width that was found, and the figure be drawn again.
+            "autosize": True,
             "height": height,
             "margin": {"l": left + 6, "r": 8, "t": 2, "b": below + _LEGEND_HEIGHT * legend, "pad": 4},
             "paper_bgcolor": _CLEAR,
