@@ -12,7 +12,7 @@ PYTEST = $(V)/bin/python -m pytest -n $(WORKERS) --dist worksteal
 # Code that is compiled once starts in seconds; some machines forbid Python to keep it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run setup lint types quick test test-everything e2e check format format-check bench house fuzz crash hostile advisories lock image-check release clients
+.PHONY: help run setup lint types quick test test-everything e2e check format format-check bench house fuzz crash hostile dishonest advisories lock image-check release clients
 
 help: ## every target, with a line on each
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-17s%s\n", $$1, $$2}' Makefile
@@ -101,6 +101,13 @@ crash: setup ## servers and PostgreSQL killed 100 times each, 1,000 races; most 
 # Tenancy, hostile bodies, headers, files and sabotage at full size; the ordinary suite tries a part of them.
 hostile: setup ## tenancy, hostile bodies, headers, files and sabotage at full size
 	@COVERDESK_TENANCY_TRIES=20000 COVERDESK_CORPUS_TRIES=1000000 $(V)/bin/python -m pytest tests/hostile
+
+# People in league who try everything that might take money out; an hour, with a summary of what was done and refused.
+DISHONEST = $(V)/bin/python -m pytest -n 0 -q -s tests/services/controls/test_model_of_an_office.py
+DISHONEST_STEPS = $(or $(COVERDESK_DISHONEST_STEPS),$(1))
+dishonest: setup ## a model of people in league: 100,000 steps on SQLite, 20,000 on PostgreSQL
+	@COVERDESK_DISHONEST_STEPS=$(call DISHONEST_STEPS,100000) $(DISHONEST) -k sqlite
+	@COVERDESK_DISHONEST_STEPS=$(call DISHONEST_STEPS,20000) $(DISHONEST) -k postgres
 
 # Needs the internet: asks the public databases for known weaknesses of what is pinned.
 advisories: setup ## known weaknesses of what is pinned; needs the internet

@@ -28,6 +28,7 @@ READ_ELSEWHERE: Final = frozenset(
         *(
             "CORPUS_TRIES",
             "CRASHES",
+            "DISHONEST_STEPS",
             "E2E_SEVERAL",
             "FUZZ_CASES",
             "OVERLOAD_SECONDS",

@@ -207,6 +207,31 @@ def _refuse_unbounded(session: ScopedSession, corrected: Movement, parts: Split)
         message = f"must not change the premium of {money.format_naira(premium)} by more than itself{left}"
         raise InvalidInput.for_field("premium", message)
     _refuse_commissions(corrected, all_)
+    _refuse_beyond_term(session, corrected, parts)
+
+
+def _refuse_beyond_term(session: ScopedSession, corrected: Movement, parts: Split) -> None:
+    """InvalidInput where a term with all that was given back of it would be left with less premium than commission.
+
+    A sale and its refund are each within their own bounds; together they could leave a commission on no premium.
+    """
+    renewal = col(Movement.renewal_id)
+    sums = [sa.func.coalesce(sa.func.sum(col(getattr(Movement, name))), 0) for name in _AMOUNTS]
+    query = sa.select(*sums).where(
+        col(Movement.policy_id) == corrected.policy_id,
+        renewal.is_(None) if corrected.renewal_id is None else renewal == corrected.renewal_id,
+    )
+    before = tuple(int(minor) for minor in session.execute(query).one())
+    after = tuple(sum(pair) for pair in zip(before, _tuple(parts), strict=True))
+    if _measure_excess(after) > _measure_excess(before):
+        left = f"the premium that its term is left with after refunds, {money.format_naira(after[0])}"
+        raise InvalidInput.for_field("premium", f"must leave both commissions within {left}")
+
+
+def _measure_excess(left: tuple[int, ...]) -> int:
+    """Return by how much in kobo a term is beyond its bounds; the last kobo of a refund is rounded."""
+    premium, *commissions = left
+    return max(0, -premium, -min(commissions), sum(commissions) - premium)
 
 
 def _refuse_commissions(corrected: Movement, all_: Split) -> None:

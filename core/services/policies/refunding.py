@@ -2,7 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
 
 from core import clock, ids, money
 from core.covers import refunds
@@ -15,17 +19,22 @@ from core.services.policies.refund_holds import PolicyClaim
 from core.services.products import products
 from core.store.access import ScopedSession
 from core.store.schema import tables
-from core.store.schema.tables import Policy, Purchase
+from core.store.schema.tables import Adjustment, Policy, Purchase
+
+_PARTS: Final = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
+# In kobo: what the rounding of a refund may leave of a commission.
+ROUNDING: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TermRefund:
-    """Refund of one paid term, a renewal or else the purchase, with its three parts."""
+    """Refund of one paid term, a renewal or else the purchase, with its three parts, and what was paid for the term."""
 
     renewal_id: UUID | None
     version_id: UUID
     refund: Refund
     parts: Split
+    paid: Split
 
 
 def compute_cancellation_refunds(session: ScopedSession, policy: Policy, *, by_insurer: bool) -> list[TermRefund]:
@@ -39,11 +48,12 @@ def compute_cancellation_refunds(session: ScopedSession, policy: Policy, *, by_i
     refund_holds.refuse_while_open(claims)
     terms = paid_terms.list_paid_terms(session, policy) if policy.activated else []
     if not terms:
-        return [_unused(session, policy, claims)]
-    return [
+        return _within_corrected(session, policy, [_unused(session, policy, claims)])
+    found = [
         _divided(session, term, _unless_paid(term, terms, claims, refund))
         for term, refund in _by_term(session, policy, terms, by_insurer=by_insurer)
     ]
+    return _within_corrected(session, policy, found)
 
 
 def on_declining(session: ScopedSession, policy: Policy) -> list[TermRefund]:
@@ -51,7 +61,35 @@ def on_declining(session: ScopedSession, policy: Policy) -> list[TermRefund]:
     claims = refund_holds.of(session, policy.id)
     refund_holds.refuse_while_open(claims)
     refund_holds.refuse_paid(claims)
-    return [_unused(session, policy, [])]
+    return _within_corrected(session, policy, [_unused(session, policy, [])])
+
+
+def _within_corrected(session: ScopedSession, policy: Policy, found: list[TermRefund]) -> list[TermRefund]:
+    """Return the refunds; StateForbids where a term that was corrected would keep more commission than premium (K10).
+
+    A refund is of what the customer paid. A correction of the sale is taken back by the two people that it takes.
+    """
+    sums = [sa.func.coalesce(sa.func.sum(col(getattr(Adjustment, name))), 0) for name in _PARTS]
+    for each in found:
+        renewal = col(Adjustment.renewal_id)
+        query = sa.select(*sums).where(
+            col(Adjustment.policy_id) == policy.id,
+            renewal.is_(None) if each.renewal_id is None else renewal == each.renewal_id,
+        )
+        corrected = [int(minor) for minor in session.execute(query).one()]
+        if any(corrected):
+            paid, back = each.paid, each.parts
+            left = [
+                getattr(paid, name) + minor - getattr(back, name) for name, minor in zip(_PARTS, corrected, strict=True)
+            ]
+            premium, *commissions = left
+            if max(-premium, -min(commissions), sum(commissions) - premium) > ROUNDING:
+                raise StateForbids(
+                    "Its sale was corrected: once the premium goes back,"
+                    f" {money.format_naira(sum(commissions))} of commission would be left on"
+                    f" {money.format_naira(premium)} of premium. Finance takes the correction back first"
+                )
+    return found
 
 
 def together(found: Sequence[TermRefund]) -> Refund:
@@ -143,4 +181,4 @@ def _split(
     parts = money.refund_split(
         refund.amount_minor, paid, mca_bp=sale.mca_commission_bp, distributor_bp=sale.distributor_commission_bp
     )
-    return TermRefund(renewal_id=renewal_id, version_id=version_id, refund=refund, parts=parts)
+    return TermRefund(renewal_id=renewal_id, version_id=version_id, refund=refund, parts=parts, paid=paid)

@@ -1,17 +1,22 @@
 """An adjustment is bounded by what it corrects (contract K10)."""
 
+from typing import Any
+
 import pytest
 
-from core import ids, money, reference
+from core import clock, ids, money, reference
+from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.finance import adjustments
 from core.services.finance.movements import MovementRow
+from core.services.policies import changes
 from core.store.access import Scope, Store
-from core.store.schema.tables import Adjustment, AdjustmentProposal
+from core.store.schema.tables import Adjustment, AdjustmentProposal, Policy
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
+from tests.services.selling import sell
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
@@ -109,3 +114,38 @@ def test_the_check_names_what_was_written_past_the_services_with_its_sum(finance
     (found,) = [fault for fault in finance.faults() if "change its premium" in fault]
     assert f"purchase {one.id}" in found
     assert "₦50,000,001.00" in found
+
+
+def whole_term(finance: Finance, partner: Partner) -> MovementRow:
+    """A sale of today, which can be cancelled with all that was paid for it."""
+    with clock.freeze(NOW):
+        sale = sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True)
+    return next(row for row in finance.rows() if row.policy_id == sale.policy_id)
+
+
+def cancel(finance: Finance, policy_id: Any) -> None:
+    with finance.store.reading(finance.scope) as session:
+        version = session.get_one(Policy, policy_id).version
+    given = {"reason": "Sold the car", "by_insurer": True, "actor": "tests", "expected_version": version}
+    finance.do(changes.cancel, policy_id, **given)
+
+
+@pytest.mark.parametrize("raised", ["platform", "distributor", "premium"])
+def test_a_sale_that_was_corrected_is_not_refunded_beyond_what_is_left(
+    finance: Finance, partner: Partner, raised: str
+) -> None:
+    sale = whole_term(finance, partner)
+    rest = sale.total_minor - sale.mca_profit_minor - sale.distributor_profit_minor
+    amounts = {"premium": -rest} if raised == "premium" else {raised: rest}
+    made = finance.do(adjustments.propose, sale.id, typed(**amounts), by="funmi")
+    finance.do(adjustments.confirm, made, by="root")
+    with pytest.raises(StateForbids, match=r"Its sale was corrected: .* Finance takes the correction back first"):
+        cancel(finance, sale.policy_id)
+    back = finance.do(
+        adjustments.propose, sale.id, typed(**{name: -minor for name, minor in amounts.items()}), by="funmi"
+    )
+    finance.do(adjustments.confirm, back, by="root")
+    cancel(finance, sale.policy_id)
+    with pytest.raises(InvalidInput, match="must leave both commissions within the premium that its term is left with"):
+        finance.do(adjustments.propose, sale.id, typed(distributor=rest), by="funmi")
+    assert finance.money_faults() == []

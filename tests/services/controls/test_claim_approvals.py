@@ -17,7 +17,7 @@ from core.services.claims.intake import attaching
 from core.services.claims.paying import hand_overs
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import actions as claim_actions
-from core.services.claims.workflow import corrections, payee_changes
+from core.services.claims.workflow import corrections, part_payments, payee_changes
 from core.services.claims.workflow.approvals import KIND
 from core.services.files import files
 from core.services.files.files import ReceivedFile
@@ -257,3 +257,39 @@ def test_approval_that_was_forged_in_the_database_stands_for_nothing_and_is_foun
     with office.store.reading(Scope.system()) as session:
         found = store_check.list_faults(session)
     assert any("₦75,000.00, was not written by the desk" in each for each in found)
+
+
+def test_a_payment_that_came_back_is_noted_by_somebody_else_than_who_paid(office: Office) -> None:
+    claim_id = approved(office, to="Offer accepted")
+    back = {"payment_reference": "RET-1", "note": "The bank returned it"}
+    part = {"amount": "20000", "payment_reference": "TRF-1"}
+    office.do(part_payments.pay_part, claim_id, by="sade", version=version(office, claim_id), **part)
+    with pytest.raises(NotAllowed, match="You made this payment: somebody else notes that it came back"):
+        office.do(part_payments.take_back_part, claim_id, by="sade", version=version(office, claim_id), **back)
+    assert office.log(claim_id)[-1].action == "claim take a part back refused"
+    office.do(part_payments.take_back_part, claim_id, by="root", version=version(office, claim_id), **back)
+    office.move(claim_id, "Paid", by="sade", payment_reference="TRF-2")
+    with pytest.raises(NotAllowed, match="You made this payment"):
+        office.move(claim_id, "Offer accepted", by="sade", **{**back, "payment_reference": "RET-2"})
+    office.move(claim_id, "Offer accepted", by="root", **{**back, "payment_reference": "RET-2"})
+
+
+def test_who_gave_an_approval_that_was_taken_back_does_not_pay_by_the_next_one(office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    office.move(claim_id, "Approved", by="sade", amount="75000")
+    office.move(claim_id, "Reviewing", by="bola")
+    for status in ("Approved", "Offer sent", "Offer accepted"):
+        office.move(claim_id, status, by="bola", **({"amount": "75000"} if status == "Approved" else {}))
+    with pytest.raises(NotAllowed, match=r"a payer who has no other part in it \(yours: approved\)"):
+        office.move(claim_id, "Paid", by="sade", payment_reference="TRF-1")
+    office.move(claim_id, "Paid", by="ada", payment_reference="TRF-1")
+
+
+def test_who_declined_a_claim_once_never_approves_it(office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    for decliner, appealed in (("sade", "root"), ("bola", "root")):
+        office.move(claim_id, "Declined", by=decliner, reason="exclusion", note="By the wording")
+        office.move(claim_id, "Reviewing", by=appealed)
+    with pytest.raises(NotAllowed, match="an approver other than who declined it"):
+        office.move(claim_id, "Approved", by="sade", amount="75000")
+    office.move(claim_id, "Approved", by="root", amount="75000")

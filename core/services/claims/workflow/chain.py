@@ -102,18 +102,24 @@ def list_shown(links: Sequence[Link]) -> list[Link]:
 
 
 def describe_payer(links: Iterable[Link], person: Person) -> str | None:
-    """Say what forbids this person to pay; None where nothing does."""
-    done = next((link for link in links if link.act in _SETS and link.actor == person.actor), None)
+    """Say what forbids this person to pay; None where nothing does.
+
+    Who gave the approval that stands is another need; who gave an earlier one does not pay by it either.
+    """
+    found = list(links)
+    standing = max((link.at for link in found if link.act == APPROVED), default=None)
+    parts = (link for link in found if link.act in _SETS or (link.act == APPROVED and link.at != standing))
+    done = next((link for link in parts if link.actor == person.actor), None)
     return None if done is None else f"a payer who has no other part in it (yours: {done.act.lower()})"
 
 
 def describe_approver(links: Sequence[Link], person: Person) -> str | None:
-    """Say what forbids this person to approve: they set the payee of now, or declined it last."""
-    latest = {link.act: link for link in links}
-    for act, words in ((PAYEE_SET, "set the payee"), (DECLINED, "declined it")):
-        if act in latest and latest[act].actor == person.actor:
-            return f"an approver other than who {words}"
-    return None
+    """Say what forbids this person to approve: they set the payee of now, or ever declined the claim."""
+    set_last = next((link for link in reversed(links) if link.act == PAYEE_SET), None)
+    if set_last is not None and set_last.actor == person.actor:
+        return "an approver other than who set the payee"
+    has_declined = any(link.act == DECLINED and link.actor == person.actor for link in links)
+    return "an approver other than who declined it" if has_declined else None
 
 
 def describe_appeal(links: Sequence[Link], person: Person) -> str | None:

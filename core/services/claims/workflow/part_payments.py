@@ -75,20 +75,23 @@ def take_back_part(
     `payment_reference` is that of the return. StateForbids where no part of the offer stands.
     """
     inputs: TransitionInput = request.validate(TransitionInput, {"note": note, "payment_reference": payment_reference})
-    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
-    if claim.claim_status != ClaimStatus.OFFER_ACCEPTED:
-        raise StateForbids(f"A claim that is {claim.claim_status} has no part to take back: take its payment back")
-    came_back = claim_states.get_transition(ClaimStatus.PAID, ClaimStatus.OFFER_ACCEPTED)
-    assert came_back is not None  # noqa: S101 - the table has it
-    judgement = claim_judgement.judge(session, claim, for_update=True)
-    claim_guards.check_amount(came_back, claim, person, inputs, judgement)
-    if not judgement.limits.offer_paid_minor:
-        raise StateForbids("No part of this offer stands: there is nothing to take back")
-    before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
-    minor = claim_payments.reverse_last(session, claim, reference=inputs.payment_reference or "", person=person, at=at)
-    claim_referrals.close(session, claim, person=person, at=at)
-    claim_reserves.reduce(session, claim, -minor, reason="A part came back", person=person, at=at)
-    facts = {"reversed": money.to_wire(minor), "note": inputs.note}
-    return claim_changes.save_change(
-        session, claim, before, person=person, action="claim part taken back", extra_facts=facts
-    )
+    with claim_changes.refusals(claim_id, "take a part back", person=person):
+        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+        if claim.claim_status != ClaimStatus.OFFER_ACCEPTED:
+            raise StateForbids(f"A claim that is {claim.claim_status} has no part to take back: take its payment back")
+        came_back = claim_states.get_transition(ClaimStatus.PAID, ClaimStatus.OFFER_ACCEPTED)
+        assert came_back is not None  # noqa: S101 - the table has it
+        judgement = claim_judgement.judge(session, claim, for_update=True)
+        claim_guards.check_amount(came_back, claim, person, inputs, judgement)
+        if not judgement.limits.offer_paid_minor:
+            raise StateForbids("No part of this offer stands: there is nothing to take back")
+        before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
+        minor = claim_payments.reverse_last(
+            session, claim, reference=inputs.payment_reference or "", person=person, at=at
+        )
+        claim_referrals.close(session, claim, person=person, at=at)
+        claim_reserves.reduce(session, claim, -minor, reason="A part came back", person=person, at=at)
+        facts = {"reversed": money.to_wire(minor), "note": inputs.note}
+        return claim_changes.save_change(
+            session, claim, before, person=person, action="claim part taken back", extra_facts=facts
+        )

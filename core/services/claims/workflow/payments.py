@@ -14,7 +14,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.covers import tariff
 from core.covers.request import refuse_unless
-from core.errors import InvalidInput, StateForbids
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payees as claim_payees
 from core.services.claims.workflow.inputs import PaymentInput
@@ -168,6 +168,7 @@ def reverse_last(session: ScopedSession, claim: Claim, *, reference: str, person
     """Write the reversal of the last payment that stands and return its amount in kobo; StateForbids without one.
 
     `reference` is that of the return: no other payment of the insurer may have it, but the one that came back.
+    NotAllowed for who made the payment: one person alone would pay it again and again.
     """
     reversed_ids = sa.select(col(ClaimPayment.reverses)).where(col(ClaimPayment.reverses).is_not(None))
     query = sa.select(ClaimPayment).where(
@@ -179,6 +180,8 @@ def reverse_last(session: ScopedSession, claim: Claim, *, reference: str, person
     payment: ClaimPayment | None = session.execute(latest).scalar_one_or_none()
     if payment is None:
         raise StateForbids("No payment of this claim stands: there is nothing to take back")
+    if payment.paid_by == person.id:
+        raise NotAllowed("You made this payment: somebody else notes that it came back")
     record(
         session,
         claim,

@@ -1,0 +1,411 @@
+"""What must hold of money after whatever was done, worked out of the rows and by no function of a service."""
+
+import json
+from collections import defaultdict
+from typing import Any
+
+from tests.services.controls.model.office import Office
+
+_CLAIMANT = ("first_name", "last_name", "email", "phone_number")
+_METAS = ("vehicle_claim_meta", "gadget_claim_meta", "credit_life_claim_meta", "claim_meta")
+_SETTERS = ("claim lodged", "claim corrected", "claim deductions set")
+
+
+# Without those that a payment wrote down as the claimant named them.
+_PAYEES = "SELECT * FROM claim_payee WHERE staff_id IS NOT NULL ORDER BY created_at, id"
+
+
+def plain(value: Any) -> str:
+    """An id as both databases give it."""
+    return str(value).replace("-", "")
+
+
+def _meta(row: Any) -> dict[str, Any]:
+    for name in _METAS:
+        found = getattr(row, name)
+        found = json.loads(found) if isinstance(found, str) else found
+        if found:
+            return dict(found)
+    return {}
+
+
+class Ledger:
+    """What was seen of the money so far, and the faults of what is seen now."""
+
+    def __init__(self, office: Office) -> None:
+        self.office = office
+        self.facts: dict[str, dict[str, Any]] = {}
+        self.seen: set[str] = set()
+        self.staff: dict[str, tuple[Any, ...]] = self._read_staff()
+        self.grants: set[str] = set()
+
+    def find_faults(self) -> list[str]:
+        """Everything that does not hold now."""
+        return [
+            *self._of_claims(),
+            *self._of_notes(),
+            *self._of_policies(),
+            *self._of_statements(),
+            *self._of_two_people(),
+            *self._of_accounts(),
+        ]
+
+    def _of_claims(self) -> list[str]:
+        read, faults = self.office.read, []
+        claims = {plain(row.id): row for row in read("SELECT * FROM claim")}
+        approvals: dict[str, list[Any]] = defaultdict(list)
+        for row in read(
+            "SELECT approval.*, approval_lapse.reason AS lapsed FROM approval LEFT JOIN approval_lapse"
+            " ON approval_id = approval.id WHERE subject_kind = 'claim' ORDER BY approved_at, approval.id"
+        ):
+            approvals[plain(row.subject_id)].append(row)
+        payees = {plain(row.claim_id): row for row in read(_PAYEES)}
+        for key, given in approvals.items():
+            newest = given[-1]
+            if plain(newest.id) not in self.facts:
+                self.facts[plain(newest.id)] = _facts(claims[key], payees.get(key))
+                faults += self._of_authority(claims, key, newest)
+        payments = read("SELECT * FROM claim_payment ORDER BY created_at, id")
+        paid: dict[str, int] = defaultdict(int)
+        back: dict[str, Any] = {}
+        for row in payments:
+            paid[plain(row.claim_id)] += row.amount_minor
+            if row.reverses:
+                if plain(row.reverses) in back:
+                    faults.append(f"claim payment {row.reverses} came back twice")
+                back[plain(row.reverses)] = row
+        for row in payments:
+            if plain(row.id) in self.seen:
+                continue
+            self.seen.add(plain(row.id))
+            claim = claims[plain(row.claim_id)]
+            if row.reverses:
+                faults += _of_return(row, payments)
+            else:
+                faults += self._of_payment(row, claim, approvals[plain(row.claim_id)], payees, paid, claims, payments)
+        faults += [f"claim {key} was paid {minor}" for key, minor in paid.items() if minor < 0]
+        return faults
+
+    def _of_authority(self, claims: dict[str, Any], key: str, approval: Any) -> list[str]:
+        """An officer approves no more than the limit, with all that is approved on the policy."""
+        staff = self.staff_now()[plain(approval.staff_id)]
+        claim = claims[key]
+        if approval.role != "claims":
+            return []
+        limit = staff["limit"]
+        same = sum(
+            other.approved_amount_minor
+            for other in claims.values()
+            if other.policy_id == claim.policy_id and other.approved_by and other.deleted_at is None
+        )
+        if limit is not None and same > limit:
+            return [f"{staff['email']} approved {same} of one policy with a limit of {limit}"]
+        return []
+
+    def _of_payment(
+        self,
+        row: Any,
+        claim: Any,
+        given: list[Any],
+        payees: dict[str, Any],
+        paid: dict[str, int],
+        claims: dict[str, Any],
+        payments: list[Any],
+    ) -> list[str]:
+        key, staff = plain(row.claim_id), self.staff_now()
+        payer = staff[plain(row.paid_by)]
+        what = f"claim {key}: {row.amount_minor} paid by {payer['email']}"
+        if not given:
+            return [f"{what} without an approval"]
+        newest, faults = given[-1], []
+        approver = staff[plain(newest.staff_id)]
+        if newest.lapsed:
+            faults.append(f"{what} on an approval that lapsed: {newest.lapsed}")
+        now, then = _facts(claim, payees.get(key)), self.facts[plain(newest.id)]
+        faults += [f"{what}, and {name} is not what was approved" for name in then if now.get(name) != then[name]]
+        if paid[key] > newest.amount_minor:
+            faults.append(f"{what}: {paid[key]} in all, and {newest.amount_minor} was approved")
+        if approver["id"] == payer["id"]:
+            faults.append(f"{what}, who approved it")
+        if approver["disabled"] or not {newest.role, "admin"} & set(approver["roles"]):
+            faults.append(f"{what}, approved by {approver['email']}, who is {approver['roles']} or disabled")
+        if payer["id"] in self._setters(row.claim_id, key, payer):
+            faults.append(f"{what}, who set a figure or the payee, or approved it before")
+        for each in (payer, approver):
+            if each["email"] == (claim.claim_owner_email or "").lower():
+                faults.append(f"{what}: it is the claim of {each['email']}")
+        faults += self._of_debt(what, claim, claims, paid, payments)
+        return faults + _of_reference(what, row, payments)
+
+    def _setters(self, claim_id: Any, key: str, payer: dict[str, Any]) -> set[str]:
+        """Who ever set a figure or the payee of a claim, or approved it."""
+        found = self.office.read(
+            "SELECT staff_id FROM claim_payee WHERE claim_id = :claim"
+            " UNION SELECT staff_id FROM claim_event WHERE claim_id = :claim AND status = 'Repair estimate submitted'"
+            " UNION SELECT staff_id FROM approval WHERE subject_id = :claim",
+            claim=claim_id,
+        )
+        audited = self.office.read(
+            "SELECT actor FROM audit_entry WHERE subject = :subject AND action IN (:a, :b, :c)",
+            **dict(zip("abc", _SETTERS, strict=True)),
+            subject=f"claim {_dashed(key)}",
+        )
+        by_log = {payer["id"]} if f"staff {payer['email']}" in {each.actor for each in audited} else set()
+        return {plain(each.staff_id) for each in found} | by_log
+
+    def _of_debt(
+        self, what: str, claim: Any, claims: dict[str, Any], paid: dict[str, int], payments: list[Any]
+    ) -> list[str]:
+        """What the claims of a policy were paid together is within what is insured and what was owed."""
+        mine = [each for each in claims.values() if each.policy_id == claim.policy_id]
+        together = sum(paid.get(plain(each.id), 0) for each in mine)
+        sold = next(each for each in self.office.sold if plain(each.id) == plain(claim.policy_id))
+        faults = []
+        if together > sold.most_minor:
+            faults.append(f"{what}: {together} on the policy, which is insured for {sold.most_minor}")
+        if sold.is_loan:
+            touched = sorted((each for each in mine if paid.get(plain(each.id))), key=lambda each: each.created_at)
+            owed = _owed(touched[0]) if touched else 0
+            if together > max(owed, _owed(claim)) or (touched and together > owed):
+                faults.append(f"{what}: {together} on the loan, of which {owed} was owed")
+        else:
+            owed = claim.repair_estimate_minor or _kobo(_meta(claim).get("cost_of_repair"))
+            if paid[plain(claim.id)] > owed:
+                faults.append(f"{what}: {paid[plain(claim.id)]} in all, and {owed} is owed")
+        return faults
+
+    def _of_notes(self) -> list[str]:
+        """Credit notes are paid by one who has no other part in them, to who was approved, and never above it."""
+        read, faults = self.office.read, []
+        given: dict[str, list[Any]] = defaultdict(list)
+        for row in read("SELECT * FROM approval WHERE subject_kind = 'credit note' ORDER BY approved_at, id"):
+            given[plain(row.subject_id)].append(row)
+        rows = read("SELECT * FROM credit_note_payment ORDER BY created_at, id")
+        notes = {
+            plain(row.id): row
+            for row in read(
+                "SELECT credit_note.*, policy.id AS policy, policy.email AS email FROM credit_note"
+                " JOIN refund ON refund.id = refund_id JOIN policy ON policy.id = refund.policy_id"
+            )
+        }
+        paid: dict[str, int] = defaultdict(int)
+        for row in rows:
+            key = plain(row.credit_note_id)
+            paid[key] += row.amount_minor
+            if not 0 <= paid[key] <= notes[key].total_minor:
+                faults.append(f"credit note {notes[key].number}: {paid[key]} paid of {notes[key].total_minor}")
+            if plain(row.id) in self.seen:
+                continue
+            self.seen.add(plain(row.id))
+            faults += _of_return(row, rows) if row.reverses else self._of_note(row, notes[key], given[key], rows)
+        self.refunded = {plain(notes[key].policy): minor for key, minor in paid.items() if minor}
+        return faults
+
+    def _of_note(self, row: Any, note: Any, given: list[Any], rows: list[Any]) -> list[str]:
+        staff = self.staff_now()
+        payer = staff[plain(row.paid_by)]
+        what = f"credit note {note.number}: {row.amount_minor} by {payer['email']}"
+        if not given:
+            return [f"{what} without an approval"]
+        approver, faults = staff[plain(given[-1].staff_id)], _of_reference(what, row, rows)
+        if payer["id"] in {plain(note.first_by), *(plain(each.staff_id) for each in given)}:
+            faults.append(f"{what}, who approved it")
+        if note.made_by == f"staff {payer['email']}":
+            faults.append(f"{what}, who ended the policy")
+        if note.payee != row.payee or note.total_minor != given[-1].amount_minor:
+            faults.append(f"{what} to {row.payee}, and {given[-1].amount_minor} to {note.payee} was approved")
+        if approver["disabled"] or not {"finance", "admin"} & set(approver["roles"]):
+            faults.append(f"{what}, approved by {approver['email']}, who may approve nothing")
+        own = [each["email"] for each in (payer, approver) if each["email"] == note.email.lower()]
+        return faults + [f"{what}: it is the refund of {each}" for each in own]
+
+    def _of_policies(self) -> list[str]:
+        """No premium goes back that was not paid, nor one of which a claim was paid; no commission is above it."""
+        faults = []
+        for row in self.office.read(
+            "SELECT policy_id, sum(total_minor) AS premium, sum(mca_profit_minor) AS ours,"
+            " sum(distributor_profit_minor) AS theirs FROM movement GROUP BY policy_id"
+        ):
+            commissions = int(row.ours) + int(row.theirs)
+            if row.premium < 0:
+                faults.append(f"policy {plain(row.policy_id)}: {row.premium} of premium is left")
+            if min(int(row.ours), int(row.theirs)) < -2 or commissions > int(row.premium) + 2:
+                faults.append(f"policy {plain(row.policy_id)}: commissions of {commissions} on {row.premium}")
+        claimed = self.office.read(
+            "SELECT policy_id, sum(amount_minor) AS minor FROM claim_payment JOIN claim ON claim.id = claim_id"
+            " GROUP BY policy_id"
+        )
+        for row in claimed:
+            if row.minor > 0 and self.refunded.get(plain(row.policy_id)):
+                back = self.refunded[plain(row.policy_id)]
+                faults.append(f"policy {plain(row.policy_id)}: {row.minor} of claims paid, and {back} went back")
+        return faults
+
+    def _of_statements(self) -> list[str]:
+        """Statements are what their lines come to, and what was paid on those of a party is within what they say."""
+        faults = []
+        lines = self._sum("SELECT statement_id, sum(net_minor) FROM statement_line GROUP BY statement_id")
+        due: dict[str, int] = defaultdict(int)
+        for row in self.office.read("SELECT * FROM statement WHERE reverses_id IS NULL AND state <> 'Void'"):
+            own = row.closing_minor - row.opening_minor + row.paid_minor
+            due[plain(row.distributor_id or row.provider_id)] += own if row.sent_at else 0
+            if lines.get(plain(row.id), 0) != own:
+                faults.append(f"statement {row.number} of {own} has lines of {lines.get(plain(row.id), 0)}")
+        rows = self.office.read("SELECT * FROM payment")
+        paid: dict[str, int] = defaultdict(int)
+        for row in rows:
+            if row.state in ("Approved", "Confirmed"):
+                paid[plain(row.distributor_id or row.provider_id)] += row.net_minor
+        for party, minor in paid.items():
+            if not min(0, due[party]) <= minor <= max(0, due[party]):
+                faults.append(f"party {party} was paid {minor}, and {due[party]} is stated")
+        return faults + self._of_payouts(rows)
+
+    def _of_payouts(self, rows: list[Any]) -> list[str]:
+        settled = self._sum("SELECT payment_id, sum(net_minor) FROM payment_settlement GROUP BY payment_id")
+        faults = []
+        batches: dict[str, int] = defaultdict(int)
+        for row in rows:
+            batches[plain(row.batch_id)] += row.net_minor
+            if settled.get(plain(row.id)) != row.net_minor:
+                faults.append(f"payment {plain(row.id)} of {row.net_minor} settles {settled.get(plain(row.id))}")
+            if row.direction == "out" and row.confirmed_by and plain(row.prepared_by) == plain(row.confirmed_by):
+                faults.append(f"payment {plain(row.id)} was prepared and confirmed by one person")
+        batched = self.office.read("SELECT * FROM payout_batch")
+        return faults + [
+            f"payout {row.number} of {row.net_minor} pays {batches[plain(row.id)]}"
+            for row in batched
+            if batches[plain(row.id)] != row.net_minor
+        ]
+
+    def _sum(self, statement: str) -> dict[str, int]:
+        return {plain(row[0]): int(row[1]) for row in self.office.read(statement)}
+
+    def _of_two_people(self) -> list[str]:
+        pairs = (
+            ("adjustment", "proposed_by", "approved_by"),
+            ("payout_batch", "prepared_by", "approved_by"),
+            ("payment", "prepared_by", "approved_by"),
+            ("statement", "prepared_by", "approved_by"),
+            ("difference", "asked_by", "decided_by"),
+        )
+        proposals = ("bank_account", "commission_share", "rate_proposal", "role_grant", "adjustment_proposal")
+        faults = []
+        for table, first, second in pairs:
+            found = self.office.read(f"SELECT count(*) AS rows FROM {table} WHERE {first} = {second}")
+            faults += [f"{table}: one person is {first} and {second}"] if found[0][0] else []
+        for table in proposals:
+            found = self.office.read(
+                f"SELECT count(*) AS rows FROM {table} WHERE state = 'confirmed' AND proposed_by = decided_by"
+            )
+            faults += [f"{table}: one person proposed and confirmed it"] if found[0][0] else []
+        return faults
+
+    def _read_staff(self) -> dict[str, tuple[Any, ...]]:
+        return {
+            plain(row.id): (_roles(row.roles), row.claim_limit_minor, row.disabled_at is not None)
+            for row in self.office.read("SELECT * FROM staff")
+        }
+
+    def staff_now(self) -> dict[str, dict[str, Any]]:
+        """Everybody by id, with roles and limit as the rows have them; a raised limit counts as it was for a day."""
+        found = {}
+        for row in self.office.read("SELECT * FROM staff"):
+            limit = row.claim_limit_minor
+            if row.limit_holds_from and str(row.limit_holds_from)[:19] > self.office.now.isoformat(" ")[:19]:
+                limit = row.limit_before_minor
+            found[plain(row.id)] = {
+                "id": plain(row.id),
+                "email": row.email.lower(),
+                "roles": _roles(row.roles),
+                "limit": limit,
+                "disabled": row.disabled_at is not None,
+            }
+        return found
+
+    def _of_accounts(self) -> list[str]:
+        """An account that moves money is changed by a confirmed proposal of two admins alone."""
+        now, faults = self._read_staff(), []
+        confirmed = {
+            plain(row.id): plain(row.staff_id)
+            for row in self.office.read("SELECT * FROM role_grant WHERE state = 'confirmed'")
+        }
+        fresh = [person for grant, person in confirmed.items() if grant not in self.grants]
+        for key, facts in now.items():
+            before = self.staff.get(key, ((), None, False))
+            gained = set(facts[0]) - set(before[0]) - {"operations"}
+            is_more = gained or (facts[1] != before[1] and before[1] is not None) or (before[2] and not facts[2])
+            is_money = set(facts[0]) | set(before[0]) != {"operations"}
+            if is_more and is_money and key not in fresh:
+                faults.append(f"account {key} went from {before} to {facts} by one person")
+        self.staff, self.grants = now, set(confirmed)
+        return faults
+
+
+def _roles(value: Any) -> tuple[str, ...]:
+    return tuple(json.loads(value) if isinstance(value, str) else value)
+
+
+def _dashed(key: str) -> str:
+    return f"{key[:8]}-{key[8:12]}-{key[12:16]}-{key[16:20]}-{key[20:]}"
+
+
+def _facts(claim: Any, payee: Any) -> dict[str, Any]:
+    meta = {name: value for name, value in _meta(claim).items() if name != "signed_discharge"}
+    return {
+        "the amount": claim.approved_amount_minor,
+        "the incident": (claim.incident_date, claim.claim_description),
+        "the claimant": tuple(getattr(claim, f"claim_owner_{name}") for name in _CLAIMANT),
+        "the estimate": claim.repair_estimate_minor,
+        "the payee": payee and (payee.name, payee.bank_name, payee.hint),
+        "what was submitted": json.dumps(meta, sort_keys=True),
+        "the approver": plain(claim.approved_by),
+    }
+
+
+def _kobo(naira: Any) -> int:
+    return round(float(naira or 0) * 100)
+
+
+def _owed(claim: Any) -> int:
+    meta = _meta(claim)
+    return min(_kobo(meta[name]) for name in ("pending_repayment_amount", "loan_amount") if meta.get(name) is not None)
+
+
+def _of_return(row: Any, rows: list[Any]) -> list[str]:
+    paid = next(each for each in rows if plain(each.id) == plain(row.reverses))
+    faults = []
+    if paid.amount_minor != -row.amount_minor:
+        faults.append(f"payment {plain(paid.id)} of {paid.amount_minor} came back as {row.amount_minor}")
+    if plain(paid.paid_by) == plain(row.paid_by):
+        faults.append(f"payment {plain(paid.id)} of {paid.amount_minor} was noted as returned by who paid it")
+    return faults
+
+
+def _of_reference(what: str, row: Any, rows: list[Any]) -> list[str]:
+    mine = _key(row.reference)
+    if not row.reference.isascii() or not mine:
+        return [f"{what}: its reference is {row.reference!r}"]
+    same = (
+        [
+            each
+            for each in rows
+            if _key(each.reference) == mine
+            and plain(each.id) != plain(row.id)
+            and plain(each.reverses) != plain(row.id)
+            and each.provider_id == row.provider_id
+        ]
+        if hasattr(row, "provider_id")
+        else [
+            each
+            for each in rows
+            if _key(each.reference) == mine
+            and plain(each.id) != plain(row.id)
+            and plain(each.reverses) != plain(row.id)
+        ]
+    )
+    return [f"{what}: the reference {row.reference!r} was used before"] if same else []
+
+
+def _key(reference: str) -> str:
+    return "".join(each for each in reference.lower() if not each.isspace())

@@ -1,0 +1,373 @@
+"""What people do to money beside claims: refunds, corrections, statements, payouts, files, accounts, rates."""
+
+from datetime import timedelta
+from random import Random
+from typing import Any, Final
+
+from core import clock, ids
+from core.services.finance import adjustments, bank_accounts
+from core.services.finance.credit_notes import deciding
+from core.services.finance.payments import batches, transitions
+from core.services.finance.reconciling import differences, running
+from core.services.finance.statements import preparing, states
+from core.services.people import account_changes, invitations, role_grants, staff
+from core.services.policies import changes
+from core.services.products import rate_changes, share_changes
+from core.store.schema.tables import Staff
+from tests.services.controls.model.acts import Idle, acting, anybody, as_id, naira, reference
+from tests.services.controls.model.office import PASSWORD, SYSTEM, Office
+from tests.services.sign_in_links import ticket_of
+
+FINANCE: Final = ("funmi", "wale", "uche", "chi", "funmi", "wale")
+ADMINS: Final = ("root", "second", "third")
+WHY: Final = "The insurer charged another rate than agreed"
+MONTHS: Final = ("2026-08-01", "2026-09-01", "2026-10-01", "2026-11-01", "2026-12-01")
+
+
+def _pick(office: Office, dice: Random, statement: str) -> Any:
+    rows = office.read(statement)
+    if not rows:
+        raise Idle
+    chosen = rows[-1 - int(len(rows) * dice.random() ** 2)]
+    office.what = f"of {chosen[0]}"
+    return chosen
+
+
+def cancel(office: Office, dice: Random) -> None:
+    """A policy ends, by whoever may."""
+    policy = _pick(office, dice, "SELECT id, version FROM policy WHERE cancelled_at IS NULL ORDER BY created_at, id")
+    given: dict[str, Any] = {"reason": "Sold the car", "by_insurer": dice.random() < 0.5}
+    with acting(office, anybody(office, dice, "wale", "root", "second")) as (session, person):
+        changes.cancel(session, as_id(policy.id), actor=person.actor, expected_version=policy.version, **given)
+
+
+_NOTES = "SELECT id, state, total_minor FROM credit_note {} ORDER BY created_at, id"
+
+
+def approve_note(office: Office, dice: Random) -> None:
+    """A credit note is approved, for the customer or for somebody else."""
+    wanted = "WHERE state IN ('Computed', 'Awaiting second person')" if dice.random() < 0.8 else ""
+    note = _pick(office, dice, _NOTES.format(wanted))
+    typed = {} if dice.random() < 0.6 else {"payee": dice.choice(("A Friend", "Puppet Ltd", "Ngozi Okafor"))}
+    with acting(office, anybody(office, dice, *FINANCE, "root")) as (session, person):
+        deciding.approve(session, as_id(note.id), typed, by=person)
+
+
+def pay_note(office: Office, dice: Random) -> None:
+    """A credit note is noted as paid."""
+    note = _pick(office, dice, _NOTES.format("WHERE state IN ('Approved', 'Returned')"))
+    typed = {"bank_reference": reference(office, dice), "value_on": office.today(dice.choice((0, 0, 0, -1, 1)))}
+    if dice.random() < 0.2:
+        typed["payee"] = dice.choice(("A Friend", "Ngozi Okafor"))
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        deciding.pay(session, as_id(note.id), typed, by=person)
+
+
+def return_note(office: Office, dice: Random) -> None:
+    """The payment of a credit note is noted as returned."""
+    note = _pick(office, dice, _NOTES.format("WHERE state = 'Paid'"))
+    typed = {"returned_on": office.today(dice.choice((0, 0, -1))), "reason": "The account is closed"}
+    if dice.random() < 0.4:
+        typed["bank_reference"] = reference(office, dice)
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        deciding.return_payment(session, as_id(note.id), typed, by=person)
+
+
+def propose_adjustment(office: Office, dice: Random) -> None:
+    """The correction of a movement is proposed, bounded or not."""
+    columns = "id, total_minor, mca_profit_minor, distributor_profit_minor"
+    row = _pick(office, dice, f"SELECT {columns} FROM movement ORDER BY created_at, id")
+    total = int(row.total_minor)
+    premium = dice.choice((0, 0, -total, -total // 2, total, 100, 5_000_000_000))
+    platform = dice.choice((0, -int(row.mca_profit_minor), 100, total // 3))
+    rest = total + premium - int(row.mca_profit_minor) - platform - int(row.distributor_profit_minor)
+    distributor = dice.choice((0, -int(row.distributor_profit_minor), rest, total // 3))
+    names = ("premium", "platform_commission", "distributor_commission")
+    typed = dict(zip(names, map(naira, (premium, platform, distributor)), strict=True)) | {"reason": WHY}
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        adjustments.propose(session, as_id(row.id), typed, by=person)
+
+
+_OPEN = "SELECT id FROM {} WHERE state = 'open' ORDER BY proposed_at, id"
+
+
+def decide_adjustment(office: Office, dice: Random) -> None:
+    """A proposed correction is confirmed, or refused, or taken back."""
+    row = _pick(office, dice, _OPEN.format("adjustment_proposal"))
+    with acting(office, anybody(office, dice, *FINANCE, "root", "second")) as (session, person):
+        chance = dice.random()
+        if chance < 0.8:
+            adjustments.confirm(session, as_id(row.id), by=person)
+        elif chance < 0.9:
+            adjustments.refuse(session, as_id(row.id), reason="Not so", by=person)
+        else:
+            adjustments.take_back(session, as_id(row.id), by=person)
+
+
+def prepare_statement(office: Office, dice: Random) -> None:
+    """The statement of a month of a party."""
+    party = dice.choice(office.parties)
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        due = preparing.find_due_month(session, party)
+        if due is None or due >= clock.today().replace(day=1):
+            raise Idle
+        month = clock.add_months(due, dice.choice((0, 0, 0, 0, 0, 0, 0, 0, 1, -1)))
+        preparing.prepare(session, party, month, by=person, without_withholding=dice.random() < 0.9)
+
+
+def move_statement(office: Office, dice: Random) -> None:
+    """A statement is approved, sent, disputed or settled, by anybody of finance."""
+    wanted = "WHERE state IN ('Prepared', 'Approved')" if dice.random() < 0.7 else ""
+    row = _pick(office, dice, f"SELECT id, state FROM statement {wanted} ORDER BY prepared_at, id")
+    usual = {"Prepared": "Approved", "Approved": "Sent", "Sent": "Disputed", "Disputed": "Sent"}
+    to = usual.get(row.state, "Void") if dice.random() < 0.9 else dice.choice(("Approved", "Sent", "Paid", "Void"))
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        states.move(session, as_id(row.id), to, by=person, note="As they said on the phone")
+
+
+def reverse_statement(office: Office, dice: Random) -> None:
+    """A statement is reversed."""
+    row = _pick(office, dice, "SELECT id FROM statement ORDER BY prepared_at, id")
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        preparing.reverse(session, as_id(row.id), reason="It was of the wrong month", by=person)
+
+
+def prepare_payout(office: Office, dice: Random) -> None:
+    """A payout to a party or two, of all that is due or of an amount."""
+    chosen: dict[Any, int | None] = {}
+    for party in dice.sample(office.parties, dice.choice((1, 1, 2))):
+        chosen[party] = dice.choice((None, None, 100, 1_000_000, 900_000_000))
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        if dice.random() < 0.6:
+            payable = [balance.party for balance in batches.list_payable(session)]
+            chosen = dict.fromkeys(payable, dice.choice((None, None, 5_000))) or chosen
+        batches.prepare(session, chosen, by=person)
+
+
+def decide_payout(office: Office, dice: Random) -> None:
+    """A payout is approved or given up."""
+    row = _pick(office, dice, "SELECT id FROM payout_batch WHERE state = 'Prepared' ORDER BY prepared_at, id")
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        if dice.random() < 0.85:
+            batches.approve(session, as_id(row.id), by=person)
+        else:
+            batches.withdraw(session, as_id(row.id), reason="Not this month", by=person)
+
+
+def open_bank_file(office: Office, dice: Random) -> None:
+    """The file of a payout is opened for the bank."""
+    row = _pick(office, dice, "SELECT id FROM payout_batch ORDER BY prepared_at, id")
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        batches.open_bank_file(session, as_id(row.id), by=person)
+
+
+def _payment(office: Office, dice: Random, *wanted: str) -> Any:
+    names = ", ".join(f"'{state}'" for state in wanted)
+    where = f"WHERE state IN ({names})" if dice.random() < 0.9 else ""
+    return _pick(office, dice, f"SELECT id, direction FROM payment {where} ORDER BY prepared_at, id")
+
+
+def confirm_payment(office: Office, dice: Random) -> None:
+    """The bank made a payout, or a receipt is confirmed."""
+    row = _payment(office, dice, "Approved", "Prepared")
+    typed = {"bank_reference": reference(office, dice), "value_on": office.today(dice.choice((0, 0, 0, -2)))}
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        if row.direction == "in":
+            transitions.approve_receipt(session, as_id(row.id), by=person)
+        else:
+            transitions.confirm(session, as_id(row.id), typed, by=person)
+
+
+def return_payment(office: Office, dice: Random) -> None:
+    """The bank returned a payment."""
+    row = _payment(office, dice, "Approved", "Confirmed")
+    typed = {"returned_on": office.today(), "reason": "The account is closed"}
+    if dice.random() < 0.5:
+        typed["bank_reference"] = reference(office, dice)
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        transitions.return_payment(session, as_id(row.id), typed, by=person)
+
+
+def receive(office: Office, dice: Random) -> None:
+    """Something was received from a party."""
+    typed = {"bank_reference": reference(office, dice), "value_on": office.today()}
+    typed["amount"] = dice.choice(("1.00", "500.00", "90000.00"))
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        transitions.receive(session, dice.choice(office.parties), typed, by=person)
+
+
+def reconcile(office: Office, dice: Random) -> None:
+    """A file of an insurer is compared, with some figures that are not ours, within a tolerance."""
+    party = dice.choice([each for each in office.parties if each.account == "provider"])
+    month = dice.choice(MONTHS[:4])
+    rows = office.read(
+        "SELECT policy_number, sum(provider_share_minor) AS minor FROM movement"
+        " JOIN policy ON policy.purchase_id = movement.purchase_id WHERE policy_number IS NOT NULL"
+        " AND movement.provider_id = :party GROUP BY policy_number ORDER BY policy_number",
+        party=party.id if not office.store.is_sqlite else party.id.hex,
+    )
+    if not rows:
+        raise Idle
+    off = dice.choice((0, 1, 9_000, -9_000, 4_000_000))
+    lines = ["Policy No,Net", *(f"{row.policy_number},{naira(int(row.minor) + off)}" for row in rows)]
+    typed = {"kind": "insurer", "month": month, "file_name": "file.csv", "timing_days": dice.choice((0, 5, 31))}
+    typed["tolerance"] = dice.choice(("0", "1", "100", "1000", "10000000"))
+    typed["columns"] = {"policy_number": "Policy No", "amount": "Net"}
+    content = "\r\n".join(lines).encode()
+    with acting(office, anybody(office, dice, *FINANCE, "root")) as (session, person):
+        running.run(session, typed, content, by=person, provider_id=party.id)
+
+
+def decide_difference(office: Office, dice: Random) -> None:
+    """A difference is explained, written off, or ended by an adjustment."""
+    row = _pick(office, dice, "SELECT id, state FROM difference ORDER BY changed_at, id")
+    with acting(office, anybody(office, dice, *FINANCE, "root")) as (session, person):
+        if row.state == "Open" or dice.random() < 0.1:
+            typed = {"cause": "Wrong amount of theirs", "note": "They have another rate"}
+            differences.explain(session, as_id(row.id), typed, by=person)
+        elif dice.random() < 0.2:
+            differences.adjust(session, as_id(row.id), by=person)
+        elif row.state == "Explained":
+            differences.ask_write_off(session, as_id(row.id), by=person)
+        else:
+            differences.write_off(session, as_id(row.id), by=person)
+
+
+def propose_account(office: Office, dice: Random) -> None:
+    """Another bank account of a party."""
+    details = {"bank_name": "Access Bank", "account_name": "A friend"}
+    details["account_number"] = dice.choice(("0999999999", "0123456780", "12"))
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        bank_accounts.propose(session, dice.choice(office.parties), details, by=person)
+
+
+def decide_account(office: Office, dice: Random) -> None:
+    """A proposed bank account is confirmed, refused or taken back."""
+    row = _pick(office, dice, _OPEN.format("bank_account"))
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        verb = dice.choice(
+            (bank_accounts.confirm, bank_accounts.confirm, bank_accounts.refuse, bank_accounts.take_back)
+        )
+        verb(session, as_id(row.id), by=person)
+
+
+def propose_share(office: Office, dice: Random) -> None:
+    """An own share of the distributor."""
+    typed = {
+        "commission": dice.choice(("0", "5", "12.5", "100")),
+        "starts_on": office.today(dice.choice((-30, 0, 1, 5))),
+    }
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        share_changes.propose(session, office.partner.id, typed, by=person)
+
+
+def decide_share(office: Office, dice: Random) -> None:
+    """A proposed share is confirmed, refused or taken back."""
+    row = _pick(office, dice, _OPEN.format("commission_share"))
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        verb = dice.choice(
+            (share_changes.confirm, share_changes.confirm, share_changes.refuse, share_changes.take_back)
+        )
+        verb(session, as_id(row.id), by=person)
+
+
+def _product(office: Office, dice: Random) -> Any:
+    return _pick(
+        office,
+        dice,
+        "SELECT product.id, product.version, (SELECT v.id FROM product_version v WHERE v.product_id = product.id"
+        " AND share_id IS NULL ORDER BY effective_at LIMIT 1) AS start FROM product"
+        " WHERE EXISTS (SELECT 1 FROM policy WHERE policy.product_id = product.id) ORDER BY product.id",
+    )
+
+
+def propose_rates(office: Office, dice: Random) -> None:
+    """Other commissions of a product."""
+    row = _product(office, dice)
+    typed = {"mca_commission": dice.choice(("1", "10", "90")), "distributor_commission": dice.choice(("1", "5", "99"))}
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        at = rate_changes.earliest() if dice.random() < 0.8 else clock.now()
+        how: dict[str, Any] = {"start": as_id(row.start), "effective_at": at, "seen": row.version}
+        rate_changes.propose(session, as_id(row.id), typed, by=person, **how)
+
+
+def decide_rates(office: Office, dice: Random) -> None:
+    """Proposed rates are confirmed, refused or taken back."""
+    row = _pick(
+        office,
+        dice,
+        "SELECT rate_proposal.id, product_id, product.version FROM rate_proposal"
+        " JOIN product ON product.id = product_id WHERE state = 'open' ORDER BY proposed_at, rate_proposal.id",
+    )
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        given = (session, as_id(row.product_id), as_id(row.id))
+        if dice.random() < 0.7:
+            rate_changes.confirm(*given, seen=row.version, by=person)
+        elif dice.random() < 0.5:
+            rate_changes.refuse(*given, reason="Too high", seen=row.version, by=person)
+        else:
+            rate_changes.take_back(*given, seen=row.version, by=person)
+
+
+def add_person(office: Office, dice: Random) -> None:
+    """Somebody new, with roles and a limit."""
+    key = ids.new()
+    roles = dice.choice((["claims"], ["finance"], ["admin"], ["supervisor", "finance"], ["operations"]))
+    typed = {"email": f"puppet{len(office.people)}@x.example", "name": "Puppet", "roles": roles}
+    if "claims" in roles:
+        typed["claim_limit"] = dice.choice(("50000", "250000"))
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        account_changes.add_person(session, key, typed, by=person)
+    office.people.append(key)
+
+
+def change_person(office: Office, dice: Random) -> None:
+    """Other roles or another limit of somebody."""
+    key = dice.choice(office.people)
+    roles = dice.choice((["claims"], ["claims", "finance"], ["finance"], ["admin"], ["supervisor"]))
+    typed: dict[str, Any] = {"roles": roles}
+    if "claims" in roles:
+        typed["claim_limit"] = dice.choice(("50000", "1000000", None))
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        row = session.get_one(Staff, key)
+        seen, name = row.updated_at, row.name
+        account_changes.change_person(session, key, {"name": name, **typed}, seen_at=seen, by=person)
+
+
+def decide_person(office: Office, dice: Random) -> None:
+    """What waits for a second admin is confirmed or refused; a link that it makes is opened by who got it."""
+    row = _pick(office, dice, _OPEN.format("role_grant"))
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        if dice.random() < 0.2:
+            role_grants.refuse(session, as_id(row.id), by=person)
+            return
+        link = invitations.confirm_change(session, as_id(row.id), by=person)
+    if link:
+        with office.store.writing(SYSTEM) as session:
+            invitations.choose_password(session, ticket_of(link), f"{PASSWORD}-{office.papers}-new")
+
+
+def link_person(office: Office, dice: Random) -> None:
+    """A password link for somebody."""
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        invitations.create_password_link(session, dice.choice(office.people), by=person)
+
+
+def disable_person(office: Office, dice: Random) -> None:
+    """Somebody is disabled, or enabled again."""
+    key = dice.choice(office.people)
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        verb = account_changes.enable_person if dice.random() < 0.6 else account_changes.disable_person
+        verb(session, key, by=person)
+
+
+def own_details(office: Office, dice: Random) -> None:
+    """The phone and the account of somebody on the staff are set by the command."""
+    with office.store.writing(SYSTEM) as session:
+        given = {"phone_number": f"080355500{dice.randrange(10, 99)}", "account_number": None}
+        staff.set_own_details(session, dice.choice(office.people), actor="command line", **given)
+
+
+def wait(office: Office, dice: Random) -> None:
+    """Hours or days go by."""
+    office.now += timedelta(hours=dice.choice((1, 5, 25, 25, 49, 24 * 8)))

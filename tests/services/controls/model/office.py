@@ -1,0 +1,228 @@
+"""Ten people of all roles over one store, the moment in which they act, and what they have in their hands."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from random import Random
+from typing import Any, TypeVar
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids
+from core.covers import request as requests
+from core.covers.claims.motor import MotorClaimRequest
+from core.covers.credit_life import CREDIT_LIFE
+from core.covers.insurers import insurer_a
+from core.services.claims.intake import lodging, requirements
+from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.services.files import files
+from core.services.files.files import ReceivedFile
+from core.services.files.links import Owner
+from core.services.finance import agreements, bank_accounts
+from core.services.finance.parties import Party
+from core.services.finance.statements import preparing, states
+from core.services.people import staff
+from core.services.people.staff import Person
+from core.store.access import Scope, ScopedSession, Store
+from core.store.schema.tables import Policy, Product, Staff
+from tests import papers
+from tests.conftest import Partner, make_partner
+from tests.prefilled import prefilled
+from tests.services.selling import sell
+
+T = TypeVar("T")
+START = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
+LIVE, SYSTEM = Scope.staff(is_live=True), Scope.system()
+PASSWORD = "correct-horse-battery-9"
+# Roles and the claim limit in naira. Chi, Wale and Third are in league with each other; Wale is a customer, too.
+PEOPLE: dict[str, tuple[list[str], str | None]] = {
+    "ada": (["claims"], "100000"),
+    "bola": (["claims"], None),
+    "chi": (["claims", "finance"], "50000"),
+    "sade": (["supervisor"], None),
+    "uche": (["supervisor", "finance"], None),
+    "root": (["admin"], None),
+    "second": (["admin"], None),
+    "third": (["admin"], None),
+    "funmi": (["finance"], None),
+    "wale": (["finance", "operations"], None),
+}
+SECONDS = (0, 1, 60, 3_600)
+
+
+@dataclass
+class Sold:
+    """A policy as it was sold; the most that its claims come to, and what its customer owes, in kobo."""
+
+    id: UUID
+    number: str
+    is_loan: bool
+    most_minor: int
+    plate: str = ""
+
+
+@dataclass
+class Office:
+    """What everybody sees: policies, claims, parties; `acts` counts what was done and refused by act."""
+
+    store: Store
+    partner: Partner
+    people: list[UUID]
+    sold: list[Sold]
+    parties: list[Party]
+    now: datetime = START
+    claims: list[UUID] = field(default_factory=list)
+    acts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    trail: list[str] = field(default_factory=list)
+    acting: str = ""
+    who: str = ""
+    what: str = ""
+    papers: int = 0
+    customers: int = 0
+
+    def copied(self, store: Store) -> "Office":
+        """Return the same office over a store with the same rows, in which nobody has acted."""
+        return Office(store, self.partner, list(self.people), list(self.sold), self.parties)
+
+    def do(self, work: Callable[[ScopedSession, Person], T], by: UUID | None, *, system: bool = False) -> T | None:
+        """Let a person act in a transaction; None where the account is disabled."""
+        with self.store.writing(SYSTEM if system else LIVE) as session:
+            person = staff.find_by_id(session, by) if by else None
+            return work(session, person) if person is not None else None
+
+    def read(self, statement: str, **given: Any) -> list[Any]:
+        """Rows of plain SQL."""
+        with self.store.engine.connect() as connection:
+            return list(connection.execute(sa.text(statement), given))
+
+    def today(self, days: int = 0) -> str:
+        """A day from now, as somebody types it."""
+        return str(clock.to_lagos_day(self.now + timedelta(days=days)))
+
+    def sell(self, dice: Random) -> None:
+        """A sale over the distributor's key; a start may lie in the past."""
+        self.customers += 1
+        is_loan = dice.random() < 0.7
+        back = dice.choice((0, 0, 30, 120))
+        email = "wale@x.example" if dice.random() < 0.1 else f"customer{self.customers}@x.example"
+        whose = {"email": email, "phone_number": f"0806{self.customers:07d}"}
+        self.sold.append(_sell(self.store, self.partner, self.customers, is_loan=is_loan, back=back, **whose))
+
+    def lodge(self, sold: Sold, dice: Random, *, actor: str) -> UUID:
+        """A claim on a policy, with its papers, some of them seen before, and figures that may be made up."""
+        debt = dice.choice((20_000, 49_999, 75_000, 75_000, 75_000, 100_000, 100_000, 450_000))
+        day = self.today(-dice.choice((1, 3, 10, 40, 80)))
+        text = self.text(dice)
+        account = {"bank_name": "Lagoon Bank", "account_name": "Ngozi Okafor", "account_number": "0123456789"}
+        given: dict[str, Any]
+        if sold.is_loan:
+            kind = dice.choice(("Loss of job", "Loss of job", "Permanent disability"))
+            needed = requirements.list_required_documents(kind, accidental=False)
+            model: Any = CreditLifeClaimRequest
+            given = {"accidental": "false", "loan_offer_date": "2026-08-22", "loan_repayment_date": "2027-08-22"}
+            given |= {"loan_amount": "100000", "pending_repayment_amount": str(debt), "incident_date": day}
+        else:
+            kind, model = "Third party property damage", MotorClaimRequest
+            needed = ("police_report", "driving_licence", "third_party_demand")
+            given = {"incident_date": day, "incident_place": "Lagos Road 1, Ikeja", "incident_description": "A crash"}
+            given |= {"registration_number": sold.plate, "cost_of_repair": str(debt), **account}
+        given |= {"policy_number": sold.number, "incident_type": kind}
+        arriving = [
+            ReceivedFile(field=name, file_name="a.pdf", content=papers.pdf(text=f"{text} {name}")) for name in needed
+        ]
+        request = requests.validate(model, {**given, **{file.field: file.url for file in arriving}})
+        owner = Owner(distributor_id=self.partner.id, is_live=True)
+        with files.store_files(arriving) as kept, self.store.writing(self.partner.scope(is_live=True)) as session:
+            record = lodging.lodge_claim(session, request, kept, owner=owner, actor=actor)
+        self.claims.append(ids.parse(record["id"]))
+        return self.claims[-1]
+
+    def text(self, dice: Random) -> str:
+        """What a paper says; now and then something that another paper said."""
+        self.papers += 1
+        said = dice.randrange(1, self.papers + 1) if dice.random() < 0.1 else self.papers
+        return f"Paper number {said}, as it was received by us on the counter"
+
+
+def open_office(store: Store) -> Office:
+    """An office of ten people with policies of some months, each with a password of their own."""
+    made: Office = prefilled(store, "model of an office", _fill)
+    return made.copied(store)
+
+
+def _fill(store: Store) -> Office:
+    partner = make_partner(store, "Swift Lenders")
+    with clock.freeze(START - timedelta(days=120)), store.writing(SYSTEM) as session:
+        people = [
+            staff.add_or_update(
+                session,
+                email=f"{name}@x.example",
+                name=name.title(),
+                roles=roles,
+                claim_limit=limit,
+                password=f"{PASSWORD}-{name}",
+                actor="command line",
+            )
+            for name, (roles, limit) in PEOPLE.items()
+        ]
+        session.execute(sa.update(Staff).values(confirms_from=None))
+    sold = []
+    for number, (is_loan, days) in enumerate(
+        ((True, 90), (True, 85), (False, 80), (True, 60), (False, 50), (True, 40))
+    ):
+        with clock.freeze(START - timedelta(days=days)):
+            email = "wale@x.example" if number == 3 else f"first{number}@x.example"
+            whose = {"email": email, "phone_number": f"0805{number:07d}"}
+            sold.append(_sell(store, partner, 1_000 + number, is_loan=is_loan, back=0, **whose))
+    parties = [Party("distributor", partner.id), *_insurers(store)]
+    _agree(store, people, parties)
+    _state(store, people, parties)
+    return Office(store, partner, people, sold, parties)
+
+
+def _insurers(store: Store) -> list[Party]:
+    with store.reading(SYSTEM) as session:
+        query = sa.select(col(Product.provider_id)).join(Policy, col(Policy.product_id) == col(Product.id)).distinct()
+        return [Party("provider", each) for each in sorted(session.execute(query).scalars())]
+
+
+def _agree(store: Store, people: list[UUID], parties: list[Party]) -> None:
+    """The terms and the bank account of each party, by two admins."""
+    with clock.freeze(START - timedelta(days=119)), store.writing(LIVE) as session:
+        root, second = (staff.find_by_id(session, people[list(PEOPLE).index(name)]) for name in ("root", "second"))
+        assert root
+        assert second
+        for party in parties:
+            agreements.add(session, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by=root)
+            details = {"bank_name": "First Bank", "account_name": "The firm", "account_number": "0123456780"}
+            account = bank_accounts.propose(session, party, details, by=root)
+            bank_accounts.confirm(session, account, by=second)
+
+
+def _state(store: Store, people: list[UUID], parties: list[Party]) -> None:
+    """The statements of the first two months, sent."""
+    with clock.freeze(START - timedelta(days=2)), store.writing(LIVE) as session:
+        funmi, uche = (staff.find_by_id(session, people[list(PEOPLE).index(name)]) for name in ("funmi", "uche"))
+        assert funmi
+        assert uche
+        for party in parties:
+            while (month := preparing.find_due_month(session, party)) and month < date(2026, 10, 1):
+                made = preparing.prepare(session, party, month, by=funmi, without_withholding=True)
+                for state in ("Approved", "Sent"):
+                    states.move(session, made, state, by=uche)
+
+
+def _sell(store: Store, partner: Partner, number: int, *, is_loan: bool, back: int, **whose: str) -> Sold:
+    plate = f"KJA-{number % 1000:03d}AA"
+    if is_loan:
+        started = clock.to_lagos_day(clock.now() - timedelta(days=back)).isoformat()
+        asked = {"loan_start_date": started, "loan_tenure": 12, **whose}
+        sale = sell(store, partner, CREDIT_LIFE, is_live=True, **asked)
+    else:
+        car = {"registration_number": plate, "chassis_number": f"CHASSIS{number:010d}"}
+        sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True, **car, **whose)
+    named = sale.policy["meta"]["policy_number"]
+    return Sold(sale.policy_id, named, is_loan, 10_000_000 if is_loan else 300_000_000, plate)
