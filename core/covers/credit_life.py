@@ -79,7 +79,10 @@ def compute_price(amount: Decimal, tenure: int, benefits: list[str] | None, rate
         for name in benefit_names
     ]
     factor, basis = _get_basis_factor(rates.meta.get("basis", "single"), tenure)
-    unrounded = amount * percent / 100 * factor
+    monthly = amount * percent / 100
+    unrounded = monthly * factor
+    if factor != 1:
+        steps.append(Step("For the first month", f"{percent} % of {amount:,.2f}", monthly))
     total = money.round_half_up(unrounded)
     steps.append(Step("Premium", f"{amount:,.2f} x {percent} %{basis}", total))
     return _apply_minimum(total, rates, steps, amount)

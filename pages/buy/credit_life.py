@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import NoReturn
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.covers.credit_life import BASES, CREDIT_LIFE
 from core.services.distributors import distributors
@@ -17,8 +19,10 @@ from core.ui.buying.price_curves import Figures, basis_of
 from core.ui.buying.price_panel import DETAILS, SELLER, STEP, ask_figures, show_curve, show_price, summary
 from core.ui.buying.selling import Counter
 from core.ui.frame import frame
+from core.ui.kit import words
 
 KEY = "credit_life"
+EXAMPLE_AMOUNT, EXAMPLE_TENURE = Decimal(100_000), 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,15 +40,32 @@ def explore(sellers: Sequence[DistributorName]) -> None:
         st.subheader("The loan", anchor=False)
         loan = ask_loan(sellers, locked=False)
     if loan is None:
-        grid.info(
-            "Choose for whom you sell and the product, and enter the loan, to see what its cover costs, and why.",
-            icon=":material/calculate:",
-        )
+        if st.session_state.get("amount"):
+            grid.info("Correct the loan to see what its cover costs, and why.", icon=":material/calculate:")
+        else:
+            draw_example(sellers, grid.container())
         return
     with grid.container():
         show_price(loan.product, loan.figures)
         st.button("Buy with these figures", type="primary", icon=":material/shopping_cart:", on_click=begin)
     show_curve(loan.product, loan.figures)
+
+
+def draw_example(sellers: Sequence[DistributorName], place: DeltaGenerator) -> None:
+    """Draw the price of a usual loan while none is entered, so that the screen shows what it is for."""
+    chosen = st.session_state.get("plan")
+    shelf = (product for seller in sellers for product in selling.list_products(counter_of(seller), CREDIT_LIFE))
+    product = chosen if isinstance(chosen, ProductForSale) else next(iter(sorted(shelf, key=by_basis)), None)
+    if product is None:
+        return
+    figures = Figures(amount=EXAMPLE_AMOUNT, tenure=EXAMPLE_TENURE, benefits=tuple(product.rates.meta["shares"]))
+    with place:
+        st.markdown(
+            f":material/lightbulb: **An example**: {words.naira_of(figures.amount)} over {figures.tenure} months,"
+            f" {words.plain(product.name)}. Choose the distributor and the product and enter the loan to see its price."
+        )
+        show_price(product, figures)
+    show_curve(product, figures)
 
 
 def buy(sellers: Sequence[DistributorName]) -> Checkout:

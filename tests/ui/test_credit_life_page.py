@@ -74,8 +74,9 @@ def metrics(at: AppTest) -> dict[str, str]:
 
 def test_empty_screen_says_what_to_do(screen: Screen, partner: Partner) -> None:
     at = screen("operations", path=PAGE)
-    assert "enter the loan" in texts(at)
-    assert not at.metric
+    assert "**An example**: ₦100,000.00 over 12 months" in texts(at)
+    assert metrics(at)["Premium"] == "₦575.00", "a worked example stands there from the start"
+    assert at.get("plotly_chart")
     assert at.selectbox(key="plan").value is None, "nothing is chosen for the person"
     assert [box.key for box in at.text_input] == []
 
