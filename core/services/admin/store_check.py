@@ -18,7 +18,7 @@ from core.services.claims.review import own_interest
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions as claim_questions
 from core.services.exports import proofs as export_proofs
-from core.services.finance import month_proofs, proofs
+from core.services.finance import month_proofs, parties, proofs
 from core.services.finance.bordereaux import proofs as bordereau_proofs
 from core.services.finance.claim_payments import proofs as claim_payment_proofs
 from core.services.finance.credit_notes import proofs as credit_note_proofs
@@ -242,6 +242,8 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Nobody approved what they had declined": claim_invariants.find_own_appeals,
     "No two claims were paid on one paper without a word": claim_invariants.find_paid_on_one_paper,
     "Nobody decided on a claim of their own": own_interest.find_own_decisions,
+    "Nobody decided on a refund of their own": credit_note_proofs.find_own_decisions,
+    "Nobody decided on a statement or payment of their own": parties.find_own_decisions,
     "Every approval was given on the desk": approvals.find_forged,
     "Every claim came to where it stands by allowed moves": _find_history_faults,
     "The clock of every claim is the one of its history": _find_clock_faults,

@@ -1,17 +1,23 @@
 """The parties that money is settled with: each distributor and each insurer has one account."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core import money, seal
 from core.errors import NotFound
+from core.services.people import own_interest
+from core.services.people.own_interest import Parties
+from core.services.people.staff import ACCOUNT_KEY_PURPOSE
 from core.store.access import ScopedSession
-from core.store.schema.tables import Distributor, Provider
+from core.store.schema.tables import BankAccount, Distributor, Payment, Provider, Statement
 
 Account = Literal["distributor", "provider"]
+_DECIDED_BY: Final = frozenset({"approved_by", "sent_by", "confirmed_by", "returned_by"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,36 @@ def get_name(session: ScopedSession, party: Party) -> str:
     if found is None:
         raise NotFound(f"There is no such {'distributor' if party.account == 'distributor' else 'insurer'}")
     return str(found)
+
+
+def load_people(session: ScopedSession, party: Party) -> Parties:
+    """Return the e-mail, phone and bank accounts of a party, also of an account that is only proposed."""
+    entity: Any = session.get_one(Distributor if party.account == "distributor" else Provider, party.id)
+    sealed = session.execute(sa.select(col(BankAccount.sealed)).where(party.owns(BankAccount))).scalars()
+    numbers = (seal.unseal(text)["account_number"] for text in sealed)
+    return Parties(
+        emails=frozenset(email.lower() for email in (entity.email,) if email),
+        phones=frozenset(filter(None, (getattr(entity, "phone_number", None),))),
+        account_keys=frozenset(seal.keyed_hash(ACCOUNT_KEY_PURPOSE, number) for number in numbers),
+    )
+
+
+def find_own_decisions(session: ScopedSession) -> Iterator[str]:
+    """Statements and payments of a party that somebody approved, sent or confirmed whose own the party is."""
+    for party, name in list_parties(session):
+        for person in own_interest.list_staff(session, load_people(session, party)):
+            amounts = {"statements": col(Statement.closing_minor), "payments": col(Payment.net_minor)}
+            entities: tuple[tuple[Any, str], ...] = ((Statement, "statements"), (Payment, "payments"))
+            for entity, noun in entities:
+                stamps = [column for column in sa.inspect(entity).columns if column.name in _DECIDED_BY]
+                mine = sa.or_(*(column == person.id for column in stamps))
+                query = sa.select(sa.func.count(), sa.func.sum(sa.func.abs(amounts[noun])))
+                number, minor = session.execute(query.where(party.owns(entity), mine)).one()
+                if number:
+                    yield (
+                        f"{number:,} {noun} of {name}, {money.format_naira(int(minor))}, were decided on by"
+                        f" {person.name}, whose own they are"
+                    )
 
 
 def list_parties(session: ScopedSession) -> list[tuple[Party, str]]:

@@ -6,8 +6,9 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 from alembic import command
+from sqlmodel import col
 
-from core import clock, ids
+from core import clock, ids, money
 from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
@@ -16,7 +17,7 @@ from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.policies import changes
 from core.store.access import Scope, Store
 from core.store.schema import migrating
-from core.store.schema.tables import CreditNote, CreditNotePayment
+from core.store.schema.tables import CreditNote, CreditNotePayment, Policy, Refund
 from tests.conftest import Partner
 from tests.portfolio import NOW
 from tests.services.finance_office import Finance
@@ -154,3 +155,23 @@ def test_payments_of_before_are_carried_over_as_rows(finance: Finance, note: UUI
     finance.do(deciding.pay, note, {**PAID, "bank_reference": "TRF 2"}, by="funmi")
     assert state(finance, note) == "Paid"
     assert finance.faults() == []
+
+
+def test_nobody_approves_or_pays_a_refund_of_their_own(finance: Finance, note: UUID) -> None:
+    with finance.store.writing(Scope.system()) as session:
+        row = session.get_one(CreditNote, note)
+        policy = session.get_one(Policy, session.get_one(Refund, row.refund_id).policy_id)
+        policy.email, total = "Femi@f.example", row.total_minor
+    with pytest.raises(NotAllowed, match="your own e-mail, phone or account: somebody else works on it"):
+        finance.do(deciding.approve, note, by="femi")
+    finance.do(deciding.approve, note, by="wale")
+    with pytest.raises(NotAllowed, match="your own e-mail"):
+        finance.do(deciding.pay, note, PAID, by="femi")
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    with pytest.raises(NotAllowed, match="your own e-mail"):
+        finance.do(deciding.return_payment, note, BACK, by="femi")
+    assert not [each for each in finance.faults() if "whose own it is" in each]
+    with finance.store.writing(Scope.system()) as session:
+        session.execute(sa.update(Policy).where(col(Policy.id) == policy.id).values(email="wale@f.example"))
+    (fault,) = [each for each in finance.faults() if "was decided on by Wale, whose own it is" in each]
+    assert money.format_naira(total) in fault

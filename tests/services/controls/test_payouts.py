@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from core import clock
+from core import clock, money
 from core.errors import NotAllowed, StateForbids
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
@@ -13,6 +13,7 @@ from core.services.finance.payments import batches, transitions
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
+from core.services.people import staff
 from core.store.access import Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
@@ -73,3 +74,23 @@ def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Fin
     with pytest.raises(StateForbids, match="superseded: 1 payment of it came back"):
         finance.do(batches.open_bank_file, batch, by="wale")
     assert finance.money_faults() == []
+
+
+def test_nobody_works_on_a_statement_or_payout_of_their_own(finance: Finance, batch: UUID, partner: Partner) -> None:
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    stated = finance.do(statements.prepare, Party("distributor", partner.id), date(2026, 9, 1), by="funmi")
+    own = {"phone_number": None, "account_number": ACCOUNT["account_number"], "actor": "tests"}
+    finance.do(staff.set_own_details, finance.people["femi"].id, **own)
+    femi = finance.person("femi")
+    for verb, *given in (
+        (transitions.confirm, row.id, PAID),
+        (transitions.return_payment, row.id, BACK),
+        (statement_states.move, stated, "Approved"),
+    ):
+        with pytest.raises(NotAllowed, match="your own e-mail, phone or account: somebody else works on it"):
+            finance.do(verb, *given, by=femi)
+    finance.do(transitions.confirm, row.id, PAID, by="wale")
+    # Femi had approved both before anybody knew whose account it is.
+    found = [each for each in finance.faults() if "decided on by Femi, whose own they are" in each]
+    assert [each.partition(" of ")[0] for each in found] == ["1 statements", "1 payments"]
+    assert all(money.format_naira(row.net_minor) in each for each in found[1:])

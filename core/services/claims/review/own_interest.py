@@ -1,31 +1,18 @@
 """The people of a claim held against the staff of the desk: nobody decides on a claim of their own (contract K12)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import money
 from core.services.claims.intake import requirements
+from core.services.people import own_interest
+from core.services.people.own_interest import Parties
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, Customer, Staff
-
-
-@dataclass(frozen=True, slots=True)
-class Parties:
-    """The e-mails, phones and account of a claim's customer, claimant and payee."""
-
-    emails: frozenset[str] = frozenset()
-    phones: frozenset[str] = frozenset()
-    account_key: str | None = None
-
-    def is_own(self, person: Person) -> bool:
-        """True where one of them is the person's own."""
-        is_account = self.account_key is not None and person.account_key == self.account_key
-        return person.email.lower() in self.emails or person.phone_number in self.phones or is_account
 
 
 def load_parties(session: ScopedSession, claim: Claim) -> Parties:
@@ -35,7 +22,7 @@ def load_parties(session: ScopedSession, claim: Claim) -> Parties:
     return Parties(
         emails=frozenset({claim.claim_owner_email.lower(), customer.email.lower()}),
         phones=frozenset(phone for phone in phones if phone),
-        account_key=claim.account_key,
+        account_keys=frozenset(filter(None, (claim.account_key,))),
     )
 
 
@@ -54,14 +41,7 @@ def build_own_condition(person: Person) -> sa.ColumnElement[bool]:
 
 def list_staff(session: ScopedSession, claim: Claim) -> list[str]:
     """List the names of staff whose e-mail, phone or account a claim has."""
-    parties = load_parties(session, claim)
-    own: list[sa.ColumnElement[bool]] = [
-        sa.func.lower(col(Staff.email)).in_(parties.emails),
-        col(Staff.phone_number).in_(parties.phones),
-    ]
-    if parties.account_key is not None:
-        own.append(col(Staff.account_key) == parties.account_key)
-    return list(session.execute(sa.select(col(Staff.name)).where(sa.or_(*own)).order_by(col(Staff.name))).scalars())
+    return [person.name for person in own_interest.list_staff(session, load_parties(session, claim))]
 
 
 def find_own_decisions(session: ScopedSession) -> Iterator[str]:

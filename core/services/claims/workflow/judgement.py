@@ -15,13 +15,13 @@ from core.services.claims.review import cover_terms, coverage_checks, duplicates
 from core.services.claims.review.cover_terms import CoverTerms
 from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.review.duplicates import Duplicate
-from core.services.claims.review.own_interest import Parties
 from core.services.claims.workflow import approvals as claim_approvals
 from core.services.claims.workflow import chain as claim_chain
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.chain import Link
 from core.services.claims.workflow.offers import Limits
 from core.services.claims.workflow.payments import RelatedApprovals
+from core.services.people.own_interest import Parties
 from core.services.people.staff import Person
 from core.services.policies import endorsements
 from core.store.access import AnySelect, ScopedSession

@@ -19,12 +19,13 @@ from core.services.audit import log as audit
 from core.services.finance.credit_notes.numbering import number_of
 from core.services.finance.payments.transitions import BankAnswer, ReturnInput
 from core.services.people import staff
+from core.services.people.own_interest import Parties, refuse_own
 from core.services.people.staff import Person
 from core.services.policies import paid_terms, refund_holds
 from core.services.transfers import Reference, keys_of
 from core.states.credit_notes import TRANSITIONS, CreditNoteState
 from core.store.access import ScopedSession
-from core.store.schema.tables import Approval, CreditNote, CreditNotePayment, Policy, Refund
+from core.store.schema.tables import Approval, CreditNote, CreditNotePayment, Customer, Policy, Refund
 
 ROLE: Final = "finance"
 # In kobo: what one person approves alone; above it somebody else approves it as well.
@@ -86,7 +87,18 @@ def approve(
     return _STATE.APPROVED
 
 
+def load_people(session: ScopedSession, row: CreditNote) -> Parties:
+    """Return the e-mails and phones of the customer and the policyholder to whom a refund goes back."""
+    policy = session.get_one(Policy, session.get_one(Refund, row.refund_id).policy_id)
+    customer = session.get_one(Customer, policy.customer_id)
+    return Parties(
+        emails=frozenset({policy.email.lower(), customer.email.lower()}),
+        phones=frozenset(filter(None, (policy.phone, customer.phone_number))),
+    )
+
+
 def _refuse_approver(session: ScopedSession, row: CreditNote, by: Person) -> None:
+    refuse_own(load_people(session, row), by)
     if row.made_by == by.actor:
         raise NotAllowed("You ended this policy: somebody else of finance approves what goes back")
     staff.refuse_resting(by)
@@ -161,6 +173,7 @@ def pay(session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: 
 
 
 def _refuse_payer(session: ScopedSession, row: CreditNote, by: Person) -> None:
+    refuse_own(load_people(session, row), by)
     given = sa.select(col(Approval.staff_id)).where(
         col(Approval.subject_id) == row.id, col(Approval.subject_kind) == _KIND
     )
@@ -190,6 +203,7 @@ def return_payment(session: ScopedSession, note_id: UUID, typed: Mapping[str, An
     """
     with _keep_refusal(by, "return", note_id):
         row = _get_for_update(session, note_id, by, _STATE.RETURNED)
+        refuse_own(load_people(session, row), by)
         given: CameBackInput = request.validate(CameBackInput, typed)
         standing = payments_of(session, row.id)[-1]
         if standing.paid_by == by.id:

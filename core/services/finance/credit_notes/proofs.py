@@ -9,7 +9,7 @@ from core import money
 from core.services.finance.credit_notes.numbering import number_of
 from core.states.credit_notes import CreditNoteState
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Approval, CreditNote, CreditNotePayment, Provider, Refund
+from core.store.schema.tables import Approval, CreditNote, CreditNotePayment, Customer, Policy, Provider, Refund, Staff
 
 
 def find_credit_note_faults(session: ScopedSession) -> Iterator[str]:
@@ -62,3 +62,26 @@ def _payment_faults(session: ScopedSession) -> Iterator[str]:
     for row in session.execute(both).scalars():
         amount = money.format_naira(row.amount_minor)
         yield f"the payment of {amount} on credit note {row.credit_note_id} was noted by who approved it"
+
+
+def find_own_decisions(session: ScopedSession) -> Iterator[str]:
+    """Credit notes that somebody approved or paid whose own the refund is (contract K12)."""
+    holder = (col(Policy.email), col(Customer.email))
+    phones = (col(Policy.phone), col(Customer.phone_number))
+    is_own = sa.or_(
+        *(sa.func.lower(email) == sa.func.lower(col(Staff.email)) for email in holder),
+        *(phone == col(Staff.phone_number) for phone in phones),
+    )
+    decided = (col(CreditNote.first_by), col(CreditNote.approved_by), col(CreditNote.paid_by))
+    query: AnySelect = (
+        sa.select(CreditNote, col(Staff.name).label("person"), col(Provider.company_name).label("provider"))
+        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        .join(Policy, col(Policy.id) == col(Refund.policy_id))
+        .join(Customer, col(Customer.id) == col(Policy.customer_id))
+        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
+        .join(Staff, sa.or_(*(column == col(Staff.id) for column in decided)))
+        .where(is_own)
+    )
+    for note, person, provider in session.execute(query):
+        name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"
+        yield f"{name}, was decided on by {person}, whose own it is"

@@ -86,6 +86,7 @@ def approve(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
     transitions.refuse_maker(batch.prepared_by, by)
     rows = _payments(session, batch.id)
     for payment in rows:
+        transitions.refuse_own_payment(session, payment, by)
         _require_unchanged(session, payment)
     digest = hashlib.sha256(bank_file(session, batch.id)).hexdigest()
     stamps = {"approved_by": by.id, "approved_at": clock.now()}

@@ -15,10 +15,12 @@ from core.covers.faults import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.finance.parties import Party
+from core.services.finance import parties
+from core.services.finance.parties import Account, Party
 from core.services.finance.payments import allocation, balances
 from core.services.finance.payments.allocation import Balance
 from core.services.people import staff
+from core.services.people.own_interest import refuse_own
 from core.services.people.staff import Person
 from core.services.transfers import Reference, reference_key
 from core.states.payments import TRANSITIONS, PaymentState
@@ -83,7 +85,11 @@ def receive(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, b
 def add(
     session: ScopedSession, balance: Balance, amount_minor: int, *, by: Person, direction: str, **more: Any
 ) -> UUID:
-    """Write a prepared payment with the statements that it would settle, and return its id."""
+    """Write a prepared payment with the statements that it would settle, and return its id.
+
+    NotAllowed for whoever has an e-mail, phone or account of the party.
+    """
+    refuse_own(parties.load_people(session, balance.party), by)
     parts = allocation.allocate(balance.dues, amount_minor)
     sums = {name: sum(getattr(part, name) for part in parts) for name in ("net_minor", "vat_minor", "withheld_minor")}
     newest = balance.newest
@@ -173,6 +179,14 @@ def refuse_maker(maker: UUID, by: Person) -> None:
     staff.refuse_resting(by)
 
 
+def refuse_own_payment(session: ScopedSession, row: Payment, by: Person) -> None:
+    """NotAllowed for whoever has an e-mail, phone or account of the party that is paid or pays."""
+    party_id = row.distributor_id or row.provider_id
+    assert party_id is not None  # noqa: S101 - the schema has one of them in each row
+    account: Account = "distributor" if row.distributor_id else "provider"
+    refuse_own(parties.load_people(session, Party(account, party_id)), by)
+
+
 def _refuse_preparer(row: Payment, by: Person) -> None:
     if row.prepared_by == by.id:
         raise NotAllowed("You prepared this payment: somebody else of finance notes what the bank says of it")
@@ -186,6 +200,7 @@ def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, b
     ).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such payment")
+    refuse_own_payment(session, row, by)
     if to not in TRANSITIONS[PaymentState(row.state)]:
         raise StateForbids(f"A payment that is {row.state} cannot become {to}")
     return row

@@ -12,13 +12,14 @@ from sqlmodel import col
 from core import clock
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.finance import months
+from core.services.finance import months, parties
 from core.services.finance.payments.balances import refuse_under_way
 from core.services.finance.statements import paid_lines
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.preparing import require_finance
 from core.services.finance.statements.reading import StatementRow
 from core.services.people import staff
+from core.services.people.own_interest import refuse_own
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import Statement, StatementLine, StatementStep
@@ -93,6 +94,7 @@ def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, not
     """
     require_finance(by)
     row = statement_reading.get_for_update(session, statement_id)
+    refuse_own(parties.load_people(session, statement_reading.party_of(row)), by)
     step = next((each for each in _of(row.state, is_reversal=row.reverses_id is not None) if each.to == to), None)
     if step is None:
         raise StateForbids(f"A statement that is {row.state} cannot become {to}")
