@@ -7,6 +7,7 @@ import pytest
 
 from core import clock, money
 from core.errors import NotAllowed, StateForbids
+from core.services.audit import log as audit
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches, transitions
@@ -14,7 +15,7 @@ from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
 from core.services.people import staff
-from core.store.access import Store
+from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
@@ -63,6 +64,11 @@ def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: F
     with pytest.raises(NotAllowed, match="You prepared this payment"):
         finance.do(transitions.return_payment, row.id, BACK, by="funmi")
     finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    with finance.store.reading(Scope.system()) as session:
+        log = audit.list_history(session, f"payment {row.id}")
+    refused = [(entry.actor, entry.action) for entry in log if entry.action.endswith("refused")]
+    funmi = "staff funmi@f.example"
+    assert refused == [(funmi, f"payment {act} refused") for act in ("confirmation", "return", "return")]
 
 
 def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Finance, batch: UUID) -> None:
