@@ -4,6 +4,7 @@ from datetime import date, timedelta
 from uuid import UUID
 
 import pytest
+import sqlalchemy as sa
 
 from core import clock, money
 from core.errors import NotAllowed, StateForbids
@@ -16,6 +17,7 @@ from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
 from core.services.people import staff
 from core.store.access import Scope, Store
+from core.store.schema.tables import Payment
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
@@ -100,3 +102,15 @@ def test_nobody_works_on_a_statement_or_payout_of_their_own(finance: Finance, ba
     found = [each for each in finance.faults() if "decided on by Femi, whose own they are" in each]
     assert [each.partition(" of ")[0] for each in found] == ["1 statements", "1 payments"]
     assert all(money.format_naira(row.net_minor) in each for each in found[1:])
+
+
+def test_an_answer_of_the_bank_that_its_preparer_noted_is_found(finance: Finance, batch: UUID) -> None:
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    finance.do(transitions.confirm, row.id, PAID, by="wale")
+    assert not [each for each in finance.faults() if "noted what the bank said" in each]
+    with finance.store.writing(Scope.system()) as session:
+        on = "" if finance.store.is_sqlite else " ON payment"
+        session.connection().exec_driver_sql(f"DROP TRIGGER payment_figures{on}")
+        session.execute(sa.update(Payment).values(prepared_by=finance.people["wale"].id))
+    (found,) = [each for each in finance.faults() if "noted what the bank said" in each]
+    assert f"{money.format_naira(row.net_minor)}: Wale prepared it" in found
