@@ -24,11 +24,12 @@ from core.store.schema.tables import (
     Purchase,
     Refund,
     Renewal,
+    Transfer,
 )
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 NAMES = (("Ngozi", "Okafor"), ("Bola", "O'Neil, Jr."), ("=Tunde", '"Quoted"'), ("Zoë", "Ọládélé"), ("@Sum", "-1+1"))
-_IN_ORDER = (Customer, Purchase, Policy, Refund, Renewal, Claim, ClaimEvent, ClaimPayment)
+_IN_ORDER = (Customer, Purchase, Policy, Refund, Renewal, Claim, ClaimEvent, Transfer, ClaimPayment)
 FREQUENCIES = (None, None, "monthly", "quarterly", "weekly")
 
 
@@ -280,15 +281,17 @@ class _Writer:
             event = {"id": ids.new(), "claim_id": claim.id, "status": status, "created_at": at}
             self.rows.append(ClaimEvent(**owned, **event))
             if status == "Paid" and offer_minor:
-                self.rows.append(_payment(claim, at))
+                self.rows += build_payment(claim, at)
 
 
-def _payment(claim: Claim, at: datetime) -> ClaimPayment:
+def build_payment(claim: Claim, at: datetime, reference: str = "") -> tuple[Transfer, ClaimPayment]:
     """The payment of a claim's offer, under a reference that nobody else has."""
-    payment_id = ids.new()
+    payment_id, minor = ids.new(), claim.offer_amount_minor
     owned = {name: getattr(claim, name) for name in ("distributor_id", "is_live", "provider_id")}
-    key = {"id": payment_id, "reference": "TRF", "reference_key": str(payment_id), "created_at": at}
-    return ClaimPayment(claim_id=claim.id, amount_minor=claim.offer_amount_minor, **owned, **key)
+    name = reference or str(payment_id)
+    made = {"id": payment_id, "amount_minor": minor, "created_at": at}
+    transfer = Transfer(**made, is_live=claim.is_live, reference=name, reference_key=name.lower(), lines=1)
+    return transfer, ClaimPayment(**made, claim_id=claim.id, transfer_id=payment_id, **owned)
 
 
 def lagos(instant: datetime) -> date:

@@ -1,5 +1,7 @@
 """Claims to pay: payments that supervisors have handed to finance."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from core.services.claims.paying import hand_overs
@@ -31,6 +33,22 @@ def line(row: HandOver) -> None:
         )
 
 
+def together(found: Sequence[HandOver]) -> None:
+    """Offer one transfer for each insurer of whom several claims wait."""
+    waiting: dict[str, list[HandOver]] = {}
+    for row in found:
+        waiting.setdefault(row.provider, []).append(row)
+    several = {name: rows for name, rows in sorted(waiting.items()) if len(rows) > 1}
+    with st.container(horizontal=True, gap="xsmall"):
+        for name, rows in several.items():
+            dialogs.button(
+                f"One transfer for {len(rows)} claims of {words.plain(name)}",
+                finance_payments.paying_together(rows),
+                key=f"together {name}",
+                icon=":material/account_tree:",
+            )
+
+
 frame.require(ROLE)
 frame.page_header(
     "Claims to pay",
@@ -46,6 +64,7 @@ if not found:
     st.stop()
 due = words.naira(sum(row.amount_minor for row in found))
 st.markdown(f"**{words.count(len(found))}** {'payment' if len(found) == 1 else 'payments'} · {due}")
+together(found)
 for row in found[:MOST]:
     line(row)
 if len(found) > MOST:

@@ -34,7 +34,7 @@ def progress(row: CreditNoteRow) -> None:
             facts.line("Approved first", f"{row.first}, {words.moment(row.first_at)}")
         facts.line("Approved", f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–")
         facts.line("Payment noted", f"{row.payer}, {words.moment(row.paid_at)}" if row.payer else "–")
-        facts.line("Paid to", row.payee or "–")
+        facts.line("Paid to", f"{row.payee}, {actions.describe_account(row)}" if row.payee else "–")
         facts.line("Bank reference", row.reference or "–")
         facts.line("Value date", words.day(row.value_on))
         if row.returned_on:

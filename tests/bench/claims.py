@@ -27,7 +27,7 @@ PURCHASES: Final = 55_000
 ROUNDS: Final = 25
 WANTED_MS, WANTED_GROWTH = 60, 1.2
 COPIED: Final = (
-    *("customer", "purchase", "policy", "renewal", "claim", "claim_event", "claim_payee", "claim_payment"),
+    *("customer", "purchase", "policy", "renewal", "claim", "claim_event", "payment_payee", "claim_payment"),
     *("claim_reserve", "claim_referral", "claim_override", "claim_question", "claim_comment", "claim_task"),
 )
 # Ids that no foreign key names.

@@ -26,6 +26,7 @@ PEOPLE = {
     "root": ["admin"],
     "second": ["admin"],
 }
+ACCOUNT = {"payee_bank": "First Bank", "payee_account": "0123456780"}
 OUTSIDERS = ("oye", "chi", "sade")
 
 

@@ -20,10 +20,10 @@ from core.services.sales import figures
 from core.services.windows import Window
 from core.states.claims import DECIDED, WAITING
 from core.store.access import Store
-from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment
+from core.store.schema.tables import Claim, ClaimEvent
 from tests.conftest import Partner
 from tests.every_case import every_case
-from tests.portfolio import lagos
+from tests.portfolio import build_payment, lagos
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
@@ -93,10 +93,8 @@ def _write(session: Any, plain: dict[str, Any], dice: Random, way: Any, lodged_a
     for step in history:
         session.insert(ClaimEvent(id=_id(dice), status=step.status, created_at=step.at, **owned))
         if step.status == "Paid":
-            paid = {"amount_minor": claim.offer_amount_minor, "provider_id": claim.provider_id, "reference": "TRF"}
-            payment_id = _id(dice)
-            key = {"id": payment_id, "reference_key": str(payment_id), "created_at": step.at}
-            session.insert(ClaimPayment(**owned, **paid, **key))
+            for row in build_payment(claim, step.at):
+                session.insert(row)
 
 
 def _id(dice: Random) -> UUID:

@@ -9,8 +9,10 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+import sqlalchemy as sa
 
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
+from core.services.admin import store_check
 from core.services.claims import batches
 from core.services.claims.diary import tasks
 from core.services.claims.letters import letters
@@ -28,7 +30,7 @@ from core.services.claims.workflow import (
     reserves,
 )
 from core.services.claims.workflow.assignment import ChosenClaim
-from core.store.access import ScopedSession
+from core.store.access import Scope, ScopedSession
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 from tests.services.races import run_at_once
@@ -243,3 +245,54 @@ def test_finance_and_the_desk_paying_at_once_have_one_winner(office: Office) -> 
         partial(office.move, claim_id, "Paid", by="ada", version=version, payment_reference="DESK-1"),
     )
     assert sorted(type(each).__name__ for each in run_at_once(*works)) == ["NoneType", "StaleVersion"]
+
+
+def together(office: Office, claims: list[UUID], *, by: str = "funmi", **typed: Any) -> UUID:
+    given = {"payment_reference": "BULK-1", "total": str(70_000 * len(claims)), **typed}
+    seen = {claim_id: office.claim(claim_id).version for claim_id in claims}
+    with office.store.writing(DESK) as session:
+        return hand_overs.pay_together(session, seen, given, person=office.people[by])
+
+
+def test_one_transfer_pays_several_claims_of_an_insurer_or_none(office: Office) -> None:
+    first, second, third, left = claims = [accepted(office) for _ in range(4)]
+    for claim_id in claims:
+        hand_over(office, claim_id)
+    before = [office.claim(claim_id) for claim_id in claims]
+    for wrong, said in (
+        ({"total": "209999.99"}, "total must be what the 3 claims come to, ₦210,000.00"),
+        ({"payment_reference": "R\u20111"}, "a character that a reference cannot have"),
+        ({"value_on": "2026-10-01"}, "must not be before the claim was lodged"),
+    ):
+        with pytest.raises(InvalidInput, match=said):
+            together(office, [first, second, third], **wrong)
+    with pytest.raises(InvalidInput, match="claims must be two or more"):
+        together(office, [first])
+    with pytest.raises(NotAllowed, match="made by finance"):
+        together(office, [first, second], by="ada")
+    take_back(office, third)
+    with pytest.raises(StateForbids, match="was not handed to finance"):
+        together(office, [first, second, third])
+    assert [office.claim(claim_id) for claim_id in (first, second, left)] == [before[0], before[1], before[3]]
+    assert "claim transfer refused" in {entry.action for claim_id in claims for entry in office.log(claim_id)}
+    hand_over(office, third)
+    together(office, [first, second, third])
+    assert [office.claim(claim_id).claim_status for claim_id in claims] == ["Paid", "Paid", "Paid", "Offer accepted"]
+    assert {office.claim(claim_id).payment_reference for claim_id in claims[:3]} == {"BULK-1"}
+    with pytest.raises(InvalidInput, match="was used for another payment already"):
+        pay(office, left, payment_reference="bulk - 1")
+    assert "claim pay refused" in {entry.action for entry in office.log(left)}
+    # One of them came back under the reference of the transfer, another one under a reference of its own.
+    office.move(second, "Offer accepted", by="sade", payment_reference="BULK-1", note="The account is closed")
+    office.move(third, "Offer accepted", by="sade", payment_reference="RET-3", note="The account is closed")
+    with pytest.raises(InvalidInput, match="was used for another payment already"):
+        office.move(second, "Paid", by="ada", payment_reference="BULK-1")
+    with office.store.reading(Scope.system()) as session:
+        sums = session.execute(sa.text("SELECT sum(amount_minor) FROM claim_payment GROUP BY claim_id")).scalars()
+        assert sorted(map(int, sums)) == [0, 0, 7_000_000]
+        assert store_check.list_faults(session) == []
+
+
+def take_back(office: Office, claim_id: UUID) -> None:
+    """The supervisor takes a payment back from finance, to hand it over later."""
+    office.do(hand_overs.take_back, claim_id, by="sade", version=office.claim(claim_id).version)

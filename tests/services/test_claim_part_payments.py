@@ -22,7 +22,7 @@ from core.services.exports.formats import CSV
 from core.services.exports.registry import get_kind
 from core.services.exports.runs import ExportOrder
 from core.store.access import Scope
-from core.store.schema.tables import ClaimPayee, ClaimPayment
+from core.store.schema.tables import ClaimPayment, PaymentPayee
 from tests.every_case import every_case
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
@@ -163,7 +163,7 @@ def test_who_sets_the_payee_does_not_pay_it_and_the_account_is_sealed(office: Of
     (payment,) = review(office, claim_id).payments
     assert (payment.payee, payment.hint) == ("Musa Bello", "6789")
     with office.store.reading(Scope.system()) as session:
-        row = session.execute(sa.select(ClaimPayee)).scalar_one()
+        row = session.execute(sa.select(PaymentPayee)).scalar_one()
         assert seal.unseal(row.sealed) == {"account_number": ACCOUNT}
     assert ACCOUNT not in str([entry.after for entry in office.log(claim_id)])
     with pytest.raises(StateForbids, match="keeps its payee"):
@@ -184,7 +184,7 @@ def test_a_payment_without_a_payee_goes_to_the_account_that_the_claim_named(offi
     part(office, claim_id, "2", "P2")
     assert {each.payee for each in review(office, claim_id).payments} == {review(office, claim_id).distributor}
     with office.store.reading(Scope.system()) as session:
-        assert len(session.execute(sa.select(ClaimPayee)).all()) == 1
+        assert len(session.execute(sa.select(PaymentPayee)).all()) == 1
 
 
 def test_the_export_of_payments_has_a_line_for_each_and_the_sum_of_every_figure(office: Office) -> None:

@@ -17,7 +17,7 @@ from core.services.claims.workflow import payee_changes
 from core.services.finance.claim_payments import payment_files, proofs
 from core.services.finance.claim_payments.file_lines import MAX_LINES, PaymentLine
 from core.store.access import Scope
-from core.store.schema.tables import AuditEntry, ClaimPayment, ClaimPaymentFile
+from core.store.schema.tables import AuditEntry, ClaimPayment, ClaimPaymentFile, Transfer
 from tests.every_case import every_case
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
@@ -94,8 +94,9 @@ def test_a_file_pays_every_claim_in_it_and_says_so_in_the_log(office: Office) ->
     file_id = pay(office, content, FULL)
     assert [office.claim(each).claim_status for each in claims] == ["Paid", "Paid", "Offer accepted"]
     with office.store.reading(DESK) as session:
-        rows_ = session.execute(sa.select(ClaimPayment).order_by(col(ClaimPayment.reference))).scalars().all()
-        found = [(row.claim_id, row.reference, str(row.value_on), row.amount_minor, row.file_id) for row in rows_]
+        query = sa.select(ClaimPayment, col(Transfer.reference)).join(Transfer, ClaimPayment.transfer_id == Transfer.id)
+        rows_ = session.execute(query.order_by(col(Transfer.reference))).all()
+        found = [(row.claim_id, name, str(row.value_on), row.amount_minor, row.file_id) for row, name in rows_]
         (kept,) = payment_files.list_files(session)
         assert [each.id for each in hand_overs.list_open(session)] == [left]
     assert found == [
@@ -266,7 +267,7 @@ def test_two_files_with_the_same_claims_in_another_order_have_one_winner(office:
     found = run_at_once(*(partial(pay, office, content, seen=seen) for content in (forth, back)))
     assert [type(each).__name__ for each in found if each] == ["InvalidInput"]
     with office.store.reading(DESK) as session:
-        rows = session.execute(sa.select(col(ClaimPayment.reference))).scalars().all()
+        rows = session.execute(sa.select(col(Transfer.reference))).scalars().all()
     assert {reference[0] for reference in rows} in ({"A"}, {"B"})
 
 

@@ -25,7 +25,7 @@ from core.services.sales import figures
 from core.services.views import customer as customer_view
 from core.services.windows import Window
 from core.store.access import Scope
-from core.store.schema.tables import ClaimPayment, Policy, Staff
+from core.store.schema.tables import ClaimPayment, Policy, Staff, Transfer
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 from tests.services.races import run_at_once
@@ -38,8 +38,10 @@ ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
 
 def payments(office: Office) -> list[tuple[UUID, int, str]]:
     with office.store.reading(DESK) as session:
-        rows = session.execute(sa.select(ClaimPayment).order_by(ClaimPayment.created_at, ClaimPayment.id)).scalars()
-        return [(row.claim_id, row.amount_minor, row.reference) for row in rows]
+        query = sa.select(ClaimPayment.claim_id, ClaimPayment.amount_minor, Transfer.reference)
+        query = query.join(Transfer, Transfer.id == ClaimPayment.transfer_id)
+        ordered = query.order_by(ClaimPayment.created_at, ClaimPayment.id)
+        return [tuple(row) for row in session.execute(ordered)]
 
 
 def accepted(office: Office, **lodged: Any) -> UUID:
@@ -112,7 +114,7 @@ def test_one_reference_pays_one_claim(office: Office) -> None:
     office.walk(first, *PAID)
     before = office.claim(second)
     for again in ("TRF-0001", "trf-0001", " T R F - 0 0 0 1 "):
-        with pytest.raises(InvalidInput, match="was used for another payment of this insurer") as refusal:
+        with pytest.raises(InvalidInput, match="was used for another payment already") as refusal:
             office.move(second, "Paid", by="ada", payment_reference=again)
         assert [fault.field for fault in refusal.value.faults] == ["payment_reference"]
         assert office.claim(second) == before

@@ -222,7 +222,8 @@ class PrivacyDesk:
         given = {"reason": "Oluwaseyifunmi asked", "by_insurer": True, "expected_version": policy.version}
         policy_changes.cancel(session, policy.id, actor=self.people["oye"].actor, **given)
         (note,) = session.execute(sa.select(col(CreditNote.id)).where(col(CreditNote.is_live))).scalars()
-        deciding.approve(session, note, {"payee": "Oluwaseyifunmi"}, by=self.people["femi"])
+        given = {"payee": "Oluwaseyifunmi", "payee_bank": "First Bank", "payee_account": "0123456789"}
+        deciding.approve(session, note, given, by=self.people["femi"])
         paid = {"payee": "Oluwaseyifunmi", "bank_reference": "TRF/1", "value_on": "2026-12-02"}
         deciding.pay(session, note, paid, by=self.people["funmi"])
 
@@ -315,7 +316,7 @@ def test_an_erased_person_is_in_no_table_and_no_file_and_every_sum_stays(
     assert traces(store) >= {
         *("customer", "policy", "claim", "claim_comment", "renewal_call", "adjustment", "adjustment_proposal"),
         *("mail", "kept_answer", "export_receipt", "audit_entry", "sale_draft", "statement_line", "bordereau_line"),
-        *("claim_payee", "customer_note", "credit_note", "policy_endorsement", "endorsement_notice"),
+        *("payment_payee", "customer_note", "credit_note", "policy_endorsement", "endorsement_notice"),
     }, "the person is everywhere to begin with"
     before, folder = privacy.read(sums), Path(settings().files_url)
     assert any(b"Oluwaseyifunmi" in path.read_bytes() for path in folder.rglob("*") if path.is_file())

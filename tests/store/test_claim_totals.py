@@ -17,6 +17,7 @@ from core.store.rollups import daily_rollup
 from core.store.schema.rollups import NOBODY, NOT_RUNNING
 from core.store.schema.tables import Claim, ClaimPayment, ClaimReserve, ClaimTotal
 from tests.conftest import Partner
+from tests.portfolio import build_payment
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
@@ -132,7 +133,9 @@ def test_money_written_beside_a_change_of_its_claim_is_counted_once(office: Offi
             session.execute(sa.select(entity).limit(1)).scalar_one() for entity in (ClaimPayment, ClaimReserve)
         )
         claim.claim_status = "Settled"
-        more = {"id": NOBODY, "reference": "MORE-1", "reference_key": "more-1", "amount_minor": 500}
+        transfer, _ = build_payment(claim, NOON, "MORE-1")
+        session.insert(transfer)
+        more = {"id": NOBODY, "transfer_id": transfer.id, "amount_minor": 500}
         assert session.insert_if_absent(ClaimPayment(**{**payment.model_dump(), **more}))
         session.add(ClaimReserve(**{**reserve.model_dump(), "id": NOBODY, "change_minor": 300}))
     assert faults(office.store) == []

@@ -11,7 +11,7 @@ from core import ids
 from core.services.claims.letters import letters
 from core.services.mail import mail
 from core.store.access import Scope
-from core.store.schema.tables import ClaimPayee, ClaimTask
+from core.store.schema.tables import ClaimTask, PaymentPayee
 from tests.services.claim_desk import Desk
 from tests.services.claim_office import DESK, Office
 from tests.ui.conftest import Screen, press, texts
@@ -87,7 +87,7 @@ def test_the_payee_and_the_amounts_are_changed_with_a_reason(opens: Opens, offic
     assert "The amounts are corrected" in texts(at)
     assert (office.claim(claim_id).credit_life_claim_meta or {})["pending_repayment_amount"] == "60000.00"
     with office.store.reading(DESK) as session:
-        assert session.execute(sa.select(ClaimPayee.hint)).scalars().all() == ["6789"]
+        assert session.execute(sa.select(PaymentPayee.hint)).scalars().all() == ["6789"]
 
 
 def test_a_letter_is_marked_as_sent_once_by_a_button(opens: Opens, office: Office) -> None:

@@ -45,7 +45,11 @@ def test_a_credit_note_goes_from_one_person_to_another_and_is_listed_and_aged(
     assert not any(
         button.label == "Approve" for button in open_page(screen, finance, ONE, by="root", id=str(note.id)).button
     )
-    at = confirm(press(open_page(screen, finance, ONE, by="femi", id=str(note.id)), "Approve"))
+    at = confirm(
+        press(open_page(screen, finance, ONE, by="femi", id=str(note.id)), "Approve"),
+        payee_bank="A Bank",
+        payee_account="0123456780",
+    )
     assert "somebody else of finance notes the payment" in texts(at)
     at = press(open_page(screen, finance, ONE, by="funmi", id=str(note.id)), "It was paid")
     confirm(at, bank_reference="")

@@ -24,12 +24,12 @@ from core.store.schema.claims import (
     Claim,
     ClaimEvent,
     ClaimOverride,
-    ClaimPayee,
     ClaimPayment,
     ClaimReferral,
     ClaimReserve,
     ClaimTask,
 )
+from core.store.schema.payments import PaymentPayee, Transfer
 
 _NOTES: Mapping[ClaimStatus, tuple[str, ...]] = {
     ClaimStatus.VIEWED: ("Opened for review",),
@@ -79,8 +79,10 @@ def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -
         staff_id = officer.id if officer else None
         rows.add(ClaimEvent, {**loss.sale.owner, **event, "staff_id": staff_id, "created_at": stamp(step.at)})
         if step.status == ClaimStatus.PAID:
-            rows.add(ClaimPayment, _payment(loss, new_id(dice, step.at), staff_id, stamp(step.at)))
-            rows.add(ClaimPayee, _payee(loss, claim, stamp(step.at)))
+            paid = _payment(loss, new_id(dice, step.at), staff_id, stamp(step.at))
+            rows.add(Transfer, _transfer(loss, paid))
+            rows.add(ClaimPayment, paid)
+            rows.add(PaymentPayee, _payee(loss, claim, stamp(step.at)))
         if step.status == ClaimStatus.APPROVED and officer and loss.is_approved:
             rows.add(Approval, _approval(loss, step.at, officer))
     _reserve(loss, rows)
@@ -227,14 +229,20 @@ def _payment(loss: Loss, payment_id: str, staff_id: str | None, at: str) -> Valu
         "claim_id": loss.id,
         "provider_id": loss.sale.offer.ids["provider_id"],
         "amount_minor": amounts(loss)["offer_amount_minor"],
-        "reference": _reference(loss),
-        "reference_key": _reference(loss).casefold(),
+        "transfer_id": payment_id,
         "paid_by": staff_id,
         "payee_id": _payee_id(loss),
         "method": "Bank transfer",
         "value_on": at[:10],
         "created_at": at,
     }
+
+
+def _transfer(loss: Loss, paid: Values) -> Values:
+    shared = {name: paid[name] for name in ("id", "is_live", "amount_minor", "created_at")}
+    reference = _reference(loss)
+    named = {"reference": reference, "reference_key": reference.casefold()}
+    return {**shared, **named, "lines": 1, "made_by": paid["paid_by"]}
 
 
 def _reference(loss: Loss) -> str:

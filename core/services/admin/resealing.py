@@ -9,9 +9,9 @@ from sqlmodel import col
 from core import seal
 from core.services.audit import log as audit
 from core.store.access import ScopedSession
-from core.store.schema.tables import BankAccount, Claim, ClaimPayee, Policy, Provider, SaleDraft, Staff
+from core.store.schema.tables import BankAccount, Claim, PaymentPayee, Policy, Provider, SaleDraft, Staff
 
-SEALED_TABLES: Final[tuple[Any, ...]] = (Policy, Claim, ClaimPayee, Provider, SaleDraft, BankAccount, Staff)
+SEALED_TABLES: Final[tuple[Any, ...]] = (Policy, Claim, PaymentPayee, Provider, SaleDraft, BankAccount, Staff)
 BATCH: Final = 500
 
 

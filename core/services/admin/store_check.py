@@ -119,8 +119,8 @@ def count_rules() -> int:
 
 # Tables whose rows are neither changed nor removed (contract K15).
 _KEPT_TABLES = (
-    *("audit_entry", "approval", "approval_lapse", "claim_event", "claim_payment", "claim_payee", "claim_comment"),
-    *("claim_referral", "claim_reserve", "credit_note_payment", "payment_settlement"),
+    *("audit_entry", "approval", "approval_lapse", "claim_event", "claim_payment", "payment_payee", "claim_comment"),
+    *("claim_referral", "claim_reserve", "credit_note_payment", "payment_settlement", "transfer"),
 )
 
 
@@ -270,6 +270,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every approval was given on the desk": approvals.find_forged,
     "No claim was decided on by the command line": claim_invariants.find_decided_by_command,
     "Every payment reference can be typed": payment_proofs.find_odd_references,
+    "Every transfer is the payments that it made": payment_proofs.find_transfer_faults,
     "The bank's answer to a payment is not its preparer's": payment_proofs.find_own_answers,
     "The database keeps the rows that stay": _find_missing_guards,
     "Every claim came to where it stands by allowed moves": _find_history_faults,

@@ -26,9 +26,9 @@ from core.store.schema.tables import (
     Claim,
     ClaimEvent,
     ClaimOverride,
-    ClaimPayee,
     ClaimPayment,
     FileMark,
+    PaymentPayee,
     Policy,
     Staff,
     UploadedFile,
@@ -81,7 +81,7 @@ def find_two_links(session: ScopedSession) -> Iterator[str]:
     """Payments by who approved the claim, or ever set its payee or its estimate (contract K3)."""
     parts: dict[str, AnySelect] = {
         "approved it": sa.select(col(Approval.subject_id), col(Approval.staff_id)),
-        "set a payee": sa.select(col(ClaimPayee.claim_id), col(ClaimPayee.staff_id)),
+        "set a payee": sa.select(col(PaymentPayee.claim_id), col(PaymentPayee.staff_id)),
         "set the estimate": sa.select(col(ClaimEvent.claim_id), col(ClaimEvent.staff_id)).where(
             col(ClaimEvent.status) == ClaimStatus.ESTIMATE_SUBMITTED
         ),

@@ -20,18 +20,18 @@ from core.store.schema.tables import (
     ClaimComment,
     ClaimEvent,
     ClaimOverride,
-    ClaimPayee,
+    ClaimPayment,
     ClaimQuestion,
     ClaimReferral,
     ClaimReserve,
     ClaimTask,
     Complaint,
-    CreditNote,
     CreditNotePayment,
     Customer,
     CustomerNote,
     DataRequest,
     EndorsementNotice,
+    PaymentPayee,
     Policy,
     PolicyEndorsement,
     Refund,
@@ -50,7 +50,9 @@ OWN_TEXTS: Final[tuple[tuple[Any, str, tuple[str, ...]], ...]] = (
     (ClaimComment, "claim_id", ("text",)),
     (ClaimQuestion, "claim_id", ("text", "answer")),
     (ClaimTask, "claim_id", ("text",)),
-    (ClaimPayee, "claim_id", ("name", "bank_name", "reason")),
+    (PaymentPayee, "claim_id", ("name", "bank_name", "reason")),
+    (PaymentPayee, "credit_note_id", ("name", "bank_name", "reason")),
+    (ClaimPayment, "claim_id", ("reason",)),
     (CustomerNote, "customer_id", ("text",)),
     (Refund, "policy_id", ("reason",)),
     (Adjustment, "policy_id", ("reason",)),
@@ -58,8 +60,7 @@ OWN_TEXTS: Final[tuple[tuple[Any, str, tuple[str, ...]], ...]] = (
     (PolicyEndorsement, "policy_id", ("reason", "requested_by")),
     (EndorsementNotice, "policy_id", ("note",)),
     (Submission, "policy_id", ("last_error", "insurer_certificate_url")),
-    (CreditNote, "refund_id", ("payee", "note")),
-    (CreditNotePayment, "credit_note_id", ("payee", "reason")),
+    (CreditNotePayment, "credit_note_id", ("reason",)),
     (AdjustmentProposal, "corrects_id", ("reason", "refusal")),
     (StatementLine, "movement_id", ("customer",)),
     (Complaint, "customer_id", ("name", "contact", "text", "outcome")),
@@ -118,7 +119,7 @@ def erase_rows(session: ScopedSession, people: PersonRows) -> Counter[str]:
     for claim in people.claims:
         changed["claim"] += _update(session, Claim, claim.id, _erased_claim(claim))
     changed["claim"] += _erase_claimants(session, people)
-    changed["claim_payee"] += _erase_payees(session, people)
+    changed["payment_payee"] += _erase_payees(session, people)
     _erase_endorsements(session, people)
     for entity, link, names in OWN_TEXTS:
         changed[entity.__tablename__] += _erase_texts(session, entity, getattr(entity, link), people.ids(link), names)
@@ -206,10 +207,19 @@ def _erase_claimants(session: ScopedSession, people: PersonRows) -> int:
 
 def _erase_payees(session: ScopedSession, people: PersonRows) -> int:
     """Erase the payees' names and accounts; the payments stay."""
-    gone = {"name": ERASED, "bank_name": None, "hint": None, "sealed": None, "reason": ERASED}
+    texts = {"name": ERASED, "bank_name": None, "reason": ERASED}
+    gone = texts | {"hint": None, "sealed": None, "account_key": None}
+    links = (
+        (col(PaymentPayee.claim_id), [claim.id for claim in people.claims]),
+        (
+            col(PaymentPayee.credit_note_id),
+            people.movements,
+        ),
+    )
     return sum(
-        _run(session, sa.update(ClaimPayee).where(col(ClaimPayee.claim_id) == claim.id).values(gone))
-        for claim in people.claims
+        _run(session, sa.update(PaymentPayee).where(link.in_(some)).values(gone))
+        for link, found in links
+        for some in _in_chunks(found)
     )
 
 

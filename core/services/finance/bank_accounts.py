@@ -12,11 +12,12 @@ from uuid import UUID
 from pydantic import AfterValidator, Field
 from sqlmodel import col
 
-from core import clock, ids, seal
+from core import clock, ids
 from core.covers import request
 from core.covers.faults import fault
 from core.covers.request import Request
 from core.errors import StateForbids
+from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.parties import Party
@@ -73,15 +74,14 @@ def propose(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, b
     given: BankInput = request.validate(BankInput, typed)
     if any(account.state == "open" for account in list_accounts(session, party)):
         raise StateForbids("A change of this account waits for a second person already: it has to be decided first")
-    sealed = seal.seal({"account_number": given.account_number})
-    assert sealed is not None  # noqa: S101 - there is a number
+    frozen = transfers.freeze_account(given.account_number)
     row = BankAccount(
         id=ids.new(),
         **party.columns,
         bank_name=given.bank_name,
         account_name=given.account_name,
-        hint=given.account_number[-4:],
-        sealed=sealed,
+        hint=frozen["hint"],
+        sealed=frozen["sealed"],
         proposed_by=by.id,
         proposed_at=clock.now(),
     )

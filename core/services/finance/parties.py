@@ -10,9 +10,9 @@ from sqlmodel import col
 
 from core import money, seal
 from core.errors import NotFound
+from core.services import transfers
 from core.services.people import own_interest
 from core.services.people.own_interest import Parties
-from core.services.people.staff import ACCOUNT_KEY_PURPOSE
 from core.store.access import ScopedSession
 from core.store.schema.tables import BankAccount, Distributor, Payment, Provider, Statement
 
@@ -61,7 +61,7 @@ def load_people(session: ScopedSession, party: Party) -> Parties:
     return Parties(
         emails=frozenset(email.lower() for email in (entity.email,) if email),
         phones=frozenset(filter(None, (getattr(entity, "phone_number", None),))),
-        account_keys=frozenset(seal.keyed_hash(ACCOUNT_KEY_PURPOSE, number) for number in numbers),
+        account_keys=frozenset(transfers.build_account_key(number) for number in numbers),
     )
 
 

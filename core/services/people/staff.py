@@ -11,12 +11,13 @@ import sqlalchemy as sa
 from pydantic import AfterValidator, Field
 from sqlmodel import col
 
-from core import clock, money, seal
+from core import clock, money
 from core.covers import fields, request
 from core.covers.claims.request import AccountNumber
 from core.covers.faults import fault
 from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
+from core.services import transfers
 from core.services.approvals import get_limit
 from core.services.audit import log as audit
 from core.services.customers.filter import to_international
@@ -119,8 +120,7 @@ def add_or_update(
     return row.id
 
 
-ACCOUNT_KEY_PURPOSE: Final = "payout account"
-ACCOUNT: Final = "account_number"
+ACCOUNT: Final = transfers.ACCOUNT
 
 
 class OwnDetailsInput(Request):
@@ -146,8 +146,8 @@ def set_own_details(
     if given.phone_number:
         row.phone_number = to_international(given.phone_number)
     if given.account_number:
-        row.account_key = seal.keyed_hash(ACCOUNT_KEY_PURPOSE, given.account_number)
-        row.sealed = seal.seal({ACCOUNT: given.account_number})
+        frozen = transfers.freeze_account(given.account_number)
+        row.account_key, row.sealed = frozen["account_key"], frozen["sealed"]
     row.updated_at = clock.now()
     session.flush()
     changed = [name for name, value in (("phone", phone_number), ("account", account_number)) if value]

@@ -11,9 +11,11 @@ from core import clock
 from core.states.claims import ClaimStatus
 from core.store.expressions import last_digits
 from core.store.schema.columns import Owned, Record, Row, json_field, minor_field, one_of
+from core.store.schema.payments import Paid, is_payment
 
 _CLOCK = ("is_live", "clock_stopped_at", "clock_from", "id", "claim_status", "assigned_to", "deleted_at")
 _AMOUNTS = ("claim_amount_minor", "offer_amount_minor")
+_IS_MADE = sa.text("reverses IS NULL")
 _UNSETTLED = sa.text("claim_status NOT IN ('Declined', 'Settled')")
 
 
@@ -102,35 +104,29 @@ class ClaimEvent(Owned, table=True):
     created_at: datetime
 
 
-class ClaimPayment(Owned, table=True):
-    """Money that was paid on a claim, kept for ever: what a claim was paid is the sum of its rows (contract C10).
+class ClaimPayment(Paid, table=True):
+    """Money that was paid on a claim, or came back; no transfer pays a claim twice (contract C10).
 
-    `reference_key` is the reference without case and blanks; an insurer's payments of one mode never share one. A row
-    with a negative amount reverses an earlier one: the money came back. Rows from before there were payees have none.
-    `file_id` names the file that a payment was made from.
+    Rows from before there were payees have none. `file_id` names the file that a payment was made from.
     """
 
     __tablename__ = "claim_payment"
     __table_args__ = (
-        sa.UniqueConstraint("provider_id", "is_live", "reference_key"),
+        *is_payment(),
         sa.Index(None, "is_live", "created_at", "claim_id"),
-        sa.UniqueConstraint("reverses"),
-        sa.Index(None, "reference_key"),
-        sa.CheckConstraint("(reverses IS NULL) = (amount_minor > 0) AND amount_minor <> 0", name="amount"),
+        sa.Index(
+            "ix_claim_payment_once",
+            "transfer_id",
+            "claim_id",
+            unique=True,
+            sqlite_where=_IS_MADE,
+            postgresql_where=_IS_MADE,
+        ),
     )
-    id: UUID = Field(primary_key=True)
     claim_id: UUID = Field(foreign_key="claim.id", index=True)
     provider_id: UUID = Field(foreign_key="provider.id")
-    amount_minor: int = minor_field()
-    reference: str = Field(max_length=60)
-    reference_key: str
-    paid_by: UUID | None = Field(default=None, foreign_key="staff.id")
-    reverses: UUID | None = None
-    payee_id: UUID | None = None
     method: str | None = Field(default=None, max_length=20)
-    value_on: date | None = None
     file_id: UUID | None = None
-    created_at: datetime
 
 
 class ClaimPaymentFile(Row, table=True):
@@ -146,24 +142,6 @@ class ClaimPaymentFile(Row, table=True):
     amount_minor: int = minor_field()
     paid_by: UUID = Field(foreign_key="staff.id")
     paid_at: datetime
-
-
-class ClaimPayee(Owned, table=True):
-    """A payee of a claim: the newest row counts, and a payment names the row that it went to.
-
-    `hint` is the last four digits of the account, which is sealed; `reason` is why it was set (contract C10).
-    """
-
-    __tablename__ = "claim_payee"
-    id: UUID = Field(primary_key=True)
-    claim_id: UUID = Field(foreign_key="claim.id", index=True)
-    name: str = Field(max_length=200)
-    bank_name: str | None = Field(default=None, max_length=200)
-    hint: str | None = Field(default=None, max_length=4)
-    sealed: str | None = None
-    reason: str = Field(max_length=500)
-    staff_id: UUID | None = Field(default=None, foreign_key="staff.id")
-    created_at: datetime
 
 
 class ClaimReserve(Owned, table=True):

@@ -10,6 +10,7 @@ from sqlmodel import Field
 from core.states.credit_notes import CreditNoteState
 from core.states.months import MonthState
 from core.store.schema.columns import Owned, Row, json_field, minor_field, one_of
+from core.store.schema.payments import Paid, is_payment
 
 MOVEMENT_KINDS = ("purchase", "renewal", "refund", "adjustment")
 PROPOSAL_STATES = ("open", "confirmed", "refused", "withdrawn")
@@ -82,30 +83,22 @@ class CreditNote(Owned, table=True):
     """The credit note of a refund: the figures never change, only its state (contract F8).
 
     `number` has no gaps within an insurer and mode. `made_by` is the actor who ended the policy; `first_by` approved it
-    first where the amount needs two people. `payee` is who was approved; reference, days and people of the payment are
-    those of its last row in `CreditNotePayment`, which is what counts.
+    first where the amount needs two people, and `payee_id` is who is paid. Its payments are in `CreditNotePayment`.
     """
 
     __tablename__ = "credit_note"
     __table_args__ = (
         one_of("state", tuple(CreditNoteState), "state"),
         sa.UniqueConstraint("provider_id", "is_live", "number"),
-        sa.UniqueConstraint("is_live", "reference_key"),
         sa.Index(None, "is_live", "created_at", "id"),
         sa.Index(None, "is_live", "state", "created_at"),
         sa.CheckConstraint("total_minor > 0", name="amount"),
         sa.CheckConstraint("approved_by <> first_by", name="two_people"),
-        sa.CheckConstraint("paid_by <> approved_by", name="paid_by_another"),
         sa.CheckConstraint(
             "state NOT IN ('Approved', 'Paid', 'Returned') OR (approved_by IS NOT NULL AND approved_at IS NOT NULL)",
             name="approved",
         ),
-        sa.CheckConstraint(
-            "state NOT IN ('Paid', 'Returned')"
-            " OR (paid_by IS NOT NULL AND payee IS NOT NULL AND reference_key IS NOT NULL AND value_on IS NOT NULL)",
-            name="paid",
-        ),
-        sa.CheckConstraint("(state = 'Returned') = (returned_on IS NOT NULL)", name="returned"),
+        sa.CheckConstraint("state NOT IN ('Approved', 'Paid', 'Returned') OR payee_id IS NOT NULL", name="payee"),
     )
     id: UUID = Field(primary_key=True)
     refund_id: UUID = Field(foreign_key="refund.id", unique=True)
@@ -119,42 +112,15 @@ class CreditNote(Owned, table=True):
     first_at: datetime | None = None
     approved_by: UUID | None = Field(default=None, foreign_key="staff.id")
     approved_at: datetime | None = None
-    paid_by: UUID | None = Field(default=None, foreign_key="staff.id")
-    paid_at: datetime | None = None
-    payee: str | None = Field(default=None, max_length=200)
-    reference: str | None = Field(default=None, max_length=60)
-    reference_key: str | None = Field(default=None, max_length=60)
-    value_on: date | None = None
-    returned_by: UUID | None = Field(default=None, foreign_key="staff.id")
-    returned_on: date | None = None
-    note: str | None = None
+    payee_id: UUID | None = None
 
 
-class CreditNotePayment(Owned, table=True):
-    """Money that was paid on a credit note, kept for ever: what was paid is the sum of its rows (contract K2).
-
-    A row with a negative amount is a return, with the bank's `reason`; `reverses` is the payment that came back. In one
-    mode no two payments have a reference, nor two returns; a return may have that of its payment.
-    """
+class CreditNotePayment(Paid, table=True):
+    """Money that was paid on a credit note to the payee that was approved, or came back (contract K2)."""
 
     __tablename__ = "credit_note_payment"
-    __table_args__ = (
-        sa.UniqueConstraint("is_live", "reference_key"),
-        sa.UniqueConstraint("reverses"),
-        sa.CheckConstraint("(reverses IS NULL) = (amount_minor > 0) AND amount_minor <> 0", name="amount"),
-        sa.CheckConstraint("reverses IS NULL OR reason IS NOT NULL", name="reason"),
-    )
-    id: UUID = Field(primary_key=True)
+    __table_args__ = (*is_payment(), sa.CheckConstraint("reverses IS NULL OR reason IS NOT NULL", name="reason"))
     credit_note_id: UUID = Field(foreign_key="credit_note.id", index=True)
-    amount_minor: int = minor_field()
-    payee: str = Field(max_length=200)
-    reference: str = Field(max_length=60)
-    reference_key: str = Field(max_length=80)
-    value_on: date
-    reason: str | None = Field(default=None, max_length=500)
-    paid_by: UUID | None = Field(default=None, foreign_key="staff.id")
-    reverses: UUID | None = None
-    created_at: datetime
 
 
 class Movement(Owned, Amounts, table=True):

@@ -1,6 +1,7 @@
 """Payments to and from parties, payout batches, and the statements that they settle (contract F4)."""
 
 from datetime import date, datetime
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -8,7 +9,7 @@ from sqlmodel import Field
 
 from core.states.payments import BatchState, PaymentState
 from core.store.schema.agreements import ACCOUNTS, Party, one_party
-from core.store.schema.columns import Row, minor_field, one_of
+from core.store.schema.columns import Owned, Row, minor_field, one_of
 
 DIRECTIONS = ("out", "in")
 PAYMENT_ENTRIES = ("paid", "returned")
@@ -21,6 +22,74 @@ def _two_people() -> list[sa.CheckConstraint]:
         sa.CheckConstraint("approved_by <> prepared_by", name="two_people"),
         sa.CheckConstraint("(approved_by IS NULL) = (approved_at IS NULL)", name="approved"),
     ]
+
+
+class Transfer(Row, table=True):
+    """A movement of money at a bank, kept for ever: one reference names one of them in its mode (contract K9).
+
+    `amount_minor` is positive where we paid, negative where money came back or was received; `lines` is the number of
+    payments that it made. A return that the bank booked under the reference of its payment is of the same transfer.
+    """
+
+    __table_args__ = (
+        sa.UniqueConstraint("reference_key", "is_live"),
+        sa.CheckConstraint("amount_minor <> 0 AND lines > 0", name="amount"),
+    )
+    id: UUID = Field(primary_key=True)
+    is_live: bool
+    reference: str = Field(max_length=60)
+    reference_key: str = Field(max_length=120)
+    amount_minor: int = minor_field()
+    lines: int
+    made_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    created_at: datetime
+
+
+class Paid(Owned):
+    """A payment of one thing by a transfer, kept for ever; what was paid is the sum of its rows (contract C10, K2).
+
+    A row with a negative amount is a return: `reverses` is the payment that came back, `reason` what the bank said.
+    """
+
+    id: UUID = Field(primary_key=True)
+    transfer_id: UUID = Field(foreign_key="transfer.id", index=True)
+    amount_minor: int = minor_field()
+    payee_id: UUID | None = None
+    value_on: date | None = None
+    reason: str | None = Field(default=None, max_length=500)
+    paid_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    reverses: UUID | None = None
+    created_at: datetime
+
+
+def is_payment() -> list[Any]:
+    """Return the constraints of a table of payments and returns."""
+    return [
+        sa.UniqueConstraint("reverses"),
+        sa.CheckConstraint("(reverses IS NULL) = (amount_minor > 0) AND amount_minor <> 0", name="amount"),
+    ]
+
+
+class PaymentPayee(Owned, table=True):
+    """A payee of a claim or a credit note, kept for ever: a payment names the row that it went to.
+
+    `hint` is the last four digits of the account, which is sealed, and `account_key` the hash by which it is compared;
+    `reason` is why it was set. The newest row of a claim counts, and of a credit note the one that was approved.
+    """
+
+    __tablename__ = "payment_payee"
+    __table_args__ = (sa.CheckConstraint("(claim_id IS NULL) <> (credit_note_id IS NULL)", name="of_one"),)
+    id: UUID = Field(primary_key=True)
+    claim_id: UUID | None = Field(default=None, foreign_key="claim.id", index=True)
+    credit_note_id: UUID | None = Field(default=None, foreign_key="credit_note.id", index=True)
+    name: str = Field(max_length=200)
+    bank_name: str | None = Field(default=None, max_length=200)
+    hint: str | None = Field(default=None, max_length=4)
+    sealed: str | None = None
+    account_key: str | None = Field(default=None, max_length=64)
+    reason: str = Field(max_length=500)
+    staff_id: UUID | None = Field(default=None, foreign_key="staff.id")
+    created_at: datetime
 
 
 class PayoutBatch(Row, table=True):
@@ -49,7 +118,7 @@ class Payment(Party, table=True):
     """One payment: its figures never change, only its state.
 
     Amounts are positive where we pay, negative where we are paid. `net_minor` is what the bank moves; `statement_id`
-    is the newest statement that it settles.
+    is the newest statement that it settles. `transfer_id` is how the bank moved it, `return_id` how it came back.
     """
 
     __table_args__ = (
@@ -70,18 +139,13 @@ class Payment(Party, table=True):
         sa.CheckConstraint("(state = 'Returned') = (returned_on IS NOT NULL)", name="returned"),
         *(
             sa.Index(
-                f"ix_payment_{what}_of_{party}",
+                f"ix_payment_open_of_{party}",
                 f"{party}_id",
-                *columns,
                 unique=True,
-                sqlite_where=sa.text(f"{party}_id IS NOT NULL AND {where}"),
-                postgresql_where=sa.text(f"{party}_id IS NOT NULL AND {where}"),
+                sqlite_where=sa.text(f"{party}_id IS NOT NULL AND {_OPEN}"),
+                postgresql_where=sa.text(f"{party}_id IS NOT NULL AND {_OPEN}"),
             )
             for party in ACCOUNTS
-            for what, columns, where in (
-                ("open", (), _OPEN),
-                ("reference", ("direction", "reference_key"), "reference_key IS NOT NULL AND state <> 'Withdrawn'"),
-            )
         ),
         sa.Index(None, "batch_id"),
         sa.Index(None, "prepared_at"),
@@ -97,7 +161,8 @@ class Payment(Party, table=True):
     net_minor: int = minor_field()
     state: str = Field(default=PaymentState.PREPARED, max_length=9)
     bank_reference: str | None = Field(default=None, max_length=60)
-    reference_key: str | None = Field(default=None, max_length=60)
+    transfer_id: UUID | None = None
+    return_id: UUID | None = None
     value_on: date | None = None
     prepared_by: UUID = Field(foreign_key="staff.id")
     prepared_at: datetime

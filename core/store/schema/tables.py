@@ -30,7 +30,6 @@ from core.store.schema.claims import (
     ClaimEvent,
     ClaimLetterSent,
     ClaimOverride,
-    ClaimPayee,
     ClaimPayment,
     ClaimPaymentFile,
     ClaimQuestion,
@@ -84,7 +83,14 @@ from core.store.schema.parties import (
     Staff,
     StaffSession,
 )
-from core.store.schema.payments import Payment, PaymentSettlement, PayoutBatch, StatementPayment
+from core.store.schema.payments import (
+    Payment,
+    PaymentPayee,
+    PaymentSettlement,
+    PayoutBatch,
+    StatementPayment,
+    Transfer,
+)
 from core.store.schema.reconciliations import Difference, FileMapping, Reconciliation
 from core.store.schema.rollups import ClaimTotal, DaybookLine, DayTotal
 from core.store.schema.sales import (
@@ -121,7 +127,6 @@ __all__ = [
     "ClaimEvent",
     "ClaimLetterSent",
     "ClaimOverride",
-    "ClaimPayee",
     "ClaimPayment",
     "ClaimPaymentFile",
     "ClaimQuestion",
@@ -165,6 +170,7 @@ __all__ = [
     "NumberCounter",
     "OneTimeTicket",
     "Payment",
+    "PaymentPayee",
     "PaymentSettlement",
     "PayoutBatch",
     "Policy",
@@ -199,6 +205,7 @@ __all__ = [
     "Submission",
     "SubmissionOwner",
     "TaxRate",
+    "Transfer",
     "UploadedFile",
     "ViewWatch",
     "WebhookDelivery",

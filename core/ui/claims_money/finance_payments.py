@@ -1,6 +1,10 @@
 """Payments of claims that finance makes, each in a dialog with its reference, method and value date (contract C15)."""
 
-from core import clock
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core import clock, ids
 from core.services.claims.paying import hand_overs
 from core.services.claims.paying.hand_overs import HandOver
 from core.services.claims.workflow.inputs import PAYMENT_METHODS
@@ -44,5 +48,49 @@ def paying(row: HandOver) -> Decision:
         asks=ask,
         given={"payment_reference": "", "method": PAYMENT_METHODS[0], "value_on": clock.today()},
         confirm=f"Pay {words.naira(row.amount_minor)}",
+        act=act,
+    )
+
+
+def paying_together(rows: Sequence[HandOver]) -> Decision:
+    """Return the dialog that pays several claims of one insurer by one transfer."""
+    shown = {row.id.hex: f"{row.reference}, {words.naira(row.amount_minor)} to {row.payee.name}" for row in rows}
+    names = ("payment_reference", "total", "method", "value_on")
+
+    def ask() -> None:
+        dialogs.several("claims", "Claims", shown, placeholder="Two or more", is_live=True)
+        chosen = [row for row in rows if row.id.hex in dialogs.chosen("claims")]
+        st.caption(f"{len(chosen)} chosen, {words.naira(sum(row.amount_minor for row in chosen))}")
+        for row in chosen:
+            with st.expander(words.plain(f"{row.reference}: who did what")):
+                payments.draw_chain(row.links)
+        dialogs.field("payment_reference", "Payment reference", longest=60)
+        dialogs.field("total", "Total of the transfer in naira", longest=20)
+        dialogs.choice("method", "Method", {name: name for name in PAYMENT_METHODS})
+        dialogs.day("value_on", "Value date")
+
+    def act() -> str:
+        versions = {row.id.hex: row.version for row in rows}
+        seen = {ids.parse(key): versions[key] for key in dialogs.chosen("claims")}
+        typed = {name: text for name, text in dialogs.get_values(*names).items() if text}
+        typed |= {"total": words.read_naira(typed["total"])} if "total" in typed else {}
+        return made(
+            lambda session, by: hand_overs.pay_together(session, seen, typed, person=by),
+            f"{len(seen)} claims are Paid by one transfer.",
+        )
+
+    return Decision(
+        title=f"One transfer for claims of {words.plain(rows[0].provider)}",
+        icon="account_tree",
+        says="One reference pays all claims that are chosen, or none. The total has to be what they come to.",
+        asks=ask,
+        given={
+            "claims": list(shown),
+            "payment_reference": "",
+            "total": "",
+            "method": PAYMENT_METHODS[0],
+            "value_on": clock.today(),
+        },
+        confirm="Pay them",
         act=act,
     )

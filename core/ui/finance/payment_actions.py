@@ -118,6 +118,7 @@ def _confirming(row: PaymentRow) -> Decision:
 def _returning(row: PaymentRow) -> Decision:
     def ask() -> None:
         dialogs.day("returned_on", "Returned on")
+        dialogs.field("bank_reference", "The bank's reference of the return", longest=60)
         dialogs.field("reason", "What the bank says", longest=500)
 
     return Decision(
@@ -125,12 +126,13 @@ def _returning(row: PaymentRow) -> Decision:
         icon="undo",
         says=f"**{words.naira(row.net_minor)}** to {words.plain(row.name)} is due again.",
         asks=ask,
-        given={"returned_on": clock.today(), "reason": ""},
+        given={"returned_on": clock.today(), "reason": "", "bank_reference": row.bank_reference or ""},
         confirm="Note the return",
         act=submitted(
             (
                 "returned_on",
                 "reason",
+                "bank_reference",
             ),
             lambda session, typed, by: transitions.return_payment(session, row.id, typed, by=by),
             "The payment came back: its statements are due again.",

@@ -9,7 +9,7 @@ from core import clock, seal
 from core.services.claims.paying import hand_overs
 from core.services.claims.workflow import actions, payee_changes
 from core.store.access import Scope
-from core.store.schema.tables import ClaimComment, ClaimPayee, ClaimReferral
+from core.store.schema.tables import ClaimComment, ClaimReferral, PaymentPayee
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import Office
 
@@ -33,9 +33,9 @@ def worked(office: Office) -> Office:
 @pytest.mark.parametrize(
     ("table", "values"),
     [
-        (ClaimPayee, {"name": "A friend"}),
-        (ClaimPayee, {"hint": "9999"}),
-        (ClaimPayee, {"staff_id": None}),
+        (PaymentPayee, {"name": "A friend"}),
+        (PaymentPayee, {"hint": "9999"}),
+        (PaymentPayee, {"staff_id": None}),
         (ClaimComment, {"text": "Nothing was said"}),
         (ClaimComment, {"for_claimant": True}),
         (ClaimReferral, {"amount_minor": 1}),
@@ -56,6 +56,6 @@ def test_payees_comments_and_referrals_do_not_change_and_do_not_go(
 def test_a_referral_is_closed_once_and_a_number_is_sealed_anew(worked: Office) -> None:
     with worked.store.writing(Scope.system()) as session:
         session.execute(sa.update(ClaimReferral).values(closed_at=clock.now()))
-        session.execute(sa.update(ClaimPayee).values(sealed=seal.seal({"account_number": "0123456789"})))
+        session.execute(sa.update(PaymentPayee).values(sealed=seal.seal({"account_number": "0123456789"})))
     with pytest.raises(sa.exc.DBAPIError), worked.store.writing(Scope.system()) as session:
         session.execute(sa.update(ClaimReferral).values(closed_at=None))

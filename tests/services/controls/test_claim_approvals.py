@@ -23,7 +23,7 @@ from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.store.access import Scope
 from core.store.schema import migrating
-from core.store.schema.tables import Approval, Claim, ClaimPayee, Staff
+from core.store.schema.tables import Approval, Claim, PaymentPayee, Staff
 from tests import papers
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, SAID, Office
@@ -145,7 +145,7 @@ def test_what_is_done_past_the_desk_takes_the_approval_away_too(office: Office) 
 def test_payee_written_past_the_desk_is_no_payee(office: Office) -> None:
     claim_id = approved(office, to="Offer accepted")
     claim = office.claim(claim_id)
-    row = ClaimPayee(
+    row = PaymentPayee(
         id=claim_id,
         distributor_id=claim.distributor_id,
         is_live=claim.is_live,
@@ -264,7 +264,7 @@ def test_a_payment_that_came_back_is_noted_by_somebody_else_than_who_paid(office
     back = {"payment_reference": "RET-1", "note": "The bank returned it"}
     part = {"amount": "20000", "payment_reference": "TRF-1"}
     office.do(part_payments.pay_part, claim_id, by="sade", version=version(office, claim_id), **part)
-    with pytest.raises(NotAllowed, match="You made this payment: somebody else notes that it came back"):
+    with pytest.raises(NotAllowed, match="You noted this payment: somebody else notes that it came back"):
         office.do(part_payments.take_back_part, claim_id, by="sade", version=version(office, claim_id), **back)
     assert office.log(claim_id)[-1].action == "claim take a part back refused"
     office.do(part_payments.take_back_part, claim_id, by="root", version=version(office, claim_id), **back)

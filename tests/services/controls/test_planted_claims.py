@@ -14,6 +14,7 @@ from core.services.audit import log as audit
 from core.services.claims.workflow.actions import BY_COMMAND
 from core.store.access import Scope
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, FileMark, UploadedFile
+from tests.portfolio import build_payment
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
@@ -46,20 +47,12 @@ def plant(office: Office, *statements: Any) -> None:
 
 def insert_payment(office: Office, claim_id: UUID, minor: int, *, by: str, reference: str = "PLANTED") -> None:
     claim = office.claim(claim_id)
-    row = ClaimPayment(
-        id=ids.new(),
-        distributor_id=claim.distributor_id,
-        is_live=claim.is_live,
-        claim_id=claim_id,
-        provider_id=claim.provider_id,
-        amount_minor=minor,
-        reference=reference,
-        reference_key=reference.lower(),
-        paid_by=office.people[by].id,
-        created_at=NOON,
-    )
     with office.store.writing(DESK) as session:
-        session.insert(row)
+        for row in build_payment(claim, NOON, reference):
+            row.amount_minor = minor
+            if isinstance(row, ClaimPayment):
+                row.paid_by = office.people[by].id
+            session.insert(row)
 
 
 def test_an_honest_office_has_no_fault(office: Office) -> None:

@@ -32,7 +32,7 @@ from core.services.selling import buying
 from core.store.schema.tables import Adjustment, Claim, ClaimEvent, Movement, Policy
 from tests.conftest import Partner
 from tests.covers import shipped
-from tests.services.finance_office import LIVE, Finance
+from tests.services.finance_office import ACCOUNT, LIVE, Finance
 
 FIRST = date(2026, 8, 1)
 MONTHS = (FIRST, date(2026, 9, 1), date(2026, 10, 1))
@@ -305,7 +305,7 @@ class RandomMonths:
             unpaid = credit_note_reading.list_unpaid(session, clock.now())
         for row in unpaid:
             for name in ("femi", "wale") if row.total_minor > deciding.LIMIT else ("femi",):
-                self.finance.do(deciding.approve, row.id, by=name)
+                self.finance.do(deciding.approve, row.id, ACCOUNT, by=name)
             paid = {"bank_reference": f"CN/{row.id.hex}", "value_on": str(clock.today())}
             self.finance.do(deciding.pay, row.id, paid, by="funmi")
             self.done["credit note paid"] += 1

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from core import seal
 from core.covers.claims import registry
 from core.covers.claims.credit_life import INCIDENTS
 from core.covers.claims.line import ClaimLine, Endpoint
@@ -13,10 +12,9 @@ from core.covers.claims.request import OWNER, Claimant, LossRequest
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.request import Request
 from core.covers.request_parts import build_name_key
-from core.services import personal
+from core.services import personal, transfers
 from core.services.claims.intake import requirements
 from core.services.claims.intake.request import CreditLifeClaimRequest
-from core.services.people.staff import ACCOUNT_KEY_PURPOSE
 from core.store.schema.tables import Customer
 
 _CREDIT_LIFE_ENDPOINT: Final = (CREDIT_LIFE.prefix, CREDIT_LIFE.route)
@@ -136,7 +134,7 @@ def _read_line(request: LossRequest) -> NewClaim:
         column=line.column,
         meta=personal.mask_personal_numbers(meta, numbers),
         sealed=personal.seal_personal_numbers({line.column: meta}, numbers),
-        account_key=seal.keyed_hash(ACCOUNT_KEY_PURPOSE, account) if account else None,
+        account_key=transfers.build_account_key(account) if account else None,
         claimant=request,
     )
 

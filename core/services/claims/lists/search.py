@@ -28,6 +28,7 @@ from core.store.schema.tables import (
     Customer,
     Policy,
     Staff,
+    Transfer,
 )
 
 # A claim's short reference, as formatted in `requirements`, or the beginning of one.
@@ -112,7 +113,11 @@ def _build_searches(text: str, kinds: Sequence[search_text.Kind]) -> Iterator[An
     if of_policy := [kind for kind in kinds if kind in ("policy number", "plate")]:
         found = search_text.select_by_kind(Policy.id, text, of_policy)
         yield sa.select(col(Claim.id)).where(col(Claim.policy_id).in_(found))
-    yield sa.select(col(ClaimPayment.claim_id)).where(col(ClaimPayment.reference_key) == reference_key(text))
+    yield (
+        sa.select(col(ClaimPayment.claim_id))
+        .join(Transfer, col(Transfer.id) == col(ClaimPayment.transfer_id))
+        .where(col(Transfer.reference_key) == reference_key(text))
+    )
     if "phone" in kinds:
         yield sa.select(col(Claim.id)).where(has_phone_part(col(Claim.claim_owner_phone_number), text))
     if "e-mail" in kinds:

@@ -11,9 +11,12 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 from sqlmodel import col
 
-from core import money
+from core import clock, money
 from core.covers import request
-from core.errors import NotAllowed, NotFound, StateForbids
+from core.covers.request import refuse_unless
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.services import transfers
+from core.services.audit import log as audit
 from core.services.claims.intake import requirements
 from core.services.claims.workflow import chain as claim_chain
 from core.services.claims.workflow import changes as claim_changes
@@ -24,11 +27,13 @@ from core.services.claims.workflow import payees as claim_payees
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.chain import Link
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.inputs import HandOverInput, PaymentInput, TransitionInput
+from core.services.claims.workflow.inputs import HandOverInput, PaymentInput, TransferInput, TransitionInput
 from core.services.claims.workflow.judgement import Judgement
 from core.services.claims.workflow.moves import Move
 from core.services.claims.workflow.payees import Payee
+from core.services.claims.workflow.payments import Source
 from core.services.people.staff import Person
+from core.services.transfers import TypedReference
 from core.states.claims import AskedRole, ClaimStatus, Transition
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimReferral, Policy, Provider, Staff
@@ -122,20 +127,76 @@ def pay(
     payment_reference: str | None = None,
     amount: Decimal | None = None,
     payment: Mapping[str, Any] | None = None,
-    file_id: UUID | None = None,
+    source: Source | None = None,
 ) -> ClaimChange:
     """Pay a claim that was handed to finance, with what is left of its offer; it is Paid by that.
 
     What stands against a payment by the desk stands against this one: the approver, who set the payee and who handed
     it over do not pay. Authority was that of the supervisor. An `amount` in naira has to be what is left, and
-    `file_id` names the file that the payment came from.
+    `source` names the file or the transfer that the payment is one of several of.
     """
     require_payer(person)
-    inputs, details = _read_inputs(payment_reference, amount, payment)
     with claim_changes.refusals(claim_id, "pay", person=person):
+        inputs, details = _read_inputs(payment_reference, amount, payment)
         claim = claim_changes.get_seen_for_update(session, claim_id, version=version)
         move = _judge(session, claim, person, inputs, details, for_update=True)
-        return moves.apply(session, claim, replace(move, file_id=file_id))
+        return moves.apply(session, claim, replace(move, source=source))
+
+
+def pay_together(
+    session: ScopedSession,
+    seen: Mapping[UUID, int],
+    typed: Mapping[str, Any],
+    *,
+    person: Person,
+) -> UUID:
+    """Pay several claims of one insurer by one transfer, each as `pay` does, and return the id of the transfer.
+
+    `seen` has the version of each claim that was shown, `typed` the fields of `TransferInput`. All are paid or none:
+    whatever stands against one of them stands against all, and a total that is not what they come to is refused.
+    """
+    require_payer(person)
+    subject = audit.subject_of("claim", min(seen)) if seen else "claim"
+    named = [requirements.format_reference(claim_id) for claim_id in sorted(seen)]
+    with audit.keep_refusal(actor=person.actor, action="claim transfer", subject=subject, claims=named):
+        given: TransferInput = request.validate(TransferInput, dict(typed))
+        if len(seen) < 2:
+            raise InvalidInput.for_field("claims", "must be two or more: one claim is paid by itself")
+        lock_claims(session, seen)
+        waiting = [each for each in list_open(session) if each.id in seen]
+        _refuse_transfer(waiting, seen, given)
+        transfer_id = transfers.register(
+            session,
+            TypedReference(given.payment_reference, "payment_reference"),
+            is_live=waiting[0].is_live,
+            amount_minor=sum(each.amount_minor for each in waiting),
+            lines=len(waiting),
+            by=person.id,
+            at=clock.now(),
+        )
+        how: dict[str, Any] = {"payment_reference": given.payment_reference, "source": Source(transfer_id=transfer_id)}
+        how["payment"] = {"method": given.method, "value_on": str(given.value_on)}
+        for each in waiting:
+            amount = money.to_naira(each.amount_minor)
+            pay(session, each.id, person=person, version=seen[each.id], amount=amount, **how)
+    after = {
+        "reference": given.payment_reference,
+        "claims": named,
+        "amount": money.to_wire(money.to_minor(given.total)),
+    }
+    subject = audit.subject_of("transfer", transfer_id)
+    audit.write(session, actor=person.actor, action="claims paid by one transfer", subject=subject, after=after)
+    return transfer_id
+
+
+def _refuse_transfer(waiting: Sequence[HandOver], seen: Mapping[UUID, int], given: TransferInput) -> None:
+    if len(waiting) != len(seen):
+        raise StateForbids(f"{_NOT_THERE}: look at the payments as they are now")
+    if len({(each.provider, each.is_live) for each in waiting}) > 1:
+        raise InvalidInput.for_field("claims", "must be of one insurer: each has transfers of its own")
+    total = sum(each.amount_minor for each in waiting)
+    wanted = f"must be what the {len(waiting)} claims come to, {money.format_naira(total)}"
+    refuse_unless([(money.to_minor(given.total) == total, "total", wanted)])
 
 
 def check_payment(

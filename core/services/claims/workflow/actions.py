@@ -65,11 +65,11 @@ def move_claim(  # noqa: PLR0913 - all inputs of a transition, each by its name
     status = reference.find_option(requirements.CLAIM_STATUSES, to)
     if status is None:
         raise InvalidInput.for_field("to", f"must be one of {', '.join(requirements.CLAIM_STATUSES)}")
-    inputs: TransitionInput = request.validate(TransitionInput, submitted)
     if payment and status != ClaimStatus.PAID:
         raise InvalidInput.for_field("payment", f"is no part of the move to {status}")
     details: PaymentInput = request.validate(PaymentInput, dict(payment or {}))
     with claim_changes.refusals(claim_id, f"move to {status}", person=person):
+        inputs: TransitionInput = request.validate(TransitionInput, submitted)
         claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
         transition = claim_guards.require_transition(claim, status)
         judgement = claim_judgement.judge(session, claim, for_update=True)

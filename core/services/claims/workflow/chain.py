@@ -12,7 +12,7 @@ from core.services.audit import log as audit
 from core.services.people.staff import Person
 from core.states.claims import AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import AuditEntry, Claim, ClaimEvent, ClaimPayee, ClaimReferral, Staff
+from core.store.schema.tables import AuditEntry, Claim, ClaimEvent, ClaimReferral, PaymentPayee, Staff
 
 LODGED: Final = "Lodged"
 ESTIMATED: Final = "Estimate set"
@@ -64,8 +64,8 @@ def _list_events(session: ScopedSession, claim: Claim) -> Iterator[Link]:
 
 
 def _list_rows(session: ScopedSession, claim: Claim) -> Iterator[Link]:
-    for row in session.execute(_with_staff(ClaimPayee).where(col(ClaimPayee.claim_id) == claim.id)):
-        yield _build(PAYEE_SET, row, row.ClaimPayee.created_at)
+    for row in session.execute(_with_staff(PaymentPayee).where(col(PaymentPayee.claim_id) == claim.id)):
+        yield _build(PAYEE_SET, row, row.PaymentPayee.created_at)
     handed = _with_staff(ClaimReferral).where(
         col(ClaimReferral.claim_id) == claim.id, col(ClaimReferral.asks_role) == AskedRole.FINANCE
     )

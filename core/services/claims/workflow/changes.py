@@ -63,12 +63,17 @@ def require_claims_role(person: Person) -> None:
 
 @contextmanager
 def refusals(claim_id: UUID, act: str, *, person: Person) -> Iterator[None]:
-    """Log an act on a claim that a rule or its state refuses; what is wrongly typed is corrected and not logged."""
+    """Log an act on a claim that a rule or its state refuses, and one for its payment reference alone.
+
+    What else is wrongly typed is corrected and not logged.
+    """
     try:
         with audit.keep_refusal(actor=person.actor, action=f"claim {act}", subject=audit.subject_of("claim", claim_id)):
             yield
     except InvalidInput as error:
-        error.kept = None
+        is_reference = {fault.field for fault in error.faults} == {"payment_reference"}
+        if not is_reference or error.faults[0].message.startswith("must be given"):
+            error.kept = None
         raise
 
 

@@ -52,6 +52,13 @@ class PaymentInput(Request):
     value_on: Annotated[fields.Day, AfterValidator(_refuse_future)] = Field(default_factory=clock.today)
 
 
+class TransferInput(PaymentInput):
+    """One transfer for several claims: its reference, and its total in naira."""
+
+    payment_reference: Annotated[Reference, Field(min_length=2)]
+    total: fields.PositiveNaira
+
+
 class PayeeInput(Request):
     """A payee with their account, and the reason for setting it."""
 

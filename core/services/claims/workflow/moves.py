@@ -22,6 +22,7 @@ from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import PaymentInput, TransitionInput
 from core.services.claims.workflow.judgement import Judgement
+from core.services.claims.workflow.payments import Source
 from core.services.people.staff import Person
 from core.states import claims as claim_states
 from core.states.claims import CHECKS, CLAIMS_ROLES, ClaimStatus, Effect, Transition
@@ -33,7 +34,7 @@ from core.store.schema.tables import Claim, ClaimEvent
 class Move:
     """One transition with its inputs, judged before; `amount_minor` is what it is about, `details` how it is paid.
 
-    `file_id` is the file that a payment came from, if it did.
+    `source` is the file or the transfer that a payment is one of several of, if it is.
     """
 
     transition: Transition
@@ -42,7 +43,7 @@ class Move:
     amount_minor: int = 0
     judgement: Judgement | None = None
     details: PaymentInput = field(default_factory=PaymentInput)
-    file_id: UUID | None = None
+    source: Source | None = None
 
 
 def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
@@ -128,7 +129,9 @@ def _reverse(session: ScopedSession, claim: Claim, move: Move, at: datetime) -> 
     if Effect.REVERSES not in move.transition.effects:
         return {}
     reference = move.inputs.payment_reference or ""
-    reversed_minor = claim_payments.reverse_last(session, claim, reference=reference, person=move.person, at=at)
+    reversed_minor = claim_payments.reverse_last(
+        session, claim, reference=reference, reason=move.inputs.note, person=move.person, at=at
+    )
     return {"reversed": money.to_wire(reversed_minor)}
 
 
@@ -141,7 +144,7 @@ def _pay(session: ScopedSession, claim: Claim, move: Move, at: datetime) -> dict
         amount_minor=move.amount_minor,
         reference=move.inputs.payment_reference or "",
         details=move.details,
-        file_id=move.file_id,
+        source=move.source,
         person=move.person,
         at=at,
     )

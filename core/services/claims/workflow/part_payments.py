@@ -38,11 +38,10 @@ def pay_part(
     What stands against paying the whole stands against a part, and authority is judged by the whole offer. Raises as
     a move to Paid does, and InvalidInput for an amount that is not less than what is left of the offer.
     """
-    inputs: TransitionInput = request.validate(
-        TransitionInput, {"amount": amount, "payment_reference": payment_reference}
-    )
-    details: PaymentInput = request.validate(PaymentInput, dict(payment or {}))
     with claim_changes.refusals(claim_id, "pay a part", person=person):
+        typed = {"amount": amount, "payment_reference": payment_reference}
+        inputs: TransitionInput = request.validate(TransitionInput, typed)
+        details: PaymentInput = request.validate(PaymentInput, dict(payment or {}))
         claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
         transition = claim_guards.require_transition(claim, ClaimStatus.PAID)
         judgement = claim_judgement.judge(session, claim, for_update=True)
@@ -74,8 +73,9 @@ def take_back_part(
 
     `payment_reference` is that of the return. StateForbids where no part of the offer stands.
     """
-    inputs: TransitionInput = request.validate(TransitionInput, {"note": note, "payment_reference": payment_reference})
     with claim_changes.refusals(claim_id, "take a part back", person=person):
+        typed = {"note": note, "payment_reference": payment_reference}
+        inputs: TransitionInput = request.validate(TransitionInput, typed)
         claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
         if claim.claim_status != ClaimStatus.OFFER_ACCEPTED:
             raise StateForbids(f"A claim that is {claim.claim_status} has no part to take back: take its payment back")
@@ -87,7 +87,12 @@ def take_back_part(
             raise StateForbids("No part of this offer stands: there is nothing to take back")
         before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
         minor = claim_payments.reverse_last(
-            session, claim, reference=inputs.payment_reference or "", person=person, at=at
+            session,
+            claim,
+            reference=inputs.payment_reference or "",
+            reason=inputs.note,
+            person=person,
+            at=at,
         )
         claim_referrals.close(session, claim, person=person, at=at)
         claim_reserves.reduce(session, claim, -minor, reason="A part came back", person=person, at=at)

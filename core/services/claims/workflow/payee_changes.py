@@ -6,12 +6,13 @@ from uuid import UUID
 from core import seal
 from core.covers import request
 from core.errors import NotAllowed, StateForbids
+from core.services import transfers
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import payees, referrals
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import PayeeInput
 from core.services.claims.workflow.payees import Payee
-from core.services.people.staff import ACCOUNT_KEY_PURPOSE, Person
+from core.services.people.staff import Person
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
 
@@ -49,10 +50,10 @@ def set_payee(
         session,
         claim,
         Payee(name=given.payee, bank_name=given.payee_bank, hint=hint, reason=given.payee_reason, set_by=person.id),
-        sealed=seal.seal({payees.NUMBER: given.payee_account}),
+        number=given.payee_account,
         at=at,
     )
-    claim.account_key = seal.keyed_hash(ACCOUNT_KEY_PURPOSE, given.payee_account)
+    claim.account_key = transfers.build_account_key(given.payee_account)
     facts: dict[str, Any] = {"payee": given.payee, "payee_account": seal.mask(given.payee_account)}
     facts["payee_reason"] = given.payee_reason
     return claim_changes.save_change(session, claim, before, person=person, action="claim payee set", extra_facts=facts)

@@ -2,21 +2,22 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import ids, seal
+from core import seal
 from core.errors import NotAllowed
+from core.services import transfers
 from core.services.claims.intake import submitted
 from core.services.people.staff import Person
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, ClaimPayee, Distributor, Staff
+from core.store.schema.tables import Claim, Distributor, PaymentPayee, Staff
 
 AS_SUBMITTED: Final = "As submitted with the claim"
-NUMBER: Final = "account_number"
+NUMBER: Final = transfers.ACCOUNT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,17 +36,17 @@ class Payee:
 def list_payees(session: ScopedSession, claim: Claim) -> list[Payee]:
     """List every payee of a claim, the one as submitted first and the one of now last."""
     query: AnySelect = (
-        sa.select(ClaimPayee, col(Staff.name).label("by"))
-        .outerjoin(Staff, col(Staff.id) == col(ClaimPayee.staff_id))
-        .where(col(ClaimPayee.claim_id) == claim.id)
-        .order_by(col(ClaimPayee.created_at), col(ClaimPayee.id))
+        sa.select(PaymentPayee, col(Staff.name).label("by"))
+        .outerjoin(Staff, col(Staff.id) == col(PaymentPayee.staff_id))
+        .where(col(PaymentPayee.claim_id) == claim.id)
+        .order_by(col(PaymentPayee.created_at), col(PaymentPayee.id))
     )
     rows = session.execute(query).all()
-    first = [] if any(row.ClaimPayee.staff_id is None for row in rows) else [_as_submitted(session, claim)]
-    return [*first, *(_payee(row.ClaimPayee, row.by) for row in rows)]
+    first = [] if any(row.PaymentPayee.staff_id is None for row in rows) else [_as_submitted(session, claim)]
+    return [*first, *(_payee(row.PaymentPayee, row.by) for row in rows)]
 
 
-def _payee(row: ClaimPayee, by: str | None) -> Payee:
+def _payee(row: PaymentPayee, by: str | None) -> Payee:
     return Payee(
         name=row.name,
         bank_name=row.bank_name,
@@ -80,12 +81,10 @@ def get_for_payment(session: ScopedSession, claim: Claim, *, person: Person, at:
     row = refuse_setter(session, claim, person)
     if row is not None:
         return row.id
-    number = find_submitted_number(claim)
-    sealed = seal.seal({NUMBER: number}) if number else None
-    return insert(session, claim, _as_submitted(session, claim), sealed=sealed, at=at)
+    return insert(session, claim, _as_submitted(session, claim), number=find_submitted_number(claim), at=at)
 
 
-def find_other(session: ScopedSession, claim: Claim) -> ClaimPayee | None:
+def find_other(session: ScopedSession, claim: Claim) -> PaymentPayee | None:
     """Return the newest payee where it is another one than the claim named; None where it is as submitted."""
     row = _find_newest(session, claim)
     if row is None or row.staff_id is not None:
@@ -101,14 +100,14 @@ def find_submitted_number(claim: Claim) -> str | None:
     return next((value for path, value in seal.unseal(claim.sealed).items() if path.endswith(NUMBER)), None)
 
 
-def _find_newest(session: ScopedSession, claim: Claim) -> ClaimPayee | None:
-    query = sa.select(ClaimPayee).where(col(ClaimPayee.claim_id) == claim.id)
-    newest = query.order_by(col(ClaimPayee.created_at).desc(), col(ClaimPayee.id).desc()).limit(1)
-    row: ClaimPayee | None = session.execute(newest).scalar_one_or_none()
+def _find_newest(session: ScopedSession, claim: Claim) -> PaymentPayee | None:
+    query = sa.select(PaymentPayee).where(col(PaymentPayee.claim_id) == claim.id)
+    newest = query.order_by(col(PaymentPayee.created_at).desc(), col(PaymentPayee.id).desc()).limit(1)
+    row: PaymentPayee | None = session.execute(newest).scalar_one_or_none()
     return row
 
 
-def refuse_setter(session: ScopedSession, claim: Claim, person: Person) -> ClaimPayee | None:
+def refuse_setter(session: ScopedSession, claim: Claim, person: Person) -> PaymentPayee | None:
     """Return the payee's row, if there is one; NotAllowed for who has set the payee."""
     row = _find_newest(session, claim)
     if row is not None and row.staff_id == person.id:
@@ -116,20 +115,8 @@ def refuse_setter(session: ScopedSession, claim: Claim, person: Person) -> Claim
     return row
 
 
-def insert(session: ScopedSession, claim: Claim, payee: Payee, *, sealed: str | None, at: datetime) -> UUID:
+def insert(session: ScopedSession, claim: Claim, payee: Payee, *, number: str | None, at: datetime) -> UUID:
     """Write a payee, which is the one of the claim from then on; returns the id of its row."""
-    row = ClaimPayee(
-        id=ids.new(),
-        distributor_id=claim.distributor_id,
-        is_live=claim.is_live,
-        claim_id=claim.id,
-        name=payee.name,
-        bank_name=payee.bank_name,
-        hint=payee.hint,
-        sealed=sealed,
-        reason=payee.reason,
-        staff_id=payee.set_by,
-        created_at=at,
-    )
-    session.insert(row)
-    return row.id
+    given: dict[str, Any] = {"name": payee.name, "bank_name": payee.bank_name, "hint": payee.hint}
+    given |= {"reason": payee.reason, "staff_id": payee.set_by, "created_at": at}
+    return transfers.keep_payee(session, claim, "claim_id", number, **given)

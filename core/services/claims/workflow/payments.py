@@ -11,10 +11,10 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 from sqlmodel import col
 
-from core import clock, ids, money
+from core import clock, money
 from core.covers import tariff
 from core.covers.request import refuse_unless
-from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services import transfers
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payees as claim_payees
 from core.services.claims.workflow.inputs import PaymentInput
@@ -22,22 +22,23 @@ from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
 from core.services.policies import paid_terms
 from core.services.policies.paid_terms import PaidTerm
-from core.services.transfers import find_fault, keys_of
+from core.services.transfers import TypedReference
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
     Approval,
     Claim,
     ClaimEvent,
-    ClaimPayee,
     ClaimPayment,
+    PaymentPayee,
     Policy,
     ProductVersion,
     Purchase,
     Staff,
+    Transfer,
 )
 
-TAKEN: Final = "was used for another payment of this insurer already: give the reference of this one"
+_FIELD: Final = "payment_reference"
 # Where a sale names what is insured, if its price does not: the loan, or the value of the device.
 _INSURED: Final = ("loan_amount", "device_value")
 AMOUNT: Final = col(ClaimPayment.amount_minor)
@@ -73,51 +74,12 @@ class RelatedApprovals:
         return f"on {which} of this policy, claimant or account within {RELATED_PERIOD.days} days"
 
 
-def record(
-    session: ScopedSession,
-    claim: Claim,
-    *,
-    amount_minor: int,
-    reference: str,
-    person: Person,
-    at: datetime,
-    reverses: UUID | None = None,
-    **details: Any,
-) -> None:
-    """Write one payment or reversal, with the payee, method and value date of a payment in `details`.
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a payment is one of several of: a file that it came from, or a transfer that pays several claims."""
 
-    InvalidInput names a reference that another payment of the insurer has; a return may have that of its payment, once.
-
-    Whoever pays at the same instant under the same reference waits here, and one of the two is refused.
-    """
-    refuse_wrong_reference(reference)
-    key, other = keys_of(reference, is_return=reverses is not None)
-    row = ClaimPayment(
-        id=ids.new(),
-        distributor_id=claim.distributor_id,
-        is_live=claim.is_live,
-        claim_id=claim.id,
-        provider_id=claim.provider_id,
-        amount_minor=amount_minor,
-        reference=reference,
-        reference_key=key,
-        paid_by=person.id,
-        reverses=reverses,
-        created_at=at,
-        **details,
-    )
-    if not _is_free(session, claim, other, but=reverses) or not session.insert_if_absent(row):
-        raise InvalidInput.for_field("payment_reference", TAKEN)
-
-
-def _is_free(session: ScopedSession, claim: Claim, *keys: str, but: UUID | None = None) -> bool:
-    query = sa.select(col(ClaimPayment.id)).where(
-        col(ClaimPayment.provider_id) == claim.provider_id,
-        col(ClaimPayment.is_live) == claim.is_live,
-        col(ClaimPayment.reference_key).in_(keys),
-        *([col(ClaimPayment.id) != but] if but else []),
-    )
-    return session.execute(query.limit(1)).first() is None
+    file_id: UUID | None = None
+    transfer_id: UUID | None = None
 
 
 def pay(
@@ -129,29 +91,38 @@ def pay(
     details: PaymentInput,
     person: Person,
     at: datetime,
-    file_id: UUID | None = None,
+    source: Source | None = None,
 ) -> None:
-    """Pay an amount to the payee of the claim; NotAllowed where the payer has set the payee."""
+    """Pay an amount to the payee of the claim.
+
+    NotAllowed where the payer has set the payee; InvalidInput names a reference that another payment has.
+    """
     _refuse_early(claim, details)
-    payee_id = claim_payees.get_for_payment(session, claim, person=person, at=at)
-    how: dict[str, Any] = {"payee_id": payee_id, "method": details.method, "value_on": details.value_on}
-    how["file_id"] = file_id
-    record(session, claim, amount_minor=amount_minor, reference=reference, person=person, at=at, **how)
+    of = source or Source()
+    transfers.pay(
+        session,
+        ClaimPayment,
+        TypedReference(reference, _FIELD),
+        transfer_id=of.transfer_id,
+        distributor_id=claim.distributor_id,
+        is_live=claim.is_live,
+        claim_id=claim.id,
+        provider_id=claim.provider_id,
+        amount_minor=amount_minor,
+        payee_id=claim_payees.get_for_payment(session, claim, person=person, at=at),
+        method=details.method,
+        value_on=details.value_on,
+        file_id=of.file_id,
+        paid_by=person.id,
+        created_at=at,
+    )
 
 
 def check_free(session: ScopedSession, claim: Claim, *, reference: str, details: PaymentInput, person: Person) -> None:
     """Raise what `pay` would raise for this payee, day and reference; `pay` alone knows of whoever pays meanwhile."""
     _refuse_early(claim, details)
     claim_payees.refuse_setter(session, claim, person)
-    is_free = _is_free(session, claim, *keys_of(reference, is_return=False))
-    refuse_wrong_reference(reference)
-    refuse_unless([(is_free, "payment_reference", TAKEN)])
-
-
-def refuse_wrong_reference(reference: str) -> None:
-    """InvalidInput for a reference that no bank gives, with the character that is wrong."""
-    if found := find_fault(reference):
-        raise InvalidInput.for_field("payment_reference", found)
+    transfers.check_free(session, TypedReference(reference, _FIELD), is_live=claim.is_live)
 
 
 def _refuse_early(claim: Claim, details: PaymentInput) -> None:
@@ -164,41 +135,25 @@ def get_balance(claim: Claim, limits: Limits) -> int:
     return claim.offer_amount_minor - limits.offer_paid_minor
 
 
-def reverse_last(session: ScopedSession, claim: Claim, *, reference: str, person: Person, at: datetime) -> int:
-    """Write the reversal of the last payment that stands and return its amount in kobo; StateForbids without one.
+def reverse_last(
+    session: ScopedSession, claim: Claim, *, reference: str, reason: str | None, person: Person, at: datetime
+) -> int:
+    """Write the return of the last payment that stands and return its amount in kobo; StateForbids without one.
 
-    `reference` is that of the return: no other payment of the insurer may have it, but the one that came back.
-    NotAllowed for who made the payment: one person alone would pay it again and again.
+    `reference` is that of the return: no other payment may have it, but the one that came back.
     """
-    reversed_ids = sa.select(col(ClaimPayment.reverses)).where(col(ClaimPayment.reverses).is_not(None))
-    query = sa.select(ClaimPayment).where(
-        col(ClaimPayment.claim_id) == claim.id,
-        col(ClaimPayment.reverses).is_(None),
-        col(ClaimPayment.id).not_in(reversed_ids),
-    )
-    latest = query.order_by(col(ClaimPayment.created_at).desc(), col(ClaimPayment.id).desc()).limit(1)
-    payment: ClaimPayment | None = session.execute(latest).scalar_one_or_none()
-    if payment is None:
-        raise StateForbids("No payment of this claim stands: there is nothing to take back")
-    if payment.paid_by == person.id:
-        raise NotAllowed("You made this payment: somebody else notes that it came back")
-    record(
-        session,
-        claim,
-        amount_minor=-payment.amount_minor,
-        reference=reference,
-        person=person,
-        at=at,
-        reverses=payment.id,
-    )
+    payment = transfers.find_standing(session, ClaimPayment, col(ClaimPayment.claim_id) == claim.id)
+    typed = TypedReference(reference, _FIELD)
+    transfers.take_back(session, payment, typed, reason=(reason or "")[:500] or None, by=person.id, at=at)
     return payment.amount_minor
 
 
 def of_claim(session: ScopedSession, claim: Claim) -> Sequence[Payment]:
     """Every payment of a claim, oldest first."""
     query: AnySelect = (
-        sa.select(ClaimPayment, ClaimPayee, col(Staff.name).label("by"))
-        .outerjoin(ClaimPayee, col(ClaimPayee.id) == col(ClaimPayment.payee_id))
+        sa.select(ClaimPayment, PaymentPayee, col(Transfer.reference), col(Staff.name).label("by"))
+        .join(Transfer, col(Transfer.id) == col(ClaimPayment.transfer_id))
+        .outerjoin(PaymentPayee, col(PaymentPayee.id) == col(ClaimPayment.payee_id))
         .outerjoin(Staff, col(Staff.id) == col(ClaimPayment.paid_by))
         .where(col(ClaimPayment.claim_id) == claim.id)
         .order_by(col(ClaimPayment.created_at), col(ClaimPayment.id))
@@ -207,10 +162,10 @@ def of_claim(session: ScopedSession, claim: Claim) -> Sequence[Payment]:
         Payment(
             at=row.ClaimPayment.created_at,
             amount_minor=row.ClaimPayment.amount_minor,
-            reference=row.ClaimPayment.reference,
+            reference=row.reference,
             by=row.by,
-            payee=row.ClaimPayee and row.ClaimPayee.name,
-            hint=row.ClaimPayee and row.ClaimPayee.hint,
+            payee=row.PaymentPayee and row.PaymentPayee.name,
+            hint=row.PaymentPayee and row.PaymentPayee.hint,
             method=row.ClaimPayment.method,
             value_on=row.ClaimPayment.value_on,
         )
@@ -232,7 +187,6 @@ def limits(session: ScopedSession, claim: Claim, *, for_update: bool = False) ->
     """
     query = sa.select(Policy).where(col(Policy.id) == claim.policy_id)
     policy: Policy = session.execute(query.with_for_update() if for_update else query).scalar_one()
-    payments = sa.select(sa.func.sum(AMOUNT)).where(col(ClaimPayment.claim_id) == claim.id)
     others = _load_others(session, claim, policy)
     owed = _find_owed(claim, others)
     # The ceiling of a product bounds what is owed; alone it is no reason to pay anything.
@@ -241,7 +195,7 @@ def limits(session: ScopedSession, claim: Claim, *, for_update: bool = False) ->
     return Limits(
         owed_minor=owed,
         insured_minor=None if insured is None else max(0, insured - elsewhere),
-        paid_minor=int(session.execute(payments).scalar_one() or 0),
+        paid_minor=transfers.sum_paid(session, ClaimPayment, col(ClaimPayment.claim_id) == claim.id),
         elsewhere_minor=elsewhere,
         offer_paid_minor=_sum_of_offer(session, claim),
     )

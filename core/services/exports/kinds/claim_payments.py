@@ -20,7 +20,7 @@ from core.services.exports.column_parts import (
 from core.services.exports.exports import ExportKind
 from core.services.spreadsheets.columns import DATE, ID, INSTANT, SIGNED_MONEY, WORD
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, ClaimPayee, ClaimPayment, Policy, Staff
+from core.store.schema.tables import Claim, ClaimPayment, PaymentPayee, Policy, Staff, Transfer
 
 _PAYER = orm.aliased(Staff)
 
@@ -31,7 +31,8 @@ def _rows(columns: Sequence[Any], criteria: ClaimFilter, _: Choices) -> AnySelec
         .select_from(ClaimPayment)
         .join(Claim, col(Claim.id) == col(ClaimPayment.claim_id))
         .join(Policy, col(Policy.id) == col(Claim.policy_id))
-        .outerjoin(ClaimPayee, col(ClaimPayee.id) == col(ClaimPayment.payee_id))
+        .join(Transfer, col(Transfer.id) == col(ClaimPayment.transfer_id))
+        .outerjoin(PaymentPayee, col(PaymentPayee.id) == col(ClaimPayment.payee_id))
         .outerjoin(_PAYER, col(_PAYER.id) == col(ClaimPayment.paid_by))
         .where(*build_conditions(criteria))
         .order_by(col(ClaimPayment.created_at).desc(), col(ClaimPayment.id).desc())
@@ -59,12 +60,12 @@ CLAIM_PAYMENTS = ExportKind(
         printed_columns(
             ("status", WORD, col(Claim.claim_status)), ("amount", SIGNED_MONEY, col(ClaimPayment.amount_minor))
         ),
-        text_column("reference", col(ClaimPayment.reference), width=26),
+        text_column("reference", col(Transfer.reference), width=26),
         text_column("method", col(ClaimPayment.method)),
         text_column("value_date", sa.cast(col(ClaimPayment.value_on), sa.String), column_type=DATE),
-        text_column("payee", col(ClaimPayee.name), width=26),
-        text_column("payee_bank", col(ClaimPayee.bank_name), width=26),
-        masked_column("payee_account", col(ClaimPayee.hint)),
+        text_column("payee", col(PaymentPayee.name), width=26),
+        text_column("payee_bank", col(PaymentPayee.bank_name), width=26),
+        masked_column("payee_account", col(PaymentPayee.hint)),
         text_column("paid_by", col(_PAYER.email), width=30),
         printed_columns(("reverses", ID, col(ClaimPayment.reverses))),
         sale_name_columns(Claim),

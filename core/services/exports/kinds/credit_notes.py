@@ -12,6 +12,7 @@ from core.services.dimensions import Choices
 from core.services.exports.column_parts import (
     computed_columns,
     concatenate,
+    masked_column,
     mode_columns,
     money_columns,
     printed_columns,
@@ -23,17 +24,18 @@ from core.services.finance.credit_notes import reading
 from core.services.finance.credit_notes.filter import CreditNoteFilter
 from core.services.spreadsheets.columns import COUNT, DATE, DAY, ID, INSTANT, WORD
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import CreditNote, Policy, Refund
+from core.store.schema.tables import CreditNote, PaymentPayee, Policy, Refund, Transfer
 
 
 def _rows(columns: Sequence[Any], criteria: CreditNoteFilter, _: Choices) -> AnySelect:
-    return (
+    rows: AnySelect = (
         sa.select(*columns)
         .select_from(CreditNote)
         .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
         .join(Policy, col(Policy.id) == col(Refund.policy_id))
         .where(*criteria.conditions(CreditNote))
     )
+    return reading.join_payment(rows)
 
 
 def _count(session: ScopedSession, criteria: CreditNoteFilter) -> int:
@@ -61,9 +63,10 @@ CREDIT_NOTES = ExportKind(
         text_column("policy_number", col(Policy.policy_number), width=26),
         text_column("customer_name", concatenate(" ", col(Policy.first_name), col(Policy.last_name)), width=26),
         printed_columns(*money_columns(Refund), ("method", WORD, col(Refund.method))),
-        text_column("payee", col(CreditNote.payee), width=26),
-        text_column("reference", col(CreditNote.reference), width=26),
-        text_column("value_date", sa.cast(col(CreditNote.value_on), sa.String), column_type=DATE),
+        text_column("payee", col(PaymentPayee.name), width=26),
+        masked_column("payee_account", col(PaymentPayee.hint)),
+        text_column("reference", col(Transfer.reference), width=26),
+        text_column("value_date", sa.cast(col(reading.LAST.value_on), sa.String), column_type=DATE),
         computed_columns([("age_days", COUNT)], [(DAY, col(CreditNote.created_at))], _count_days),
         sale_name_columns(Refund),
         mode_columns(),

@@ -14,6 +14,7 @@ from core import clock, ids, money
 from core.errors import CoverdeskError, InvalidInput, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.paying import hand_overs
+from core.services.claims.workflow.payments import Source
 from core.services.finance.claim_payments import file_lines
 from core.services.finance.claim_payments.file_lines import PaymentLine
 from core.services.people.staff import Person
@@ -96,7 +97,8 @@ def _pay_line(session: ScopedSession, line: PaymentLine, file_id: UUID, seen: Ma
     assert line.claim is not None  # noqa: S101 - a row without a claim was refused above
     version = seen.get(line.claim.id, 0)
     try:
-        hand_overs.pay(session, line.claim.id, person=by, version=version, file_id=file_id, **_inputs(line))
+        source = Source(file_id=file_id)
+        hand_overs.pay(session, line.claim.id, person=by, version=version, source=source, **_inputs(line))
     except CoverdeskError as error:
         refused = InvalidInput.for_field(f"row {line.number}", _describe(error))
         refused.kept = error.kept

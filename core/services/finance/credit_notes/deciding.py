@@ -2,18 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
 from pydantic import Field
 from sqlmodel import col
 
-from core import clock, ids, money
+from core import clock, money, seal
 from core.covers import request
+from core.covers.claims.request import AccountNumber
 from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.services import approvals
+from core.services import approvals, transfers
 from core.services.approvals import Subject
 from core.services.audit import log as audit
 from core.services.finance.credit_notes.numbering import number_of
@@ -22,10 +23,10 @@ from core.services.people import own_interest, staff
 from core.services.people.own_interest import Parties, refuse_own
 from core.services.people.staff import Person
 from core.services.policies import paid_terms, refund_holds
-from core.services.transfers import Reference, keys_of
+from core.services.transfers import TypedReference
 from core.states.credit_notes import TRANSITIONS, CreditNoteState
 from core.store.access import ScopedSession
-from core.store.schema.tables import Approval, CreditNote, CreditNotePayment, Customer, Policy, Refund
+from core.store.schema.tables import Approval, CreditNote, CreditNotePayment, Customer, PaymentPayee, Policy, Refund
 
 ROLE: Final = "finance"
 # In kobo: what one person approves alone; above it somebody else approves it as well.
@@ -35,20 +36,34 @@ _STATE: Final = CreditNoteState
 _KIND: Final = "credit note"
 
 
-class PayeeInput(Request):
-    """Input: who is paid; without a name it is the customer of the policy."""
+class PayeeName(Request):
+    """Input: the name of who is paid; without one it is the customer of the policy."""
 
     payee: Annotated[str, Field(min_length=2, max_length=200)] | None = None
 
 
-class PaidInput(BankAnswer, PayeeInput):
+class PayeeInput(PayeeName):
+    """Input: who is paid, and on which account; what is left out is as it was approved before."""
+
+    payee_bank: Annotated[str, Field(min_length=2, max_length=200)] | None = None
+    payee_account: AccountNumber | None = None
+
+
+class PaidInput(BankAnswer, PayeeName):
     """Input: the bank's reference and day; a payee can be named once more, and is the one that was approved."""
 
 
-class CameBackInput(ReturnInput):
-    """Input: the day and the reason of a return, and its reference where it is not that of the payment."""
+class Payee(NamedTuple):
+    """Who is paid, with bank and whole account number; notes from before accounts were asked for have none."""
 
-    bank_reference: Reference | None = None
+    name: str
+    bank: str | None = None
+    number: str | None = None
+
+    @property
+    def account(self) -> str:
+        """The account in words, with its last digits."""
+        return f"account ending in {self.number[-4:]} at {self.bank}" if self.number else "no account"
 
 
 def limit_of(by: Person) -> int:
@@ -59,41 +74,68 @@ def limit_of(by: Person) -> int:
 def approve(
     session: ScopedSession, note_id: UUID, typed: Mapping[str, Any] | None = None, *, by: Person
 ) -> CreditNoteState:
-    """Approve a credit note for its payee, and return its state: above the person's limit it awaits a second one.
+    """Approve a credit note for its payee and account, and return its state: above a limit it awaits a second person.
 
-    An approved or returned note is approved anew for another payee: the former approval lapses. NotAllowed for who
-    ended the policy, who approved it first, who paid it before, or has a password that somebody else has just reset;
-    StateForbids while a claim on the policy is open, or once one was paid.
+    An approved or returned note is approved anew for another payee or account: the former approval lapses. InvalidInput
+    without an account. NotAllowed for who ended the policy, who approved it first, who paid it before, whose own the
+    refund or the account is, or who has a password that somebody else has just reset; StateForbids while a claim on
+    the policy is open, or once one was paid.
     """
     with _keep_refusal(by, "approval", note_id):
         row = _get_for_update(session, note_id, by, _STATE.APPROVED)
         given: PayeeInput = request.validate(PayeeInput, dict(typed or {}))
-        payee = given.payee or row.payee or _get_customer(session, row)
-        _refuse_approver(session, row, by)
+        held = find_payee(session, row)
+        payee = _choose_payee(session, row, given, held)
+        _refuse_approver(session, row, payee, by)
         _refuse_claims(session, row)
         if row.state in (_STATE.APPROVED, _STATE.RETURNED):
-            _take_off(session, row, payee, by)
+            _take_off(session, row, payee, held, by)
         elif row.state == _STATE.SECOND_PERSON:
-            _refuse_second(row, payee, by)
-    now = clock.now()
+            _refuse_second(row, payee, held, by)
+    now, role = clock.now(), "admin" if "admin" in by.roles else ROLE
+    told = {"payee": payee.name, "payee_account": seal.mask(payee.number) or ""}
+    payee_id = row.payee_id if payee == held and row.payee_id else _freeze(session, row, payee, by)
     if row.state == _STATE.COMPUTED and row.total_minor > limit_of(by):
-        first = {"payee": payee, "first_by": by.id, "first_at": now}
-        _change(session, row, _STATE.SECOND_PERSON, by, "credit note approved first", told={"payee": payee}, **first)
+        first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
+        _change(session, row, _STATE.SECOND_PERSON, by, "credit note approved first", told=told, **first)
         return _STATE.SECOND_PERSON
-    approved = {"payee": payee, "approved_by": by.id, "approved_at": now}
-    _change(session, row, _STATE.APPROVED, by, "credit note approved", told={"payee": payee}, **approved)
-    role = "admin" if "admin" in by.roles else ROLE
+    approved = {"payee_id": payee_id, "approved_by": by.id, "approved_at": now}
+    _change(session, row, _STATE.APPROVED, by, "credit note approved", told=told, **approved)
     approvals.approve(session, _subject(row, payee), staff_id=by.id, role=role, limit_minor=limit_of(by), at=now)
     return _STATE.APPROVED
 
 
+def find_payee(session: ScopedSession, row: CreditNote) -> Payee | None:
+    """Return who a credit note is or was approved for; None before anybody approved it."""
+    if row.payee_id is None:
+        return None
+    held = session.get_one(PaymentPayee, row.payee_id)
+    return Payee(held.name, held.bank_name, seal.unseal(held.sealed).get(transfers.ACCOUNT))
+
+
+def _choose_payee(session: ScopedSession, row: CreditNote, given: PayeeInput, held: Payee | None) -> Payee:
+    before = held or Payee(_get_customer(session, row))
+    payee = Payee(given.payee or before.name, given.payee_bank or before.bank, given.payee_account or before.number)
+    words = "must be given: a credit note is approved for an account"
+    refuse_unless([(payee.bank is not None, "payee_bank", words), (payee.number is not None, "payee_account", words)])
+    return payee
+
+
+def _freeze(session: ScopedSession, row: CreditNote, payee: Payee, by: Person) -> UUID:
+    given: dict[str, Any] = {"name": payee.name, "bank_name": payee.bank, "reason": "As approved"}
+    at = {"staff_id": by.id, "created_at": clock.now()}
+    return transfers.keep_payee(session, row, "credit_note_id", payee.number, **given, **at)
+
+
 def load_people(session: ScopedSession, row: CreditNote) -> Parties:
-    """Return the e-mails and phones of the customer and the policyholder to whom a refund goes back."""
+    """Return the customer and the policyholder to whom a refund goes back, and every account it was approved for."""
     policy = session.get_one(Policy, session.get_one(Refund, row.refund_id).policy_id)
     customer = session.get_one(Customer, policy.customer_id)
+    keys = sa.select(col(PaymentPayee.account_key)).where(col(PaymentPayee.credit_note_id) == row.id)
     return Parties(
         emails=frozenset({policy.email.lower(), customer.email.lower()}),
         phones=frozenset(filter(None, (policy.phone, customer.phone_number))),
+        account_keys=frozenset(filter(None, session.execute(keys).scalars())),
     )
 
 
@@ -103,8 +145,10 @@ def list_own_staff(session: ScopedSession, note_id: UUID) -> list[str]:
     return [person.name for person in own_interest.list_staff(session, people)]
 
 
-def _refuse_approver(session: ScopedSession, row: CreditNote, by: Person) -> None:
+def _refuse_approver(session: ScopedSession, row: CreditNote, payee: Payee, by: Person) -> None:
     refuse_own(load_people(session, row), by)
+    if payee.number:
+        refuse_own(Parties(account_keys=frozenset({transfers.build_account_key(payee.number)})), by)
     if row.made_by == by.actor:
         raise NotAllowed("You ended this policy: somebody else of finance approves what goes back")
     staff.refuse_resting(by)
@@ -112,25 +156,28 @@ def _refuse_approver(session: ScopedSession, row: CreditNote, by: Person) -> Non
         raise NotAllowed("You noted a payment or a return of it: somebody else of finance approves it")
 
 
-def _refuse_second(row: CreditNote, payee: str, by: Person) -> None:
+def _refuse_second(row: CreditNote, payee: Payee, held: Payee | None, by: Person) -> None:
     if row.first_by == by.id:
         raise NotAllowed("You approved it first: somebody else of finance approves it as well")
-    if payee != row.payee:
-        raise InvalidInput.for_field("payee", f"was approved first as {row.payee}: both approve the same one")
+    if held is not None and payee != held:
+        field = "payee" if payee.name != held.name else "payee_account"
+        first = held.name if field == "payee" else held.account
+        raise InvalidInput.for_field(field, f"was approved first as {first}: both approve the same one")
 
 
-def _take_off(session: ScopedSession, row: CreditNote, payee: str, by: Person) -> None:
+def _take_off(session: ScopedSession, row: CreditNote, payee: Payee, held: Payee | None, by: Person) -> None:
     """Let the approval lapse whose payee is replaced: the note is computed again."""
-    if payee == row.payee:
-        raise StateForbids(f"It is approved for {row.payee} already: name another payee, or pay it")
+    if payee == held:
+        raise StateForbids(f"It is approved for {payee.name} and this account already: name another, or pay it")
     approvals.follow_change(session, _subject(row, payee), actor=by.actor, at=clock.now())
-    nobody = dict.fromkeys(("first_by", "first_at", "approved_by", "approved_at", "returned_by", "returned_on"))
-    _change(session, row, _STATE.COMPUTED, by, "credit note approval lapsed", told={"payee": payee}, **nobody)
+    nobody = dict.fromkeys(("first_by", "first_at", "approved_by", "approved_at"))
+    _change(session, row, _STATE.COMPUTED, by, "credit note approval lapsed", told={"payee": payee.name}, **nobody)
     session.refresh(row)
 
 
-def _subject(row: CreditNote, payee: str) -> Subject:
-    return Subject(kind=_KIND, id=row.id, amount_minor=row.total_minor, parts={"the payee": payee})
+def _subject(row: CreditNote, payee: Payee) -> Subject:
+    parts = {"the payee": payee.name, "the account": [payee.bank, payee.number]}
+    return Subject(kind=_KIND, id=row.id, amount_minor=row.total_minor, parts=parts)
 
 
 def _get_customer(session: ScopedSession, row: CreditNote) -> str:
@@ -154,28 +201,35 @@ def pay(session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: 
         row = _get_for_update(session, note_id, by, _STATE.PAID)
         _refuse_payer(session, row, by)
         given: PaidInput = request.validate(PaidInput, typed)
-        payee = row.payee or _get_customer(session, row)
+        payee = find_payee(session, row) or Payee(_get_customer(session, row))
+        other = f"is not {payee.name}, who was approved: another is approved anew"
+        is_early = row.approved_at is not None and given.value_on < clock.to_lagos_day(row.approved_at)
         refuse_unless(
             [
-                (given.payee in (None, payee), "payee", f"is not {payee}, who was approved: another is approved anew"),
-                (
-                    row.approved_at is None or given.value_on >= clock.to_lagos_day(row.approved_at),
-                    "value_on",
-                    "must not be before the day of the approval",
-                ),
+                (given.payee in (None, payee.name), "payee", other),
+                (not is_early, "value_on", "must not be before the day of the approval"),
             ]
         )
         _refuse_claims(session, row)
         if why := approvals.find_fault(session, _subject(row, payee)):
             raise StateForbids(approvals.describe_lapsed(why))
-        if sum(each.amount_minor for each in payments_of(session, row.id)):
+        if transfers.sum_paid(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id):
             raise StateForbids("A payment of it stands: nothing is left to pay")
-        how: dict[str, Any] = {"payee": payee, "value_on": given.value_on}
-        key = _record(session, row, by, amount_minor=row.total_minor, reference=given.bank_reference, **how)
-    paid = {"reference": given.bank_reference, "reference_key": key, **how}
-    told = {"reference": given.bank_reference, "value_on": str(given.value_on), "payee": payee}
-    stamps = {"paid_by": by.id, "paid_at": clock.now(), "returned_by": None, "returned_on": None, "note": None}
-    _change(session, row, _STATE.PAID, by, "credit note paid", told=told, **paid, **stamps)
+        transfers.pay(
+            session,
+            CreditNotePayment,
+            TypedReference(given.bank_reference, "bank_reference"),
+            distributor_id=row.distributor_id,
+            is_live=row.is_live,
+            credit_note_id=row.id,
+            amount_minor=row.total_minor,
+            payee_id=row.payee_id,
+            value_on=given.value_on,
+            paid_by=by.id,
+            created_at=clock.now(),
+        )
+    told = {"reference": given.bank_reference, "value_on": str(given.value_on), "payee": payee.name}
+    _change(session, row, _STATE.PAID, by, "credit note paid", told=told)
 
 
 def _refuse_payer(session: ScopedSession, row: CreditNote, by: Person) -> None:
@@ -188,19 +242,6 @@ def _refuse_payer(session: ScopedSession, row: CreditNote, by: Person) -> None:
     staff.refuse_resting(by)
 
 
-def _record(session: ScopedSession, row: CreditNote, by: Person, **values: Any) -> str:
-    """Write a payment or a return, and return the key of its reference; InvalidInput where that names another one."""
-    key, other = keys_of(values["reference"], is_return="reverses" in values)
-    named = sa.select(col(CreditNotePayment.credit_note_id)).where(
-        col(CreditNotePayment.reference_key) == other, col(CreditNotePayment.id) != values.get("reverses")
-    )
-    owned: dict[str, Any] = {"distributor_id": row.distributor_id, "is_live": row.is_live, "credit_note_id": row.id}
-    made = CreditNotePayment(id=ids.new(), **owned, reference_key=key, paid_by=by.id, created_at=clock.now(), **values)
-    if session.execute(named).first() is not None or not session.insert_if_absent(made):
-        raise InvalidInput.for_field("bank_reference", "was used for another payment: give the reference of this one")
-    return key
-
-
 def return_payment(session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
     """Note that the bank returned the payment of a credit note; it can be paid again.
 
@@ -210,19 +251,15 @@ def return_payment(session: ScopedSession, note_id: UUID, typed: Mapping[str, An
     with _keep_refusal(by, "return", note_id):
         row = _get_for_update(session, note_id, by, _STATE.RETURNED)
         refuse_own(load_people(session, row), by)
-        given: CameBackInput = request.validate(CameBackInput, typed)
-        standing = payments_of(session, row.id)[-1]
-        if standing.paid_by == by.id:
-            raise NotAllowed("You noted its payment: somebody else of finance notes that it came back")
-        if given.returned_on < standing.value_on:
+        given: ReturnInput = request.validate(ReturnInput, typed)
+        paid = transfers.find_standing(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id)
+        if paid.value_on and given.returned_on < paid.value_on:
             raise InvalidInput.for_field("returned_on", "must not be before the day on which it was paid")
-        reference = given.bank_reference or standing.reference
-        how: dict[str, Any] = {"payee": standing.payee, "value_on": given.returned_on, "reason": given.reason}
-        how |= {"reference": reference, "reverses": standing.id}
-        _record(session, row, by, amount_minor=-standing.amount_minor, **how)
-    values = {"returned_by": by.id, "returned_on": given.returned_on, "note": given.reason}
-    told = {"returned_on": str(given.returned_on), "reason": given.reason, "reference": reference}
-    _change(session, row, _STATE.RETURNED, by, "credit note returned", told=told, **values)
+        typed_reference = TypedReference(given.bank_reference, "bank_reference")
+        how: dict[str, Any] = {"reason": given.reason, "value_on": given.returned_on, "by": by.id, "at": clock.now()}
+        transfers.take_back(session, paid, typed_reference, **how)
+    told = {"returned_on": str(given.returned_on), "reason": given.reason, "reference": given.bank_reference or ""}
+    _change(session, row, _STATE.RETURNED, by, "credit note returned", told=told)
 
 
 def _keep_refusal(by: Person, act: str, note_id: UUID) -> AbstractContextManager[None]:

@@ -10,7 +10,17 @@ from core.services.finance.credit_notes.numbering import number_of
 from core.services.people import own_interest
 from core.states.credit_notes import CreditNoteState
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Approval, CreditNote, CreditNotePayment, Customer, Policy, Provider, Refund, Staff
+from core.store.schema.tables import (
+    Approval,
+    CreditNote,
+    CreditNotePayment,
+    Customer,
+    PaymentPayee,
+    Policy,
+    Provider,
+    Refund,
+    Staff,
+)
 
 
 def find_credit_note_faults(session: ScopedSession) -> Iterator[str]:
@@ -69,18 +79,22 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     """Credit notes that somebody approved or paid whose own the refund is (contract K12)."""
     holder = (col(Policy.email), col(Customer.email))
     phones = (col(Policy.phone), col(Customer.phone_number))
+    accounts = sa.select(col(PaymentPayee.account_key)).where(col(PaymentPayee.credit_note_id) == col(CreditNote.id))
     is_own = sa.or_(
         *(sa.func.lower(email) == sa.func.lower(col(Staff.email)) for email in holder),
         *(own_interest.ends_in_the_same(phone, col(Staff.phone_number)) for phone in phones),
+        col(Staff.account_key).in_(accounts.correlate(CreditNote)),
     )
-    decided = (col(CreditNote.first_by), col(CreditNote.approved_by), col(CreditNote.paid_by))
+    noted = sa.select(col(CreditNotePayment.paid_by)).where(col(CreditNotePayment.credit_note_id) == col(CreditNote.id))
+    is_payer = col(Staff.id).in_(noted.correlate(CreditNote))
+    decided = (col(CreditNote.first_by), col(CreditNote.approved_by))
     query: AnySelect = (
         sa.select(CreditNote, col(Staff.name).label("person"), col(Provider.company_name).label("provider"))
         .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
         .join(Policy, col(Policy.id) == col(Refund.policy_id))
         .join(Customer, col(Customer.id) == col(Policy.customer_id))
         .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
-        .join(Staff, sa.or_(*(column == col(Staff.id) for column in decided)))
+        .join(Staff, sa.or_(*(column == col(Staff.id) for column in decided), is_payer))
         .where(is_own)
     )
     for note, person, provider in session.execute(query):

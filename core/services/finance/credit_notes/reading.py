@@ -18,7 +18,19 @@ from core.services.finance.credit_notes.numbering import number_of
 from core.services.paging import Paging
 from core.states.credit_notes import UNPAID
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import CreditNote, Distributor, Policy, Product, Provider, Refund, Renewal, Staff
+from core.store.schema.tables import (
+    CreditNote,
+    CreditNotePayment,
+    Distributor,
+    PaymentPayee,
+    Policy,
+    Product,
+    Provider,
+    Refund,
+    Renewal,
+    Staff,
+    Transfer,
+)
 
 UNFILTERED = CreditNoteFilter()
 Order = Literal["newest", "oldest", "largest", "smallest"]
@@ -41,9 +53,42 @@ _COPIED = (
         "approved_by",
         "approved_at",
     ),
-    *("paid_by", "paid_at", "payee", "reference", "value_on", "returned_by", "returned_on", "note"),
+)
+# The last payment of each note, with the return of it if it came back.
+LAST = CreditNotePayment
+BACK, _MADE = orm.aliased(CreditNotePayment), orm.aliased(CreditNotePayment)
+_LAST_ID = (
+    sa.select(col(_MADE.id))
+    .where(col(_MADE.credit_note_id) == col(CreditNote.id), col(_MADE.reverses).is_(None))
+    .order_by(col(_MADE.created_at).desc(), col(_MADE.id).desc())
+    .limit(1)
+    .correlate(CreditNote)
+    .scalar_subquery()
 )
 _FIRST, _APPROVER, _PAYER = (orm.aliased(Staff) for _ in range(3))
+_PAYMENT = {
+    "payee": col(PaymentPayee.name),
+    "payee_bank": col(PaymentPayee.bank_name),
+    "payee_hint": col(PaymentPayee.hint),
+    "paid_by": col(LAST.paid_by),
+    "paid_at": col(LAST.created_at),
+    "reference": col(Transfer.reference),
+    "value_on": col(LAST.value_on),
+    "returned_by": col(BACK.paid_by),
+    "returned_on": col(BACK.value_on),
+    "note": col(BACK.reason),
+}
+
+
+def join_payment(query: AnySelect) -> AnySelect:
+    """Join the payee of each credit note, its last payment, that one's transfer, and its return."""
+    joined: AnySelect = (
+        query.outerjoin(PaymentPayee, col(PaymentPayee.id) == col(CreditNote.payee_id))
+        .outerjoin(LAST, col(LAST.id) == _LAST_ID)
+        .outerjoin(Transfer, col(Transfer.id) == col(LAST.transfer_id))
+        .outerjoin(BACK, col(BACK.reverses) == col(LAST.id))
+    )
+    return joined
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,6 +124,8 @@ class CreditNoteRow:
     payer: str | None
     paid_at: datetime | None
     payee: str | None
+    payee_bank: str | None
+    payee_hint: str | None
     reference: str | None
     value_on: date | None
     returned_by: UUID | None
@@ -124,13 +171,14 @@ def list_unpaid(session: ScopedSession, before: datetime) -> list[CreditNoteRow]
 def _query(order: Order = "newest") -> AnySelect:
     start = sa.case((col(Refund.renewal_id).is_not(None), col(Renewal.start_at)), else_=col(Policy.start_at))
     end = sa.case((col(Refund.renewal_id).is_not(None), col(Renewal.expiration_at)), else_=col(Policy.expiration_at))
-    query: AnySelect = (
+    query: AnySelect = join_payment(
         sa.select(
             *(CreditNote, Refund, col(Policy.policy_number), col(Policy.first_name), col(Policy.last_name)),
             *(col(Provider.company_name).label("provider"), col(Distributor.business_name).label("distributor")),
             col(Product.name).label("product"),
             *(col(_FIRST.name).label("first"), col(_APPROVER.name).label("approver"), col(_PAYER.name).label("payer")),
             *(start.label("term_start_at"), end.label("term_end_at")),
+            *(column.label(name) for name, column in _PAYMENT.items()),
         )
         .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
         .join(Policy, col(Policy.id) == col(Refund.policy_id))
@@ -140,10 +188,8 @@ def _query(order: Order = "newest") -> AnySelect:
         .outerjoin(Renewal, col(Renewal.id) == col(Refund.renewal_id))
         .outerjoin(_FIRST, col(_FIRST.id) == col(CreditNote.first_by))
         .outerjoin(_APPROVER, col(_APPROVER.id) == col(CreditNote.approved_by))
-        .outerjoin(_PAYER, col(_PAYER.id) == col(CreditNote.paid_by))
-        .order_by(*ORDERS[order])
     )
-    return query
+    return query.outerjoin(_PAYER, col(_PAYER.id) == col(LAST.paid_by)).order_by(*ORDERS[order])
 
 
 def _build(row: Any) -> CreditNoteRow:
@@ -151,7 +197,7 @@ def _build(row: Any) -> CreditNoteRow:
     return CreditNoteRow(
         **{name: getattr(note, name) for name in _COPIED},
         **{name: getattr(row, name) for name in ("provider", "product", "distributor", "first", "approver", "payer")},
-        **{name: getattr(row, name) for name in ("policy_number", "term_start_at", "term_end_at")},
+        **{name: getattr(row, name) for name in ("policy_number", "term_start_at", "term_end_at", *_PAYMENT)},
         number=number_of(note.number),
         policy_id=refund.policy_id,
         customer=f"{row.first_name} {row.last_name}",

@@ -13,8 +13,16 @@ from core.services.finance import parties
 from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.payments.allocation import TOLD
 from core.states.payments import BatchState, PaymentState
-from core.store.access import ScopedSession
-from core.store.schema.tables import ClaimPayment, CreditNotePayment, Payment, PaymentSettlement, PayoutBatch, Staff
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.tables import (
+    ClaimPayment,
+    CreditNotePayment,
+    Payment,
+    PaymentSettlement,
+    PayoutBatch,
+    Staff,
+    Transfer,
+)
 
 _PARTS = ("net_minor", "vat_minor", "withheld_minor")
 
@@ -32,17 +40,37 @@ def find_payment_faults(session: ScopedSession) -> Iterator[str]:
 
 
 def find_odd_references(session: ScopedSession) -> Iterator[str]:
-    """Payments of any kind under a reference that cannot be typed, with their amounts (contract K9)."""
-    kinds: tuple[tuple[str, Any, Any, Any], ...] = (
-        ("claim payment", ClaimPayment, ClaimPayment.reference, ClaimPayment.amount_minor),
-        ("credit note payment", CreditNotePayment, CreditNotePayment.reference, CreditNotePayment.amount_minor),
-        ("payment", Payment, Payment.bank_reference, Payment.net_minor),
+    """Transfers under a reference that cannot be typed, with their amounts (contract K9)."""
+    query = sa.select(col(Transfer.id), col(Transfer.reference), col(Transfer.amount_minor))
+    for key, text, minor in session.execute(query.execution_options(yield_per=2_000)):
+        if fault := transfers.find_fault(text):
+            yield f"transfer {key}, {money.format_naira(minor)}: its reference {fault}"
+
+
+def find_transfer_faults(session: ScopedSession) -> Iterator[str]:
+    """Transfers that are not the payments, or the return, that they were registered for (contract K9)."""
+    made: list[AnySelect] = []
+    for kind in (ClaimPayment, CreditNotePayment):
+        paid = sa.orm.aliased(kind)
+        # A return under the reference of its payment adds nothing to that one's transfer.
+        is_own = sa.or_(col(paid.id).is_(None), col(paid.transfer_id) != col(kind.transfer_id))
+        rows: AnySelect = sa.select(col(kind.transfer_id).label("transfer_id"), col(kind.amount_minor).label("minor"))
+        made.append(rows.outerjoin(paid, col(paid.id) == col(kind.reverses)).where(is_own))
+    out = sa.select(col(Payment.transfer_id), col(Payment.net_minor)).where(col(Payment.transfer_id).is_not(None))
+    back = sa.select(col(Payment.return_id), -col(Payment.net_minor)).where(
+        col(Payment.return_id).is_not(None), col(Payment.return_id) != col(Payment.transfer_id)
     )
-    for noun, entity, reference, amount in kinds:
-        query = sa.select(col(entity.id), col(reference), col(amount)).where(col(reference).is_not(None))
-        for key, text, minor in session.execute(query.execution_options(yield_per=2_000)):
-            if text and (fault := transfers.find_fault(text)):
-                yield f"{noun} {key}, {money.format_naira(minor)}: its reference {fault}"
+    lines = sa.union_all(*made, out, back).subquery()
+    number, total = sa.func.count(lines.c.minor), sa.func.coalesce(sa.func.sum(lines.c.minor), 0)
+    query = (
+        sa.select(Transfer, number.label("number"), total.label("total"))
+        .outerjoin(lines, lines.c.transfer_id == col(Transfer.id))
+        .group_by(*sa.inspect(Transfer).columns)
+        .having(sa.or_(number != col(Transfer.lines), total != col(Transfer.amount_minor)))
+    )
+    for row, rows, minor in session.execute(query):
+        amounts = money.format_naira(row.amount_minor), money.format_naira(int(minor))
+        yield f"transfer {row.reference} of {amounts[0]} has {rows:,} payments of {amounts[1]}"
 
 
 def find_own_answers(session: ScopedSession) -> Iterator[str]:

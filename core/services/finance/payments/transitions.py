@@ -15,6 +15,7 @@ from core.covers import fields, request
 from core.covers.faults import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.parties import Account, Party
@@ -23,12 +24,12 @@ from core.services.finance.payments.allocation import Balance
 from core.services.people import staff
 from core.services.people.own_interest import refuse_own
 from core.services.people.staff import Person
-from core.services.transfers import Reference, reference_key
+from core.services.transfers import Reference, TypedReference
 from core.states.payments import TRANSITIONS, PaymentState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Payment, PaymentSettlement, Statement
 
-_TAKEN: Final = "was used for another payment of this party already: give the reference of this one"
+_FIELD: Final = "bank_reference"
 _ACTIONS: Final[Mapping[PaymentState, str]] = {
     PaymentState.APPROVED: "payment approved",
     PaymentState.CONFIRMED: "payment confirmed",
@@ -62,8 +63,9 @@ class ReceiptInput(BankAnswer):
 
 
 class ReturnInput(Request):
-    """Input: the day on which the bank returned a payment, and why."""
+    """Input: the day and the reason of a return, and its reference where it is not that of the payment."""
 
+    bank_reference: Reference | None = None
     returned_on: Annotated[fields.Day, AfterValidator(_check_past)]
     reason: Annotated[str, Field(min_length=5, max_length=500)]
 
@@ -83,6 +85,7 @@ def receive(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, b
         given: ReceiptInput = request.validate(ReceiptInput, typed)
         balance = balances.require_payable(session, party)
         answer = {"bank_reference": given.bank_reference, "value_on": given.value_on}
+        transfers.check_free(session, TypedReference(given.bank_reference, _FIELD, party.id), is_live=True)
         amount = -money.to_minor(given.amount)
         if balance.amount_minor >= 0:
             raise StateForbids(f"{balance.name} owes nothing: a payment received for something else is an adjustment")
@@ -108,12 +111,13 @@ def add(
         statement_id=newest.statement_id,
         **sums,
         gross_minor=sums["net_minor"] - sums["vat_minor"] + sums["withheld_minor"],
-        reference_key=reference_key(more["bank_reference"]) if "bank_reference" in more else None,
         prepared_by=by.id,
         prepared_at=clock.now(),
         **more,
     )
-    _insert(session, row)
+    if not session.insert_if_absent(row):
+        # Somebody else prepared one at the same instant.
+        raise StateForbids("A payment of this party was prepared meanwhile: look at it first")
     for part in parts:
         settled = {name: getattr(part, name) for name in sums}
         session.insert(PaymentSettlement(payment_id=row.id, statement_id=part.statement_id, **settled))
@@ -129,14 +133,17 @@ def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> 
             raise StateForbids("A payout is approved with its batch, and confirmed with the bank's reference")
         refuse_maker(row.prepared_by, by)
         now = clock.now()
-        stamps = {"approved_by": by.id, "approved_at": now, "confirmed_by": by.id, "confirmed_at": now}
+        stamps: dict[str, Any] = {"approved_by": by.id, "approved_at": now, "confirmed_by": by.id, "confirmed_at": now}
+        stamps["transfer_id"] = _register(
+            session, row, TypedReference(row.bank_reference, _FIELD, party_of(row).id), by
+        )
         _change(session, row, PaymentState.CONFIRMED, by=by, **stamps)
 
 
 def confirm(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
     """Note that the bank made an approved payout, for another than who prepared it.
 
-    InvalidInput for a reference that the party has already.
+    InvalidInput for a reference that another payment has.
     """
     with keep_refusal("payment", payment_id, "payment confirmation", by):
         row = get_for_update(session, payment_id, PaymentState.CONFIRMED, by)
@@ -147,8 +154,8 @@ def confirm(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], 
         if row.approved_at and given.value_on < clock.to_lagos_day(row.approved_at):
             raise InvalidInput.for_field("value_on", "must not be before the day of the approval")
         stamps = {"confirmed_by": by.id, "confirmed_at": clock.now(), **given.model_dump()}
-        key = reference_key(given.bank_reference)
-        _change(session, row, PaymentState.CONFIRMED, by=by, reference_key=key, **stamps)
+        transfer_id = _register(session, row, TypedReference(given.bank_reference, _FIELD), by)
+        _change(session, row, PaymentState.CONFIRMED, by=by, transfer_id=transfer_id, **stamps)
 
 
 def return_payment(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
@@ -162,8 +169,19 @@ def return_payment(session: ScopedSession, payment_id: UUID, typed: Mapping[str,
         given: ReturnInput = request.validate(ReturnInput, typed)
         if row.value_on and given.returned_on < row.value_on:
             raise InvalidInput.for_field("returned_on", "must not be before the day on which it was paid")
-        stamps = {"returned_by": by.id, "returned_on": given.returned_on, "note": given.reason}
-        _change(session, row, PaymentState.RETURNED, by=by, **stamps)
+        stamps: dict[str, Any] = {"returned_by": by.id, "returned_on": given.returned_on, "note": given.reason}
+        if row.transfer_id is not None:
+            # An order that the bank refused has moved no money.
+            back: dict[str, Any] = {"amount_minor": row.net_minor, "by": by.id, "at": clock.now()}
+            typed_reference = TypedReference(given.bank_reference, _FIELD)
+            stamps["return_id"] = transfers.register_return(session, row.transfer_id, typed_reference, **back)
+        evidence = {"return_reference": given.bank_reference} if given.bank_reference else {}
+        _change(session, row, PaymentState.RETURNED, by=by, evidence=evidence, **stamps)
+
+
+def _register(session: ScopedSession, row: Payment, typed: TypedReference, by: Person) -> UUID:
+    amount_minor = row.net_minor
+    return transfers.register(session, typed, is_live=True, amount_minor=amount_minor, by=by.id, at=clock.now())
 
 
 def withdraw(session: ScopedSession, payment_id: UUID, *, reason: str, by: Person) -> None:
@@ -223,25 +241,6 @@ def audit_payment(session: ScopedSession, row: Payment, action: str, *, by: Pers
     audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("payment", row.id), after=after)
 
 
-def _insert(session: ScopedSession, row: Payment) -> None:
-    if row.reference_key and _is_taken(session, row, row.reference_key):
-        raise InvalidInput.for_field("bank_reference", _TAKEN)
-    if not session.insert_if_absent(row):
-        # Somebody else prepared one at the same instant.
-        raise StateForbids("A payment of this party was prepared meanwhile: look at it first")
-
-
-def _is_taken(session: ScopedSession, row: Payment, key: str) -> bool:
-    query = sa.select(col(Payment.id)).where(
-        party_of(row).owns(Payment),
-        col(Payment.direction) == row.direction,
-        col(Payment.reference_key) == key,
-        col(Payment.state) != PaymentState.WITHDRAWN,
-        col(Payment.id) != row.id,
-    )
-    return session.execute(query).first() is not None
-
-
 def party_of(row: Payment) -> Party:
     """Return the party of a payment."""
     party_id = row.distributor_id or row.provider_id
@@ -249,15 +248,20 @@ def party_of(row: Payment) -> Party:
     return Party("distributor" if row.distributor_id else "provider", party_id)
 
 
-def _change(session: ScopedSession, row: Payment, state: PaymentState, *, by: Person, **values: Any) -> None:
-    key = values.get("reference_key")
-    if key and _is_taken(session, row, key):
-        raise InvalidInput.for_field("bank_reference", _TAKEN)
+def _change(
+    session: ScopedSession,
+    row: Payment,
+    state: PaymentState,
+    *,
+    by: Person,
+    evidence: Mapping[str, str] | None = None,
+    **values: Any,
+) -> None:
     change = sa.update(Payment).where(col(Payment.id) == row.id).values(state=state, **values)
     session.execute(change.execution_options(synchronize_session=False))
     settle(session, row, by=by)
     told = {name: str(values[name]) for name in ("bank_reference", "value_on", "returned_on") if name in values}
-    audit_payment(session, row, _ACTIONS[state], by=by, **told)
+    audit_payment(session, row, _ACTIONS[state], by=by, **told, **(evidence or {}))
 
 
 def settle(session: ScopedSession, row: Payment, *, by: Person) -> None:

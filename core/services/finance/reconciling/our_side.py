@@ -10,6 +10,7 @@ from sqlmodel import col
 from core import clock
 from core.services.finance.reconciling.matching import Entry
 from core.services.finance.statements.lines import transaction_of
+from core.services.transfers import reference_key
 from core.services.windows import Window
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Movement, Payment, Policy, ProductVersion
@@ -60,7 +61,7 @@ def list_payments(session: ScopedSession, window: Window) -> list[Entry]:
 
 def _payment(row: Payment, sign: int, on: date) -> Entry:
     return Entry(
-        key=row.reference_key or "",
+        key=reference_key(row.bank_reference or ""),
         label=row.bank_reference or "",
         transaction="",
         amount_minor=sign * row.net_minor,

@@ -8,7 +8,12 @@ from core.ui.finance.finance_writes import carry_out, submitted
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
-LABELS = {"approve": "Approve", "anew": "Another payee", "pay": "It was paid", "return": "The bank returned it"}
+LABELS = {
+    "approve": "Approve",
+    "anew": "Another payee or account",
+    "pay": "It was paid",
+    "return": "The bank returned it",
+}
 
 
 def build_dialog(row: CreditNoteRow, verb: str) -> Decision:
@@ -16,9 +21,22 @@ def build_dialog(row: CreditNoteRow, verb: str) -> Decision:
     return {"approve": _approving, "anew": _approving, "pay": _paying, "return": _returning}[verb](row)
 
 
+def describe_account(row: CreditNoteRow) -> str:
+    """Describe the account that was approved, by its last four digits."""
+    return f"account ending in {row.payee_hint} at {row.payee_bank}" if row.payee_hint else "account not named"
+
+
 def _approving(row: CreditNoteRow) -> Decision:
+    names = ("payee", "payee_bank", "payee_account")
+
+    def ask() -> None:
+        dialogs.field("payee", "Pay to", longest=200)
+        dialogs.field("payee_bank", "Bank", longest=200)
+        held = f" (empty: as approved, ending in {row.payee_hint})" if row.payee_hint else ""
+        dialogs.field("payee_account", f"Account number{held}", longest=32)
+
     def act() -> str:
-        typed = dialogs.get_values("payee")
+        typed = {name: text for name, text in dialogs.get_values(*names).items() if text}
         state = carry_out(lambda session, by: deciding.approve(session, row.id, typed, by=by))
         if state == CreditNoteState.SECOND_PERSON:
             return "Approved by you: above your limit somebody else of finance approves it as well."
@@ -27,8 +45,8 @@ def _approving(row: CreditNoteRow) -> Decision:
     return Decision(
         title=f"Approve {row.number}",
         icon="fact_check",
-        asks=lambda: dialogs.field("payee", "Pay to", longest=200),
-        given={"payee": row.payee or row.customer},
+        asks=ask,
+        given={"payee": row.payee or row.customer, "payee_bank": row.payee_bank or "", "payee_account": ""},
         says=f"**{words.naira(row.total_minor)}** to {words.plain(row.customer)}: {words.plain(row.reason)}."
         f" One person approves up to {words.naira(deciding.LIMIT)}, an admin up to {words.naira(deciding.ADMIN_LIMIT)};"
         " above it two do.",
@@ -45,7 +63,8 @@ def _paying(row: CreditNoteRow) -> Decision:
     return Decision(
         title=f"{row.number} was paid",
         icon="task_alt",
-        says=f"**{words.naira(row.total_minor)}**, to {words.plain(row.payee or row.customer)}, approved by"
+        says=f"**{words.naira(row.total_minor)}**, to {words.plain(row.payee or row.customer)},"
+        f" {words.plain(describe_account(row))}, approved by"
         f" {words.plain(row.approver or '')}.",
         asks=ask,
         given={"bank_reference": "", "value_on": clock.today()},

@@ -12,7 +12,11 @@ _SETTERS = ("claim lodged", "claim corrected", "claim deductions set")
 
 
 # Without those that a payment wrote down as the claimant named them.
-_PAYEES = "SELECT * FROM claim_payee WHERE staff_id IS NOT NULL ORDER BY created_at, id"
+_ROWS = (
+    "SELECT {0}.*, transfer.reference FROM {0} JOIN transfer ON transfer.id = transfer_id"
+    " ORDER BY {0}.created_at, {0}.id"
+)
+_PAYEES = "SELECT * FROM payment_payee WHERE staff_id IS NOT NULL ORDER BY created_at, id"
 
 
 def plain(value: Any) -> str:
@@ -46,6 +50,7 @@ class Ledger:
             *self._of_notes(),
             *self._of_policies(),
             *self._of_statements(),
+            *self._of_transfers(),
             *self._of_two_people(),
             *self._of_accounts(),
         ]
@@ -65,7 +70,7 @@ class Ledger:
             if plain(newest.id) not in self.facts:
                 self.facts[plain(newest.id)] = _facts(claims[key], payees.get(key))
                 faults += self._of_authority(claims, key, newest)
-        payments = read("SELECT * FROM claim_payment ORDER BY created_at, id")
+        payments = read(_ROWS.format("claim_payment"))
         paid: dict[str, int] = defaultdict(int)
         back: dict[str, Any] = {}
         for row in payments:
@@ -135,12 +140,12 @@ class Ledger:
             if each["email"] == (claim.claim_owner_email or "").lower():
                 faults.append(f"{what}: it is the claim of {each['email']}")
         faults += self._of_debt(what, claim, claims, paid, payments)
-        return faults + _of_reference(what, row, payments)
+        return faults + _of_reference(what, row)
 
     def _setters(self, claim_id: Any, key: str, payer: dict[str, Any]) -> set[str]:
         """Everybody who ever set a figure or the payee of a claim, or approved it."""
         found = self.office.read(
-            "SELECT staff_id FROM claim_payee WHERE claim_id = :claim"
+            "SELECT staff_id FROM payment_payee WHERE claim_id = :claim"
             " UNION SELECT staff_id FROM claim_event WHERE claim_id = :claim AND status = 'Repair estimate submitted'"
             " UNION SELECT staff_id FROM approval WHERE subject_id = :claim",
             claim=claim_id,
@@ -180,7 +185,7 @@ class Ledger:
         given: dict[str, list[Any]] = defaultdict(list)
         for row in read("SELECT * FROM approval WHERE subject_kind = 'credit note' ORDER BY approved_at, id"):
             given[plain(row.subject_id)].append(row)
-        rows = read("SELECT * FROM credit_note_payment ORDER BY created_at, id")
+        rows = read(_ROWS.format("credit_note_payment"))
         notes = {
             plain(row.id): row
             for row in read(
@@ -207,13 +212,13 @@ class Ledger:
         what = f"credit note {note.number}: {row.amount_minor} by {payer['email']}"
         if not given:
             return [f"{what} without an approval"]
-        approver, faults = staff[plain(given[-1].staff_id)], _of_reference(what, row, rows)
+        approver, faults = staff[plain(given[-1].staff_id)], _of_reference(what, row)
         if payer["id"] in {plain(note.first_by), *(plain(each.staff_id) for each in given)}:
             faults.append(f"{what}, who approved it")
         if note.made_by == f"staff {payer['email']}":
             faults.append(f"{what}, who ended the policy")
-        if note.payee != row.payee or note.total_minor != given[-1].amount_minor:
-            faults.append(f"{what} to {row.payee}, and {given[-1].amount_minor} to {note.payee} was approved")
+        if plain(note.payee_id) != plain(row.payee_id) or note.total_minor != given[-1].amount_minor:
+            faults.append(f"{what}, and {given[-1].amount_minor} to another payee was approved")
         if approver["disabled"] or not {"finance", "admin"} & set(approver["roles"]):
             faults.append(f"{what}, approved by {approver['email']}, who may approve nothing")
         own = [each["email"] for each in (payer, approver) if each["email"] == note.email.lower()]
@@ -277,6 +282,30 @@ class Ledger:
             for row in batched
             if batches[plain(row.id)] != row.net_minor
         ]
+
+    def _of_transfers(self) -> list[str]:
+        """A reference names one transfer, whatever it paid, and a transfer is the lines that it was made with."""
+        made: dict[str, list[int]] = defaultdict(list)
+        for table in ("claim_payment", "credit_note_payment"):
+            for row in self.office.read(
+                f"SELECT made.transfer_id, made.amount_minor FROM {table} AS made LEFT JOIN {table} AS paid"
+                " ON paid.id = made.reverses WHERE paid.id IS NULL OR paid.transfer_id <> made.transfer_id"
+            ):
+                made[plain(row.transfer_id)].append(row.amount_minor)
+        for row in self.office.read("SELECT * FROM payment WHERE transfer_id IS NOT NULL"):
+            made[plain(row.transfer_id)].append(row.net_minor)
+            if row.return_id and plain(row.return_id) != plain(row.transfer_id):
+                made[plain(row.return_id)].append(-row.net_minor)
+        faults, named = [], set[tuple[Any, str]]()
+        for row in self.office.read("SELECT * FROM transfer"):
+            name = (row.is_live, _key(row.reference))
+            if name in named and not row.reference_key.startswith("received:"):
+                faults.append(f"the reference {row.reference!r} names two transfers")
+            named |= {name} if not row.reference_key.startswith("received:") else set()
+            lines = made[plain(row.id)]
+            if (len(lines), sum(lines)) != (row.lines, row.amount_minor):
+                faults.append(f"transfer {row.reference} of {row.amount_minor} has {len(lines)} lines of {sum(lines)}")
+        return faults
 
     def _sum(self, statement: str) -> dict[str, int]:
         return {plain(row[0]): int(row[1]) for row in self.office.read(statement)}
@@ -382,29 +411,9 @@ def _of_return(row: Any, rows: list[Any]) -> list[str]:
     return faults
 
 
-def _of_reference(what: str, row: Any, rows: list[Any]) -> list[str]:
-    mine = _key(row.reference)
-    if not row.reference.isascii() or not mine:
-        return [f"{what}: its reference is {row.reference!r}"]
-    same = (
-        [
-            each
-            for each in rows
-            if _key(each.reference) == mine
-            and plain(each.id) != plain(row.id)
-            and plain(each.reverses) != plain(row.id)
-            and each.provider_id == row.provider_id
-        ]
-        if hasattr(row, "provider_id")
-        else [
-            each
-            for each in rows
-            if _key(each.reference) == mine
-            and plain(each.id) != plain(row.id)
-            and plain(each.reverses) != plain(row.id)
-        ]
-    )
-    return [f"{what}: the reference {row.reference!r} was used before"] if same else []
+def _of_reference(what: str, row: Any) -> list[str]:
+    is_plain = row.reference.isascii() and _key(row.reference)
+    return [] if is_plain else [f"{what}: its reference is {row.reference!r}"]
 
 
 def _key(reference: str) -> str:

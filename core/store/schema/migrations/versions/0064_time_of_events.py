@@ -20,7 +20,7 @@ def upgrade() -> None:
     since = sa.text("'1970-01-01 00:00:00.000000'")
     kind = sqlmodel.sql.sqltypes.UTCDateTime()
     op.add_column("event", sa.Column("occurred_at", kind, nullable=False, server_default=since))
-    op.execute(f"UPDATE event SET occurred_at = {_SQLITE if is_sqlite else _POSTGRES}")  # noqa: S608 - our own words
+    op.execute(f"UPDATE event SET occurred_at = {_SQLITE if is_sqlite else _POSTGRES}")
     op.drop_index("ix_event_created_at", "event")
     op.create_index("ix_event_occurred_at", "event", ["occurred_at"])
 
