@@ -31,9 +31,14 @@ class Screen:
         """Return the URL path of the page: "sales/purchases.py" -> "purchases"."""
         return self.path.rpartition("/")[2].removesuffix(".py")
 
+    @property
+    def module(self) -> str:
+        """Return the name of its module: "sales/purchases.py" -> "pages.sales.purchases"."""
+        return f"pages.{self.path.removesuffix('.py').replace('/', '.')}"
+
     def draw(self) -> None:
         """Draw the screen."""
-        import_module(f"pages.{self.path.removesuffix('.py').replace('/', '.')}").draw()
+        import_module(self.module).draw()
 
 
 _SALES = ("operations", "finance")
