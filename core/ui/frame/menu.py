@@ -12,7 +12,7 @@ from core.services.people.staff import Person
 
 # An installed wheel has pages/ among what it ships, where Python does not look by itself.
 if str(ROOT) not in sys.path:
-    sys.path.append(str(ROOT))
+    sys.path.insert(0, str(ROOT))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
