@@ -168,7 +168,7 @@ def buttons(of: ProductDetail, person: Person) -> None:
         product_actions.switching(of, person),
         icon=f":material/{'toggle_off' if of.active else 'toggle_on'}:",
     )
-    st.page_link(
+    page_links.link(
         "admin/audit_log.py",
         label="In the audit log",
         icon=":material/history:",

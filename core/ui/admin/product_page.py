@@ -15,7 +15,7 @@ from core.store.access import reading
 from core.ui.admin import product_actions
 from core.ui.admin.product_words import Difference
 from core.ui.forms import forms
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import dialogs, facts, words
 
 # The product whose change was confirmed: until the form is opened again, its URL redirects to the product. A second
@@ -51,7 +51,7 @@ def query(product: ProductDetail) -> dict[str, str]:
 
 def way_back(product: ProductDetail) -> None:
     """Draw the link from the form back to the product; nothing is written."""
-    st.page_link(
+    page_links.link(
         "admin/product.py", label="Back without a change", icon=":material/arrow_back:", query_params=query(product)
     )
 

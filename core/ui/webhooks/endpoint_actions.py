@@ -18,7 +18,7 @@ from core.services.webhooks.log import Delivery
 from core.services.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
 from core.store.access import reading, store
 from core.ui.admin import admin_writes
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
@@ -226,7 +226,7 @@ def outcome() -> None:
             st.code(secret, language=None, wrap_lines=True)
             if endpoint_id:
                 query = {"id": str(endpoint_id), **frame.mode_query()}
-                st.page_link(
+                page_links.link(
                     "admin/webhook.py", label="Open it to ping", icon=":material/network_ping:", query_params=query
                 )
     if pinged := st.session_state.pop(_PING, None):
