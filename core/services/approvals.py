@@ -191,7 +191,7 @@ def describe_lost_authority(session: ScopedSession, approval: Approval) -> str |
         return f"the account of {approval.by}, who approved, is disabled"
     if not {"admin", approval.role} & set(staff.roles):
         return f"{approval.by}, who approved, does not have the role {approval.role} any more"
-    limit, amount = staff.claim_limit_minor, approval.amount_minor or 0
+    limit, amount = get_limit(staff), approval.amount_minor or 0
     is_limited = approval.limit_minor is not None and not {"admin", "supervisor"} & set(staff.roles)
     if is_limited and limit is not None and limit < amount:
         return (
@@ -199,6 +199,13 @@ def describe_lost_authority(session: ScopedSession, approval: Approval) -> str |
             f" {money.format_naira(amount)}"
         )
     return None
+
+
+def get_limit(staff: Any) -> int | None:
+    """Return the limit of a person in kobo that counts now: for a day after it was raised, that of before."""
+    waits = staff.limit_holds_from is not None and staff.limit_holds_from > clock.now()
+    limit: int | None = staff.limit_before_minor if waits else staff.claim_limit_minor
+    return limit
 
 
 def find_forged(session: ScopedSession) -> Iterator[str]:

@@ -9,7 +9,7 @@ from core.store.access import Scope, reading
 from core.ui.admin import admin_writes, staff_cards, staff_form
 from core.ui.admin import role_grants as role_grant_cards
 from core.ui.frame import frame, record_pages
-from core.ui.kit import facts, words
+from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
 
 LIST, LOG = "admin/staff.py", "admin/audit_log.py"
@@ -67,9 +67,11 @@ frame.page_header(
 )
 staff_cards.outcome()
 role_grant_cards.draw(waiting, by)
+dialogs.run("admin")
 with st.grid(2, min_column_width=340, gap="small"):
     duties(person)
     staff_cards.access(person, by)
+staff_cards.own_details(person, by)
 with reading(Scope.system()) as session:
     opened = staff_sessions.list_latest(session, person.id)
     events = staff_list.list_events(session, person.id)

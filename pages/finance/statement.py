@@ -18,7 +18,7 @@ from core.store.access import reading
 from core.ui.finance import payment_actions, statement_actions, statement_cards
 from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame, record_pages
-from core.ui.kit import dialogs, words
+from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
 
 
@@ -101,6 +101,8 @@ def whole(row: StatementRow) -> None:
     ):
         buttons(row)
     dialogs.run(ROLE)
+    with reading(frame.scope()) as session:
+        facts.own_interest(parties.list_own_staff(session, row.party))
     if paper.reverses:
         st.info(f"It reverses {paper.reverses} as a whole: {words.plain(row.note)}", icon=":material/undo:")
     with st.grid(2, min_column_width=320, gap="small"):

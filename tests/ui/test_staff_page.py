@@ -10,7 +10,7 @@ from core.services.people.staff import Person
 from core.services.people.staff_list import StaffFilter, StaffRow
 from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
-from tests.ui.conftest import Screen, address, follow, labels, lists, press, row_links, texts
+from tests.ui.conftest import Screen, address, confirm, follow, labels, lists, press, row_links, texts
 
 LIST, ONE = "admin/staff.py", "admin/person.py"
 PASSWORD = "correct horse battery"
@@ -196,3 +196,20 @@ def test_nobody_but_an_admin_comes_here(screen: Screen, page: str) -> None:
     at = screen("operations", "claims", "finance", "supervisor")
     with pytest.raises(ValueError, match=page):
         at.switch_page(page)
+
+
+def test_own_phone_and_account_are_set_by_another_admin_and_shown_masked(
+    screen: Screen, store: Store, admin: Person, bola: StaffRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = press(open_page(screen, monkeypatch, admin, ONE, id=str(bola.id)), "Change phone or account")
+    confirm(at, phone_number="08031234567", account_number="123")
+    assert "account_number" in texts(at) or "digits" in texts(at)
+    confirm(at, phone_number="08031234567", account_number="0123456789")
+    at = open_page(screen, monkeypatch, admin, ONE, id=str(bola.id))
+    assert {"ending in 6789", "+2348031234567"} <= {text.value for text in at.text}
+    with store.reading(Scope.system()) as session:
+        person = staff.get_by_email(session, bola.email)
+    assert (person.phone_number, bool(person.account_key)) == ("+2348031234567", True)
+    at = open_page(screen, monkeypatch, admin, ONE, id=str(admin.id))
+    assert "Change phone or account" not in labels(at)
+    assert "another admin sets them" in texts(at)

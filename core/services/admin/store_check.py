@@ -117,6 +117,29 @@ def count_rules() -> int:
     return len(_RULES)
 
 
+# Tables whose rows are neither changed nor removed (contract K15).
+_KEPT_TABLES = (
+    *("audit_entry", "approval", "approval_lapse", "claim_event", "claim_payment", "claim_payee", "claim_comment"),
+    *("claim_referral", "claim_reserve", "credit_note_payment", "payment_settlement"),
+)
+
+
+def _find_missing_guards(session: ScopedSession) -> Iterator[str]:
+    """Tables that only grow and have lost a trigger that keeps them, with their rows (contract K15)."""
+    is_sqlite = session.connection().dialect.name == "sqlite"
+    known = (
+        "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        if is_sqlite
+        else "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'D'"
+    )
+    there = {row[0] for row in session.connection().exec_driver_sql(known)}
+    for table in _KEPT_TABLES:
+        for act in ("update", "delete"):
+            if f"{table}_{act}" not in there:
+                rows = session.execute(sa.select(sa.func.count()).select_from(sa.table(table))).scalar_one()
+                yield f"nothing in the database keeps the {rows:,} rows of {table}: its trigger for {act} is gone"
+
+
 def _count(session: ScopedSession, entity: type[SQLModel]) -> int:
     return int(session.execute(sa.select(sa.func.count()).select_from(entity)).scalar_one())
 
@@ -245,6 +268,10 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Nobody decided on a refund of their own": credit_note_proofs.find_own_decisions,
     "Nobody decided on a statement or payment of their own": parties.find_own_decisions,
     "Every approval was given on the desk": approvals.find_forged,
+    "No claim was decided on by the command line": claim_invariants.find_decided_by_command,
+    "Every payment reference can be typed": payment_proofs.find_odd_references,
+    "The bank's answer to a payment is not its preparer's": payment_proofs.find_own_answers,
+    "The database keeps the rows that stay": _find_missing_guards,
     "Every claim came to where it stands by allowed moves": _find_history_faults,
     "The clock of every claim is the one of its history": _find_clock_faults,
     "What claims were paid is the same in every figure and export": export_proofs.find_claim_payment_faults,

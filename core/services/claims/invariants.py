@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import date
 from typing import Any
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy import orm
@@ -12,13 +13,16 @@ from core import clock, money
 from core.services import approvals
 from core.services.claims.intake import requirements
 from core.services.claims.review import coverage_checks, duplicates
+from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import approvals as claim_approvals
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
+from core.settings import settings
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
     Approval,
+    AuditEntry,
     Claim,
     ClaimEvent,
     ClaimOverride,
@@ -189,3 +193,17 @@ def find_paid_on_one_paper(session: ScopedSession) -> Iterator[str]:
         claim = session.get_one(Claim, row.claim_id)
         if any(each.is_same_loss for each in duplicates.find_duplicates(session, claim)):
             yield f"{_name(row.claim_id, row.minor)} paid: another paid claim has the same paper, and nobody said why"
+
+
+def find_decided_by_command(session: ScopedSession) -> Iterator[str]:
+    """Claims that the command line approved, offered or paid outside a demonstration, by the log (contract K11)."""
+    if settings().demo:
+        return
+    query = sa.select(AuditEntry).where(col(AuditEntry.action) == claim_actions.BY_COMMAND)
+    for entry in session.execute(query).scalars():
+        to = str((entry.after or {}).get("to"))
+        if to not in claim_actions.NOT_BY_COMMAND:
+            continue
+        claim: Claim = session.get_one(Claim, UUID(entry.subject.rpartition(" ")[2]))
+        officer = (entry.after or {}).get("officer")
+        yield f"{_name(claim.id, claim.approved_amount_minor)}, was made {to} for {officer} by {entry.actor}"

@@ -17,7 +17,9 @@ from core.covers.claims.request import AccountNumber
 from core.covers.faults import fault
 from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
+from core.services.approvals import get_limit
 from core.services.audit import log as audit
+from core.services.customers.filter import to_international
 from core.services.people import passwords, staff_sessions
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema import parties as party_tables
@@ -141,7 +143,8 @@ def set_own_details(
     row: Staff | None = session.get(Staff, staff_id)
     if row is None:
         raise NotFound(_UNKNOWN)
-    row.phone_number = given.phone_number or row.phone_number
+    if given.phone_number:
+        row.phone_number = to_international(given.phone_number)
     if given.account_number:
         row.account_key = seal.keyed_hash(ACCOUNT_KEY_PURPOSE, given.account_number)
         row.sealed = seal.seal({ACCOUNT: given.account_number})
@@ -188,13 +191,6 @@ def set_limit(row: Staff, limit_minor: int | None) -> None:
     row.claim_limit_minor, row.limit_before_minor = limit_minor, before
     rises = before is not None and (limit_minor is None or limit_minor > before)
     row.limit_holds_from = clock.now() + passwords.RESTS_FOR if rises else None
-
-
-def get_limit(row: Any) -> int | None:
-    """Return the limit in kobo that counts now: for a day after it was raised, that of before."""
-    waits = row.limit_holds_from is not None and row.limit_holds_from > clock.now()
-    limit: int | None = row.limit_before_minor if waits else row.claim_limit_minor
-    return limit
 
 
 def disable(session: ScopedSession, email: str, *, actor: str) -> None:

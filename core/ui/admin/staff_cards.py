@@ -13,7 +13,8 @@ from core.settings import settings
 from core.ui.admin import admin_writes, staff_form
 from core.ui.admin.admin_writes import Work
 from core.ui.frame import frame
-from core.ui.kit import facts, url_state, words
+from core.ui.kit import dialogs, facts, url_state, words
+from core.ui.kit.dialogs import Decision
 from core.ui.lists import columns
 from core.ui.lists.tables import Table
 
@@ -104,6 +105,46 @@ def access(person: StaffRow, by: Person) -> None:
             facts.line("Link open until", words.moment(person.link_until))
         with st.container(horizontal=True, gap="xsmall"):
             _buttons(person, by)
+
+
+def own_details(person: StaffRow, by: Person) -> None:
+    """Draw the person's own phone and account, masked, with the button to change them."""
+    with st.container(border=True):
+        st.markdown("**Own phone and bank account**")
+        st.caption(
+            "Whoever has them decides on no claim, refund, statement or payment with one of them. The account is sealed"
+            " and shown by its last digits."
+        )
+        facts.line("Phone", person.phone_number or "–")
+        facts.line("Bank account", f"ending in {person.account_hint}" if person.account_hint else "–")
+        if person.id == by.id:
+            st.caption("This is you: another admin sets them.")
+            return
+        dialogs.button("Change phone or account", _build_details(person), icon=":material/contact_phone:")
+
+
+def _build_details(person: StaffRow) -> Decision:
+    names = ("phone_number", "account_number")
+
+    def ask() -> None:
+        dialogs.field("phone_number", "Phone", longest=32)
+        dialogs.field("account_number", "Bank account, ten digits", longest=10)
+
+    def act() -> str:
+        typed = dialogs.get_values(*names)
+        admin_writes.write(lambda session, by: account_changes.set_own_details(session, person.id, typed, by=by))
+        staff_form.forget()
+        return "Kept. What has this phone or account is not this person's to decide on."
+
+    return Decision(
+        title="Own phone and bank account",
+        icon="contact_phone",
+        says=f"Those of **{words.plain(person.name)}** as a private person. What stays empty stays as it is.",
+        asks=ask,
+        given={"phone_number": person.phone_number or "", "account_number": ""},
+        confirm="Keep them",
+        act=act,
+    )
 
 
 def _buttons(person: StaffRow, by: Person) -> None:

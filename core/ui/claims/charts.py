@@ -83,7 +83,7 @@ def reasons(rows: Sequence[tuple[str, int]]) -> Chart:
     told = ", ".join(f"{name} {number:,}" for name, number in rows)
     return Chart(
         figure=sales_charts.build_ranked(series, titles),
-        table=pd.DataFrame({"Declined": numbers}, index=pd.Index(titles, name="Reason"), dtype="int64"),
+        table=pd.DataFrame({str(ClaimStatus.DECLINED): numbers}, index=pd.Index(titles, name="Reason"), dtype="int64"),
         is_money=False,
         alt=f"Declines by reason: {told}." if told else "Declines by reason: none.",
         targets=[[name for name, _ in rows]],

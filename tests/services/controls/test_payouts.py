@@ -4,9 +4,11 @@ from datetime import date, timedelta
 from uuid import UUID
 
 import pytest
+import sqlalchemy as sa
 
 from core import clock, money
 from core.errors import NotAllowed, StateForbids
+from core.services.audit import log as audit
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches, transitions
@@ -14,7 +16,8 @@ from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
 from core.services.people import staff
-from core.store.access import Store
+from core.store.access import Scope, Store
+from core.store.schema.tables import Payment
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
@@ -63,6 +66,11 @@ def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: F
     with pytest.raises(NotAllowed, match="You prepared this payment"):
         finance.do(transitions.return_payment, row.id, BACK, by="funmi")
     finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    with finance.store.reading(Scope.system()) as session:
+        log = audit.list_history(session, f"payment {row.id}")
+    refused = [(entry.actor, entry.action) for entry in log if entry.action.endswith("refused")]
+    funmi = "staff funmi@f.example"
+    assert refused == [(funmi, f"payment {act} refused") for act in ("confirmation", "return", "return")]
 
 
 def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Finance, batch: UUID) -> None:
@@ -94,3 +102,15 @@ def test_nobody_works_on_a_statement_or_payout_of_their_own(finance: Finance, ba
     found = [each for each in finance.faults() if "decided on by Femi, whose own they are" in each]
     assert [each.partition(" of ")[0] for each in found] == ["1 statements", "1 payments"]
     assert all(money.format_naira(row.net_minor) in each for each in found[1:])
+
+
+def test_an_answer_of_the_bank_that_its_preparer_noted_is_found(finance: Finance, batch: UUID) -> None:
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    finance.do(transitions.confirm, row.id, PAID, by="wale")
+    assert not [each for each in finance.faults() if "noted what the bank said" in each]
+    with finance.store.writing(Scope.system()) as session:
+        on = "" if finance.store.is_sqlite else " ON payment"
+        session.connection().exec_driver_sql(f"DROP TRIGGER payment_figures{on}")
+        session.execute(sa.update(Payment).values(prepared_by=finance.people["wale"].id))
+    (found,) = [each for each in finance.faults() if "noted what the bank said" in each]
+    assert f"{money.format_naira(row.net_minor)}: Wale prepared it" in found

@@ -10,6 +10,8 @@ from sqlmodel import col
 
 from core import ids
 from core.services.admin import store_check
+from core.services.audit import log as audit
+from core.services.claims.workflow.actions import BY_COMMAND
 from core.store.access import Scope
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, FileMark, UploadedFile
 from tests.services.claim_desk import NOON
@@ -136,3 +138,30 @@ def test_two_claims_paid_on_one_paper(office: Office) -> None:
             session.insert(FileMark(mark="t0123456789abcdef", code=code))
     expected = f"{named(first)}, ₦70,000.00 paid: another paid claim has the same paper, and nobody said why"
     assert expected in faults(office)
+
+
+def test_payment_under_a_reference_that_cannot_be_typed(office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    insert_payment(office, claim_id, 7_000_000, by="sade", reference="R\u20111")
+    assert any("₦70,000.00: its reference has a character" in each and "U+2011" in each for each in faults(office))
+
+
+def test_claim_that_the_command_line_approved(office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Approved")
+    assert not [each for each in faults(office) if "command line" in each]
+    with office.store.writing(Scope.system()) as session:
+        after = {"to": "Approved", "officer": "sade@x.example"}
+        subject = audit.subject_of("claim", claim_id)
+        audit.write(session, actor="command line, eve at desk-1", action=BY_COMMAND, subject=subject, after=after)
+    (found,) = [each for each in faults(office) if "command line" in each]
+    assert found.startswith(named(claim_id))
+    assert "₦75,000.00, was made Approved for sade@x.example by command line, eve at desk-1" in found
+
+
+def test_table_that_lost_what_keeps_its_rows(office: Office) -> None:
+    paid(office)
+    with office.store.writing(Scope.system()) as session:
+        on = "" if office.store.is_sqlite else " ON claim_payment"
+        session.connection().exec_driver_sql(f"DROP TRIGGER claim_payment_update{on}")
+    assert "nothing in the database keeps the 1 rows of claim_payment: its trigger for update is gone" in faults(office)

@@ -29,7 +29,7 @@ from core.services.policies import changes
 from core.services.products import products, share_changes
 from core.services.renewals import renewals
 from core.services.selling import buying
-from core.store.schema.tables import Claim, ClaimEvent, Movement, Policy
+from core.store.schema.tables import Adjustment, Claim, ClaimEvent, Movement, Policy
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.finance_office import LIVE, Finance
@@ -162,12 +162,27 @@ class RandomMonths:
             movement = self._choose(list(session.execute(sa.select(Movement).where(kinds).order_by(*order)).scalars()))
         most = abs(movement.total_minor) // 8
         kobo = [self.dice.randint(-most, most), *(self.dice.randint(-most // 40, most // 40) for _ in range(2))]
+        self._correct(movement.id, kobo)
+
+    def _correct(self, movement_id: UUID, kobo: list[int]) -> None:
         names = ("premium", "platform_commission", "distributor_commission")
         given = {name: f"{value / 100:.2f}" for name, value in zip(names, kobo, strict=True)}
-        made = self.finance.do(
-            adjustments.propose, movement.id, {**given, "reason": "It was wrong by this"}, by="funmi"
+        terms = {**given, "reason": "It was wrong by this"}
+        self.finance.do(
+            adjustments.confirm, self.finance.do(adjustments.propose, movement_id, terms, by="funmi"), by="femi"
         )
-        self.finance.do(adjustments.confirm, made, by="femi")
+
+    def _take_back(self, policy_id: UUID) -> None:
+        """Take back what the sale of a policy was corrected by, as two people of finance do."""
+        sums = [
+            sa.func.sum(getattr(Adjustment, f"{name}_minor")) for name in ("total", "mca_profit", "distributor_profit")
+        ]
+        with self.finance.reading() as session:
+            corrected = session.execute(sa.select(*sums).where(Adjustment.policy_id == policy_id)).one()
+            sale = sa.select(Movement.id).where(Movement.policy_id == policy_id, Movement.kind == "purchase")
+            movement = session.execute(sale).scalar_one()
+        self._correct(movement, [-minor for minor in corrected])
+        self.done["correction taken back"] += 1
 
     def _claim(self) -> None:
         """A claim stands against the cancellation of its policy until it is decided."""
@@ -266,7 +281,10 @@ class RandomMonths:
             )
             waiting = session.execute(pending).all()
         for policy_id, version in waiting:
-            self._attempt("pending declined", self._decline_pending, policy_id, version)
+            if self._attempt("pending declined", self._decline_pending, policy_id, version) is _REFUSED:
+                # No commission may be left on a premium that goes back.
+                self._take_back(policy_id)
+                self._attempt("pending declined", self._decline_pending, policy_id, version)
         while self._attempt("decide", self._decide) is not _REFUSED:
             pass
         self._give_back()

@@ -114,6 +114,7 @@ def approve_anew(
 
 
 # What takes two people at the desk: one operator of the server could be both of them.
+BY_COMMAND: Final = "claim moved by command"
 NOT_BY_COMMAND: Final = frozenset({ClaimStatus.APPROVED, ClaimStatus.OFFER_SENT, ClaimStatus.PAID})
 
 
@@ -125,15 +126,15 @@ def move_by_command(
     NotAllowed for an approval, an offer or a payment outside a demonstration (contract K11).
     """
     subject = audit.subject_of("claim", claim_id)
-    facts = {"to": to[:30], "officer": person.email}
-    with audit.keep_refusal(actor=terminal, action="claim moved by command", subject=subject, **facts):
-        status = reference.find_option(requirements.CLAIM_STATUSES, to)
+    status = reference.find_option(requirements.CLAIM_STATUSES, to)
+    facts = {"to": status or to[:30], "officer": person.email}
+    with audit.keep_refusal(actor=terminal, action=BY_COMMAND, subject=subject, **facts):
         if status in NOT_BY_COMMAND and not settings().demo:
             raise NotAllowed(
                 f"The command line makes no claim {status}: an officer does, signed in, on the claim's page"
             )
         change = move_claim(session, claim_id, to=to, person=person, **inputs)
-    audit.write(session, actor=terminal, action="claim moved by command", subject=subject, after=facts)
+    audit.write(session, actor=terminal, action=BY_COMMAND, subject=subject, after=facts)
     return change
 
 

@@ -18,7 +18,7 @@ from core.services.exports.column_parts import (
     text_column,
 )
 from core.services.exports.exports import ExportKind
-from core.services.spreadsheets.columns import DATE, ID, INSTANT, MONEY, WORD
+from core.services.spreadsheets.columns import DATE, ID, INSTANT, SIGNED_MONEY, WORD
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimPayee, ClaimPayment, Policy, Staff
 
@@ -56,7 +56,9 @@ CLAIM_PAYMENTS = ExportKind(
         ),
         text_column("policy_number", col(Policy.policy_number), width=26),
         text_column("claim_type", col(Claim.claim_type)),
-        printed_columns(("status", WORD, col(Claim.claim_status)), ("amount", MONEY, col(ClaimPayment.amount_minor))),
+        printed_columns(
+            ("status", WORD, col(Claim.claim_status)), ("amount", SIGNED_MONEY, col(ClaimPayment.amount_minor))
+        ),
         text_column("reference", col(ClaimPayment.reference), width=26),
         text_column("method", col(ClaimPayment.method)),
         text_column("value_date", sa.cast(col(ClaimPayment.value_on), sa.String), column_type=DATE),

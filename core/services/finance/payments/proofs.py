@@ -7,12 +7,14 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core import money
+from core.services import transfers
 from core.services.finance import parties
 from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.payments.allocation import TOLD
 from core.states.payments import BatchState, PaymentState
 from core.store.access import ScopedSession
-from core.store.schema.tables import Payment, PaymentSettlement, PayoutBatch
+from core.store.schema.tables import ClaimPayment, CreditNotePayment, Payment, PaymentSettlement, PayoutBatch, Staff
 
 _PARTS = ("net_minor", "vat_minor", "withheld_minor")
 
@@ -27,6 +29,31 @@ def find_payment_faults(session: ScopedSession) -> Iterator[str]:
             expected = transitions.state_of(session, due.statement_id, due.net_minor)
             if due.state in TOLD and due.state != expected:
                 yield f"statement {due.number} of {name} is {due.state}, and by its payments {expected}"
+
+
+def find_odd_references(session: ScopedSession) -> Iterator[str]:
+    """Payments of any kind under a reference that cannot be typed, with their amounts (contract K9)."""
+    kinds: tuple[tuple[str, Any, Any, Any], ...] = (
+        ("claim payment", ClaimPayment, ClaimPayment.reference, ClaimPayment.amount_minor),
+        ("credit note payment", CreditNotePayment, CreditNotePayment.reference, CreditNotePayment.amount_minor),
+        ("payment", Payment, Payment.bank_reference, Payment.net_minor),
+    )
+    for noun, entity, reference, amount in kinds:
+        query = sa.select(col(entity.id), col(reference), col(amount)).where(col(reference).is_not(None))
+        for key, text, minor in session.execute(query.execution_options(yield_per=2_000)):
+            if text and (fault := transfers.find_fault(text)):
+                yield f"{noun} {key}, {money.format_naira(minor)}: its reference {fault}"
+
+
+def find_own_answers(session: ScopedSession) -> Iterator[str]:
+    """Payments whose confirmation or return was noted by who prepared them, with their amounts (contract K16)."""
+    own = sa.or_(
+        col(Payment.confirmed_by) == col(Payment.prepared_by), col(Payment.returned_by) == col(Payment.prepared_by)
+    )
+    query = sa.select(Payment, col(Staff.name)).join(Staff, col(Staff.id) == col(Payment.prepared_by)).where(own)
+    for row, person in session.execute(query):
+        amount = money.format_naira(row.net_minor)
+        yield f"payment {row.id}, {amount}: {person} prepared it and noted what the bank said of it"
 
 
 def _settlement_faults(session: ScopedSession) -> Iterator[str]:

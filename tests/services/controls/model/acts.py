@@ -1,4 +1,4 @@
-"""What people do, one function for each act: anybody tries it, with figures, days and references that are made up.
+"""Acts of people, one function each: anybody tries it, with figures, days and references that are made up.
 
 An act that needs something which is not there does nothing and returns False; a refusal is a CoverdeskError.
 """
@@ -130,7 +130,9 @@ def sell(office: Office, dice: Random) -> None:
 
 def lodge(office: Office, dice: Random) -> None:
     """A claim over the API or at the desk."""
-    sold = office.sold[-1 - int(len(office.sold) * dice.random() ** 1.5)]
+    claimed = {as_id(row.policy_id) for row in office.read("SELECT policy_id FROM claim")}
+    fresh = [each for each in office.sold if each.id not in claimed]
+    sold = dice.choice(fresh if fresh and dice.random() < 0.65 else office.sold)
     names = office.read("SELECT email FROM staff ORDER BY created_at, id")
     actor = "key distributor" if dice.random() < 0.7 else f"staff {dice.choice(names).email}"
     office.lodge(sold, dice, actor=actor)
@@ -139,9 +141,10 @@ def lodge(office: Office, dice: Random) -> None:
 def _move(office: Office, dice: Random, claim: Any, to: str, by: UUID) -> None:
     said: dict[str, Any] = {}
     if to == ClaimStatus.APPROVED:
-        amount = dice.choice((2_000_000, 2_000_000, 4_999_900, 4_999_900, 7_500_000, 10_000_000, 45_000_000))
+        debt = office.debts.get(as_id(claim.id), 7_500_000)
+        amount = dice.choice((debt, debt, debt // 2, debt - 100, 2_000_000, 4_999_900, 45_000_000))
         said = {"amount": naira(amount)}
-        if dice.random() < 0.9:
+        if dice.random() < 0.97:
             said["reasons"] = dict.fromkeys(CHECK_KEYS, "Seen, and accepted")
     elif to == ClaimStatus.OFFER_SENT and dice.random() < 0.4:
         said = {"amount": naira(dice.choice((claim.approved_amount_minor, 2_000_000, 9_000_000))), "note": "As agreed"}
@@ -164,17 +167,38 @@ def _move(office: Office, dice: Random, claim: Any, to: str, by: UUID) -> None:
         actions.move_claim(session, as_id(claim.id), to=to, person=person, version=version, **said)
 
 
-def work_claim(office: Office, dice: Random) -> str | None:
+def work_claim(office: Office, dice: Random) -> None:
     """The next move of a claim as a desk makes it, by anybody of the desk."""
     usual_states = [state for state in STATES if state not in ("Settled", "Declined", "Paid")]
     claim = a_claim(office, dice, *usual_states) if dice.random() < 0.9 else a_claim(office, dice, "Paid")
     if claim is None:
         raise Idle
+    if claim.claim_status in ("Approved", "Offer sent", "Offer accepted") and _has_lapsed(office, claim):
+        office.acting = "approve anew"
+        _approve_anew(office, dice, claim, anybody(office, dice, "uche", "root", "second"))
+        return
     to = dice.choice(NEXT[claim.claim_status])
-    usual = ("bola", "ada", "chi", "sade", "uche", "sade", "uche")
-    office.acting = f"claim to {to}" if claim.claim_status != "Paid" or to != "Offer accepted" else "claim: came back"
-    _move(office, dice, claim, to, anybody(office, dice, *usual))
-    return None
+    if to == "Paid" and dice.random() < 0.5:
+        handed = [row for row in office.read(_HANDED) if row.id == claim.id]
+        office.acting = "pay handed" if handed else "hand over"
+        (pay_handed if handed else hand_over)(office, dice)
+        return
+    usual = {
+        "Approved": ("sade", "uche", "sade", "uche", "bola", "ada", "root"),
+        "Paid": ("ada", "bola", "sade", "uche"),
+    }
+    office.acting = "claim: came back" if claim.claim_status == "Paid" and to == "Offer accepted" else f"claim to {to}"
+    _move(office, dice, claim, to, anybody(office, dice, *usual.get(to, ("bola", "ada", "sade", "uche"))))
+
+
+def _has_lapsed(office: Office, claim: Any) -> bool:
+    rows = office.read(
+        "SELECT approval_id FROM approval LEFT JOIN approval_lapse ON approval_id = approval.id"
+        " WHERE subject_id = :claim ORDER BY approved_at DESC, approval.id DESC LIMIT 1",
+        claim=claim.id,
+    )
+    # A third of them is tried as it is.
+    return bool(rows and rows[0].approval_id and claim.version % 3)
 
 
 def any_move(office: Office, dice: Random) -> None:
@@ -198,8 +222,12 @@ def approve_anew(office: Office, dice: Random) -> None:
     claim = a_claim(office, dice, "Approved", "Offer sent", "Offer accepted")
     if claim is None:
         raise Idle
-    reasons = dict.fromkeys(CHECK_KEYS, "Seen, and accepted")
-    with acting(office, anybody(office, dice, *DESK)) as (session, person):
+    _approve_anew(office, dice, claim, anybody(office, dice, *DESK))
+
+
+def _approve_anew(office: Office, dice: Random, claim: Any, by: UUID) -> None:
+    reasons = dict.fromkeys(CHECK_KEYS, "Seen, and accepted") if dice.random() < 0.97 else {}
+    with acting(office, by) as (session, person):
         actions.approve_anew(session, as_id(claim.id), person=person, version=claim.version, reasons=reasons)
 
 
@@ -289,7 +317,7 @@ def set_payee(office: Office, dice: Random) -> None:
 
 
 def correct_amounts(office: Office, dice: Random) -> None:
-    """What was submitted is corrected."""
+    """A submission is corrected."""
     claim = a_claim(office, dice)
     if claim is None:
         raise Idle
@@ -348,7 +376,7 @@ def attach(office: Office, dice: Random) -> None:
 
 
 def deduct(office: Office, dice: Random) -> None:
-    """What comes off before an offer."""
+    """A deduction before an offer."""
     claim = a_claim(office, dice, "Approved", "Reviewing")
     if claim is None:
         raise Idle

@@ -1,4 +1,4 @@
-"""What must hold of money after whatever was done, worked out of the rows and by no function of a service."""
+"""Rules of money that hold after every act, worked out of the rows and by no function of a service."""
 
 import json
 from collections import defaultdict
@@ -30,7 +30,7 @@ def _meta(row: Any) -> dict[str, Any]:
 
 
 class Ledger:
-    """What was seen of the money so far, and the faults of what is seen now."""
+    """The money as it was seen so far, and the faults of what is seen now."""
 
     def __init__(self, office: Office) -> None:
         self.office = office
@@ -138,7 +138,7 @@ class Ledger:
         return faults + _of_reference(what, row, payments)
 
     def _setters(self, claim_id: Any, key: str, payer: dict[str, Any]) -> set[str]:
-        """Who ever set a figure or the payee of a claim, or approved it."""
+        """Everybody who ever set a figure or the payee of a claim, or approved it."""
         found = self.office.read(
             "SELECT staff_id FROM claim_payee WHERE claim_id = :claim"
             " UNION SELECT staff_id FROM claim_event WHERE claim_id = :claim AND status = 'Repair estimate submitted'"
@@ -156,7 +156,7 @@ class Ledger:
     def _of_debt(
         self, what: str, claim: Any, claims: dict[str, Any], paid: dict[str, int], payments: list[Any]
     ) -> list[str]:
-        """What the claims of a policy were paid together is within what is insured and what was owed."""
+        """The claims of a policy were paid, together, no more than is insured and was owed."""
         mine = [each for each in claims.values() if each.policy_id == claim.policy_id]
         together = sum(paid.get(plain(each.id), 0) for each in mine)
         sold = next(each for each in self.office.sold if plain(each.id) == plain(claim.policy_id))

@@ -1,4 +1,4 @@
-"""What people do to money beside claims: refunds, corrections, statements, payouts, files, accounts, rates."""
+"""Acts on money beside claims: refunds, corrections, statements, payouts, files, accounts, rates."""
 
 from datetime import timedelta
 from random import Random
@@ -56,7 +56,10 @@ def approve_note(office: Office, dice: Random) -> None:
 def pay_note(office: Office, dice: Random) -> None:
     """A credit note is noted as paid."""
     note = _pick(office, dice, _NOTES.format("WHERE state IN ('Approved', 'Returned')"))
-    typed = {"bank_reference": reference(office, dice), "value_on": office.today(dice.choice((0, 0, 0, -1, 1)))}
+    typed = {
+        "bank_reference": reference(office, dice),
+        "value_on": office.today(dice.choice((0, 0, 0, 0, 0, 0, -1, 1))),
+    }
     if dice.random() < 0.2:
         typed["payee"] = dice.choice(("A Friend", "Ngozi Okafor"))
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
@@ -335,7 +338,7 @@ def change_person(office: Office, dice: Random) -> None:
 
 
 def decide_person(office: Office, dice: Random) -> None:
-    """What waits for a second admin is confirmed or refused; a link that it makes is opened by who got it."""
+    """A proposal that waits for a second admin is confirmed or refused; a link that it makes is opened."""
     row = _pick(office, dice, _OPEN.format("role_grant"))
     with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
         if dice.random() < 0.2:

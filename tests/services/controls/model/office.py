@@ -1,6 +1,5 @@
 """Ten people of all roles over one store, the moment in which they act, and what they have in their hands."""
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -66,7 +65,7 @@ class Sold:
 
 @dataclass
 class Office:
-    """What everybody sees: policies, claims, parties; `acts` counts what was done and refused by act."""
+    """Policies, claims, debts and parties as everybody sees them; `trail` is who did what so far."""
 
     store: Store
     partner: Partner
@@ -75,7 +74,7 @@ class Office:
     parties: list[Party]
     now: datetime = START
     claims: list[UUID] = field(default_factory=list)
-    acts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    debts: dict[UUID, int] = field(default_factory=dict)
     trail: list[str] = field(default_factory=list)
     acting: str = ""
     who: str = ""
@@ -138,19 +137,26 @@ class Office:
         with files.store_files(arriving) as kept, self.store.writing(self.partner.scope(is_live=True)) as session:
             record = lodging.lodge_claim(session, request, kept, owner=owner, actor=actor)
         self.claims.append(ids.parse(record["id"]))
+        self.debts[self.claims[-1]] = debt * 100
         return self.claims[-1]
 
     def text(self, dice: Random) -> str:
-        """What a paper says; now and then something that another paper said."""
+        """The text of a paper; now and then that of another paper."""
         self.papers += 1
         said = dice.randrange(1, self.papers + 1) if dice.random() < 0.1 else self.papers
         return f"Paper number {said}, as it was received by us on the counter"
 
 
-def open_office(store: Store) -> Office:
-    """An office of ten people with policies of some months, each with a password of their own."""
+def open_office(store: Store, *, collects: str) -> Office:
+    """An office of ten people with policies of some months; `collects` says who holds the premium, and so who pays."""
     made: Office = prefilled(store, "model of an office", _fill)
-    return made.copied(store)
+    office = made.copied(store)
+    with clock.freeze(START), store.writing(LIVE) as session:
+        root = staff.find_by_id(session, office.people[list(PEOPLE).index("root")])
+        assert root
+        terms = {"number": "AG/2", "starts_on": "2026-10-01", "collects": collects}
+        agreements.add(session, office.parties[0], terms, by=root)
+    return office
 
 
 def _fill(store: Store) -> Office:
