@@ -10,7 +10,7 @@
         done=f"{row.number} is refused.",
     )
     refuse.button("Refuse")       # a button that opens its dialog, which the page draws by `actions.run()`
-    refuse.form(key=...)          # the same fields in place, with the button that does it
+    refuse.form(key="refuse")     # the same fields in place, with the button that does it
     st.button(..., on_click=refuse.do)  # a button that does it at once
 
 What is wrong with a field stands below it, all other errors stand above the button, and what was typed stays.
@@ -74,15 +74,16 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Text(Field):
-    """A line of text; an area of several lines with `is_long`."""
+    """A line of text; an area of several lines, as high as `height` in pixels, with `is_long`."""
 
     longest: int = field(kw_only=True)
     is_long: bool = field(default=False, kw_only=True)
+    height: int = field(default=110, kw_only=True)
 
     def draw(self, key: str) -> None:
         """Draw the widget with this key."""
         if self.is_long:
-            st.text_area(self.label, key=key, max_chars=self.longest, height=110, on_change=self.mode)
+            st.text_area(self.label, key=key, max_chars=self.longest, height=self.height, on_change=self.mode)
         else:
             st.text_input(self.label, key=key, max_chars=self.longest, autocomplete="off", on_change=self.mode)
 
@@ -91,9 +92,15 @@ class Text(Field):
 class Naira(Field):
     """An amount in naira, read as the text of a plain number."""
 
+    placeholder: str | None = field(default=None, kw_only=True)
+    help: str | None = field(default=None, kw_only=True)
+
     def draw(self, key: str) -> None:
         """Draw the widget with this key."""
-        st.text_input(self.label, key=key, max_chars=20, autocomplete="off", on_change=self.mode)
+        hint, help_ = self.placeholder, self.help
+        st.text_input(
+            self.label, key=key, max_chars=20, autocomplete="off", placeholder=hint, help=help_, on_change=self.mode
+        )
 
     def read(self, key: str) -> str:
         """Return the amount without sign and separators, "" for nothing."""
@@ -102,20 +109,22 @@ class Naira(Field):
 
 @dataclass(frozen=True, slots=True)
 class Choice(Field):
-    """A pick list of values and their labels."""
+    """A pick list of values and their labels; another one can be typed where it is open."""
 
     options: Mapping[str, str] = field(kw_only=True)
+    placeholder: str = field(default="Choose", kw_only=True)
+    is_open: bool = field(default=False, kw_only=True)
 
     def draw(self, key: str) -> None:
         """Draw the widget with this key."""
-        shown, empty = self.options.__getitem__, "Choose"
         st.selectbox(
             self.label,
             list(self.options),
             index=None,
             key=key,
-            format_func=shown,
-            placeholder=empty,
+            format_func=lambda value: self.options.get(value, value),
+            placeholder=self.placeholder,
+            accept_new_options=self.is_open,
             on_change=self.mode,
         )
 
@@ -186,7 +195,8 @@ class Action:
     """One change: what it says and asks, who may make it, and the work of its transaction.
 
     `work` gets the session, the values of the fields and the person; it runs in a thread without the browser's session.
-    `done` is the sentence that says so, or a function of the result of the work; `then` runs after it, on the screen.
+    `done` is the sentence that says so, or a function of the result of the work (of the values, where it has none);
+    `then` gets the same after it, on the screen.
     With `items` it is a batch: the work gets each item in place of the values, in a transaction of its own, `done` the
     number done, and the refused ones are named after it. `on_stale` runs where somebody else changed the record.
     """
@@ -209,15 +219,23 @@ class Action:
         """Draw the button that opens its dialog; `look` is that of `st.button`."""
         button(label or self.title, self, icon=icon or self.icon, **look)
 
-    def do(self) -> None:
-        """Do it now, as the callback of a button; `run` shows why it was refused."""
-        do(self)
+    def do(self, place: str = "", prefix: str = "") -> None:
+        """Do it now, as the callback of a button; without a place `run` shows why it was refused."""
+        do(self, place, prefix)
 
-    def form(self, *, key: str, prefix: str = "") -> None:
-        """Draw its fields in place, with their errors, above the button that does it; they are emptied by that."""
-        values = draw_fields(self, key, prefix)
-        complain(key, *_names(self))
-        st.button(_label(self, values), key=f"{key}.confirm", type="primary", on_click=do, args=(self, key, prefix))
+    def form(self, *, key: str, prefix: str | None = None) -> None:
+        """Draw its fields in place, with their errors, above the button that does it; nothing runs before that.
+
+        The keys of the fields begin with the prefix, the key and a dot without one. Texts are emptied when it is done.
+        """
+        prefix = f"{key}." if prefix is None else prefix
+        with st.form(f"{key} form", border=False):
+            values = draw_fields(self, key, prefix)
+            complain(key, *_names(self))
+            label, icon = _label(self, values), f":material/{self.icon}:"
+            st.form_submit_button(
+                label, key=f"{key}.confirm", type="primary", icon=icon, on_click=do, args=(self, key, prefix)
+            )
 
 
 def button(label: str, action: Action | Callable[[], Action], *, icon: str | None = None, **look: Any) -> None:
@@ -231,9 +249,6 @@ def open_(action: Action | Callable[[], Action]) -> None:
     close()
     action = action if isinstance(action, Action) else action()
     st.session_state[_OPEN] = action
-    for each in action.fields:
-        if isinstance(each, Field) and each.value is not None:
-            st.session_state[FIELD + each.name] = each.value
 
 
 def get_open() -> Action | None:
@@ -289,6 +304,8 @@ def draw_fields(action: Action, place: str, prefix: str) -> Values:
     values: dict[str, Any] = {}
     for each in action.fields:
         if isinstance(each, Field):
+            if each.value is not None:
+                st.session_state.setdefault(prefix + each.name, each.value)
             each.draw(prefix + each.name)
             blame(place, each.name)
             values[each.name] = each.read(prefix + each.name)
@@ -333,21 +350,22 @@ def read_values(fields: Fields, prefix: str = FIELD) -> dict[str, Any]:
 def _carry_out(action: Action, values: Values, by: Person) -> tuple[Any, str]:
     """Run the work and return its result and the sentence that says so.
 
-    With a token a repeated one returns the stored sentence, and no result (contract S13).
+    With a token a repeated one returns the stored sentence, with the values for the result (contract S13).
     """
     if action.items:
         return _carry_out_each(action, action.items(), by)
-    scope, once, done, work = action.scope(), action.once, action.done, action.work
+    scope, once, work = action.scope(), action.once, action.work
     if once is None:
         result = transact(scope, lambda session: work(session, values, by))
-        return result, done if isinstance(done, str) else done(result)
+        result = values if result is None else result
+        return result, _say(action, result)
     token = once.token if isinstance(once.token, str) else once.token(values, by)
     given = idempotency.fingerprint(*(f"{name} {value}".encode() for name, value in values.items()))
 
     def attempt(session: ScopedSession) -> WireResponse:
         def make() -> WireResponse:
             result = work(session, values, by)
-            return WireResponse(200, json.dumps(done if isinstance(done, str) else done(result)).encode())
+            return WireResponse(200, json.dumps(_say(action, values if result is None else result)).encode())
 
         return idempotency.run_once(session, once.scope, f"desk {token}", given, make)
 
@@ -355,7 +373,7 @@ def _carry_out(action: Action, values: Values, by: Person) -> tuple[Any, str]:
         answer = transact(scope, attempt)
     except KeyReused:
         raise StateForbids(DONE_ALREADY) from None
-    return None, str(json.loads(answer.body))
+    return values, str(json.loads(answer.body))
 
 
 def _carry_out_each(action: Action, items: Iterable[tuple[str, Any]], by: Person) -> tuple[int, str]:
@@ -369,13 +387,17 @@ def _carry_out_each(action: Action, items: Iterable[tuple[str, Any]], by: Person
             refusals.append(f"{name}: {refusal}")
     if not count and refusals:
         raise StateForbids(refusals[0])
-    sentence = action.done if isinstance(action.done, str) else action.done(count)
+    sentence = _say(action, count)
     verb = "was" if len(refusals) == 1 else "were"
     return count, f"{sentence}.{f' {len(refusals)} {verb} not: {refusals[0]}.' if refusals else ''}"
 
 
 def _work_on(work: Work, item: Any, by: Person, session: ScopedSession) -> Any:  # noqa: ANN401 any result
     return work(session, item, by)
+
+
+def _say(action: Action, result: Any) -> str:  # noqa: ANN401 any result
+    return action.done if isinstance(action.done, str) else action.done(result)
 
 
 def _label(action: Action, values: Values) -> str:
