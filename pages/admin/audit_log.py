@@ -30,20 +30,23 @@ def counted(found: SearchResult) -> str:
     return ENTRIES.count_text(found.total) + (deepest or "")
 
 
-person = frame.require("admin")
-frame.page_header("Audit log", "Who changed or exported what, and when; entries are added and never changed.")
-with reading(frame.scope()) as session:
-    known = audit_search.load_choices(session)
-wanted = filter_bar.read(AuditFilter)
-filter_chips.draw(wanted, options=choices(wanted, known), beside=lambda: saved_views.draw("admin/audit_log.py", person))
-with st.skeleton(height=300), reading(frame.scope()) as session:
-    found = audit_search.search_entries(session, wanted, ENTRIES.paging(url_state.page()), known)
-if not found.total:
-    st.info("No entry matches this selection.", icon=":material/filter_alt_off:")
-    st.button("Show all entries", type="primary", on_click=url_state.reset)
-    st.stop()
-number = tables.page_of(ENTRIES, found.total)
-if number is None:
-    st.stop()
-export_panel.offer("audit", wanted.address(), rows=found.total, line=counted(found), table=ENTRIES)
-tables.draw(ENTRIES, found.entries, number=number, total=found.total)
+def draw() -> None:
+    person = frame.require("admin")
+    frame.page_header("Audit log", "Who changed or exported what, and when; entries are added and never changed.")
+    with reading(frame.scope()) as session:
+        known = audit_search.load_choices(session)
+    wanted = filter_bar.read(AuditFilter)
+    filter_chips.draw(
+        wanted, options=choices(wanted, known), beside=lambda: saved_views.draw("admin/audit_log.py", person)
+    )
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        found = audit_search.search_entries(session, wanted, ENTRIES.paging(url_state.page()), known)
+    if not found.total:
+        st.info("No entry matches this selection.", icon=":material/filter_alt_off:")
+        st.button("Show all entries", type="primary", on_click=url_state.reset)
+        return
+    number = tables.page_of(ENTRIES, found.total)
+    if number is None:
+        return
+    export_panel.offer("audit", wanted.address(), rows=found.total, line=counted(found), table=ENTRIES)
+    tables.draw(ENTRIES, found.entries, number=number, total=found.total)

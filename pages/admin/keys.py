@@ -62,31 +62,32 @@ def show(key: str, said: dict[str, str | None]) -> None:
         st.caption("We keep only what is needed to recognise it. If it is lost, revoke it and issue another.")
 
 
-frame.require("admin")
-frame.page_header("API keys", "Which distributors may call the API, in which mode, and when they last did.")
-with reading(Scope.system()) as session:
-    sellers = distributors.list_active(session)
-sent, said, places = ask([seller.name for seller in sellers])
-if sent:
-    st.session_state.setdefault(SEED, ids.new_token())
-    issue(said, places)
-else:
-    st.session_state[SEED] = ids.new_token()
-names = {str(seller.id): seller.name for seller in sellers}
-wanted = key_table.read_filter(names)
-key_table.filters(wanted, names)
-with reading(Scope.system()) as session:
-    found = key_admin.list_keys(session, wanted, KEYS.paging(1), order=KEYS.order_among(key_admin.ORDERS))
-number = tables.page_of(KEYS, found.total_count)
-if number is None:
-    st.stop()
-if number > 1:
+def draw() -> None:
+    frame.require("admin")
+    frame.page_header("API keys", "Which distributors may call the API, in which mode, and when they last did.")
     with reading(Scope.system()) as session:
-        found = key_admin.list_keys(session, wanted, KEYS.paging(number), order=KEYS.order_among(key_admin.ORDERS))
-st.markdown(KEYS.count_text(found.total_count))
-if found.items:
-    tables.draw(KEYS, found.items, number=number, total=found.total_count)
-elif wanted.is_filtered:
-    st.info("No key matches this. Take a filter away.", icon=":material/filter_alt_off:")
-else:
-    st.info("There is no key yet. Issue the first one above.", icon=":material/key:")
+        sellers = distributors.list_active(session)
+    sent, said, places = ask([seller.name for seller in sellers])
+    if sent:
+        st.session_state.setdefault(SEED, ids.new_token())
+        issue(said, places)
+    else:
+        st.session_state[SEED] = ids.new_token()
+    names = {str(seller.id): seller.name for seller in sellers}
+    wanted = key_table.read_filter(names)
+    key_table.filters(wanted, names)
+    with reading(Scope.system()) as session:
+        found = key_admin.list_keys(session, wanted, KEYS.paging(1), order=KEYS.order_among(key_admin.ORDERS))
+    number = tables.page_of(KEYS, found.total_count)
+    if number is None:
+        return
+    if number > 1:
+        with reading(Scope.system()) as session:
+            found = key_admin.list_keys(session, wanted, KEYS.paging(number), order=KEYS.order_among(key_admin.ORDERS))
+    st.markdown(KEYS.count_text(found.total_count))
+    if found.items:
+        tables.draw(KEYS, found.items, number=number, total=found.total_count)
+    elif wanted.is_filtered:
+        st.info("No key matches this. Take a filter away.", icon=":material/filter_alt_off:")
+    else:
+        st.info("There is no key yet. Issue the first one above.", icon=":material/key:")

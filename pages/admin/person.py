@@ -8,7 +8,7 @@ from core.services.people.staff_list import StaffRow
 from core.store.access import Scope, reading
 from core.ui.admin import admin_writes, staff_cards, staff_form
 from core.ui.admin import role_grants as role_grant_cards
-from core.ui.frame import frame, record_pages
+from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
 
@@ -55,31 +55,32 @@ def save(person: StaffRow, shown: staff_form.Shown, asked: staff_form.Asked) -> 
         st.rerun()
 
 
-by = frame.require("admin")
-tables.back_link("staff", LIST, "Back to the staff")
-person = record_pages.load("person", staff_list.get_staff, scope=Scope.system())
-with reading(Scope.system()) as session:
-    waiting = role_grants.get_open(session, person.id)
-frame.page_header(
-    f"{words.plain(person.name)} {words.badge(person.state)}",
-    words.plain(person.email),
-    tab=f"{person.name} · Person",
-)
-staff_cards.outcome()
-role_grant_cards.draw(waiting, by)
-dialogs.run("admin")
-with st.grid(2, min_column_width=340, gap="small"):
-    duties(person)
-    staff_cards.access(person, by)
-staff_cards.own_details(person, by)
-with reading(Scope.system()) as session:
-    opened = staff_sessions.list_latest(session, person.id)
-    events = staff_list.list_events(session, person.id)
-staff_cards.sessions(person, opened)
-with st.expander("What was done to this account", icon=":material/history:"):
-    facts.log(events)
-with st.container(horizontal=True):
-    about = {"kind": "staff", "id": str(person.id), **frame.mode_query()}
-    st.page_link(LOG, label="Everything about this account", icon=":material/history:", query_params=about)
-    done = {"who": f"staff {person.email}", **frame.mode_query()}
-    st.page_link(LOG, label="Everything this person did", icon=":material/manage_search:", query_params=done)
+def draw() -> None:
+    by = frame.require("admin")
+    tables.back_link("staff", LIST, "Back to the staff")
+    person = record_pages.load("person", staff_list.get_staff, scope=Scope.system())
+    with reading(Scope.system()) as session:
+        waiting = role_grants.get_open(session, person.id)
+    frame.page_header(
+        f"{words.plain(person.name)} {words.badge(person.state)}",
+        words.plain(person.email),
+        tab=f"{person.name} · Person",
+    )
+    staff_cards.outcome()
+    role_grant_cards.draw(waiting, by)
+    dialogs.run("admin")
+    with st.grid(2, min_column_width=340, gap="small"):
+        duties(person)
+        staff_cards.access(person, by)
+    staff_cards.own_details(person, by)
+    with reading(Scope.system()) as session:
+        opened = staff_sessions.list_latest(session, person.id)
+        events = staff_list.list_events(session, person.id)
+    staff_cards.sessions(person, opened)
+    with st.expander("What was done to this account", icon=":material/history:"):
+        facts.log(events)
+    with st.container(horizontal=True):
+        about = {"kind": "staff", "id": str(person.id), **frame.mode_query()}
+        page_links.link(LOG, label="Everything about this account", icon=":material/history:", query_params=about)
+        done = {"who": f"staff {person.email}", **frame.mode_query()}
+        page_links.link(LOG, label="Everything this person did", icon=":material/manage_search:", query_params=done)

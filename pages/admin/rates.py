@@ -94,46 +94,47 @@ def propose(product: ProductDetail, start: RatesVersion, typed: Mapping[str, Any
         st.session_state[product_page.DONE] = product.id
 
 
-frame.require("admin")
-product = record_pages.load("product", product_detail.get_product)
-if st.session_state.get(product_page.DONE) == product.id:
-    # The browser's Back from the product skips the form, which is finished.
-    page_links.go("admin/product.py", replaces=True, id=str(product.id))
-product_page.way_back(product)
-frame.page_header(
-    f"Change the rates of {words.plain(product.name)}",
-    "Type the new figures, say from when they hold, compare what a sale costs, and propose them to another admin.",
-    tab=f"{product.name} · Rates",
-)
-if st.session_state.get(f"{KEY}.of") != product.id:
-    product_form.forget(KEY)
-    st.session_state[f"{KEY}.of"], st.session_state[f"{KEY}.start"] = product.id, product.latest.id
-    st.session_state[f"{KEY}.seen"] = product.version
-start = next(version for version in product.versions if version.id == st.session_state[f"{KEY}.start"])
-product_page.say_start(product, start)
-at = when()
-product_page.say_floor()
-figures = product.get_editable_tariff(start).figures
-typed, slots = product_form.draw_figures(KEY, figures)
-slots["effective_at"] = st.container()
-product_page.say_untouched(product.get_editable_tariff(start).other_meta)
-tariff = judged(product, start, typed, slots)
-before = product.get_rates_at(at)
-if tariff is None:
-    st.info("Put right what is marked above to see what a sale would cost.", icon=":material/edit:")
-    st.stop()
-was, new = product.get_editable_tariff(before), product.get_editable_tariff(before).with_tariff(tariff)
-changes = product_words.differences(was, new)
-product_page.say_changes(changes)
-named = ("Until then", before.tariff), (f"From {product_words.since(at)}", tariff)
-product_preview.draw(f"{KEY}.sale", product.cover, *named)
-if refusal := st.session_state.get(f"{KEY}.refusal"):
-    st.error(words.plain(refusal), icon=":material/error:")
-st.button(
-    f"Propose: {words.plain(product_words.headline(was, new, at))}",
-    type="primary",
-    key=f"{KEY}.confirm",
-    disabled=not changes,
-    on_click=propose,
-    args=(product, start, typed, at, signed(product, start)),
-)
+def draw() -> None:
+    frame.require("admin")
+    product = record_pages.load("product", product_detail.get_product)
+    if st.session_state.get(product_page.DONE) == product.id:
+        # The browser's Back from the product skips the form, which is finished.
+        page_links.go("admin/product.py", replaces=True, id=str(product.id))
+    product_page.way_back(product)
+    frame.page_header(
+        f"Change the rates of {words.plain(product.name)}",
+        "Type the new figures, say from when they hold, compare what a sale costs, and propose them to another admin.",
+        tab=f"{product.name} · Rates",
+    )
+    if st.session_state.get(f"{KEY}.of") != product.id:
+        product_form.forget(KEY)
+        st.session_state[f"{KEY}.of"], st.session_state[f"{KEY}.start"] = product.id, product.latest.id
+        st.session_state[f"{KEY}.seen"] = product.version
+    start = next(version for version in product.versions if version.id == st.session_state[f"{KEY}.start"])
+    product_page.say_start(product, start)
+    at = when()
+    product_page.say_floor()
+    figures = product.get_editable_tariff(start).figures
+    typed, slots = product_form.draw_figures(KEY, figures)
+    slots["effective_at"] = st.container()
+    product_page.say_untouched(product.get_editable_tariff(start).other_meta)
+    tariff = judged(product, start, typed, slots)
+    before = product.get_rates_at(at)
+    if tariff is None:
+        st.info("Put right what is marked above to see what a sale would cost.", icon=":material/edit:")
+        return
+    was, new = product.get_editable_tariff(before), product.get_editable_tariff(before).with_tariff(tariff)
+    changes = product_words.differences(was, new)
+    product_page.say_changes(changes)
+    named = ("Until then", before.tariff), (f"From {product_words.since(at)}", tariff)
+    product_preview.draw(f"{KEY}.sale", product.cover, *named)
+    if refusal := st.session_state.get(f"{KEY}.refusal"):
+        st.error(words.plain(refusal), icon=":material/error:")
+    st.button(
+        f"Propose: {words.plain(product_words.headline(was, new, at))}",
+        type="primary",
+        key=f"{KEY}.confirm",
+        disabled=not changes,
+        on_click=propose,
+        args=(product, start, typed, at, signed(product, start)),
+    )

@@ -43,22 +43,25 @@ def add() -> None:
     page_links.go("admin/person.py", id=str(token))
 
 
-frame.require("admin")
-frame.page_header("Staff", "Everybody who signs in, what they may do, and whether they are here now.")
-add()
-role_grants.draw_waiting()
-wanted = staff_cards.read_filter()
-staff_cards.filters(wanted)
-with reading(Scope.system()) as session:
-    found = staff_list.list_staff(session, wanted, STAFF.paging(1), order=STAFF.order_among(staff_list.ORDERS))
-number = tables.page_of(STAFF, found.total_count)
-if number is None:
-    st.stop()
-if number > 1:
+def draw() -> None:
+    frame.require("admin")
+    frame.page_header("Staff", "Everybody who signs in, what they may do, and whether they are here now.")
+    add()
+    role_grants.draw_waiting()
+    wanted = staff_cards.read_filter()
+    staff_cards.filters(wanted)
     with reading(Scope.system()) as session:
-        found = staff_list.list_staff(session, wanted, STAFF.paging(number), order=STAFF.order_among(staff_list.ORDERS))
-st.markdown(STAFF.count_text(found.total_count))
-if not found.items:
-    st.info("Nobody matches this. Take a filter away, or add the person above.", icon=":material/person_search:")
-    st.stop()
-tables.draw(STAFF, found.items, number=number, total=found.total_count)
+        found = staff_list.list_staff(session, wanted, STAFF.paging(1), order=STAFF.order_among(staff_list.ORDERS))
+    number = tables.page_of(STAFF, found.total_count)
+    if number is None:
+        return
+    if number > 1:
+        with reading(Scope.system()) as session:
+            found = staff_list.list_staff(
+                session, wanted, STAFF.paging(number), order=STAFF.order_among(staff_list.ORDERS)
+            )
+    st.markdown(STAFF.count_text(found.total_count))
+    if not found.items:
+        st.info("Nobody matches this. Take a filter away, or add the person above.", icon=":material/person_search:")
+        return
+    tables.draw(STAFF, found.items, number=number, total=found.total_count)

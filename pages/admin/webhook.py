@@ -68,19 +68,20 @@ def deliveries(of: Endpoint) -> None:
         st.info("Nothing was delivered to it yet.", icon=":material/outbox:")
 
 
-frame.require("admin")
-tables.back_link("endpoints", "admin/webhooks.py", "All endpoints")
-endpoint = record_pages.load("endpoint", endpoints.get_endpoint)
-with reading(frame.scope()) as session:
-    distributor = desk.list_names(session)[endpoint.distributor_id]
-frame.page_header(
-    f"{words.plain(endpoint.description or 'Endpoint')} {words.badge(endpoint_tables.STATES[endpoint.state])}",
-    "Where events of this distributor are sent.",
-    tab=f"{distributor} · Endpoint",
-)
-buttons(endpoint)
-dialogs.run("admin")
-endpoint_actions.outcome()
-about(endpoint, distributor)
-deliveries(endpoint)
-st.caption(f"Endpoint {endpoint.id}")
+def draw() -> None:
+    frame.require("admin")
+    tables.back_link("endpoints", "admin/webhooks.py", "All endpoints")
+    endpoint = record_pages.load("endpoint", endpoints.get_endpoint)
+    with reading(frame.scope()) as session:
+        distributor = desk.list_names(session)[endpoint.distributor_id]
+    frame.page_header(
+        f"{words.plain(endpoint.description or 'Endpoint')} {words.badge(endpoint_tables.STATES[endpoint.state])}",
+        "Where events of this distributor are sent.",
+        tab=f"{distributor} · Endpoint",
+    )
+    buttons(endpoint)
+    dialogs.run("admin")
+    endpoint_actions.outcome()
+    about(endpoint, distributor)
+    deliveries(endpoint)
+    st.caption(f"Endpoint {endpoint.id}")

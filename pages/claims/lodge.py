@@ -7,17 +7,18 @@ import streamlit as st
 from core.services.claims.intake import claimable_policies
 from core.services.claims.intake.claimable_policies import ClaimablePolicy
 from core.services.claims.review import related
+from core.services.people.staff import Person
 from core.store.access import reading
 from core.ui.buying.selling import Counter
 from core.ui.claims import lodging as claim_lodging
 from core.ui.claims import tabs as claim_tabs
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import facts, words
 
 SEARCH = "policies/search.py"
 
 
-def found() -> ClaimablePolicy | None:
+def found(person: Person) -> ClaimablePolicy | None:
     """Return the policy that the typed text finds; of several, the selected one."""
     number = st.text_input(
         "Policy",
@@ -31,16 +32,16 @@ def found() -> ClaimablePolicy | None:
         policies = claimable_policies.find_policies(session, number)
     if not number.strip():
         st.info("Find the caller's policy to begin.", icon=":material/badge:")
-        search()
+        search(person)
     elif not policies:
         st.warning(f"There is no policy “{words.plain(number[:60])}” in this mode.", icon=":material/search_off:")
-        search()
+        search(person)
     return chosen(policies) if policies else None
 
 
-def search() -> None:
+def search(person: Person) -> None:
     if person.has_role("operations", "claims", "supervisor"):
-        st.page_link(
+        page_links.link(
             SEARCH,
             label="Find the policy by name, e-mail or phone",
             icon=":material/person_search:",
@@ -97,18 +98,19 @@ def others(policy: ClaimablePolicy) -> None:
         claim_tabs.draw_claims(lines, linked=True, empty="")
 
 
-person = frame.require("claims", "supervisor")
-frame.page_header(
-    "Lodge a claim", "Take a claim in for a caller, on any policy. Nothing is turned away, and papers may follow."
-)
-if done := claim_lodging.receipt():
-    claim_lodging.show_receipt(done)
-    st.stop()
-policy = found()
-if policy is None:
-    st.stop()
-about(policy)
-others(policy)
-if policy.line is None:
-    st.caption("The loan is filled in as it was insured: type over it what the caller says otherwise.")
-claim_lodging.draw_form(policy, Counter(distributor_id=policy.distributor_id, is_live=frame.mode(), person=person))
+def draw() -> None:
+    person = frame.require("claims", "supervisor")
+    frame.page_header(
+        "Lodge a claim", "Take a claim in for a caller, on any policy. Nothing is turned away, and papers may follow."
+    )
+    if done := claim_lodging.receipt():
+        claim_lodging.show_receipt(done)
+        return
+    policy = found(person)
+    if policy is None:
+        return
+    about(policy)
+    others(policy)
+    if policy.line is None:
+        st.caption("The loan is filled in as it was insured: type over it what the caller says otherwise.")
+    claim_lodging.draw_form(policy, Counter(distributor_id=policy.distributor_id, is_live=frame.mode(), person=person))

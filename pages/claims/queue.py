@@ -5,7 +5,7 @@ import streamlit as st
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter, View
-from core.services.claims.lists.totals import QueueTotal
+from core.services.claims.lists.totals import QueueCounts, QueueTotal
 from core.services.claims.review import officers as claim_officers
 from core.services.dimensions import load_choices
 from core.states.claims import ClaimStatus
@@ -15,7 +15,7 @@ from core.ui.claims import filters as claim_filters
 from core.ui.claims import queue_views
 from core.ui.claims.queue_table import CLAIMS
 from core.ui.exports import panel as export_panel
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
 from core.ui.lists import tables
 
@@ -33,22 +33,22 @@ NOTHING = {
 }
 
 
-def nothing(asked: ClaimFilter) -> None:
+def nothing(asked: ClaimFilter, counts: QueueCounts) -> None:
     """Show that the view is empty, or that nothing in it matches the filters."""
     if claim_filters.is_narrowed(asked):
         st.info("No claim of this view matches these filters.", icon=":material/filter_alt_off:")
         st.button("Show the whole view", type="primary", on_click=claim_filters.clear)
         return
-    st.info(why_empty(asked.view or claim_filters.USUAL), icon=":material/inbox:")
+    st.info(why_empty(asked.view or claim_filters.USUAL, counts), icon=":material/inbox:")
     with st.container(horizontal=True, vertical_alignment="center"):
         if asked.view not in ("open", "all") and counts.views["open"]:
             st.button("Show all open claims", on_click=url_state.change, args=({"view": ["open"]},))
         elif asked.view != "all" and counts.views["all"]:
             st.button("Show all claims", on_click=url_state.change, args=({"view": ["all"]},))
-        st.page_link("claims/lodge.py", label="Lodge a claim", icon=":material/note_add:")
+        page_links.link("claims/lodge.py", label="Lodge a claim", icon=":material/note_add:")
 
 
-def why_empty(view: View) -> str:
+def why_empty(view: View, counts: QueueCounts) -> str:
     """Return the message of an empty view; it mentions open claims only if there are some."""
     if not counts.views["all"]:
         return NOTHING["all"]
@@ -70,44 +70,45 @@ def footer(total: QueueTotal) -> None:
     )
 
 
-person = frame.require("claims", "supervisor")
-claim_assignment.follow()
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
-    frame.page_header("Queue", "Which claim to take next, whose it is, and how many of its 60 days are left.")
-    claim_assignment.take_button(person)
-asked = claim_filters.read(person)
-counts = queue_views.get_counts(person)
-with reading(frame.scope()) as session:
-    officers, names = claim_officers.list_active(session), load_choices(session).names["distributor"]
-claim_assignment.notice()
-queue_views.draw(person, asked.view or claim_filters.USUAL, counts)
-claim_filters.draw(asked, officers, names, person)
-with st.skeleton(height=300), reading(frame.scope()) as session:
-    total = claim_totals.get_totals(session, asked)
-    paging = CLAIMS.paging(url_state.page())
-    rows = claim_queue.list_rows(session, asked, order=CLAIMS.order, paging=paging)
-export_panel.offer(
-    "claims",
-    asked.address(),
-    rows=total.count,
-    sum_minor=total.claimed_minor,
-    line=f"{CLAIMS.count_text(total.count)} · {words.plain(words.naira(total.claimed_minor))} claimed",
-    table=CLAIMS,
-)
-if not total.count:
-    nothing(asked)
-    st.stop()
-number = tables.page_of(CLAIMS, total.count)
-if number is None:
-    st.stop()
-above = st.container()
-picked = tables.draw(
-    CLAIMS, rows, number=number, total=total.count, chosen={seen.id for seen in claim_assignment.get_selected()}
-)
-claim_assignment.store_selection(rows, picked)
-with above:
-    claim_assignment.bar(person, officers)
-footer(total)
-if total.payments:
-    st.caption("What was paid on these claims, one line for each payment:")
-    export_panel.offer("claim-payments", asked.address(), rows=total.payments, sum_minor=total.paid_minor)
+def draw() -> None:
+    person = frame.require("claims", "supervisor")
+    claim_assignment.follow()
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
+        frame.page_header("Queue", "Which claim to take next, whose it is, and how many of its 60 days are left.")
+        claim_assignment.take_button(person)
+    asked = claim_filters.read(person)
+    counts = queue_views.get_counts(person)
+    with reading(frame.scope()) as session:
+        officers, names = claim_officers.list_active(session), load_choices(session).names["distributor"]
+    claim_assignment.notice()
+    queue_views.draw(person, asked.view or claim_filters.USUAL, counts)
+    claim_filters.draw(asked, officers, names, person)
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        total = claim_totals.get_totals(session, asked)
+        paging = CLAIMS.paging(url_state.page())
+        rows = claim_queue.list_rows(session, asked, order=CLAIMS.order, paging=paging)
+    export_panel.offer(
+        "claims",
+        asked.address(),
+        rows=total.count,
+        sum_minor=total.claimed_minor,
+        line=f"{CLAIMS.count_text(total.count)} · {words.plain(words.naira(total.claimed_minor))} claimed",
+        table=CLAIMS,
+    )
+    if not total.count:
+        nothing(asked, counts)
+        return
+    number = tables.page_of(CLAIMS, total.count)
+    if number is None:
+        return
+    above = st.container()
+    picked = tables.draw(
+        CLAIMS, rows, number=number, total=total.count, chosen={seen.id for seen in claim_assignment.get_selected()}
+    )
+    claim_assignment.store_selection(rows, picked)
+    with above:
+        claim_assignment.bar(person, officers)
+    footer(total)
+    if total.payments:
+        st.caption("What was paid on these claims, one line for each payment:")
+        export_panel.offer("claim-payments", asked.address(), rows=total.payments, sum_minor=total.paid_minor)

@@ -23,28 +23,29 @@ def found(session: ScopedSession, id_: UUID) -> ComplaintRow:
     raise NotFound("There is no such complaint")
 
 
-frame.require(ROLE)
-tables.back_link("complaints", "compliance/complaints.py", "Back to the complaints")
-row = record(found, "complaint")
-frame.page_header(
-    f"{row.number} {words.badge('Answered' if row.answered_at else 'Waiting')}",
-    f"A complaint about {CATEGORIES[row.category].lower()}.",
-    tab=f"{row.number} · Complaint",
-)
-actions.run()
-if row.answered_at is None:
-    register_actions.answering_complaint(row).button("Answer", icon="task_alt", type="primary")
-with st.container(border=True):
-    facts.line("Name", row.name)
-    facts.line("Contact", row.contact or "–")
-    facts.line("Insurer", row.insurer or "–")
-    facts.line("Policy", row.policy_number or "–")
-    facts.line("Received", words.moment(row.received_at))
-    facts.line("Answer by", words.day(row.due_on))
-    if left := days_left(row.days_left):
-        facts.line("Left", left)
-    st.caption(words.plain(row.text))
-    if row.outcome:
-        st.markdown(f"**Answer** of {words.moment(row.answered_at)}")
-        st.caption(words.plain(row.outcome))
-history(f"complaint {row.id}")
+def draw() -> None:
+    frame.require(ROLE)
+    tables.back_link("complaints", "compliance/complaints.py", "Back to the complaints")
+    row = record(found, "complaint")
+    frame.page_header(
+        f"{row.number} {words.badge('Answered' if row.answered_at else 'Waiting')}",
+        f"A complaint about {CATEGORIES[row.category].lower()}.",
+        tab=f"{row.number} · Complaint",
+    )
+    actions.run()
+    if row.answered_at is None:
+        register_actions.answering_complaint(row).button("Answer", icon="task_alt", type="primary")
+    with st.container(border=True):
+        facts.line("Name", row.name)
+        facts.line("Contact", row.contact or "–")
+        facts.line("Insurer", row.insurer or "–")
+        facts.line("Policy", row.policy_number or "–")
+        facts.line("Received", words.moment(row.received_at))
+        facts.line("Answer by", words.day(row.due_on))
+        if left := days_left(row.days_left):
+            facts.line("Left", left)
+        st.caption(words.plain(row.text))
+        if row.outcome:
+            st.markdown(f"**Answer** of {words.moment(row.answered_at)}")
+            st.caption(words.plain(row.outcome))
+    history(f"complaint {row.id}")

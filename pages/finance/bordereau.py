@@ -97,11 +97,12 @@ def whole(row: BordereauRow) -> None:
     st.caption(f"Bordereau {row.id}")
 
 
-frame.require(ROLE)
-tables.back_link("bordereaux", "finance/bordereaux.py", "Back to the bordereaux")
-given = st.query_params.get("id", "")
-kind, _, rest = given.partition(".")
-if rest:
-    draft(kind, *rest.split(".", 1) if "." in rest else (rest, ""))
-    st.stop()
-whole(record_pages.load("bordereau", bordereau_reading.get_bordereau, is_of_mode=True))
+def draw() -> None:
+    frame.require(ROLE)
+    tables.back_link("bordereaux", "finance/bordereaux.py", "Back to the bordereaux")
+    given = st.query_params.get("id", "")
+    kind, _, rest = given.partition(".")
+    if rest:
+        draft(kind, *rest.split(".", 1) if "." in rest else (rest, ""))
+        return
+    whole(record_pages.load("bordereau", bordereau_reading.get_bordereau, is_of_mode=True))

@@ -85,30 +85,32 @@ def nothing(found: Asked[MovementFilter]) -> None:
         )
 
 
-person = frame.require("operations", "finance")
-frame.page_header(
-    "Movements", "Every purchase, renewal, refund and adjustment, with its sign and its three shares: all the money."
-)
-with reading(frame.scope()) as session:
-    names = load_choices(session)
-found = sales_filters.read(MovementFilter, names, usual=periods.ALL)
-sales_filters.draw_period(found)
-sales_filters.chips(found, names, beside=lambda: saved_views.draw("finance/movements.py", person))
-with st.skeleton(height=300), reading(frame.scope()) as session:
-    paging = MOVEMENTS.paging(url_state.page())
-    total = movements.compute_totals(session, found.criteria)
-    order = MOVEMENTS.order_among(movements.ORDERS)
-    rows = movements.list_rows(session, found.criteria, names, order=order, paging=paging)
-    open_premium = unplaced.compute_unplaced(session, found.criteria.of_every_kind)
-    waiting = adjustments.list_open(session)
-adjustment_cards.waiting(waiting)
-not_placed(open_premium)
-toolbar(found, total)
-if not movements.count(total):
-    nothing(found)
-    st.stop()
-number = tables.page_of(MOVEMENTS, movements.count(total))
-if number is None:
-    st.stop()
-tables.draw(MOVEMENTS, rows, number=number, total=movements.count(total))
-footer(total)
+def draw() -> None:
+    person = frame.require("operations", "finance")
+    frame.page_header(
+        "Movements",
+        "Every purchase, renewal, refund and adjustment, with its sign and its three shares: all the money.",
+    )
+    with reading(frame.scope()) as session:
+        names = load_choices(session)
+    found = sales_filters.read(MovementFilter, names, usual=periods.ALL)
+    sales_filters.draw_period(found)
+    sales_filters.chips(found, names, beside=lambda: saved_views.draw("finance/movements.py", person))
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        paging = MOVEMENTS.paging(url_state.page())
+        total = movements.compute_totals(session, found.criteria)
+        order = MOVEMENTS.order_among(movements.ORDERS)
+        rows = movements.list_rows(session, found.criteria, names, order=order, paging=paging)
+        open_premium = unplaced.compute_unplaced(session, found.criteria.of_every_kind)
+        waiting = adjustments.list_open(session)
+    adjustment_cards.waiting(waiting)
+    not_placed(open_premium)
+    toolbar(found, total)
+    if not movements.count(total):
+        nothing(found)
+        return
+    number = tables.page_of(MOVEMENTS, movements.count(total))
+    if number is None:
+        return
+    tables.draw(MOVEMENTS, rows, number=number, total=movements.count(total))
+    footer(total)

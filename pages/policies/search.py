@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.services.dimensions import load_choices
+from core.services.dimensions import Choices, load_choices
 from core.services.paging import Page
 from core.services.policies import search as policy_search
 from core.services.policies.search import PolicyRow
@@ -16,7 +16,7 @@ from core.ui.policies.filters import Search
 from core.ui.policies.table import POLICIES
 
 
-def found(search: Search) -> Page[PolicyRow]:
+def found(search: Search, names: Choices) -> Page[PolicyRow]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         paging = POLICIES.paging(url_state.page())
         return policy_search.search_policies(
@@ -51,16 +51,17 @@ def results(search: Search, page: Page[PolicyRow]) -> None:
     tables.draw(POLICIES, page.items, number=number, total=page.total_count)
 
 
-person = frame.require("operations", "claims", "supervisor")
-frame.page_header("Policy search", "Find any policy by its number, plate or customer, and see where it stands.")
-with reading(frame.scope()) as session:
-    names = load_choices(session)
-search = policy_filters.read(names)
-policy_filters.draw(search, names, person)
-if search.fault:
-    st.stop()
-page = found(search)
-if page.total_count:
-    results(search, page)
-else:
-    nothing(search)
+def draw() -> None:
+    person = frame.require("operations", "claims", "supervisor")
+    frame.page_header("Policy search", "Find any policy by its number, plate or customer, and see where it stands.")
+    with reading(frame.scope()) as session:
+        names = load_choices(session)
+    search = policy_filters.read(names)
+    policy_filters.draw(search, names, person)
+    if search.fault:
+        return
+    page = found(search, names)
+    if page.total_count:
+        results(search, page)
+    else:
+        nothing(search)

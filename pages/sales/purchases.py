@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.money import Split
 from core.services.dimensions import load_choices
+from core.services.people.staff import Person
 from core.services.sales import table as sales_table
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.sales_totals import SalesTotals
@@ -47,7 +48,7 @@ def footer(total: SalesTotals, given_back: Split) -> None:
         st.caption("Given back of these purchases until now, whenever that was; refunds of renewals stand with those.")
 
 
-def nothing(asked: Asked[PurchaseFilter]) -> None:
+def nothing(asked: Asked[PurchaseFilter], person: Person) -> None:
     if asked.is_changed:
         st.info("No purchase matches this selection.", icon=":material/filter_alt_off:")
         st.button("Show all purchases", type="primary", on_click=url_state.reset)
@@ -60,28 +61,33 @@ def nothing(asked: Asked[PurchaseFilter]) -> None:
         )
 
 
-person = frame.require("operations", "finance")
-frame.page_header("Purchases", "Every sale, with its customer, its policy and the split of the money.")
-with reading(frame.scope()) as session:
-    names = load_choices(session)
-search = search_box.read()
-asked = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
-search_box.draw(PurchaseFilter.FIELDS["find"], search)
-sales_filters.draw_period(asked)
-sales_filters.chips(asked, names, leave_out=("find",), beside=lambda: saved_views.draw("sales/purchases.py", person))
-if search.fault:
-    st.stop()
-with st.skeleton(height=300), reading(frame.scope()) as session:
-    wanted, paging = asked.criteria, PURCHASES.paging(url_state.page())
-    total = sales_table.compute_total(session, wanted)
-    rows = sales_table.list_rows(session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging)
-    given_back = sales_table.sum_refunds(session, wanted)
-toolbar(asked, total)
-if not total.sold:
-    nothing(asked)
-    st.stop()
-number = tables.page_of(PURCHASES, total.sold)
-if number is None:
-    st.stop()
-tables.draw(PURCHASES, rows, number=number, total=total.sold)
-footer(total, given_back)
+def draw() -> None:
+    person = frame.require("operations", "finance")
+    frame.page_header("Purchases", "Every sale, with its customer, its policy and the split of the money.")
+    with reading(frame.scope()) as session:
+        names = load_choices(session)
+    search = search_box.read()
+    asked = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
+    search_box.draw(PurchaseFilter.FIELDS["find"], search)
+    sales_filters.draw_period(asked)
+    sales_filters.chips(
+        asked, names, leave_out=("find",), beside=lambda: saved_views.draw("sales/purchases.py", person)
+    )
+    if search.fault:
+        return
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        wanted, paging = asked.criteria, PURCHASES.paging(url_state.page())
+        total = sales_table.compute_total(session, wanted)
+        rows = sales_table.list_rows(
+            session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging
+        )
+        given_back = sales_table.sum_refunds(session, wanted)
+    toolbar(asked, total)
+    if not total.sold:
+        nothing(asked, person)
+        return
+    number = tables.page_of(PURCHASES, total.sold)
+    if number is None:
+        return
+    tables.draw(PURCHASES, rows, number=number, total=total.sold)
+    footer(total, given_back)

@@ -99,6 +99,18 @@ def test_a_wheel_says_its_release_and_its_commit(installed: Installed) -> None:
     assert told.stdout.strip() == "c" * 40
 
 
+def test_every_screen_of_a_wheel_can_be_drawn(site: Path, installed: Installed) -> None:
+    found = "from importlib import import_module as load; from core.ui.frame import menu"
+    drawn = (
+        "print({callable(load(screen.module).draw) for screen in menu.SCREENS}, load(menu.SCREENS[0].module).__file__)"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", f"{found}; {drawn}"]
+    said = subprocess.run(
+        command, cwd=installed.folder, env=installed.environment, check=True, capture_output=True, text=True
+    )
+    assert said.stdout.split() == ["{True}", str(site / "core/shipped/pages/sales/dashboard.py")]
+
+
 def test_demo_and_serve_work_in_an_empty_folder(installed: Installed) -> None:
     installed.run("demo", "--purchases", "20")
     assert (installed.folder / "data" / "var" / "demonstration.db").exists()

@@ -18,7 +18,7 @@ from core.store.schema.tables import Submission
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, follow, lists, press, row_links, sent, texts
+from tests.ui.conftest import Screen, follow, lists, press, row_links, sent, texts, turn_to
 
 PAGE = "policies/awaiting.py"
 REFUSAL = "The insurer refused the request (422): The engine number is missing"
@@ -176,12 +176,12 @@ def test_a_page_past_the_end_leads_back(screen: Screen, aside: Sale) -> None:
 
 def test_claims_officers_have_no_such_screen(screen: Screen, store: Store) -> None:
     with pytest.raises(ValueError, match="awaiting"):
-        screen("claims").switch_page(PAGE)
+        turn_to(screen("claims"), PAGE)
 
 
 def test_policy_is_resent_from_its_own_screen(screen: Screen, store: Store, aside: Sale) -> None:
     at = screen("operations")
-    at.switch_page("policies/policy.py")
+    turn_to(at, "policies/policy.py")
     at.query_params["id"] = str(aside.policy_id)
     at.run()
     assert REFUSAL in texts(at)
@@ -193,7 +193,7 @@ def test_policy_is_resent_from_its_own_screen(screen: Screen, store: Store, asid
 
 def test_claims_officers_see_the_story_and_cannot_resend(screen: Screen, aside: Sale) -> None:
     at = screen("claims")
-    at.switch_page("policies/policy.py")
+    turn_to(at, "policies/policy.py")
     at.query_params["id"] = str(aside.policy_id)
     at.run()
     assert REFUSAL in texts(at)

@@ -21,7 +21,7 @@ from core.ui.kit import words
 from core.ui.policies import page_actions
 from tests.conftest import Partner
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, press, texts
+from tests.ui.conftest import Screen, press, texts, turn_to
 from tests.ui.policy_pages import PAGE, confirm, count, open_page
 
 ACTIONS = {"Activate", "Decline", "Cancel policy", "Renew", "Endorse"}
@@ -99,7 +99,7 @@ def test_claims_may_look_and_not_act(screen: Screen, pending: Sale) -> None:
 
 def test_finance_has_no_policy_screen(screen: Screen) -> None:
     with pytest.raises(ValueError, match="policy"):
-        screen("finance").switch_page(PAGE)
+        turn_to(screen("finance"), PAGE)
 
 
 def test_activating_takes_the_insurers_number(screen: Screen, store: Store, pending: Sale) -> None:

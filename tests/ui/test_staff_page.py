@@ -10,7 +10,7 @@ from core.services.people.staff import Person
 from core.services.people.staff_list import StaffFilter, StaffRow
 from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
-from tests.ui.conftest import Screen, address, confirm, follow, labels, lists, press, row_links, texts
+from tests.ui.conftest import Screen, address, confirm, follow, labels, lists, press, row_links, texts, turn_to
 
 LIST, ONE = "admin/staff.py", "admin/person.py"
 PASSWORD = "correct horse battery"
@@ -195,7 +195,7 @@ def test_an_address_of_nobody_says_so_and_leads_back(screen: Screen, given: str,
 def test_nobody_but_an_admin_comes_here(screen: Screen, page: str) -> None:
     at = screen("operations", "claims", "finance", "supervisor")
     with pytest.raises(ValueError, match=page):
-        at.switch_page(page)
+        turn_to(at, page)
 
 
 def test_own_phone_and_account_are_set_by_another_admin_and_shown_masked(

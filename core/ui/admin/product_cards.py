@@ -152,7 +152,7 @@ def buttons(of: ProductDetail) -> None:
     ):
         page_links.go("admin/rates.py", id=str(of.id))
     product_actions.switching(of).button(icon="toggle_off" if of.active else "toggle_on")
-    st.page_link(
+    page_links.link(
         "admin/audit_log.py",
         label="In the audit log",
         icon=":material/history:",

@@ -13,7 +13,7 @@ from core.services.products.detail import ProductDetail, RatesVersion
 from core.store.access import reading
 from core.ui.admin.desk import action
 from core.ui.admin.product_words import Difference
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
 
@@ -50,7 +50,7 @@ def query(product: ProductDetail) -> dict[str, str]:
 
 def way_back(product: ProductDetail) -> None:
     """Draw the link from the form back to the product; nothing is written."""
-    st.page_link(
+    page_links.link(
         "admin/product.py", label="Back without a change", icon=":material/arrow_back:", query_params=query(product)
     )
 

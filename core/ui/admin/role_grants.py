@@ -8,7 +8,7 @@ from core.services.people.staff import Person
 from core.store.access import Scope, reading
 from core.ui.admin import staff_cards, staff_form
 from core.ui.admin.desk import action
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import words
 from core.ui.kit.actions import Action
 
@@ -53,7 +53,7 @@ def draw_waiting() -> None:
     with reading(Scope.system()) as session:
         waiting = role_grants.list_open(session)
     for grant in waiting:
-        st.page_link(
+        page_links.link(
             "admin/person.py",
             label=f"{words.plain(grant.person)}: {words.plain(grant.text)} waits for a second admin",
             icon=":material/how_to_reg:",

@@ -52,7 +52,7 @@ def draw(sale: SaleDetail) -> None:
                 "The same customer already has a policy for this amount and this loan start. Is it a second loan?",
                 icon=":material/content_copy:",
             )
-            st.page_link(
+            page_links.link(
                 "policies/policy.py",
                 label="Open the earlier policy",
                 icon=":material/policy:",

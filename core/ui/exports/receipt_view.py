@@ -22,7 +22,7 @@ from core.store.access import ScopedSession
 from core.ui.exports import panel as export_panel
 from core.ui.exports.listed_tables import describe_arrangement
 from core.ui.exports.panel import Way
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import facts, words
 from core.ui.lists import columns
 from core.ui.lists.tables import Table
@@ -211,4 +211,4 @@ def _changed(by: int, below: str, what: str) -> str:
 def link(receipt_id: object, label: str) -> None:
     """Draw the link to another receipt."""
     query = {"id": str(receipt_id), **frame.mode_query()}
-    st.page_link(ONE, label=label, icon=":material/receipt_long:", query_params=query)
+    page_links.link(ONE, label=label, icon=":material/receipt_long:", query_params=query)

@@ -7,7 +7,7 @@ import streamlit as st
 from core.services.finance import papers
 from core.services.people.staff import Person
 from core.store.access import reading
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import words
 
 
@@ -34,6 +34,6 @@ def draw(policy_id: UUID, person: Person) -> None:
 def _paper(label: str, page: str, paper_id: UUID, person: Person) -> None:
     if person.has_role("finance"):
         query = {"id": str(paper_id), **frame.mode_query()}
-        st.page_link(page, label=label, icon=":material/request_quote:", query_params=query)
+        page_links.link(page, label=label, icon=":material/request_quote:", query_params=query)
     else:
         st.markdown(f":material/request_quote: {label}")

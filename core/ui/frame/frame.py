@@ -104,7 +104,7 @@ def link_path(path: str) -> str:
 
 
 def mode_query() -> dict[str, str]:
-    """Return the query parameters of the mode, for `st.page_link(..., query_params=...)`; empty when live."""
+    """Return the query parameters of the mode, for `page_links.link(..., query_params=...)`; empty when live."""
     return {} if mode() else {"mode": "test"}
 
 

@@ -17,7 +17,7 @@ from uuid import UUID
 import streamlit as st
 
 from core.services.paging import Paging
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
 from core.ui.lists import columns, record_list
 from core.ui.lists.columns import Column
@@ -97,7 +97,7 @@ def back_link(name: str, path: str, label: str) -> None:
     if origin:
         name, path, label = origin
     query = st.session_state.get(_back_key(name), frame.mode_query())
-    st.page_link(path, label=label, icon=":material/arrow_back:", query_params=query)
+    page_links.link(path, label=label, icon=":material/arrow_back:", query_params=query)
 
 
 def get_clicked_row(table: Table[Any]) -> UUID | None:

@@ -10,7 +10,7 @@ from core.services.policies.certificates import CertificateFacts
 from core.services.views.policy import PolicyDetail, RefundLine, TermLine
 from core.states.policies import PolicyAction
 from core.store.access import reading
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import documents, facts, words
 from core.ui.policies import endorsement_view
 from core.ui.sales import sale_split
@@ -83,13 +83,13 @@ def holder(policy: PolicyDetail) -> None:
         if policy.date_of_birth:
             facts.line("Born", words.day(policy.date_of_birth))
         facts.line("Role", "Beneficiary" if policy.is_for_beneficiary else "Principal")
-        st.page_link(
+        page_links.link(
             "sales/customer.py",
             label="Open the customer",
             icon=":material/person:",
             query_params={"id": str(policy.sale.customer_id), **frame.mode_query()},
         )
-        st.page_link(
+        page_links.link(
             "policies/search.py",
             label="All policies of this customer",
             icon=":material/person_search:",
@@ -108,7 +108,7 @@ def sale(policy: PolicyDetail, person: Person) -> None:
         if policy.refunded_minor:
             facts.line("Given back", words.naira(policy.refunded_minor))
         if person.has_role("operations", "finance"):
-            st.page_link(
+            page_links.link(
                 "sales/purchase.py",
                 label="Open the purchase",
                 icon=":material/receipt:",

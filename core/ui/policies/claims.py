@@ -1,14 +1,12 @@
 """The claims on a policy, on its screen; people who handle claims can open them and lodge another."""
 
-import streamlit as st
-
 from core.services.claims.review import related
 from core.services.people.staff import Person
 from core.services.views.policy import PolicyDetail
 from core.states.claims import CLAIMS_ROLES
 from core.store.access import reading
 from core.ui.claims import tabs as claim_tabs
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 
 
 def draw(policy: PolicyDetail, person: Person) -> None:
@@ -18,7 +16,7 @@ def draw(policy: PolicyDetail, person: Person) -> None:
     works = person.has_role(*CLAIMS_ROLES)
     claim_tabs.draw_claims(lines, linked=works, empty="Nobody has claimed on this policy.")
     if works and policy.sale.policy_number:
-        st.page_link(
+        page_links.link(
             "claims/lodge.py",
             label="Lodge a claim on it",
             icon=":material/note_add:",

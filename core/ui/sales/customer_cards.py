@@ -8,7 +8,7 @@ from core.services.paging import Page
 from core.services.people.staff import Person
 from core.services.views.customer import CustomerDetail
 from core.states.claims import CLAIMS_ROLES
-from core.ui.frame import frame, menu
+from core.ui.frame import frame, menu, page_links
 from core.ui.kit import facts, reveal_dialog, words
 from core.ui.lists import tables
 from core.ui.lists.tables import Table
@@ -40,7 +40,7 @@ def contact(customer: CustomerDetail) -> None:
         facts.line("Distributor", customer.distributor)
         facts.line("Customer since", words.moment(customer.created_at))
         for other in customer.same_email_customers:
-            st.page_link(
+            page_links.link(
                 "sales/customer.py",
                 label=f"Also a customer of {words.plain(other.distributor)}",
                 icon=":material/group:",
@@ -81,7 +81,7 @@ def _offer_to_lodge(customer: CustomerDetail) -> None:
         return
     with st.popover("Lodge a claim", icon=":material/note_add:"):
         for row, number in numbered:
-            st.page_link(
+            page_links.link(
                 "claims/lodge.py",
                 label=f"{words.plain(number)}, {words.plain(row.product)} ({row.stage.lower()})",
                 query_params={"policy": number, **frame.mode_query()},

@@ -9,7 +9,7 @@ from core.services.sales import customer_merging
 from core.services.sales.customer_merging import OtherRecord
 from core.services.views.customer import CustomerDetail
 from core.store.access import reading, transact
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
@@ -82,7 +82,7 @@ def _contact(record: OtherRecord) -> str:
 
 def _link(customer_id: UUID, label: str) -> None:
     query = {"id": str(customer_id), **frame.mode_query()}
-    st.page_link(_PAGE, label=label, icon=":material/person:", query_params=query)
+    page_links.link(_PAGE, label=label, icon=":material/person:", query_params=query)
 
 
 def _merging(customer: CustomerDetail, record: OtherRecord, person: Person) -> Decision:

@@ -18,7 +18,7 @@ from core.services.webhooks.log import Delivery
 from core.services.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
 from core.store.access import ScopedSession, reading, store
 from core.ui.admin.desk import action
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Several, Text, Tick, Values
 
@@ -208,7 +208,7 @@ def outcome() -> None:
             st.code(secret, language=None, wrap_lines=True)
             if endpoint_id:
                 query = {"id": str(endpoint_id), **frame.mode_query()}
-                st.page_link(
+                page_links.link(
                     "admin/webhook.py", label="Open it to ping", icon=":material/network_ping:", query_params=query
                 )
     if pinged := st.session_state.pop(_PING, None):
