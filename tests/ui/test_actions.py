@@ -75,6 +75,7 @@ def page() -> None:
         work=work,
         done=lambda count: f"{count} are closed",
     )
+    owner = state.get("owner")
     note = Action(
         title="Keep the note",
         fields=[Text("reason", "Note", longest=50)],
@@ -82,10 +83,8 @@ def page() -> None:
         scope=Scope.system,
         work=work,
         done="It is kept",
+        once=Once(scope=Scope.of(owner, is_live=True), token="click") if owner else None,
     )
-    if state.get("owner"):
-        token = Once(scope=Scope.of(state["owner"], is_live=True), token="click")
-        note = Action(title=note.title, roles=note.roles, fields=note.fields, work=work, done=note.done, once=token)
     actions.run()
     one.button("Open", key="open")
     actions.button("Open many", lambda: many, key="many")

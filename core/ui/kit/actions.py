@@ -79,13 +79,15 @@ class Text(Field):
     longest: int = field(kw_only=True)
     is_long: bool = field(default=False, kw_only=True)
     height: int = field(default=110, kw_only=True)
+    placeholder: str | None = field(default=None, kw_only=True)
 
     def draw(self, key: str) -> None:
         """Draw the widget with this key."""
+        label, most, hint, mode = self.label, self.longest, self.placeholder, self.mode
         if self.is_long:
-            st.text_area(self.label, key=key, max_chars=self.longest, height=self.height, on_change=self.mode)
+            st.text_area(label, key=key, max_chars=most, height=self.height, placeholder=hint, on_change=mode)
         else:
-            st.text_input(self.label, key=key, max_chars=self.longest, autocomplete="off", on_change=self.mode)
+            st.text_input(label, key=key, max_chars=most, placeholder=hint, autocomplete="off", on_change=mode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +200,8 @@ class Action:
     `done` is the sentence that says so, or a function of the result of the work (of the values, where it has none);
     `then` gets the same after it, on the screen.
     With `items` it is a batch: the work gets each item in place of the values, in a transaction of its own, `done` the
-    number done, and the refused ones are named after it. `on_stale` runs where somebody else changed the record.
+    number done, and the refused ones are named after it. `on_stale` runs where somebody else changed the record. A form
+    is emptied when it is done, unless it `keeps_typed`.
     """
 
     title: str
@@ -214,6 +217,7 @@ class Action:
     once: Once | None = None
     then: Callable[[Any], object] | None = None
     on_stale: Callable[[], object] | None = None
+    keeps_typed: bool = False
 
     def button(self, label: str | None = None, *, icon: str | None = None, **look: Any) -> None:
         """Draw the button that opens its dialog; `look` is that of `st.button`."""
@@ -226,7 +230,7 @@ class Action:
     def form(self, *, key: str, prefix: str | None = None) -> None:
         """Draw its fields in place, with their errors, above the button that does it; nothing runs before that.
 
-        The keys of the fields begin with the prefix, the key and a dot without one. Texts are emptied when it is done.
+        The keys of the fields begin with the prefix, the key and a dot without one.
         """
         prefix = f"{key}." if prefix is None else prefix
         with st.form(f"{key} form", border=False):
@@ -335,7 +339,7 @@ def do(action: Action, place: str = "", prefix: str = "", shown: Values | None =
         return
     if place == DIALOG:
         close()
-    else:
+    elif not action.keeps_typed:
         _empty(action.fields, prefix)
     keep_message(sentence)
     if action.then:
