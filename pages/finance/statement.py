@@ -15,6 +15,7 @@ from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.reading import StatementRow
 from core.services.people.staff import Person
+from core.states.statements import StatementState
 from core.store.access import reading
 from core.ui.finance import payment_actions, statement_actions, statement_cards
 from core.ui.finance.finance_writes import ROLE
@@ -60,7 +61,7 @@ def buttons(row: StatementRow, person: Person) -> None:
         dialogs.button(
             step.label,
             statement_actions.moving(row.id, row.paper.number, step),
-            is_primary=step.to in ("Approved", "Sent"),
+            is_primary=step.to in (StatementState.APPROVED, StatementState.SENT),
         )
     if is_reversible:
         dialogs.button("Reverse", statement_actions.reversing(row.id, row.paper.number), icon=":material/undo:")
