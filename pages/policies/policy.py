@@ -7,13 +7,12 @@ from core.services.views import policy as policy_view
 from core.services.views.policy import PolicyDetail
 from core.ui.finance import policy_papers
 from core.ui.frame import frame, page_links, record_pages
-from core.ui.kit import dialogs, facts, reveal_dialog, url_state, words
+from core.ui.kit import actions, facts, reveal_dialog, url_state, words
 from core.ui.letters import certificate_mail, mail_log
 from core.ui.lists import tables
 from core.ui.policies import cards as policy_cards
 from core.ui.policies import claims as policy_claims
-from core.ui.policies import dialogs as policy_dialogs
-from core.ui.policies import endorsement_view, resends, submission_card
+from core.ui.policies import endorsement_view, policy_actions, submission_card
 from core.ui.renewals import renewal_calls, renewal_reminders
 
 SEARCH = "policies/search.py"
@@ -26,7 +25,7 @@ def header(policy: PolicyDetail, person: Person) -> None:
         tab=f"{policy.sale.policy_number or 'Without a number'} · Policy",
     ):
         if person.has_role("operations"):
-            policy_dialogs.buttons(policy, person)
+            policy_actions.buttons(policy)
     if policy.possible_duplicate_of:
         st.warning(
             "The same customer has an earlier policy for this amount and this loan start. Is it a second loan?",
@@ -85,10 +84,8 @@ def draw() -> None:
     tables.back_link("policies", SEARCH, "Back to the search")
     policy = record_pages.load("policy", policy_view.get_policy, is_of_mode=True)
     header(policy, person)
-    policy_dialogs.run(policy, person)
-    dialogs.run(*endorsement_view.ROLES)
-    resends.show_result()
-    certificate_mail.outcome()
+    policy_actions.follow_address(policy)
+    actions.run()
     with st.grid(2, min_column_width=320, gap="small"):
         policy_cards.cover(policy)
         policy_cards.holder(policy)

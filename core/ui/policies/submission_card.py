@@ -62,20 +62,15 @@ def _issued_by_hand(policy: PolicyDetail) -> AuditEvent | None:
 def _actions(policy: PolicyDetail, told: SubmissionDetail) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         if told.resendable:
-            st.button(
-                "Resend to the insurer",
-                icon=":material/send:",
-                key="policy.resend",
-                on_click=resends.one,
-                args=(policy.id,),
-            )
+            resend = resends.resending_one(policy.id)
+            st.button(resend.title, icon=":material/send:", key="policy.resend", on_click=resend.do)
         if told.reportable:
+            report = resends.reporting(policy.id)
             st.button(
-                "Mark as reported",
+                report.title,
                 icon=":material/task_alt:",
                 key="policy.reported",
-                on_click=resends.report_by_hand,
-                args=(policy.id,),
+                on_click=report.do,
                 help="The insurer knows of it by another way, such as the bordereau.",
             )
 
