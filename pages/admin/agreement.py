@@ -11,22 +11,22 @@ from core.services.products import share_changes
 from core.store.access import reading
 from core.ui.finance import agreement_actions, agreement_cards, commission_shares
 from core.ui.frame import frame, record_pages
-from core.ui.kit import dialogs, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, words
+from core.ui.kit.actions import Action
 from core.ui.lists import tables
 
 
-def proposing(party: Party) -> Decision:
+def proposing(party: Party) -> Action:
     """Return the dialog of another commission share, with the products of the catalogue."""
     with reading(frame.scope()) as session:
         return commission_shares.proposing(party.id, product_list.get_names(session))
 
 
 def buttons(party: Party) -> None:
-    dialogs.button("New terms", lambda: agreement_actions.changing(party), icon=":material/contract_edit:")
-    dialogs.button("Another bank account", agreement_actions.paying(party), icon=":material/account_balance:")
+    actions.button("New terms", lambda: agreement_actions.changing(party), icon="contract_edit")
+    agreement_actions.paying(party).button("Another bank account", icon="account_balance")
     if party.account == "distributor":
-        dialogs.button("Another commission share", lambda: proposing(party), icon=":material/percent:")
+        actions.button("Another commission share", lambda: proposing(party), icon="percent")
 
 
 def shares(party: Party, person: Person) -> None:
@@ -50,7 +50,7 @@ def draw() -> None:
         tab=f"{name} · Agreement",
     ):
         buttons(party)
-    dialogs.run("admin")
+    actions.run()
     with reading(frame.scope()) as session:
         held = agreements.get_in_force(session, party, clock.today())
         history = agreements.list_history(session, party)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.services.webhooks import log
 from core.ui.frame import frame, page_links, record_pages
-from core.ui.kit import dialogs, facts, words
+from core.ui.kit import actions, facts, words
 from core.ui.lists import tables
 from core.ui.webhooks import endpoint_actions, endpoint_tables
 
@@ -19,8 +19,8 @@ def draw() -> None:
         "One event for one endpoint.",
         tab=f"{of.event_type} · Delivery",
     )
-    dialogs.button("Send it again", endpoint_actions.sending_again(of), icon=":material/replay:")
-    dialogs.run("admin")
+    endpoint_actions.sending_again(of).button("Send it again", icon="replay")
+    actions.run()
     with st.container(border=True, width=640):
         facts.line("Event", str(of.event_id))
         facts.line("Queued", words.moment(of.created_at))

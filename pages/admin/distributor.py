@@ -10,19 +10,15 @@ from core.services.webhooks import endpoints
 from core.store.access import reading
 from core.ui.admin import partner_actions, partner_pages
 from core.ui.frame import frame, page_links, record_pages
-from core.ui.kit import dialogs, facts, words
+from core.ui.kit import actions, facts, words
 from core.ui.lists import tables
 from core.ui.webhooks.endpoint_tables import ENDPOINTS, EndpointRow
 
 
 def buttons(of: DistributorDetail) -> None:
     row = of.row
-    dialogs.button("Change", lambda: partner_actions.changing(row), icon=":material/edit:")
-    dialogs.button(
-        "Switch off" if row.active else "Switch on",
-        lambda: partner_actions.switching(row),
-        icon=f":material/{'toggle_off' if row.active else 'toggle_on'}:",
-    )
+    partner_actions.changing(row).button("Change")
+    partner_actions.switching(row).button(icon="toggle_off" if row.active else "toggle_on")
     partner_pages.agreement_link("distributor", row.id)
     partner_pages.log_link("distributor", row.id)
 
@@ -70,7 +66,7 @@ def draw() -> None:
         tab=f"{row.name} · Distributor",
     ):
         buttons(found)
-    dialogs.run("admin")
+    actions.run()
     with st.grid(2, min_column_width=320, gap="small"):
         with st.container(border=True, height="stretch"):
             facts.line("E-mail", row.email or "–")

@@ -8,7 +8,7 @@ from core.services.insurers import list as insurer_list
 from core.services.insurers.list import InsurerRow
 from core.ui.admin import partner_actions, partner_pages
 from core.ui.frame import frame, page_links, record_pages
-from core.ui.kit import dialogs, facts, words
+from core.ui.kit import actions, facts, words
 from core.ui.lists import tables
 
 CONTACT: Mapping[str, Callable[[InsurerRow], str]] = {
@@ -56,10 +56,6 @@ def business(of: InsurerRow) -> None:
         )
 
 
-def change(of: InsurerRow) -> None:
-    dialogs.open_(partner_actions.changing_insurer(of))
-
-
 def draw() -> None:
     frame.require("admin")
     tables.back_link("insurers", "admin/partners.py", "All insurers")
@@ -69,10 +65,10 @@ def draw() -> None:
         "An insurer: it carries the risk of what is sold here.",
         tab=f"{insurer.name} · Insurer",
     ):
-        st.button("Change", icon=":material/edit:", on_click=change, args=(insurer,))
+        partner_actions.changing_insurer(insurer).button("Change")
         partner_pages.agreement_link("provider", insurer.id)
         partner_pages.log_link("insurer", insurer.id)
-    dialogs.run("admin")
+    actions.run()
     with st.grid(3, min_column_width=300, gap="small"):
         connection(insurer)
         business(insurer)

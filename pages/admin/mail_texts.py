@@ -2,8 +2,8 @@
 
 from core.services.admin import mail_texts
 from core.store.access import Scope, reading
-from core.ui.admin import admin_writes
 from core.ui.frame import frame
+from core.ui.kit import actions
 from core.ui.letters import text_form
 
 
@@ -12,7 +12,7 @@ def draw() -> None:
     frame.page_header(
         "E-mail texts", "What the desk writes to policyholders and distributors; a value stands where its $name is."
     )
-    admin_writes.outcome()
+    actions.run()
     with reading(Scope.system()) as session:
         texts = mail_texts.list_texts(session)
     for text in texts:

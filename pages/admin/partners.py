@@ -12,7 +12,7 @@ from core.store.access import reading
 from core.ui.admin import partner_actions
 from core.ui.admin.partner_pages import DISTRIBUTORS, INSURERS
 from core.ui.frame import frame
-from core.ui.kit import dialogs, url_state
+from core.ui.kit import actions, url_state
 from core.ui.lists import filter_bar, filter_chips, saved_views, table_choices, tables
 
 VIEWS = {"distributors": "Distributors", "insurers": "Insurers"}
@@ -39,7 +39,7 @@ def distributors(person: Person) -> None:
 
 def add_button(person: Person) -> None:
     saved_views.draw("admin/partners.py", person)
-    dialogs.button("Add a distributor", partner_actions.adding, is_primary=True, icon=":material/add_business:")
+    actions.button("Add a distributor", partner_actions.adding, type="primary", icon="add_business")
 
 
 def nothing(*, narrowed: bool) -> None:
@@ -67,5 +67,5 @@ def heading(table: tables.Table[Any], total: int) -> None:
 def draw() -> None:
     person = frame.require("admin")
     frame.page_header("Distributors and insurers", "Who sells, who insures, and how each of them does.")
-    dialogs.run("admin")
+    actions.run()
     {"distributors": distributors, "insurers": insurers}[url_state.choose_view(VIEWS)](person)

@@ -9,7 +9,7 @@ from core.services.products.detail import ProductDetail
 from core.store.access import reading
 from core.ui.admin import product_cards, product_page
 from core.ui.frame import frame, record_pages
-from core.ui.kit import dialogs, facts, url_state, words
+from core.ui.kit import actions, facts, url_state, words
 from core.ui.lists import tables
 
 
@@ -32,8 +32,8 @@ def draw() -> None:
         tab=f"{product.name} · Product",
     ):
         if is_admin:
-            product_cards.buttons(product, person)
-    dialogs.run("admin")
+            product_cards.buttons(product)
+    actions.run()
     if is_admin:
         product_cards.draw_proposal(product, person)
     with st.grid(2, min_column_width=320, gap="small"):

@@ -11,7 +11,7 @@ from core.store.access import Scope, reading
 from core.ui.admin import automation_card, system_cards
 from core.ui.finance import finance_alerts
 from core.ui.frame import frame
-from core.ui.kit import dialogs, words
+from core.ui.kit import actions, words
 
 
 @st.cache_data(ttl="15s", max_entries=4, show_spinner=False)
@@ -31,7 +31,7 @@ def draw() -> None:
     frame.page_header(
         "System", "Whether everything is healthy, what runs here, and whether every rule holds in the store."
     )
-    dialogs.run("admin")
+    actions.run()
     at, found, fault = looked(settings().database_url)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         with st.container(width="content"):

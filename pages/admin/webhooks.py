@@ -5,7 +5,7 @@ import streamlit as st
 from core.services.webhooks import desk, endpoints
 from core.store.access import reading
 from core.ui.frame import frame
-from core.ui.kit import dialogs, url_state
+from core.ui.kit import actions, url_state
 from core.ui.lists import held_rows, tables
 from core.ui.webhooks import endpoint_actions, endpoint_tables
 from core.ui.webhooks.endpoint_tables import ENDPOINTS, EndpointRow
@@ -23,10 +23,9 @@ def draw() -> None:
         url_state.choice("distributor", "Distributor", labels, chosen=chosen)
         for key, name in names.items():
             if str(key) == chosen:
-                decision = endpoint_actions.registering(key, name, is_live=frame.mode())
-                dialogs.button("Register an endpoint", decision, icon=":material/add:")
+                endpoint_actions.registering(key, name, is_live=frame.mode()).button("Register an endpoint", icon="add")
         url_state.reset_button(shown=chosen is not None)
-    dialogs.run("admin")
+    actions.run()
     endpoint_actions.outcome()
     rows = [
         EndpointRow(each.id, names[each.distributor_id], each)

@@ -6,22 +6,24 @@ from core.services.compliance import breaches
 from core.services.compliance.breaches import MAX_LISTED, RISKS, BreachRow
 from core.services.people.staff import Person
 from core.ui.compliance import register_actions
-from core.ui.compliance.compliance_writes import ROLE, button, history, read, record
+from core.ui.compliance.desk import ROLE, history, read, record
 from core.ui.compliance.tables import EXPOSURES
 from core.ui.frame import frame
-from core.ui.kit import dialogs, facts, words
+from core.ui.kit import actions, facts, words
 from core.ui.lists import tables
 
 
 def buttons(row: BreachRow, person: Person) -> None:
     with st.container(horizontal=True, gap="xsmall"):
-        button("Judge the risk", register_actions.judging(row), icon="balance", primary=row.risk is None)
+        register_actions.judging(row).button(
+            "Judge the risk", icon="balance", type="primary" if row.risk is None else "secondary"
+        )
         if row.risk not in {None, "unlikely"} and row.commission_at is None:
-            button("Commission notified", register_actions.notifying(row), icon="outgoing_mail", primary=True)
+            register_actions.notifying(row).button("Commission notified", icon="outgoing_mail", type="primary")
         if row.risk and row.people_at is None:
-            button("People told", register_actions.telling(row), icon="campaign")
+            register_actions.telling(row).button("People told", icon="campaign")
         if row.risk and row.decided_by != person.id:
-            button("Close", register_actions.closing(row), icon="task_alt")
+            register_actions.closing(row).button("Close", icon="task_alt")
 
 
 def deadlines(row: BreachRow) -> None:
@@ -46,7 +48,7 @@ def draw() -> None:
         f"{row.number}: who judges the risk does not close it.",
         tab=f"{row.number} · Breach",
     )
-    dialogs.run(ROLE)
+    actions.run()
     if row.closed_at is None:
         buttons(row, person)
     with st.grid(2, min_column_width=320, gap="small"):

@@ -4,10 +4,10 @@ import streamlit as st
 
 from core.services.compliance import breaches
 from core.ui.compliance import register_actions
-from core.ui.compliance.compliance_writes import ROLE, button, read
+from core.ui.compliance.desk import ROLE, read
 from core.ui.compliance.tables import BREACHES
 from core.ui.frame import frame
-from core.ui.kit import dialogs
+from core.ui.kit import actions
 from core.ui.lists import held_rows, tables
 
 
@@ -16,8 +16,8 @@ def draw() -> None:
     with frame.header_with_buttons(
         "Breaches", "What happened to personal data, the risk to people, and who was told in time."
     ):
-        button("Register a breach", register_actions.registering_breach(), icon="gpp_bad", primary=True)
-    dialogs.run(ROLE)
+        register_actions.registering_breach().button("Register a breach", icon="gpp_bad", type="primary")
+    actions.run()
     rows = read(breaches.list_breaches)
     if not rows:
         st.info("No breach is known. One that is suspected is registered too: the clock runs from when it was known.")

@@ -9,10 +9,10 @@ from core.services.compliance import complaints
 from core.services.compliance.complaints import CATEGORIES, ComplaintRow
 from core.store.access import ScopedSession
 from core.ui.compliance import register_actions
-from core.ui.compliance.compliance_writes import ROLE, button, history, record
+from core.ui.compliance.desk import ROLE, history, record
 from core.ui.compliance.tables import days_left
 from core.ui.frame import frame
-from core.ui.kit import dialogs, facts, words
+from core.ui.kit import actions, facts, words
 from core.ui.lists import tables
 
 
@@ -32,9 +32,9 @@ def draw() -> None:
         f"A complaint about {CATEGORIES[row.category].lower()}.",
         tab=f"{row.number} · Complaint",
     )
-    dialogs.run(ROLE)
+    actions.run()
     if row.answered_at is None:
-        button("Answer", register_actions.answering_complaint(row), icon="task_alt", primary=True)
+        register_actions.answering_complaint(row).button("Answer", icon="task_alt", type="primary")
     with st.container(border=True):
         facts.line("Name", row.name)
         facts.line("Contact", row.contact or "–")

@@ -4,10 +4,10 @@ import streamlit as st
 
 from core.services.compliance import complaints
 from core.ui.compliance import register_actions
-from core.ui.compliance.compliance_writes import ROLE, button, read
+from core.ui.compliance.desk import ROLE, read
 from core.ui.compliance.tables import COMPLAINTS, INSURERS
 from core.ui.frame import frame
-from core.ui.kit import dialogs
+from core.ui.kit import actions
 from core.ui.lists import held_rows, tables
 
 
@@ -16,8 +16,8 @@ def draw() -> None:
     with frame.header_with_buttons(
         "Complaints", "What people complain of, counted for each insurer over twelve months."
     ):
-        button("Register a complaint", register_actions.registering_complaint(), icon="feedback", primary=True)
-    dialogs.run(ROLE)
+        register_actions.registering_complaint().button("Register a complaint", icon="feedback", type="primary")
+    actions.run()
     rows = read(complaints.list_complaints)
     if rows:
         number = tables.page_of(COMPLAINTS, len(rows))

@@ -7,20 +7,20 @@ from core.services.compliance.erasures import ErasureRow
 from core.services.compliance.retention import CLASSES
 from core.services.people.staff import Person
 from core.ui.compliance import erasure_actions
-from core.ui.compliance.compliance_writes import ROLE, button, history, record
+from core.ui.compliance.desk import ROLE, history, record
 from core.ui.compliance.tables import STATES
 from core.ui.frame import frame
-from core.ui.kit import dialogs, facts, words
+from core.ui.kit import actions, facts, words
 from core.ui.lists import tables
 
 
 def buttons(row: ErasureRow, person: Person) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         if row.prepared_by == person.id:
-            button("Take it back", erasure_actions.taking_back(row), icon="undo")
+            erasure_actions.taking_back(row).button("Take it back", icon="undo")
         else:
-            button("Carry it out", erasure_actions.deciding(row), icon="delete_forever", primary=True)
-            button("Refuse", erasure_actions.refusing(row), icon="block")
+            erasure_actions.deciding(row).button("Carry it out", icon="delete_forever", type="primary")
+            erasure_actions.refusing(row).button("Refuse", icon="block")
 
 
 def certificate(row: ErasureRow) -> None:
@@ -43,7 +43,7 @@ def draw() -> None:
         "An erasure is prepared by one person and carried out by another; it cannot be undone.",
         tab=f"{row.number} · Erasure",
     )
-    dialogs.run(ROLE)
+    actions.run()
     if row.state == "open":
         buttons(row, person)
     with st.container(border=True):

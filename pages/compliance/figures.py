@@ -5,10 +5,10 @@ import streamlit as st
 from core import clock
 from core.services.compliance import figures, yearly
 from core.ui.compliance import register_actions
-from core.ui.compliance.compliance_writes import ROLE, button, read
+from core.ui.compliance.desk import ROLE, read
 from core.ui.compliance.tables import FIGURES
 from core.ui.frame import frame
-from core.ui.kit import dialogs, words
+from core.ui.kit import actions, words
 from core.ui.lists import tables
 
 _YEARS = 5
@@ -19,8 +19,8 @@ def draw() -> None:
     with frame.header_with_buttons(
         "Figures", "Days, hours and months that hold, each from a day on and with its source."
     ):
-        button("Set a figure", register_actions.setting_figure(), icon="tune")
-    dialogs.run(ROLE)
+        register_actions.setting_figure().button("Set a figure", icon="tune")
+    actions.run()
     tables.draw_short(FIGURES, read(figures.list_figures))
     st.subheader("Figures of a year", anchor=False)
     this_year = clock.today().year

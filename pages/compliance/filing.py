@@ -6,20 +6,20 @@ from core.services.compliance import filings
 from core.services.compliance.filings import FilingRow
 from core.services.people.staff import Person
 from core.ui.compliance import register_actions
-from core.ui.compliance.compliance_writes import ROLE, button, history, read
+from core.ui.compliance.desk import ROLE, history, read
 from core.ui.compliance.tables import STATES, days_left
 from core.ui.frame import frame
-from core.ui.kit import dialogs, facts, words
+from core.ui.kit import actions, facts, words
 from core.ui.lists import tables
 
 
 def buttons(row: FilingRow, person: Person) -> None:
     if row.id is None:
-        button("Prepared", register_actions.preparing_return(row.kind, row.period_ends_on), icon="draw", primary=True)
+        register_actions.preparing_return(row.kind, row.period_ends_on).button("Prepared", icon="draw", type="primary")
     elif row.state == "prepared" and row.prepared_by != person.id:
-        button("Checked", register_actions.checking_return(row.id), icon="fact_check", primary=True)
+        register_actions.checking_return(row.id).button("Checked", icon="fact_check", type="primary")
     elif row.state == "checked":
-        button("Sent", register_actions.sending_return(row, row.id), icon="outgoing_mail", primary=True)
+        register_actions.sending_return(row, row.id).button("Sent", icon="outgoing_mail", type="primary")
 
 
 def draw() -> None:
@@ -35,7 +35,7 @@ def draw() -> None:
         "Who prepares a return does not check it.",
         tab=f"{row.label} · Return",
     )
-    dialogs.run(ROLE)
+    actions.run()
     buttons(row, person)
     with st.container(border=True):
         facts.line("Due", words.day(row.due_on))

@@ -5,10 +5,10 @@ import streamlit as st
 from core.services.compliance import erasures, requests
 from core.services.compliance.request_forms import KINDS
 from core.ui.compliance import request_cards
-from core.ui.compliance.compliance_writes import ROLE, history, read, record
+from core.ui.compliance.desk import ROLE, history, read, record
 from core.ui.compliance.tables import ERASURES, STATES
 from core.ui.frame import frame
-from core.ui.kit import dialogs, words
+from core.ui.kit import actions, words
 from core.ui.lists import tables
 
 
@@ -21,7 +21,7 @@ def draw() -> None:
         f"{KINDS[row.kind]}: what a person asks about their data at every distributor and in both modes.",
         tab=f"{row.number} · Data request",
     )
-    dialogs.run(ROLE)
+    actions.run()
     request_cards.buttons(row)
     with st.grid(2, min_column_width=320, gap="small"):
         request_cards.person(row)

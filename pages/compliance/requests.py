@@ -4,10 +4,10 @@ import streamlit as st
 
 from core.services.compliance import requests
 from core.ui.compliance import request_actions
-from core.ui.compliance.compliance_writes import ROLE, button, read
+from core.ui.compliance.desk import ROLE, read
 from core.ui.compliance.tables import REQUESTS
 from core.ui.frame import frame
-from core.ui.kit import dialogs, words
+from core.ui.kit import actions, words
 from core.ui.lists import held_rows, tables
 
 
@@ -16,8 +16,8 @@ def draw() -> None:
     with frame.header_with_buttons(
         "Data requests", "What people ask about their data, over all distributors; the next due is first."
     ):
-        button("Register a request", request_actions.registering(), icon="contact_mail", primary=True)
-    dialogs.run(ROLE)
+        request_actions.registering().button("Register a request", icon="contact_mail", type="primary")
+    actions.run()
     rows = read(requests.list_requests)
     if not rows:
         st.info("Nobody has asked yet. A request that arrives by letter, e-mail or phone is registered here.")

@@ -4,28 +4,25 @@ import streamlit as st
 
 from core.services.compliance import erasures, retention
 from core.ui.compliance import erasure_actions
-from core.ui.compliance.compliance_writes import ROLE, button, read
+from core.ui.compliance.desk import ROLE, read
 from core.ui.compliance.tables import ERASURES, PREVIEWS
 from core.ui.frame import frame
-from core.ui.kit import dialogs, words
+from core.ui.kit import actions, words
 from core.ui.lists import held_rows, tables
 
 
 def draw() -> None:
     person = frame.require(ROLE)
     frame.page_header("Retention", "What was kept for long enough is erased in two hands; sums stay as they were.")
-    dialogs.run(ROLE)
+    actions.run()
     with st.skeleton(height=240):
         previews = read(retention.list_previews)
     tables.draw_short(PREVIEWS, previews)
     with st.container(horizontal=True, gap="xsmall"):
         for preview in previews:
             if preview.count:
-                button(
-                    f"Prepare: {preview.label.lower()}",
-                    erasure_actions.preparing(preview),
-                    icon="auto_delete",
-                    key=f"prepare.{preview.record_class}",
+                erasure_actions.preparing(preview).button(
+                    f"Prepare: {preview.label.lower()}", icon="auto_delete", key=f"prepare.{preview.record_class}"
                 )
     st.subheader("Erasures", anchor=False)
     rows = read(erasures.list_erasures)
@@ -46,4 +43,4 @@ def draw() -> None:
                 f" {words.moment(hold.set_at)}"
             )
             if hold.set_by != person.id:
-                button("Lift", erasure_actions.lifting(hold), icon="lock_open", key=f"lift.{hold.id}")
+                erasure_actions.lifting(hold).button("Lift", icon="lock_open", key=f"lift.{hold.id}")

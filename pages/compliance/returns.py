@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.services.compliance import filings
-from core.ui.compliance.compliance_writes import ROLE, read
+from core.ui.compliance.desk import ROLE, read
 from core.ui.compliance.tables import CALENDAR, LICENCES
 from core.ui.frame import frame
 from core.ui.kit import words

@@ -6,6 +6,7 @@ from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import pdf as credit_note_pdf
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.credit_notes.reading import CreditNoteRow
+from core.store.access import reading
 from core.ui.finance.credit_notes import actions
 from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame, page_links, record_pages
@@ -61,6 +62,8 @@ def draw() -> None:
                 is_primary=verb not in ("return", "anew"),
             )
     dialogs.run(ROLE)
+    with reading(frame.scope()) as session:
+        facts.own_interest(deciding.list_own_staff(session, row.id))
     with st.grid(2, min_column_width=320, gap="small"):
         shares(row)
         progress(row)

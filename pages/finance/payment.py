@@ -2,8 +2,10 @@
 
 import streamlit as st
 
+from core.services.finance import parties
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.reading import PaymentRow, Settled
+from core.store.access import reading
 from core.ui.finance import payment_actions
 from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame, page_links, record_pages
@@ -78,6 +80,8 @@ def draw() -> None:
                 is_primary=verb in ("approve", "confirm"),
             )
     dialogs.run(ROLE)
+    with reading(frame.scope()) as session:
+        facts.own_interest(parties.list_own_staff(session, row.party))
     with st.grid(2, min_column_width=320, gap="small"):
         amounts(row)
         progress(row)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.services.finance import parties
 from core.services.finance.payments import batches
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.reading import BatchRow
@@ -55,6 +56,8 @@ def draw() -> None:
     with reading(frame.scope()) as session:
         rows = payment_reading.list_of_batch(session, row.id)
         superseded = batches.find_superseded(session, row.id)
+        own = {name for each in rows for name in parties.list_own_staff(session, each.party)}
+    facts.own_interest(sorted(own))
     people(row, superseded)
     number = tables.page_of(OF_BATCH, len(rows))
     if number is not None:

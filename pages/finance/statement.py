@@ -15,11 +15,12 @@ from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.reading import StatementRow
 from core.services.people.staff import Person
+from core.states.statements import StatementState
 from core.store.access import reading
 from core.ui.finance import payment_actions, statement_actions, statement_cards
 from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame, page_links, record_pages
-from core.ui.kit import dialogs, words
+from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
 
 
@@ -60,7 +61,7 @@ def buttons(row: StatementRow, person: Person) -> None:
         dialogs.button(
             step.label,
             statement_actions.moving(row.id, row.paper.number, step),
-            is_primary=step.to in ("Approved", "Sent"),
+            is_primary=step.to in (StatementState.APPROVED, StatementState.SENT),
         )
     if is_reversible:
         dialogs.button("Reverse", statement_actions.reversing(row.id, row.paper.number), icon=":material/undo:")
@@ -102,6 +103,8 @@ def whole(row: StatementRow, person: Person) -> None:
     ):
         buttons(row, person)
     dialogs.run(ROLE)
+    with reading(frame.scope()) as session:
+        facts.own_interest(parties.list_own_staff(session, row.party))
     if paper.reverses:
         st.info(f"It reverses {paper.reverses} as a whole: {words.plain(row.note)}", icon=":material/undo:")
     with st.grid(2, min_column_width=320, gap="small"):

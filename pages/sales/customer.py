@@ -5,7 +5,7 @@ import streamlit as st
 from core.services.dimensions import load_choices
 from core.services.views import customer as customer_view
 from core.ui.frame import frame, record_pages
-from core.ui.kit import dialogs, words
+from core.ui.kit import actions, words
 from core.ui.lists import tables
 from core.ui.renewals import renewal_reminders
 from core.ui.sales import customer_cards, customer_merging, customer_notes
@@ -26,7 +26,7 @@ def draw() -> None:
         f"Customer of {words.plain(customer.distributor)}",
         tab=f"{customer.name} · Customer",
     )
-    dialogs.run("operations")
+    actions.run()
     customer_merging.draw(customer, person)
     customer_cards.figures(customer)
     with st.grid(2, min_column_width=320, gap="small"):
@@ -34,6 +34,6 @@ def draw() -> None:
         customer_cards.personal(customer, person)
     customer_merging.draw_search(customer, person)
     renewal_reminders.opt_out(customer.id, person)
-    customer_notes.draw(customer.id, person, also=[record.id for record in customer.group.merged])
+    customer_notes.draw(customer.id, also=[record.id for record in customer.group.merged])
     customer_cards.lists(customer, person)
     st.caption(f"Customer {customer.id} · details last changed {words.moment(customer.updated_at)}")

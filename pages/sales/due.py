@@ -16,7 +16,7 @@ from core.services.renewals.filter import DueFilter
 from core.store.access import reading
 from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
-from core.ui.kit import dialogs, url_state, words
+from core.ui.kit import actions, url_state, words
 from core.ui.lists import tables
 from core.ui.lists.tables import Table
 from core.ui.policies import dialogs as policy_dialogs
@@ -73,7 +73,7 @@ def draw() -> None:
     todo = ": call them, and renew here." if table.act else "."
     frame.page_header("Due for renewal", f"Whose cover ends soon or has just ended{todo}")
     policy_dialogs.run_any()
-    dialogs.run(*renewal_calls.ROLES)
+    actions.run()
     with reading(frame.scope()) as session:
         names = load_choices(session)
     open_bucket, criteria = due_filters.read(names)

@@ -65,6 +65,7 @@ def kind(monkeypatch: pytest.MonkeyPatch) -> ExportKind[Any]:
     """The export of purchases where the line stands in the declaration; the screens find it there too."""
     found: ExportKind[Any] = replace(PURCHASES, filter=PlantedFilter)
     monkeypatch.setattr(sales_filter, "PurchaseFilter", PlantedFilter)
+    monkeypatch.setattr("pages.sales.purchases.PurchaseFilter", PlantedFilter)
     monkeypatch.setitem(registry._BY_NAME, "purchases", found)
     return found
 

@@ -10,7 +10,7 @@ from core.services.people.staff import Person
 from core.services.people.staff_list import StaffFilter, StaffRow
 from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
-from tests.ui.conftest import Screen, address, follow, labels, lists, press, row_links, texts, turn_to
+from tests.ui.conftest import Screen, address, confirm, follow, labels, lists, press, row_links, texts, turn_to
 
 LIST, ONE = "admin/staff.py", "admin/person.py"
 PASSWORD = "correct horse battery"
@@ -87,7 +87,7 @@ def test_somebody_new_gets_a_link_that_is_shown_once_to_who_confirms(
     at.text_input(key="add.email").set_value("new@x.example")
     at.text_input(key="add.name").set_value("New")
     at.button_group(key="add.roles").set_value(["claims"])
-    at.text_input(key="add.limit").set_value("₦1,000.50")
+    at.text_input(key="add.claim_limit").set_value("₦1,000.50")
     follow(press(at, "Add"))
     assert "New" in at.title[0].value
     assert not at.code
@@ -145,7 +145,7 @@ def test_two_admins_on_one_account_are_told_apart(
         staff.add_or_update(session, email=bola.email, name="Bola", roles=["finance"], password=PASSWORD, actor="tests")
     at.text_input[0].set_value("Bola Typed")
     press(at, "Save")
-    assert "Somebody else changed this account" in at.warning[0].value
+    assert "Somebody else changed this account" in texts(at)
     assert row(store, bola.email).name == "Bola"
     assert at.text_input[0].value == "Bola Typed"
     press(at, "Save")
@@ -196,3 +196,20 @@ def test_nobody_but_an_admin_comes_here(screen: Screen, page: str) -> None:
     at = screen("operations", "claims", "finance", "supervisor")
     with pytest.raises(ValueError, match=page):
         turn_to(at, page)
+
+
+def test_own_phone_and_account_are_set_by_another_admin_and_shown_masked(
+    screen: Screen, store: Store, admin: Person, bola: StaffRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = press(open_page(screen, monkeypatch, admin, ONE, id=str(bola.id)), "Change phone or account")
+    confirm(at, phone_number="08031234567", account_number="123")
+    assert "account_number" in texts(at) or "digits" in texts(at)
+    confirm(at, phone_number="08031234567", account_number="0123456789")
+    at = open_page(screen, monkeypatch, admin, ONE, id=str(bola.id))
+    assert {"ending in 6789", "+2348031234567"} <= {text.value for text in at.text}
+    with store.reading(Scope.system()) as session:
+        person = staff.get_by_email(session, bola.email)
+    assert (person.phone_number, bool(person.account_key)) == ("+2348031234567", True)
+    at = open_page(screen, monkeypatch, admin, ONE, id=str(admin.id))
+    assert "Change phone or account" not in labels(at)
+    assert "another admin sets them" in texts(at)

@@ -39,6 +39,11 @@ def list_spellings(phone: str) -> Sequence[str]:
     return sorted({*variants, *formatted, *(re.sub(r"\D", "", way) for way in formatted)})
 
 
+def to_international(phone: str) -> str:
+    """Return a valid phone number in E.164 form."""
+    return phonenumbers.format_number(phonenumbers.parse(phone, "NG"), PhoneNumberFormat.E164)
+
+
 def has_phone_part(column: Any, text: str) -> Condition:
     """Return the condition that a column of phone numbers has a number or a part of one, as written here or abroad.
 

@@ -32,6 +32,11 @@ class Party:
         """The columns that name the party in a row."""
         return {"account": self.account, "distributor_id": None, "provider_id": None, f"{self.account}_id": self.id}
 
+    @property
+    def subject(self) -> str:
+        """The kind of record that the party is in the audit log."""
+        return "distributor" if self.account == "distributor" else "insurer"
+
     def owns(self, entity: Any) -> sa.ColumnElement[bool]:
         """Return the condition that a row is the party's."""
         found: sa.ColumnElement[bool] = col(getattr(entity, f"{self.account}_id")) == self.id
@@ -58,6 +63,11 @@ def load_people(session: ScopedSession, party: Party) -> Parties:
         phones=frozenset(filter(None, (getattr(entity, "phone_number", None),))),
         account_keys=frozenset(seal.keyed_hash(ACCOUNT_KEY_PURPOSE, number) for number in numbers),
     )
+
+
+def list_own_staff(session: ScopedSession, party: Party) -> list[str]:
+    """List the names of staff whose e-mail, phone or account a party has."""
+    return [person.name for person in own_interest.list_staff(session, load_people(session, party))]
 
 
 def find_own_decisions(session: ScopedSession) -> Iterator[str]:

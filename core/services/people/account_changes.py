@@ -1,5 +1,6 @@
 """Changes to staff accounts by an admin, each audited with before and after (contract A1, A4)."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final, TypeVar
 from uuid import UUID
@@ -76,6 +77,19 @@ def change_person(
     if differs:
         with role_grants.keep_refusal(row.id, "staff change", by=by):
             role_grants.propose(session, row, "change", roles=validated.roles, limit_minor=limit, by=by)
+
+
+def set_own_details(session: ScopedSession, staff_id: UUID, inputs: Mapping[str, Any], *, by: Person) -> None:
+    """Set the phone and the bank account by which what is a person's own is known; empty leaves what is known (K12).
+
+    NotAllowed for one's own: whoever could set them could hide behind another account.
+    """
+    require_admin(by)
+    with role_grants.keep_refusal(staff_id, "staff details", by=by):
+        if staff_id == by.id:
+            raise NotAllowed("Your own phone and account are set by another admin")
+        given = {name: str(inputs.get(name) or "").strip() or None for name in ("phone_number", "account_number")}
+        staff.set_own_details(session, staff_id, **given, actor=by.actor)
 
 
 def disable_person(session: ScopedSession, staff_id: UUID, *, by: Person) -> None:

@@ -19,6 +19,7 @@ from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.approvals import get_limit
 from core.services.audit import log as audit
+from core.services.customers.filter import to_international
 from core.services.people import passwords, staff_sessions
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema import parties as party_tables
@@ -142,7 +143,8 @@ def set_own_details(
     row: Staff | None = session.get(Staff, staff_id)
     if row is None:
         raise NotFound(_UNKNOWN)
-    row.phone_number = given.phone_number or row.phone_number
+    if given.phone_number:
+        row.phone_number = to_international(given.phone_number)
     if given.account_number:
         row.account_key = seal.keyed_hash(ACCOUNT_KEY_PURPOSE, given.account_number)
         row.sealed = seal.seal({ACCOUNT: given.account_number})

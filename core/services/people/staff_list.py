@@ -9,12 +9,13 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock
+from core import clock, seal
 from core.errors import NotFound
 from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
 from core.services.filters import expressions
 from core.services.paging import Page, Paging
+from core.services.people.staff import ACCOUNT
 from core.services.people.staff_sessions import SIGNED_IN, build_open_conditions
 from core.settings import settings
 from core.store.access import AnyRow, AnySelect, ScopedSession
@@ -61,6 +62,13 @@ class StaffRow:
     updated_at: datetime
     signed_in_at: datetime | None
     open_sessions: int
+    phone_number: str | None = None
+    sealed: str | None = None
+
+    @property
+    def account_hint(self) -> str:
+        """The last four digits of the person's own bank account; empty where none is known."""
+        return seal.unseal(self.sealed).get(ACCOUNT, "")[-4:]
 
     @property
     def state(self) -> State:
@@ -123,7 +131,7 @@ def _build_query() -> AnySelect:
     opened = sa.select(sa.func.count()).where(mine, *build_open_conditions()).correlate(Staff).scalar_subquery()
     names = ("id", "email", "name", "roles", "claim_limit_minor", "disabled_at", "link_until", "created_at")
     return sa.select(
-        *(col(getattr(Staff, name)) for name in (*names, "updated_at")),
+        *(col(getattr(Staff, name)) for name in (*names, "updated_at", "phone_number", "sealed")),
         col(Staff.password_hash).is_not(None).label("has_password"),
         last.label("signed_in_at"),
         opened.label("open_sessions"),

@@ -7,206 +7,168 @@ from core.services.compliance import breaches, complaints, figures, filings
 from core.services.compliance.breaches import RISKS, BreachRow
 from core.services.compliance.complaints import CATEGORIES, ComplaintRow
 from core.services.compliance.filings import FilingRow
-from core.ui.compliance.compliance_writes import made, submitted
-from core.ui.kit import dialogs
-from core.ui.kit.dialogs import Decision
-
-_BREACH = ("title", "description", "actor", "known_on", "since_on", "until_on")
-_RISK = ("risk", "risk_reason", "people")
-_COMPLAINT = ("category", "name", "contact", "policy_number", "text")
-_FIGURE = ("name", "amount", "effective_on", "source")
+from core.ui.compliance.desk import action
+from core.ui.kit.actions import Action, Choice, Day, Text
 
 
-def registering_breach() -> Decision:
+def registering_breach() -> Action:
     """Return the dialog that registers a breach."""
-
-    def ask() -> None:
-        dialogs.field("title", "What happened, in a line", longest=120)
-        dialogs.area("description", "What is known", longest=4_000)
-        dialogs.field("actor", "Actor of the audit log, if one is suspected (staff name@…)", longest=120)
-        dialogs.day("known_on", "Known since")
-        dialogs.day("since_on", "From")
-        dialogs.day("until_on", "To")
-
-    return Decision(
+    return action(
         title="Register a breach",
         icon="gpp_bad",
         says="The clock to the Commission runs from the day on which it was known.",
-        asks=ask,
         confirm="Register it",
-        act=submitted(
-            _BREACH, lambda session, typed, by: breaches.register(session, typed, by=by), "The breach is registered."
-        ),
+        fields=[
+            Text("title", "What happened, in a line", longest=120),
+            Text("description", "What is known", longest=4_000, is_long=True),
+            Text("actor", "Actor of the audit log, if one is suspected (staff name@…)", longest=120),
+            Day("known_on", "Known since"),
+            Day("since_on", "From"),
+            Day("until_on", "To"),
+        ],
+        work=lambda session, typed, by: breaches.register(session, typed, by=by),
+        done="The breach is registered.",
     )
 
 
-def judging(row: BreachRow) -> Decision:
+def judging(row: BreachRow) -> Action:
     """Return the dialog that decides the risk."""
-
-    def ask() -> None:
-        dialogs.choice("risk", "Risk to people", RISKS)
-        dialogs.area("risk_reason", "Why", longest=2_000)
-        dialogs.field("people", "People concerned", longest=9)
-
-    return Decision(
+    return action(
         title="Judge the risk",
         icon="balance",
         says="Who judges it does not close it.",
-        asks=ask,
         confirm="Decide",
-        act=submitted(
-            _RISK,
-            lambda session, typed, by: breaches.judge(session, row.id, typed, version=row.version, by=by),
-            "The risk is decided.",
-        ),
+        fields=[
+            Choice("risk", "Risk to people", options=RISKS),
+            Text("risk_reason", "Why", longest=2_000, is_long=True),
+            Text("people", "People concerned", longest=9),
+        ],
+        work=lambda session, typed, by: breaches.judge(session, row.id, typed, version=row.version, by=by),
+        done="The risk is decided.",
     )
 
 
-def notifying(row: BreachRow) -> Decision:
+def notifying(row: BreachRow) -> Action:
     """Return the dialog that notes the notice to the Commission."""
-
-    return Decision(
+    return action(
         title="The Commission was notified",
         icon="outgoing_mail",
         says="Its reference proves when.",
-        asks=lambda: dialogs.field("reference", "Reference", longest=60),
         confirm="Note it",
-        act=submitted(
-            ("reference",),
-            lambda session, typed, by: breaches.note_commission(
-                session, row.id, reference=typed["reference"], version=row.version, by=by
-            ),
-            "The notice is noted.",
+        fields=[Text("reference", "Reference", longest=60)],
+        work=lambda session, typed, by: breaches.note_commission(
+            session, row.id, reference=typed["reference"], version=row.version, by=by
         ),
+        done="The notice is noted.",
     )
 
 
-def telling(row: BreachRow) -> Decision:
+def telling(row: BreachRow) -> Action:
     """Return the dialog that notes that people were told."""
-    return Decision(
+    return action(
         title="The people were told",
         icon="campaign",
         says="Everybody concerned was told what happened and what they can do.",
         confirm="Note it",
-        act=lambda: made(
-            lambda session, by: breaches.note_people(session, row.id, version=row.version, by=by), "It is noted."
-        ),
+        work=lambda session, _, by: breaches.note_people(session, row.id, version=row.version, by=by),
+        done="It is noted.",
     )
 
 
-def closing(row: BreachRow) -> Decision:
+def closing(row: BreachRow) -> Action:
     """Return the dialog that closes a breach."""
-    return Decision(
+    return action(
         title="Close the breach",
         icon="task_alt",
         says="Somebody else judged it, and everybody was told who has to know.",
         confirm="Close it",
-        act=lambda: made(
-            lambda session, by: breaches.close(session, row.id, version=row.version, by=by), f"{row.number} is closed."
-        ),
+        work=lambda session, _, by: breaches.close(session, row.id, version=row.version, by=by),
+        done=f"{row.number} is closed.",
     )
 
 
-def registering_complaint() -> Decision:
+def registering_complaint() -> Action:
     """Return the dialog that registers a complaint."""
-
-    def ask() -> None:
-        dialogs.choice("category", "About", CATEGORIES)
-        dialogs.field("name", "Name", longest=200)
-        dialogs.field("contact", "E-mail or phone", longest=254)
-        dialogs.field("policy_number", "Policy number, if there is one", longest=60)
-        dialogs.area("text", "In their words", longest=4_000)
-
-    return Decision(
+    return action(
         title="Register a complaint",
         icon="feedback",
         says="The policy names the insurer that it is counted for.",
-        asks=ask,
         confirm="Register it",
-        act=submitted(
-            _COMPLAINT,
-            lambda session, typed, by: complaints.register(session, typed, by=by),
-            "The complaint is registered.",
-        ),
+        fields=[
+            Choice("category", "About", options=CATEGORIES),
+            Text("name", "Name", longest=200),
+            Text("contact", "E-mail or phone", longest=254),
+            Text("policy_number", "Policy number, if there is one", longest=60),
+            Text("text", "In their words", longest=4_000, is_long=True),
+        ],
+        work=lambda session, typed, by: complaints.register(session, typed, by=by),
+        done="The complaint is registered.",
     )
 
 
-def answering_complaint(row: ComplaintRow) -> Decision:
+def answering_complaint(row: ComplaintRow) -> Action:
     """Return the dialog that answers a complaint."""
-
-    return Decision(
+    return action(
         title="Answer the complaint",
         icon="task_alt",
         says="Write what was found and what the person was told.",
-        asks=lambda: dialogs.area("outcome", "Answer", longest=4_000),
         confirm="Close it",
-        act=submitted(
-            ("outcome",),
-            lambda session, typed, by: complaints.answer(session, row.id, outcome=typed["outcome"], by=by),
-            f"{row.number} is answered.",
-        ),
+        fields=[Text("outcome", "Answer", longest=4_000, is_long=True)],
+        work=lambda session, typed, by: complaints.answer(session, row.id, outcome=typed["outcome"], by=by),
+        done=f"{row.number} is answered.",
     )
 
 
-def preparing_return(kind: str, ends_on: date) -> Decision:
+def preparing_return(kind: str, ends_on: date) -> Action:
     """Return the dialog that notes a return as prepared."""
-    return Decision(
+    return action(
         title="The return is prepared",
         icon="draw",
         says="Somebody else checks it.",
         confirm="Note it",
-        act=lambda: made(
-            lambda session, by: filings.prepare(session, kind, ends_on, by=by), "The return is noted as prepared."
-        ),
+        work=lambda session, _, by: filings.prepare(session, kind, ends_on, by=by),
+        done="The return is noted as prepared.",
     )
 
 
-def checking_return(filing_id: UUID) -> Decision:
+def checking_return(filing_id: UUID) -> Action:
     """Return the dialog that notes a return as checked."""
-    return Decision(
+    return action(
         title="The return was checked",
         icon="fact_check",
         says="You have compared it with the books.",
         confirm="Note it",
-        act=lambda: made(
-            lambda session, by: filings.check(session, filing_id, by=by), "The return is noted as checked."
-        ),
+        work=lambda session, _, by: filings.check(session, filing_id, by=by),
+        done="The return is noted as checked.",
     )
 
 
-def sending_return(row: FilingRow, filing_id: UUID) -> Decision:
+def sending_return(row: FilingRow, filing_id: UUID) -> Action:
     """Return the dialog that notes a return as sent."""
-
-    return Decision(
+    return action(
         title=f"{row.label} was sent",
         icon="outgoing_mail",
         says="The authority's reference proves it.",
-        asks=lambda: dialogs.field("reference", "Reference", longest=60),
         confirm="Note it",
-        act=submitted(
-            ("reference",),
-            lambda session, typed, by: filings.send(session, filing_id, reference=typed["reference"], by=by),
-            "The return is noted as sent.",
-        ),
+        fields=[Text("reference", "Reference", longest=60)],
+        work=lambda session, typed, by: filings.send(session, filing_id, reference=typed["reference"], by=by),
+        done="The return is noted as sent.",
     )
 
 
-def setting_figure() -> Decision:
+def setting_figure() -> Action:
     """Return the dialog that sets a figure from a day on."""
-
-    def ask() -> None:
-        dialogs.choice("name", "Figure", figures.LABELS)
-        dialogs.field("amount", "Amount", longest=4)
-        dialogs.day("effective_on", "From (tomorrow or later)")
-        dialogs.field("source", "Source", longest=300)
-
-    return Decision(
+    return action(
         title="Set a figure",
         icon="tune",
         says="It holds from its day on; what held before stays on record.",
-        asks=ask,
         confirm="Set it",
-        act=submitted(
-            _FIGURE, lambda session, typed, by: figures.set_figure(session, typed, by=by), "The figure is set."
-        ),
+        fields=[
+            Choice("name", "Figure", options=figures.LABELS),
+            Text("amount", "Amount", longest=4),
+            Day("effective_on", "From (tomorrow or later)"),
+            Text("source", "Source", longest=300),
+        ],
+        work=lambda session, typed, by: figures.set_figure(session, typed, by=by),
+        done="The figure is set.",
     )

@@ -6,9 +6,9 @@ from core.services.compliance import requests
 from core.services.compliance.request_forms import REFUSALS
 from core.services.compliance.requests import FoundRecord, RequestRow
 from core.ui.compliance import erasure_actions, request_actions
-from core.ui.compliance.compliance_writes import button, read
+from core.ui.compliance.desk import read
 from core.ui.compliance.tables import days_left
-from core.ui.kit import attempts, facts, words
+from core.ui.kit import facts, words
 
 
 def person(row: RequestRow) -> None:
@@ -53,8 +53,8 @@ def records(row: RequestRow) -> None:
         return
     chosen = [record.id for record in found if _is_ticked(row, record)]
     if row.is_open:
-        st.button("Keep this choice", icon=":material/save:", on_click=request_actions.choose, args=(row, chosen))
-        attempts.complain(request_actions.RECORDS)
+        keep = request_actions.choosing(row, chosen)
+        st.button(keep.title, icon=":material/save:", on_click=keep.do)
 
 
 def _is_ticked(row: RequestRow, record: FoundRecord) -> bool:
@@ -62,12 +62,7 @@ def _is_ticked(row: RequestRow, record: FoundRecord) -> bool:
         mode = "" if record.is_live else f" {words.badge('Test')}"
         name = f"{words.plain(record.name)}, {words.plain(record.email)} at {words.plain(record.distributor)}{mode}"
         ticked = st.checkbox(name, value=record.is_chosen, key=f"record.{record.id}", disabled=not row.is_open)
-        button(
-            "Hold",
-            erasure_actions.holding(record.id, record.name),
-            icon="gavel",
-            key=f"hold.{record.id}",
-        )
+        erasure_actions.holding(record.id, record.name).button("Hold", key=f"hold.{record.id}")
     return ticked
 
 
@@ -92,13 +87,13 @@ def buttons(row: RequestRow) -> None:
         return
     with st.container(horizontal=True, gap="xsmall"):
         if row.state == "received":
-            button("Acknowledge", request_actions.acknowledging(row), icon="mark_email_read", primary=True)
+            request_actions.acknowledging(row).button("Acknowledge", icon="mark_email_read", type="primary")
         if row.identity_at is None:
-            button("Identity checked", request_actions.identifying(row), icon="badge")
+            request_actions.identifying(row).button("Identity checked", icon="badge")
         if row.extended_to is None:
-            button("Take more time", request_actions.extending(row), icon="more_time")
+            request_actions.extending(row).button("Take more time", icon="more_time")
         if row.kind == "erasure":
-            button("Prepare the erasure", request_actions.erasing(row), icon="auto_delete")
+            request_actions.erasing(row).button("Prepare the erasure", icon="auto_delete")
         else:
-            button("Answer", request_actions.answering(row), icon="task_alt")
-        button("Refuse", request_actions.refusing(row), icon="block")
+            request_actions.answering(row).button("Answer", icon="task_alt")
+        request_actions.refusing(row).button("Refuse", icon="block")

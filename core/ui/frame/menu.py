@@ -7,12 +7,12 @@ import sys
 from dataclasses import dataclass
 from importlib import import_module
 
-from core.paths import ROOT
 from core.services.people.staff import Person
+from core.settings import ROOT
 
 # An installed wheel has pages/ among what it ships, where Python does not look by itself.
 if str(ROOT) not in sys.path:
-    sys.path.append(str(ROOT))
+    sys.path.insert(0, str(ROOT))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,9 +31,14 @@ class Screen:
         """Return the URL path of the page: "sales/purchases.py" -> "purchases"."""
         return self.path.rpartition("/")[2].removesuffix(".py")
 
+    @property
+    def module(self) -> str:
+        """Return the name of its module: "sales/purchases.py" -> "pages.sales.purchases"."""
+        return f"pages.{self.path.removesuffix('.py').replace('/', '.')}"
+
     def draw(self) -> None:
         """Draw the screen."""
-        import_module(f"pages.{self.path.removesuffix('.py').replace('/', '.')}").draw()
+        import_module(self.module).draw()
 
 
 _SALES = ("operations", "finance")

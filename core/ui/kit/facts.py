@@ -70,6 +70,15 @@ def draw_steps(steps: Sequence[Mapping[str, str]]) -> None:
             table_of(steps)
 
 
+def own_interest(names: Sequence[str]) -> None:
+    """Draw in red the staff whose own a sum of money is, if there are any."""
+    if names:
+        st.error(
+            f"It has the e-mail, phone or account of {words.plain(', '.join(names))}: somebody else works on it.",
+            icon=":material/person_alert:",
+        )
+
+
 def table_of(steps: Sequence[Mapping[str, str]]) -> None:
     """Show the stored steps of a calculation as a table."""
     rows = [

@@ -8,10 +8,10 @@ from core.services.people.staff import Person
 from core.services.sales import customer_merging
 from core.services.sales.customer_merging import OtherRecord
 from core.services.views.customer import CustomerDetail
-from core.store.access import reading, transact
+from core.store.access import reading
 from core.ui.frame import frame, page_links
-from core.ui.kit import dialogs, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import words
+from core.ui.kit.actions import Action
 
 _FIND, _PAGE = "same_person", "sales/customer.py"
 
@@ -20,38 +20,38 @@ def draw(customer: CustomerDetail, person: Person) -> None:
     """Draw the records that the person has beside this one."""
     may_merge = person.has_role(*customer_merging.ROLES)
     if customer.group.kept_id != customer.id:
-        _part_of(customer, may_merge=may_merge, person=person)
+        _part_of(customer, may_merge=may_merge)
     else:
         for record in customer.group.merged:
-            _merged(record, may_merge=may_merge, person=person)
+            _merged(record, may_merge=may_merge)
 
 
 def draw_search(customer: CustomerDetail, person: Person) -> None:
     """Draw the search for another record of the person, for operations."""
     if person.has_role(*customer_merging.ROLES) and customer.group.kept_id == customer.id:
         with st.expander("The same person under another record?", icon=":material/merge:"):
-            _search(customer, person)
+            _search(customer)
 
 
-def _part_of(customer: CustomerDetail, *, may_merge: bool, person: Person) -> None:
+def _part_of(customer: CustomerDetail, *, may_merge: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.info("This record is part of another one, which shows everything of this person.", icon=":material/merge:")
         _link(customer.group.kept_id, "Open that one")
         if may_merge:
-            _apart_button(customer.id, customer.name, person)
+            _apart_button(customer.id, customer.name)
 
 
-def _merged(record: OtherRecord, *, may_merge: bool, person: Person) -> None:
+def _merged(record: OtherRecord, *, may_merge: bool) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small", key=f"rec {record.id}"):
         st.markdown(f":material/merge: **{words.plain(record.name)}** · {_contact(record)}", width="content")
         by = words.plain(record.merged_by)
         st.caption(f"Merged by {by}, {words.moment(record.merged_at)}", width="content")
         _link(record.id, "Its own page")
         if may_merge:
-            _apart_button(record.id, record.name, person)
+            _apart_button(record.id, record.name)
 
 
-def _search(customer: CustomerDetail, person: Person) -> None:
+def _search(customer: CustomerDetail) -> None:
     st.caption(
         "Merged records are shown together here. Nothing is moved: each keeps its sales and e-mail, the API shows what"
         " it always showed, and they can be taken apart again."
@@ -68,12 +68,7 @@ def _search(customer: CustomerDetail, person: Person) -> None:
             st.markdown(f"**{words.plain(record.name)}** · {_contact(record)}", width="content")
             st.caption(f"Customer since {words.day(record.created_at)}", width="content")
             _link(record.id, "Look at it")
-            st.button(
-                "Merge",
-                key=f"merge {record.id}",
-                icon=":material/merge:",
-                on_click=lambda record=record: dialogs.open_(_merging(customer, record, person)),
-            )
+            _merging(customer, record).button("Merge", key=f"merge {record.id}")
 
 
 def _contact(record: OtherRecord) -> str:
@@ -85,35 +80,26 @@ def _link(customer_id: UUID, label: str) -> None:
     page_links.link(_PAGE, label=label, icon=":material/person:", query_params=query)
 
 
-def _merging(customer: CustomerDetail, record: OtherRecord, person: Person) -> Decision:
-    scope = frame.scope()
-
-    def act() -> str:
-        transact(scope, lambda session: customer_merging.merge(session, customer.id, record.id, by=person))
-        return f"{record.name} ({record.email}) is shown here from now on."
-
-    return Decision(
+def _merging(customer: CustomerDetail, record: OtherRecord) -> Action:
+    return Action(
         title="Merge these records",
         icon="merge",
         says=f"**{words.plain(record.name)}** ({_contact(record)}) becomes part of **{words.plain(customer.name)}**"
         f" ({words.plain(customer.email)}). If one of them wants no reminders, none goes to either.",
         confirm="Merge",
-        act=act,
+        roles=customer_merging.ROLES,
+        work=lambda session, _, by: customer_merging.merge(session, customer.id, record.id, by=by),
+        done=f"{record.name} ({record.email}) is shown here from now on.",
     )
 
 
-def _apart_button(record_id: UUID, name: str, person: Person) -> None:
-    scope = frame.scope()
-
-    def act() -> str:
-        transact(scope, lambda session: customer_merging.undo(session, record_id, by=person))
-        return f"{name} is a customer apart again."
-
-    decision = Decision(
+def _apart_button(record_id: UUID, name: str) -> None:
+    apart = Action(
         title="Take apart",
         icon="call_split",
         says=f"**{words.plain(name)}** is shown as a customer apart again, with what was always its own.",
-        confirm="Take apart",
-        act=act,
+        roles=customer_merging.ROLES,
+        work=lambda session, _, by: customer_merging.undo(session, record_id, by=by),
+        done=f"{name} is a customer apart again.",
     )
-    dialogs.button("Take apart", decision, key=f"apart {record_id}", icon=":material/call_split:")
+    apart.button(key=f"apart {record_id}")

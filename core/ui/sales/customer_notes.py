@@ -1,6 +1,7 @@
 """Notes on a customer's page: the form for a new one, and those before it."""
 
 from collections.abc import Sequence
+from functools import partial
 from uuid import UUID
 
 import streamlit as st
@@ -9,14 +10,16 @@ from core.errors import InvalidInput
 from core.services.people.staff import Person
 from core.services.sales import customer_notes
 from core.services.sales.customer_notes import KINDS, Note
-from core.store.access import reading, transact
+from core.store.access import ScopedSession, reading
 from core.ui.frame import frame
-from core.ui.kit import attempts, words
+from core.ui.kit import actions, words
+from core.ui.kit.actions import Action, Choice, Text, Values
 
-_PLACE, _TEXT, _KIND = "customer_notes", "note_text", "note_kind"
+_PLACE, _PREFIX = "customer_notes", "note_"
+_TEXT, _KIND = f"{_PREFIX}text", f"{_PREFIX}kind"
 
 
-def draw(customer_id: UUID, person: Person, *, also: Sequence[UUID] = ()) -> None:
+def draw(customer_id: UUID, *, also: Sequence[UUID] = ()) -> None:
     """Draw the notes on a customer, the newest first, below the form for another; `also` are merged records."""
     with reading(frame.scope()) as session:
         notes = customer_notes.list_notes(session, customer_id, *also)
@@ -24,10 +27,10 @@ def draw(customer_id: UUID, person: Person, *, also: Sequence[UUID] = ()) -> Non
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         st.selectbox("Kind", list(KINDS), key=_KIND, format_func=KINDS.__getitem__, width=150)
         st.text_input("Note", key=_TEXT, max_chars=1_000, autocomplete="off", placeholder="What was said or done")
-        st.button("Add", key="add_note", icon=":material/add:", on_click=_add, args=(customer_id, person))
-    attempts.blame(_PLACE, "text")
-    if refusal := attempts.get_refusal(_PLACE).text:
-        st.error(words.plain(f"{refusal}."), icon=":material/block:")
+        add = _adding(customer_id)
+        st.button(add.title, key="add_note", icon=":material/add:", on_click=add.do, args=(_PLACE, _PREFIX))
+    actions.blame(_PLACE, "text")
+    actions.complain(_PLACE, "text")
     for note in notes:
         _line(note)
 
@@ -38,15 +41,18 @@ def _line(note: Note) -> None:
         st.caption(f"{KINDS[note.kind]} · {words.plain(note.author)}, {words.moment(note.created_at)}")
 
 
-def _add(customer_id: UUID, person: Person) -> None:
-    frame.require(*customer_notes.ROLES)
-    typed = {"text": st.session_state.get(_TEXT, "").strip(), "kind": st.session_state.get(_KIND) or "note"}
+def _adding(customer_id: UUID) -> Action:
+    return Action(
+        title="Add",
+        fields=[Text("text", "Note", longest=1_000), Choice("kind", "Kind", options=KINDS)],
+        roles=customer_notes.ROLES,
+        work=partial(_add, customer_id),
+        done="The note is kept.",
+    )
 
-    def work() -> str:
-        if not typed["text"]:
-            raise InvalidInput.for_field("text", "write what was said or done")
-        transact(frame.scope(), lambda session: customer_notes.add_note(session, customer_id, typed, by=person))
-        return "added"
 
-    if attempts.carry_out(_PLACE, work):
-        st.session_state[_TEXT] = ""
+def _add(customer_id: UUID, session: ScopedSession, typed: Values, by: Person) -> None:
+    text = typed["text"].strip()
+    if not text:
+        raise InvalidInput.for_field("text", "write what was said or done")
+    customer_notes.add_note(session, customer_id, {"text": text, "kind": typed["kind"] or "note"}, by=by)

@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from core import clock, money
 from core.errors import NotAllowed, StateForbids
+from core.services.audit import log as audit
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches, transitions
@@ -65,6 +66,11 @@ def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: F
     with pytest.raises(NotAllowed, match="You prepared this payment"):
         finance.do(transitions.return_payment, row.id, BACK, by="funmi")
     finance.do(transitions.return_payment, row.id, BACK, by="wale")
+    with finance.store.reading(Scope.system()) as session:
+        log = audit.list_history(session, f"payment {row.id}")
+    refused = [(entry.actor, entry.action) for entry in log if entry.action.endswith("refused")]
+    funmi = "staff funmi@f.example"
+    assert refused == [(funmi, f"payment {act} refused") for act in ("confirmation", "return", "return")]
 
 
 def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Finance, batch: UUID) -> None:

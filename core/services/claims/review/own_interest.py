@@ -7,6 +7,7 @@ from sqlmodel import col
 
 from core import money
 from core.services.claims.intake import requirements
+from core.services.customers.filter import list_spellings
 from core.services.people import own_interest
 from core.services.people.own_interest import Parties
 from core.services.people.staff import Person
@@ -29,13 +30,12 @@ def load_parties(session: ScopedSession, claim: Claim) -> Parties:
 def build_own_condition(person: Person) -> sa.ColumnElement[bool]:
     """Return the condition of a claim whose claimant or account is the person's own."""
     own: list[sa.ColumnElement[bool]] = [sa.func.lower(col(Claim.claim_owner_email)) == person.email.lower()]
-    for column, value in (
-        (col(Claim.claim_owner_phone_number), person.phone_number),
-        (col(Claim.account_key), person.account_key),
-    ):
-        if value:
+    phones = list_spellings(person.phone_number) if person.phone_number else ()
+    accounts = (person.account_key,) if person.account_key else ()
+    for column, values in ((col(Claim.claim_owner_phone_number), phones), (col(Claim.account_key), accounts)):
+        if values:
             # Compared with nothing it would be unknown, and so would its opposite.
-            own.append(sa.and_(column.is_not(None), column == value))
+            own.append(sa.and_(column.is_not(None), column.in_(values)))
     return sa.or_(*own)
 
 
@@ -52,8 +52,8 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     is_own = sa.or_(
         sa.func.lower(col(Claim.claim_owner_email)) == sa.func.lower(col(Staff.email)),
         sa.func.lower(col(Customer.email)) == sa.func.lower(col(Staff.email)),
-        col(Claim.claim_owner_phone_number) == col(Staff.phone_number),
-        col(Customer.phone_number) == col(Staff.phone_number),
+        own_interest.ends_in_the_same(col(Claim.claim_owner_phone_number), col(Staff.phone_number)),
+        own_interest.ends_in_the_same(col(Customer.phone_number), col(Staff.phone_number)),
         col(Claim.account_key) == col(Staff.account_key),
     )
     query: AnySelect = (

@@ -7,6 +7,7 @@ from sqlmodel import col
 
 from core import money
 from core.services.finance.credit_notes.numbering import number_of
+from core.services.people import own_interest
 from core.states.credit_notes import CreditNoteState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Approval, CreditNote, CreditNotePayment, Customer, Policy, Provider, Refund, Staff
@@ -70,7 +71,7 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     phones = (col(Policy.phone), col(Customer.phone_number))
     is_own = sa.or_(
         *(sa.func.lower(email) == sa.func.lower(col(Staff.email)) for email in holder),
-        *(phone == col(Staff.phone_number) for phone in phones),
+        *(own_interest.ends_in_the_same(phone, col(Staff.phone_number)) for phone in phones),
     )
     decided = (col(CreditNote.first_by), col(CreditNote.approved_by), col(CreditNote.paid_by))
     query: AnySelect = (

@@ -57,7 +57,7 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
     transitions.require_finance(by)
     if not chosen:
         raise StateForbids("There is nothing to pay out")
-    found = [(_require_payee(session, party), amount) for party, amount in chosen.items()]
+    found = [(_require_payee(session, party, by), amount) for party, amount in chosen.items()]
     batch = PayoutBatch(
         id=ids.new(),
         number=session.next_in_transaction("payout batch"),
@@ -72,7 +72,8 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
         assert account is not None  # noqa: S101 - it was required above
         paid = balance.amount_minor if amount is None else amount
         more = {"batch_id": batch.id, "bank_account_id": account.id}
-        transitions.add(session, balance, paid, by=by, direction="out", **more)
+        with transitions.keep_refusal(balance.party.subject, balance.party.id, "payout preparation", by):
+            transitions.add(session, balance, paid, by=by, direction="out", **more)
     _note(session, batch, "payout prepared", by=by)
     return batch.id
 
@@ -82,27 +83,29 @@ def approve(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
 
     StateForbids where an account was changed, or a statement disputed, since it was prepared.
     """
-    batch = _get_for_update(session, batch_id, by)
-    transitions.refuse_maker(batch.prepared_by, by)
-    rows = _payments(session, batch.id)
-    for payment in rows:
-        transitions.refuse_own_payment(session, payment, by)
-        _require_unchanged(session, payment)
-    digest = hashlib.sha256(bank_file(session, batch.id)).hexdigest()
-    stamps = {"approved_by": by.id, "approved_at": clock.now()}
-    _update(session, batch, state=BatchState.APPROVED, sha256=digest, **stamps)
-    _move_payments(session, batch, PaymentState.APPROVED, **stamps)
-    _note(session, batch, "payout approved", by=by, sha256=digest)
+    with transitions.keep_refusal("payout", batch_id, "payout approval", by):
+        batch = _get_for_update(session, batch_id, by)
+        transitions.refuse_maker(batch.prepared_by, by)
+        rows = _payments(session, batch.id)
+        for payment in rows:
+            transitions.refuse_own_payment(session, payment, by)
+            _require_unchanged(session, payment)
+        digest = hashlib.sha256(bank_file(session, batch.id)).hexdigest()
+        stamps = {"approved_by": by.id, "approved_at": clock.now()}
+        _update(session, batch, state=BatchState.APPROVED, sha256=digest, **stamps)
+        _move_payments(session, batch, PaymentState.APPROVED, **stamps)
+        _note(session, batch, "payout approved", by=by, sha256=digest)
 
 
 def withdraw(session: ScopedSession, batch_id: UUID, *, reason: str, by: Person) -> None:
     """Give up a batch that is not approved yet, with all its payments."""
-    batch = _get_for_update(session, batch_id, by)
-    if len(reason.strip()) < 5:
-        raise InvalidInput.for_field("reason", "must say why, in at least five characters")
-    _move_payments(session, batch, PaymentState.WITHDRAWN, note=reason.strip())
-    _update(session, batch, state=BatchState.WITHDRAWN, note=reason.strip())
-    _note(session, batch, "payout given up", by=by, reason=reason.strip())
+    with transitions.keep_refusal("payout", batch_id, "payout withdrawal", by):
+        batch = _get_for_update(session, batch_id, by)
+        if len(reason.strip()) < 5:
+            raise InvalidInput.for_field("reason", "must say why, in at least five characters")
+        _move_payments(session, batch, PaymentState.WITHDRAWN, note=reason.strip())
+        _update(session, batch, state=BatchState.WITHDRAWN, note=reason.strip())
+        _note(session, batch, "payout given up", by=by, reason=reason.strip())
 
 
 def bank_file(session: ScopedSession, batch_id: UUID) -> bytes:
@@ -123,16 +126,17 @@ def bank_file(session: ScopedSession, batch_id: UUID) -> bytes:
 
 def open_bank_file(session: ScopedSession, batch_id: UUID, *, by: Person) -> tuple[str, bytes]:
     """Return name and content of the bank file of an approved batch; each opening is in the audit log."""
-    transitions.require_finance(by)
-    batch: PayoutBatch | None = session.get(PayoutBatch, batch_id)
-    if batch is None:
-        raise NotFound("There is no such payout")
-    if batch.state != BatchState.APPROVED:
-        raise StateForbids("The file of a payout is made once somebody else has approved it")
-    if why := find_superseded(session, batch_id):
-        raise StateForbids(why)
-    _note(session, batch, "bank file opened", by=by)
-    return f"{number_of(batch)}.csv", bank_file(session, batch_id)
+    with transitions.keep_refusal("payout", batch_id, "payout bank file", by):
+        transitions.require_finance(by)
+        batch: PayoutBatch | None = session.get(PayoutBatch, batch_id)
+        if batch is None:
+            raise NotFound("There is no such payout")
+        if batch.state != BatchState.APPROVED:
+            raise StateForbids("The file of a payout is made once somebody else has approved it")
+        if why := find_superseded(session, batch_id):
+            raise StateForbids(why)
+        _note(session, batch, "bank file opened", by=by)
+        return f"{number_of(batch)}.csv", bank_file(session, batch_id)
 
 
 def find_superseded(session: ScopedSession, batch_id: UUID) -> str | None:
@@ -146,11 +150,12 @@ def find_superseded(session: ScopedSession, batch_id: UUID) -> str | None:
     return f"This bank file is superseded: {lines}. What is due again is paid by another payout"
 
 
-def _require_payee(session: ScopedSession, party: Party) -> Balance:
-    balance = balances.require_payable(session, party)
-    if why := hindrance_of(session, balance):
-        raise StateForbids(f"{balance.name}: {why}")
-    return balance
+def _require_payee(session: ScopedSession, party: Party, by: Person) -> Balance:
+    with transitions.keep_refusal(party.subject, party.id, "payout preparation", by):
+        balance = balances.require_payable(session, party)
+        if why := hindrance_of(session, balance):
+            raise StateForbids(f"{balance.name}: {why}")
+        return balance
 
 
 def _require_unchanged(session: ScopedSession, payment: Payment) -> None:

@@ -1,6 +1,7 @@
 """Payments from their preparation to the bank's answer; two people, and states of statements follow (contract F4)."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from datetime import date
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -24,6 +25,7 @@ from core.services.people.own_interest import refuse_own
 from core.services.people.staff import Person
 from core.services.transfers import Reference, reference_key
 from core.states.payments import TRANSITIONS, PaymentState
+from core.states.statements import StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Payment, PaymentSettlement, Statement
 
@@ -34,10 +36,10 @@ _ACTIONS: Final[Mapping[PaymentState, str]] = {
     PaymentState.RETURNED: "payment returned",
     PaymentState.WITHDRAWN: "payment given up",
 }
-_SETTLED: Final[Mapping[str, str]] = {
-    "Sent": "statement payment returned",
-    "Part paid": "statement part paid",
-    "Paid": "statement paid",
+_SETTLED: Final[Mapping[StatementState, str]] = {
+    StatementState.SENT: "statement payment returned",
+    StatementState.PART_PAID: "statement part paid",
+    StatementState.PAID: "statement paid",
 }
 
 
@@ -67,19 +69,25 @@ class ReturnInput(Request):
     reason: Annotated[str, Field(min_length=5, max_length=500)]
 
 
+def keep_refusal(subject: str, record_id: UUID, act: str, by: Person) -> AbstractContextManager[None]:
+    """Keep a refused act on a payment, a payout or the money of a party in the log (contract K16)."""
+    return audit.keep_refusal(actor=by.actor, action=act, subject=audit.subject_of(subject, record_id))
+
+
 def receive(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: Person) -> UUID:
     """Note a payment received of what a party owes, and return its id; somebody else confirms it.
 
     InvalidInput names every wrong field, StateForbids what stands against it.
     """
-    require_finance(by)
-    given: ReceiptInput = request.validate(ReceiptInput, typed)
-    balance = balances.require_payable(session, party)
-    answer = {"bank_reference": given.bank_reference, "value_on": given.value_on}
-    amount = -money.to_minor(given.amount)
-    if balance.amount_minor >= 0:
-        raise StateForbids(f"{balance.name} owes nothing: a payment received for something else is an adjustment")
-    return add(session, balance, amount, by=by, direction="in", **answer)
+    with keep_refusal(party.subject, party.id, "payment receipt", by):
+        require_finance(by)
+        given: ReceiptInput = request.validate(ReceiptInput, typed)
+        balance = balances.require_payable(session, party)
+        answer = {"bank_reference": given.bank_reference, "value_on": given.value_on}
+        amount = -money.to_minor(given.amount)
+        if balance.amount_minor >= 0:
+            raise StateForbids(f"{balance.name} owes nothing: a payment received for something else is an adjustment")
+        return add(session, balance, amount, by=by, direction="in", **answer)
 
 
 def add(
@@ -116,13 +124,14 @@ def add(
 
 def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> None:
     """Confirm what somebody else noted as received: its statements are settled at once."""
-    row = get_for_update(session, payment_id, PaymentState.CONFIRMED, by)
-    if row.direction != "in" or row.state != PaymentState.PREPARED:
-        raise StateForbids("A payout is approved with its batch, and confirmed with the bank's reference")
-    refuse_maker(row.prepared_by, by)
-    now = clock.now()
-    stamps = {"approved_by": by.id, "approved_at": now, "confirmed_by": by.id, "confirmed_at": now}
-    _change(session, row, PaymentState.CONFIRMED, by=by, **stamps)
+    with keep_refusal("payment", payment_id, "payment confirmation", by):
+        row = get_for_update(session, payment_id, PaymentState.CONFIRMED, by)
+        if row.direction != "in" or row.state != PaymentState.PREPARED:
+            raise StateForbids("A payout is approved with its batch, and confirmed with the bank's reference")
+        refuse_maker(row.prepared_by, by)
+        now = clock.now()
+        stamps = {"approved_by": by.id, "approved_at": now, "confirmed_by": by.id, "confirmed_at": now}
+        _change(session, row, PaymentState.CONFIRMED, by=by, **stamps)
 
 
 def confirm(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
@@ -130,16 +139,17 @@ def confirm(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], 
 
     InvalidInput for a reference that the party has already.
     """
-    row = get_for_update(session, payment_id, PaymentState.CONFIRMED, by)
-    if row.direction != "out" or row.state != PaymentState.APPROVED:
-        raise StateForbids("Only an approved payout is confirmed with the bank's reference")
-    _refuse_preparer(row, by)
-    given: BankAnswer = request.validate(BankAnswer, typed)
-    if row.approved_at and given.value_on < clock.to_lagos_day(row.approved_at):
-        raise InvalidInput.for_field("value_on", "must not be before the day of the approval")
-    stamps = {"confirmed_by": by.id, "confirmed_at": clock.now(), **given.model_dump()}
-    key = reference_key(given.bank_reference)
-    _change(session, row, PaymentState.CONFIRMED, by=by, reference_key=key, **stamps)
+    with keep_refusal("payment", payment_id, "payment confirmation", by):
+        row = get_for_update(session, payment_id, PaymentState.CONFIRMED, by)
+        if row.direction != "out" or row.state != PaymentState.APPROVED:
+            raise StateForbids("Only an approved payout is confirmed with the bank's reference")
+        _refuse_preparer(row, by)
+        given: BankAnswer = request.validate(BankAnswer, typed)
+        if row.approved_at and given.value_on < clock.to_lagos_day(row.approved_at):
+            raise InvalidInput.for_field("value_on", "must not be before the day of the approval")
+        stamps = {"confirmed_by": by.id, "confirmed_at": clock.now(), **given.model_dump()}
+        key = reference_key(given.bank_reference)
+        _change(session, row, PaymentState.CONFIRMED, by=by, reference_key=key, **stamps)
 
 
 def return_payment(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
@@ -147,23 +157,25 @@ def return_payment(session: ScopedSession, payment_id: UUID, typed: Mapping[str,
 
     NotAllowed for who prepared it.
     """
-    row = get_for_update(session, payment_id, PaymentState.RETURNED, by)
-    _refuse_preparer(row, by)
-    given: ReturnInput = request.validate(ReturnInput, typed)
-    if row.value_on and given.returned_on < row.value_on:
-        raise InvalidInput.for_field("returned_on", "must not be before the day on which it was paid")
-    stamps = {"returned_by": by.id, "returned_on": given.returned_on, "note": given.reason}
-    _change(session, row, PaymentState.RETURNED, by=by, **stamps)
+    with keep_refusal("payment", payment_id, "payment return", by):
+        row = get_for_update(session, payment_id, PaymentState.RETURNED, by)
+        _refuse_preparer(row, by)
+        given: ReturnInput = request.validate(ReturnInput, typed)
+        if row.value_on and given.returned_on < row.value_on:
+            raise InvalidInput.for_field("returned_on", "must not be before the day on which it was paid")
+        stamps = {"returned_by": by.id, "returned_on": given.returned_on, "note": given.reason}
+        _change(session, row, PaymentState.RETURNED, by=by, **stamps)
 
 
 def withdraw(session: ScopedSession, payment_id: UUID, *, reason: str, by: Person) -> None:
     """Give up a noted receipt that nobody confirmed; a payout is given up with its batch."""
-    row = get_for_update(session, payment_id, PaymentState.WITHDRAWN, by)
-    if row.batch_id is not None:
-        raise StateForbids("A payout is given up with its batch")
-    if len(reason.strip()) < 5:
-        raise InvalidInput.for_field("reason", "must say why, in at least five characters")
-    _change(session, row, PaymentState.WITHDRAWN, by=by, note=reason.strip())
+    with keep_refusal("payment", payment_id, "payment withdrawal", by):
+        row = get_for_update(session, payment_id, PaymentState.WITHDRAWN, by)
+        if row.batch_id is not None:
+            raise StateForbids("A payout is given up with its batch")
+        if len(reason.strip()) < 5:
+            raise InvalidInput.for_field("reason", "must say why, in at least five characters")
+        _change(session, row, PaymentState.WITHDRAWN, by=by, note=reason.strip())
 
 
 def require_finance(by: Person) -> None:
@@ -201,8 +213,7 @@ def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, b
     if row is None:
         raise NotFound("There is no such payment")
     refuse_own_payment(session, row, by)
-    if to not in TRANSITIONS[PaymentState(row.state)]:
-        raise StateForbids(f"A payment that is {row.state} cannot become {to}")
+    TRANSITIONS.get(row.state, to)
     return row
 
 
@@ -269,7 +280,7 @@ def settle(session: ScopedSession, row: Payment, *, by: Person) -> None:
             )
 
 
-def state_of(session: ScopedSession, statement_id: UUID, rest_minor: int) -> str:
+def state_of(session: ScopedSession, statement_id: UUID, rest_minor: int) -> StatementState:
     """Return the state of a sent statement by its confirmed payments: Sent, Part paid or Paid."""
     paid = (
         sa.select(sa.func.count())
@@ -278,5 +289,5 @@ def state_of(session: ScopedSession, statement_id: UUID, rest_minor: int) -> str
         .where(col(PaymentSettlement.statement_id) == statement_id, col(Payment.state) == PaymentState.CONFIRMED)
     )
     if not session.execute(paid).scalar_one():
-        return "Sent"
-    return "Part paid" if rest_minor else "Paid"
+        return StatementState.SENT
+    return StatementState.PART_PAID if rest_minor else StatementState.PAID

@@ -1,6 +1,7 @@
-"""A change at the privacy desk from a dialog: one transaction as the signed-in person, over every record."""
+"""The privacy desk: what its screens read and change is over every record, for people of compliance."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 from uuid import UUID
 
@@ -8,15 +9,14 @@ from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
 from core.store.access import Scope, ScopedSession, reading
 from core.ui.frame import frame, record_pages
-from core.ui.kit import dialogs, facts
-from core.ui.kit.dialog_writes import DialogWrites
+from core.ui.kit import facts
+from core.ui.kit.actions import Action
 
 Result = TypeVar("Result")
 ROLE = "compliance"
 # A person's records are at several distributors and in both modes.
 _EVERYTHING = Scope.system()
-_WRITES = DialogWrites(ROLE, lambda: _EVERYTHING)
-carry_out, made, submitted = _WRITES.carry_out, _WRITES.run, _WRITES.run_with_fields
+action = partial(Action, roles=(ROLE,), scope=Scope.system)
 
 
 def read(work: Callable[[ScopedSession], Result]) -> Result:
@@ -38,8 +38,3 @@ def history(subject: str) -> None:
     facts.history(
         [AuditEvent(at=row.created_at, actor=row.actor, action=row.action, facts=row.after or {}) for row in entries]
     )
-
-
-def button(label: str, decision: dialogs.Decision, *, icon: str, primary: bool = False, key: str | None = None) -> None:
-    """Draw the button that opens a dialog."""
-    dialogs.button(label, decision, key=key, is_primary=primary, icon=f":material/{icon}:")
