@@ -192,8 +192,8 @@ def _merging(customer: CustomerDetail, record: OtherRecord) -> Action:
         title="Merge these records",
         icon="merge",
         says=f"**{words.plain(record.name)}** ({_describe_contact(record)}) becomes part of"
-        f" **{words.plain(customer.name)}** ({words.plain(customer.email)}). If one of them wants no reminders, none goes"
-        " to either.",
+        f" **{words.plain(customer.name)}** ({words.plain(customer.email)}). If one of them wants no reminders, none"
+        " goes to either.",
         confirm="Merge",
         roles=customer_merging.ROLES,
         work=lambda session, _, by: customer_merging.merge(session, customer.id, record.id, by=by),
