@@ -14,9 +14,10 @@ from core.services.paging import Page
 from core.services.people.staff import Person
 from core.store.access import reading
 from core.ui.frame import frame
-from core.ui.kit import url_state, words
+from core.ui.kit import actions, url_state, words
 from core.ui.lists import table_choices, tables
-from core.ui.policies import awaiting_view, endorsement_view, insurer_health, resends
+from core.ui.policies import awaiting_view, insurer_health
+from pages.policies import _endorsements
 
 TABLE = awaiting_view.WAITING
 
@@ -44,10 +45,8 @@ def results(page: Page[OpenSubmission], premium_minor: int, people: Mapping[UUID
     number = tables.page_of(TABLE, page.total_count)
     if number is None:
         return
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        premium = words.plain(words.naira(premium_minor))
-        st.markdown(f"{TABLE.count_text(page.total_count)} waiting · {premium} of premium", width="content")
-        table_choices.draw(TABLE)
+    premium = words.plain(words.naira(premium_minor))
+    table_choices.head(f"{TABLE.count_text(page.total_count)} waiting · {premium} of premium", TABLE)
     above = st.container()
     picked = tables.draw(TABLE, page.items, number=number, total=page.total_count, chosen=())
     with above:
@@ -58,12 +57,12 @@ def draw() -> None:
     person = frame.require("operations")
     awaiting_view.follow()
     frame.page_header("Awaiting insurer", "Policies that their insurer has not taken or answered yet, and why.")
-    resends.show_result()
+    actions.run()
     with reading(frame.scope()) as session:
         names, insurers, people = load_choices(session), awaiting.list_health(session), owners.list_candidates(session)
     insurer_health.draw(insurers)
     insurer_health.confirmation()
-    endorsement_view.draw_untold()
+    _endorsements.draw_untold()
     asked = awaiting_view.read(insurers)
     awaiting_view.filters(asked, insurers, people, person)
     page, premium_minor = found(asked, names)

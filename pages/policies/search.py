@@ -7,13 +7,13 @@ from core.services.paging import Page
 from core.services.policies import search as policy_search
 from core.services.policies.search import PolicyRow
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state
-from core.ui.lists import periods, tables
+from core.ui.lists import export_panel, periods, tables
 from core.ui.policies import filters as policy_filters
 from core.ui.policies.filters import Search
 from core.ui.policies.table import POLICIES
+from core.ui.sales import search_box
 
 
 def found(search: Search, names: Choices) -> Page[PolicyRow]:
@@ -45,7 +45,8 @@ def results(search: Search, page: Page[PolicyRow]) -> None:
         "policies",
         search.asked.criteria.address(),
         rows=page.total_count,
-        line=f"{POLICIES.count_text(page.total_count)} · sold {days[:1].lower() + days[1:]}",
+        line=f"{POLICIES.count_text(page.total_count)} · sold {days[:1].lower() + days[1:]}"
+        f"{search_box.describe(search.box)}",
         table=POLICIES,
     )
     tables.draw(POLICIES, page.items, number=number, total=page.total_count)

@@ -12,7 +12,7 @@ from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
 from core.ui.frame import frame, page_links
-from core.ui.kit import dialogs, figure_cache, url_state, words
+from core.ui.kit import actions, figure_cache, url_state, words
 from core.ui.kit.figure_cache import StoreState
 from core.ui.lists import periods
 from core.ui.sales import (
@@ -136,7 +136,7 @@ def draw() -> None:
     frame.page_header(
         "Dashboard", "How sales go, against the period before, and which insurer, product or distributor moved."
     )
-    dialogs.run(*targets_card.ROLES)
+    actions.run()
     at = figure_cache.standing()
     names = figure_cache.names(at)
     asked = sales_filters.read(SalesFilter, names, usual=DEFAULT, offer=PERIODS)

@@ -9,16 +9,15 @@ from core.services.sales import table as sales_table
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.sales_totals import SalesTotals
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import periods, saved_views, tables
+from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.sales import money_table, sales_filters, search_box
 from core.ui.sales.sales_filters import Asked
 from core.ui.sales.sales_table import PURCHASES
 
 
-def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals) -> None:
+def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals, given_back: Split, found: str) -> None:
     days = periods.describe_period(asked.window) if asked.window else "All time"
     premium = words.plain(words.naira(total.sold_minor))
     export_panel.offer(
@@ -26,8 +25,9 @@ def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals) -> None:
         asked.criteria.address(),
         rows=total.sold,
         sum_minor=total.sold_minor,
-        line=f"{PURCHASES.count_text(total.sold)} · {premium} · {days}",
+        line=f"{PURCHASES.count_text(total.sold)} · {premium} · {days}{found}",
         table=PURCHASES,
+        sums=lambda: footer(total, given_back),
     )
 
 
@@ -68,11 +68,14 @@ def draw() -> None:
         names = load_choices(session)
     search = search_box.read()
     asked = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
-    search_box.draw(PurchaseFilter.FIELDS["find"], search)
-    sales_filters.draw_period(asked)
-    sales_filters.chips(
-        asked, names, leave_out=("find",), beside=lambda: saved_views.draw("sales/purchases.py", person)
+    sales_filters.draw(
+        asked,
+        names,
+        search=lambda: search_box.draw(PurchaseFilter.FIELDS["find"], search),
+        leave_out=("find",),
+        beside=lambda: saved_views.draw("sales/purchases.py", person),
     )
+    search_box.complain(search)
     if search.fault:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
@@ -82,7 +85,7 @@ def draw() -> None:
             session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging
         )
         given_back = sales_table.sum_refunds(session, wanted)
-    toolbar(asked, total)
+    toolbar(asked, total, given_back, search_box.describe(search))
     if not total.sold:
         nothing(asked, person)
         return
@@ -90,4 +93,3 @@ def draw() -> None:
     if number is None:
         return
     tables.draw(PURCHASES, rows, number=number, total=total.sold)
-    footer(total, given_back)

@@ -12,8 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from core.settings import ROOT
-from core.version import VERSION, get_commit
+from core.settings import ROOT, VERSION, get_commit
 from tests.ports import free_port
 
 PATIENCE_SECONDS = 120

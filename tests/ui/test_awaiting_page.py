@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import clock, money
-from core import settings as settings_module
+from core import clock, money, settings
 from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d
 from core.services.audit import log as audit
 from core.services.people import staff
@@ -27,9 +26,9 @@ REFUSAL = "The insurer refused the request (422): The engine number is missing"
 @pytest.fixture(autouse=True)
 def connected(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("COVERDESK_INSURER_B_URL", "https://insurer.example")
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
     yield
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import sys
 from dataclasses import dataclass
 from importlib import import_module
 
-from core.paths import ROOT
 from core.services.people.staff import Person
+from core.settings import ROOT
 
 # An installed wheel has pages/ among what it ships, where Python does not look by itself.
 if str(ROOT) not in sys.path:
