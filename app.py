@@ -10,7 +10,7 @@ import structlog
 from starlette.middleware import Middleware
 from uvicorn.config import HTTP_PROTOCOLS
 
-from core import logs, spans
+from core import telemetry
 from core.api import preloading
 from core.api.app import routes, v1
 from core.api.http.routing import EveryPath
@@ -37,8 +37,8 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Check settings, open the database, start the worker and preload slow modules; shut all down in order."""
     settings().check_safe_to_serve()
     anyio.to_thread.current_default_thread_limiter().total_tokens = MAX_THREADS
-    logs.configure()
-    spans.start()
+    telemetry.configure_logs()
+    telemetry.start_spans()
     if HTTP_PROTOCOLS["auto"] != slow_senders.NAME:
         log.warning("connections have no deadlines and no bounds: `coverdesk serve` gives them both")
     opened_store = store()
@@ -50,8 +50,8 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     # Calls to insurers in progress are finished before the database is closed.
     await anyio.to_thread.run_sync(worker.stop)
     opened_store.close()
-    spans.stop()
-    logs.drain()
+    telemetry.stop_spans()
+    telemetry.drain_logs()
 
 
 app = st.App(

@@ -12,8 +12,8 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from core.errors import CoverdeskError, InvalidSetting
+from core.settings import VERSION
 from core.store.operations import file_permissions
-from core.version import VERSION
 
 # Each subcommand of `coverdesk`: its module under core.commands, and its help text.
 COMMANDS: Mapping[str, tuple[str, str]] = {

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 import pycountry
 
 from core import money
-from core.paths import ROOT
+from core.settings import ROOT
 
 TravelZone = Literal["africa", "schengen", "usa_canada", "elsewhere"]
 _ZONES: Final[tuple[TravelZone, ...]] = ("africa", "schengen", "usa_canada")

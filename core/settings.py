@@ -1,15 +1,23 @@
-"""All settings, read from environment variables with the prefix COVERDESK_."""
+"""Settings of this installation: its folders and release, the variables of its environment, and what each must be."""
 
 import contextlib
+import difflib
+import ipaddress
+import json
+import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import cache
-from typing import Any, Literal
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -20,27 +28,201 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from core import environment, paths, setting_values
-from core.environment import PREFIX
 from core.errors import InvalidSetting
-from core.setting_values import (
-    CollectorAddress,
-    Count,
-    DatabaseUrl,
-    InsurerKey,
-    Percent,
-    Port,
-    Ports,
-    Proxies,
-    SafeAddress,
-    WebAddress,
+
+# A wheel carries app.py, pages, data and docs here (pyproject.toml); a checkout has them beside `core`.
+_SHIPPED: Final = Path(__file__).parent / "shipped"
+IS_CHECKOUT: Final = not _SHIPPED.is_dir()
+ROOT: Final = Path(__file__).parents[1] if IS_CHECKOUT else _SHIPPED
+# Where a store goes that nobody named. An installed wheel is not written to: it belongs to root, and the next release
+# replaces it.
+VAR: Final = (ROOT if IS_CHECKOUT else Path.cwd()) / "data" / "var"
+
+# The release: its version stands in pyproject.toml, its commit in the wheel or in the checkout.
+
+VERSION: Final = version("coverdesk")
+_HASH = re.compile(r"[0-9a-f]{40}")
+
+
+def get_commit(root: Path = ROOT) -> str | None:
+    """Return the commit of a wheel (`commit`, written by deploy/build_hook.py) or of a checkout; None if unknown."""
+    with contextlib.suppress(OSError):
+        return _read_hash(root / "commit")
+    with contextlib.suppress(OSError):
+        return _read_checkout(root / ".git")
+    return None
+
+
+def _read_checkout(git: Path) -> str | None:
+    """Read HEAD without calling git, which a server does not have."""
+    if git.is_file():  # a linked worktree
+        git = (git.parent / git.read_text().removeprefix("gitdir:").strip()).resolve()
+    head = (git / "HEAD").read_text().strip()
+    if not head.startswith("ref: "):
+        return head if _HASH.fullmatch(head) else None
+    main = git / (git / "commondir").read_text().strip() if (git / "commondir").exists() else git
+    reference = head.removeprefix("ref: ")
+    for folder in (git, main):
+        if (folder / reference).exists():
+            return _read_hash(folder / reference)
+    packed = re.search(rf"^([0-9a-f]{{40}}) {re.escape(reference)}$", (main / "packed-refs").read_text(), re.MULTILINE)
+    return packed[1] if packed else None
+
+
+def _read_hash(path: Path) -> str | None:
+    text = path.read_text().strip()
+    return text if _HASH.fullmatch(text) else None
+
+
+# The variables of the environment that are ours: which exist, and which is meant by one that does not.
+
+PREFIX: Final = "COVERDESK_"
+PROVIDERS = ROOT / "data" / "catalogue" / "providers.json"
+# Read by `coverdesk verify`, tests and benchmarks: a server passes over exactly these.
+READ_ELSEWHERE: Final = frozenset(
+    f"{PREFIX}{name}"
+    for name in (
+        *(
+            "VERIFY_KEY",
+            "TESTS_REQUIRE",
+            "TESTS_DATABASES",
+            "GENERATE_CLIENT",
+            "BENCH_EMAIL",
+            "BENCH_FOLDER",
+            "BENCH_ONLY",
+            "BENCH_SIZES",
+            "BENCH_STORE",
+        ),
+        *(
+            "CORPUS_TRIES",
+            "CRASHES",
+            "DISHONEST_STEPS",
+            "E2E_SEVERAL",
+            "FUZZ_CASES",
+            "OVERLOAD_SECONDS",
+            "RACES",
+            "RANDOM_MONTHS",
+            "RANDOM_SALES",
+            "SELL_EVERY_COVER",
+        ),
+        *("SOAK_PURCHASES", "SOAK_REQUESTS", "SOAK_SECONDS", "TENANCY_TRIES"),
+    )
 )
 
-ROOT, VAR = paths.ROOT, paths.VAR
+
+def read_variables() -> dict[str, str]:
+    """Our variables as this process has them, in capitals."""
+    return {name.upper(): value for name, value in os.environ.items() if name.upper().startswith(PREFIX)}
+
+
+def list_insurer_variables(parts: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Return the insurer of the shipped catalogue and the part of its connection that each variable sets."""
+    parts = list(parts)
+    segments = [row["segment"] for row in json.loads(PROVIDERS.read_text(encoding="utf-8"))]
+    return {
+        f"{PREFIX}{segment}_{part}".replace("-", "_").upper(): (segment, part) for segment in segments for part in parts
+    }
+
+
+def group_by_insurer(variables: Mapping[str, str], places: Mapping[str, tuple[str, str]]) -> dict[str, dict[str, str]]:
+    """The parts of each insurer's connection that are given."""
+    found: dict[str, dict[str, str]] = {}
+    for name, (segment, part) in places.items():
+        if name in variables:
+            found.setdefault(segment, {})[part] = variables[name]
+    return found
+
+
+def find_unknown_variables(variables: Iterable[str], real: Iterable[str]) -> list[str]:
+    """A line for each variable that nothing reads, with the nearest that exists."""
+    names = sorted(real)
+    return [
+        f"{name}: is no setting; the nearest is {difflib.get_close_matches(name, names, n=1, cutoff=0)[0]}"
+        for name in sorted(set(variables) - set(names) - READ_ELSEWHERE)
+    ]
+
+
+# Validation of the values of settings: addresses, networks, numbers.
+
+# What the extra `otel` brings.
+EXPORTER = "opentelemetry.exporter.otlp.proto.http"
+LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+def _check_web_address(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ValueError("must be an http or https address")
+    return value.rstrip("/")
+
+
+def _check_safe_address(value: str) -> str:
+    address = _check_web_address(value)
+    parts = urlsplit(address)
+    if parts.scheme == "http" and parts.hostname not in LOOPBACK_HOSTS:
+        raise ValueError("must be https (http only on loopback)")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("must be a bare address; a credential goes into COVERDESK_INSURER_X_KEY")
+    return address
+
+
+def _check_insurer_key(value: SecretStr) -> SecretStr:
+    secret = value.get_secret_value()
+    if not 8 <= len(secret) <= 4096 or not all("!" <= character <= "~" for character in secret):
+        raise ValueError("must be 8 to 4,096 visible ASCII characters without blanks")
+    return value
+
+
+def _check_database_url(value: str) -> str:
+    if not value.startswith(("sqlite:///", "postgresql://", "postgresql+psycopg://")):
+        raise ValueError("must start with sqlite:/// or postgresql://")
+    return value.replace("postgresql://", "postgresql+psycopg://", 1)
+
+
+def _check_proxies(value: str) -> str:
+    try:
+        return ",".join(str(ipaddress.ip_network(each.strip())) for each in value.split(",") if each.strip())
+    except ValueError:
+        raise ValueError("must be addresses or networks with commas between them, as 10.0.0.7,fd00::/8") from None
+
+
+def _check_collector_address(value: str) -> str:
+    address = _check_web_address(value)
+    if not _is_installed(EXPORTER):
+        # The name alone would be looked for on a public index, where it may be anybody's.
+        wheel = f"./coverdesk-{VERSION}-py3-none-any.whl[otel]"
+        raise ValueError(
+            f"must be unset, or OpenTelemetry installed with the release's own file: pip install '{wheel}'"
+        )
+    parts = urlsplit(address)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("must be a bare address; a credential goes into OTEL_EXPORTER_OTLP_HEADERS")
+    return address
+
+
+def _is_installed(module: str) -> bool:
+    """Return True for a module that can be imported; does not import it."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+WebAddress = Annotated[str, AfterValidator(_check_web_address)]
+CollectorAddress = Annotated[str, AfterValidator(_check_collector_address)]
+SafeAddress = Annotated[str, AfterValidator(_check_safe_address)]
+InsurerKey = Annotated[SecretStr, AfterValidator(_check_insurer_key)]
+Count = Annotated[int, Field(ge=0)]
+Percent = Annotated[Decimal, Field(ge=0, le=100, decimal_places=2)]
+Proxies = Annotated[str, AfterValidator(_check_proxies)]
+DatabaseUrl = Annotated[str, AfterValidator(_check_database_url)]
+Port = Annotated[int, Field(ge=0, le=65_535)]
+# Ports with a comma between them.
+Ports = Annotated[str, Field(pattern=r"^([0-9]{1,5}(,[0-9]{1,5})*)?$")]
+
+# All settings, read from environment variables with the prefix COVERDESK_.
+
 MIN_SECRET_LENGTH = 32
-LOOPBACK_HOSTS = setting_values.LOOPBACK_HOSTS
-
-
 _PLACEHOLDER_SECRET = re.compile("change.?me|placeholder|your.?secret|insecure", re.IGNORECASE)
 
 
@@ -263,12 +445,12 @@ def get_demonstration_secret(*, create: bool) -> str:
 @cache
 def settings() -> Settings:
     """The settings of this process; UnreadableSetting names each variable that is unknown or cannot be read."""
-    given, places = environment.coverdesk_variables(), environment.insurer_variables(Insurer.model_fields)
+    given, places = read_variables(), list_insurer_variables(Insurer.model_fields)
     real = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields if name != "insurers"} | places.keys()
-    if unknown := environment.unknown(given, real):
+    if unknown := find_unknown_variables(given, real):
         raise InvalidSetting("\n".join(unknown))
     try:
-        return Settings(insurers=environment.by_insurer(given, places))
+        return Settings(insurers=group_by_insurer(given, places))
     except ValidationError as error:
         names: dict[tuple[int | str, ...], str] = {("insurers", *place): name for name, place in places.items()}
         lines = [

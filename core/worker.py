@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import structlog
 
-from core import metrics, trace
+from core import telemetry
 from core.dispatch.lines import SLOW_LOOK_SECONDS, DispatchLines, Wakeups
 from core.errors import CoverdeskError, InvalidInput, StateForbids, StoreUnavailable
 from core.insurers.answers import InsurerAnswer
@@ -149,7 +149,7 @@ class Worker:
         """Call the insurer and apply the outcome; if applying fails, the lease expires and the policy is sent again."""
         # A task has a context of its own, and so has each thread that it asks.
         told = {"trace_id": job.trace_id} if job.trace_id else {}
-        with trace.within(job.trace_id), structlog.contextvars.bound_contextvars(**told):
+        with telemetry.within_trace(job.trace_id), structlog.contextvars.bound_contextvars(**told):
             await self._call(client, job)
 
     async def _call(self, client: InsurerClient, job: Job) -> None:
@@ -166,7 +166,7 @@ class Worker:
             log.error("answer not kept", insurer=job.segment, error=type(error).__name__, exc_info=True)
 
     def _apply_outcome(self, job: Job, outcome: Outcome) -> None:
-        metrics.count("deliveries", job.segment, _describe_outcome(outcome))
+        telemetry.count("deliveries", job.segment, _describe_outcome(outcome))
         if outcome is None:
             self._set_aside(job, None, INTERNAL_ERROR)
             return

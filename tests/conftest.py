@@ -26,8 +26,7 @@ os.environ.update({"COVERDESK_SECRET_KEY": SECRET, "COVERDESK_BASE_URL": "http:/
 # No schema of ours has an address of other alphabets; building the grammars for them takes seconds of each process.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
-from core import clock, spans  # noqa: E402
-from core import settings as settings_module  # noqa: E402
+from core import clock, settings, telemetry  # noqa: E402
 from core.services.distributors import keys  # noqa: E402
 from core.services.people import passwords  # noqa: E402
 from core.services.products import catalogue  # noqa: E402
@@ -192,7 +191,7 @@ def fresh_store(request: pytest.FixtureRequest, kind: str, folder: Path, patch: 
         url = database.url.render_as_string(hide_password=False)
     patch.setenv("COVERDESK_DATABASE_URL", url)
     patch.setenv("COVERDESK_FILES_URL", str(folder / "files"))
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
     engine.store.cache_clear()
     with every_connection_closed():
         made = engine.store()
@@ -200,7 +199,7 @@ def fresh_store(request: pytest.FixtureRequest, kind: str, folder: Path, patch: 
         for each in (made, engine.store()):
             each.close()
     engine.store.cache_clear()
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
 
 
 @pytest.fixture
@@ -244,11 +243,11 @@ def collector(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator["Collec
 
     with collecting() as found:
         monkeypatch.setenv("COVERDESK_OTLP_URL", found.url)
-        settings_module.settings.cache_clear()
-        spans.start()
+        settings.settings.cache_clear()
+        telemetry.start_spans()
         yield found
-        spans.stop()
-    settings_module.settings.cache_clear()
+        telemetry.stop_spans()
+    settings.settings.cache_clear()
 
 
 @pytest.fixture

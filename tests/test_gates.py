@@ -63,6 +63,7 @@ OFFENDERS = [
     *((AT_STORE, "core.services.planted", room) for room in ROOMS),
     *((AT_STORE, door, "core.store.access.engine") for door in [*DOORS, "core.demo.planted"]),
     (IN_SERVICES, "core.services.filters", "core.services.customers"),
+    ("Only the menu knows the screens", "core.ui.planted", "pages.sales.purchases"),
     ("Insurers are independent of each other", "core.covers.insurers.insurer_z", "core.covers.insurers.insurer_a"),
     ("Insurers are independent of each other", "core.covers.insurers.insurer_a", "core.covers.insurers.insurer_g"),
     ("Covers and kernel know no framework", "core.covers.planted", "sqlmodel"),

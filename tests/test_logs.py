@@ -4,9 +4,9 @@ import threading
 
 import pytest
 
-from core import logs
-from core.logs import BackgroundWriter
+from core import telemetry
 from core.settings import settings
+from core.telemetry import BackgroundWriter
 
 
 class Sink:
@@ -85,7 +85,7 @@ def test_an_error_is_logged_by_its_places_and_with_its_words_only_for_whoever_de
     try:
         raise KeyError("ada@example.com")
     except KeyError:
-        told = logs._add_stack(None, "error", {"event": "unhandled", "exc_info": True})
+        told = telemetry._add_stack(None, "error", {"event": "unhandled", "exc_info": True})
     settings.cache_clear()
     assert ("ada@example.com" in told["exception"], "Traceback" in told["exception"]) == (is_debugging, is_debugging)
     assert "test_logs.py" in told["exception"]

@@ -14,8 +14,7 @@ import sqlalchemy as sa
 from cryptography.fernet import InvalidToken
 from sqlmodel import col
 
-from core import seal
-from core import settings as settings_module
+from core import seal, settings
 from core.covers.cover import Cover
 from core.covers.registry import COVERS
 from core.errors import Unauthorized
@@ -224,7 +223,7 @@ def _settings(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _forget() -> None:
-    for cached in (settings_module.settings, seal._get_cipher, seal._hash_key):
+    for cached in (settings.settings, seal._get_cipher, seal._hash_key):
         cached.cache_clear()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core import environment
+from core import settings as environment
 from core import settings as settings_module
 from core.errors import InvalidSetting
 from core.settings import ROOT, Insurer, Settings, settings
@@ -119,11 +119,11 @@ def test_every_unknown_variable_is_named_at_once(monkeypatch: pytest.MonkeyPatch
 def test_variables_of_tests_and_benchmarks_are_passed_over_and_are_exactly_those_that_are_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A new one is declared in core/environment.py, or no command would start beside it."""
+    """A new one is declared in core/settings.py, or no command would start beside it."""
     texts = [place.read_text() for place in (ROOT / "tests").rglob("*.py")]
     read = {name for text in texts for name in re.findall(r"environ(?:\.get\(|\[)\"(COVERDESK_[A-Z0-9_]+)\"", text)}
     real = {f"COVERDESK_{name.upper()}" for name in Settings.model_fields}
-    of_insurers = environment.insurer_variables(Insurer.model_fields).keys()
+    of_insurers = environment.list_insurer_variables(Insurer.model_fields).keys()
     assert read - real - of_insurers == environment.READ_ELSEWHERE - {"COVERDESK_VERIFY_KEY"}
     for name in environment.READ_ELSEWHERE:
         monkeypatch.setenv(name, "1")

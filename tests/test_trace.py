@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from core import trace
+from core import telemetry
 from tests.every_case import every_case
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -13,7 +13,7 @@ GIVEN = f"00-{TRACE}-00f067aa0ba902b7-01"
 
 @pytest.mark.parametrize("header", [GIVEN, f"01-{TRACE}-00f067aa0ba902b7-00-later"])
 def test_a_trace_is_read_from_its_header(header: str) -> None:
-    assert trace.parse(header) == TRACE
+    assert telemetry.parse_trace(header) == TRACE
 
 
 @every_case(
@@ -30,22 +30,22 @@ def test_a_trace_is_read_from_its_header(header: str) -> None:
     ],
 )
 def test_what_is_not_well_formed_is_no_trace(header: str) -> None:
-    assert trace.parse(header) is None
+    assert telemetry.parse_trace(header) is None
 
 
 def test_a_trace_goes_on_with_a_span_of_ours() -> None:
-    with trace.within(TRACE):
-        header, again = (trace.build_headers()[trace.HEADER] for _ in range(2))
+    with telemetry.within_trace(TRACE):
+        header, again = (telemetry.build_trace_headers()[telemetry.TRACE_HEADER] for _ in range(2))
     assert re.fullmatch(rf"00-{TRACE}-[0-9a-f]{{16}}-01", header)
-    assert trace.parse(header) == TRACE
+    assert telemetry.parse_trace(header) == TRACE
     assert header != again
-    with trace.within(TRACE, "00f067aa0ba902b7"):
-        assert trace.build_headers() == {trace.HEADER: GIVEN}
-    assert trace.build_headers() == {}
+    with telemetry.within_trace(TRACE, "00f067aa0ba902b7"):
+        assert telemetry.build_trace_headers() == {telemetry.TRACE_HEADER: GIVEN}
+    assert telemetry.build_trace_headers() == {}
 
 
 def test_nothing_is_in_a_trace_unless_it_was_begun_in_one() -> None:
-    assert trace.current() is None
-    with trace.within(TRACE):
-        assert trace.current() == TRACE
-    assert trace.current() is None
+    assert telemetry.current_trace() is None
+    with telemetry.within_trace(TRACE):
+        assert telemetry.current_trace() == TRACE
+    assert telemetry.current_trace() is None

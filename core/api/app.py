@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
 
-from core import logs, metrics, spans
+from core import telemetry
 from core.api import preloading
 from core.api.http import error_handlers, openapi
 from core.api.http.auth import KeyGate
@@ -131,15 +131,15 @@ async def _alone(_: Starlette) -> AsyncIterator[None]:
     # A database that is away for the moment comes back; one of another secret must not be served.
     with suppress(StoreUnavailable):
         store()
-    logs.configure()
-    spans.start()
+    telemetry.configure_logs()
+    telemetry.start_spans()
     if settings().metrics:
-        metrics.enable()
+        telemetry.enable_metrics()
     preloading.begin()
     yield
     store().close()
-    spans.stop()
-    logs.drain()
+    telemetry.stop_spans()
+    telemetry.drain_logs()
 
 
 def _everything_under(prefix: str, application: ASGIApp) -> Mount:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from core import demo as portfolio
-from core import logs
+from core import telemetry
 from core.errors import NotFound
 from core.services.admin import demonstration
 from core.services.closing import demonstration as month_close
@@ -53,7 +53,7 @@ def demo(
 ) -> None:
     """Write a labelled demonstration portfolio, and in demonstration mode its accounts; safe to repeat."""
     _refuse_business()
-    with logs.muting_warnings(), _showing() as show:
+    with telemetry.muting_warnings(), _showing() as show:
         show("Tables and catalogue", None)
         lines = [_prepare_store()]
         written = portfolio.write(

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from core import logs, spans
+from core import telemetry
 from core.api.outside import metrics_page
 from core.errors import InvalidSetting
 from core.insurers import sandbox
@@ -31,8 +31,8 @@ def worker(
     settings().check_safe_to_serve()
     if versions.version(store()) != versions.newest():
         raise InvalidSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
-    logs.configure()
-    spans.start()
+    telemetry.configure_logs()
+    telemetry.start_spans()
     metrics_page.serve_apart(host)
     running = Worker(store())
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -40,7 +40,7 @@ def worker(
     out.print("Sending policies to insurers, events to webhooks, and e-mail.")
     running.run()
     store().close()
-    spans.stop()
+    telemetry.stop_spans()
 
 
 @contextmanager
@@ -51,7 +51,7 @@ def run_worker_alongside(*, enabled: bool) -> Iterator[None]:
         # The server raises the signal again after it has stopped; that must not end the process before the worker has.
         signal.signal(signal.SIGTERM, _exit_on_signal)
         # With several API workers, no server in this process configures logging.
-        logs.configure()
+        telemetry.configure_logs()
         running.start()
     try:
         yield

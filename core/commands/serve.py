@@ -23,7 +23,7 @@ import uvicorn
 from rich.console import Console
 from uvicorn.config import HTTP_PROTOCOLS
 
-from core import metrics
+from core import telemetry
 from core.api.outside import metrics_page
 from core.api.protection import slow_senders
 from core.commands import insurers, stores
@@ -131,7 +131,7 @@ def _share_metrics() -> None:
     """Name the folder in which API processes keep what they count; it is read before any of them starts."""
     if settings().metrics:
         folder = tempfile.mkdtemp(prefix="coverdesk-metrics-")
-        os.environ[metrics.SHARED_FOLDER] = folder
+        os.environ[telemetry.SHARED_FOLDER] = folder
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 

@@ -6,9 +6,8 @@ from types import SimpleNamespace
 
 from rich.console import Console
 
-from core import environment
 from core.errors import InvalidSetting
-from core.settings import settings
+from core.settings import read_variables, settings
 
 WITHOUT_ONE = frozenset({"verify", "sandbox-insurer"})
 MAKING_ONE = frozenset({"init", "demo", "restore"})
@@ -22,11 +21,7 @@ def begin(word: str) -> None:
     The variable is set for the whole process, as the processes that a server starts read it too.
     """
     current = settings()
-    is_named = (
-        current.demo
-        or current.secret_key.get_secret_value()
-        or "COVERDESK_DATABASE_URL" in environment.coverdesk_variables()
-    )
+    is_named = current.demo or current.secret_key.get_secret_value() or "COVERDESK_DATABASE_URL" in read_variables()
     is_meant = word == "demo" or (word == "serve" and current.is_demonstration_by_default)
     _choice.is_assumed = not is_named and is_meant
     if _choice.is_assumed:

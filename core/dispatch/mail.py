@@ -4,7 +4,7 @@ import asyncio
 
 import structlog
 
-from core import metrics
+from core import telemetry
 from core.outbound import mail as smtp
 from core.outbound.mail import MailFault
 from core.services.mail import mail
@@ -29,7 +29,7 @@ def lease_due(store: Store, limit: int) -> list[MailJob]:
 async def deliver(store: Store, job: MailJob) -> None:
     """Send one leased e-mail and record what became of it."""
     error, is_final = await asyncio.to_thread(_attempt, job)
-    metrics.count("mails", "refused" if is_final else "not_taken" if error else "taken")
+    telemetry.count("mails", "refused" if is_final else "not_taken" if error else "taken")
 
     def record() -> None:
         store.transact(_SYSTEM, lambda session: mail.record_result(session, job, error, is_final=is_final))

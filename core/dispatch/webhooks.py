@@ -6,7 +6,7 @@ from uuid import UUID
 
 import structlog
 
-from core import clock, ids, metrics, spans, trace
+from core import clock, ids, telemetry
 from core.outbound.webhook_client import SendResult, WebhookClient
 from core.services.events import appending, catalogue
 from core.services.events.derivation import EventDraft
@@ -34,24 +34,24 @@ async def send(client: WebhookClient, job: DeliveryJob) -> Sent:
     if job.body is None:
         return job, None
     # A try continues the trace of the request that made the event.
-    with trace.within(job.trace_id), spans.open_span("POST webhook", "client"):
+    with telemetry.within_trace(job.trace_id), telemetry.open_span("POST webhook", "client"):
         try:
-            result = await client.send(job.url, job.body, {**job.headers, **trace.build_headers()})
+            result = await client.send(job.url, job.body, {**job.headers, **telemetry.build_trace_headers()})
         except Exception as error:
             _log.error("delivery not sent", error=type(error).__name__, exc_info=True)
-            metrics.count("webhook_deliveries", "internal_error")
-            spans.fail("internal_error")
+            telemetry.count("webhook_deliveries", "internal_error")
+            telemetry.fail_span("internal_error")
             return job, SendResult(milliseconds=0, error=INTERNAL_ERROR)
         _note(result)
         return job, result
 
 
 def _note(result: SendResult) -> None:
-    metrics.count("webhook_deliveries", result.outcome)
-    metrics.observe("webhook_seconds", result.milliseconds / 1000)
-    spans.note({"http.request.method": "POST", **_status(result)})
+    telemetry.count("webhook_deliveries", result.outcome)
+    telemetry.observe("webhook_seconds", result.milliseconds / 1000)
+    telemetry.note_span({"http.request.method": "POST", **_status(result)})
     if result.error is not None:
-        spans.fail(result.outcome)
+        telemetry.fail_span(result.outcome)
 
 
 def _status(result: SendResult) -> dict[str, int]:

@@ -12,7 +12,7 @@ from uuid import UUID
 import httpx
 import orjson
 
-from core import spans, trace
+from core import telemetry
 from core.insurers import answers
 from core.insurers.answers import InsurerAnswer
 from core.insurers.faults import InsurerFault
@@ -56,11 +56,11 @@ class InsurerClient:
         self, segment: str, policy_id: UUID, payload: Mapping[str, Any], *, is_live: bool
     ) -> InsurerAnswer:
         """Send one policy to its insurer; raises InsurerFault if there is no usable answer."""
-        with spans.open_span(f"POST {segment}", "client"):
+        with telemetry.open_span(f"POST {segment}", "client"):
             try:
                 return await self._submit(segment, policy_id, payload, is_live=is_live)
             except InsurerFault as fault:
-                spans.fail(fault.kind)
+                telemetry.fail_span(fault.kind)
                 raise
 
     async def _submit(
@@ -86,7 +86,7 @@ class InsurerClient:
 
     async def _post(self, url: str, headers: Mapping[str, str], payload: Mapping[str, Any]) -> InsurerAnswer:
         async with self._http.stream("POST", url, content=orjson.dumps(payload), headers=headers) as response:
-            spans.note({"http.request.method": "POST", "http.response.status_code": response.status_code})
+            telemetry.note_span({"http.request.method": "POST", "http.response.status_code": response.status_code})
             if not response.is_success:
                 raise await self._build_fault(response)
             return answers.parse_answer(await self._read_body(response))
@@ -132,7 +132,7 @@ def _build_headers(segment: str, policy_id: UUID, *, is_live: bool) -> dict[str,
         "User-Agent": "coverdesk",
         "Idempotency-Key": str(policy_id),
         MODE_HEADER: "live" if is_live else "test",
-        **trace.build_headers(),
+        **telemetry.build_trace_headers(),
     }
     key = settings().insurer_key(segment)
     return {**headers, "Authorization": f"Bearer {key}"} if key else headers

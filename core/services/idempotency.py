@@ -10,7 +10,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, metrics, seal
+from core import clock, seal, telemetry
 from core.errors import KeyReused
 from core.store.access import Scope, ScopedSession
 from core.store.schema.tables import KeptAnswer
@@ -62,7 +62,7 @@ def run_once(
         created_at=clock.now(),
     )
     if not session.insert_if_absent(claim):
-        metrics.count("idempotent_replays")
+        telemetry.count("idempotent_replays")
         return _replay(session, key, request_hash)
     if next(_key_counter) % _CLEANUP_INTERVAL == 0:
         session.purge(KeptAnswer, before=claim.created_at - _RETENTION, most=2 * _CLEANUP_INTERVAL)

@@ -1,8 +1,9 @@
 """States of bordereaux, and the transitions between them (contract F5)."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from core.states.transitions import Transition, TransitionTable
 
 
 class BordereauState(StrEnum):
@@ -14,22 +15,15 @@ class BordereauState(StrEnum):
     QUERIED = "Queried"
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
-    """One allowed change of state, and whether it needs a note."""
-
-    start: BordereauState
-    to: BordereauState
-    label: str
-    needs_note: bool = False
-
-
 _B = BordereauState
-TRANSITIONS: Final = (
-    Transition(_B.ISSUED, _B.SENT, "Mark as sent"),
-    Transition(_B.SENT, _B.ACKNOWLEDGED, "Acknowledged by the insurer"),
-    Transition(_B.SENT, _B.QUERIED, "Queried by the insurer", needs_note=True),
-    Transition(_B.QUERIED, _B.ACKNOWLEDGED, "Acknowledged by the insurer", needs_note=True),
+TRANSITIONS: Final = TransitionTable(
+    "A bordereau",
+    [
+        Transition(start=_B.ISSUED, to=_B.SENT, label="Mark as sent"),
+        Transition(start=_B.SENT, to=_B.ACKNOWLEDGED, label="Acknowledged by the insurer"),
+        Transition(start=_B.SENT, to=_B.QUERIED, label="Queried by the insurer", needs_note=True),
+        Transition(start=_B.QUERIED, to=_B.ACKNOWLEDGED, label="Acknowledged by the insurer", needs_note=True),
+    ],
 )
 # States in which the insurer has it.
 TOLD: Final = (_B.SENT, _B.ACKNOWLEDGED, _B.QUERIED)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Final
 
+from core.states.transitions import Transition, TransitionTable
+
 CLAIMS_ROLES: Final = ("claims", "supervisor")
 
 
@@ -218,12 +220,9 @@ PAIR_RULES: Final[Mapping[tuple[ClaimStatus, ClaimStatus], PairRule]] = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Transition:
+class ClaimTransition(Transition[ClaimStatus]):
     """One transition between two statuses; `missing` is in words what the claim or the person lacks for it."""
 
-    start: ClaimStatus
-    to: ClaimStatus
-    label: str
     icon: str
     needs: tuple[Need, ...]
     effects: frozenset[Effect]
@@ -243,10 +242,10 @@ def _list_common_needs(to: ClaimStatus) -> tuple[Need, ...]:
     return () if to is ClaimStatus.VIEWED else (NOT_OWN,)
 
 
-def _build_transition(start: ClaimStatus, to: ClaimStatus) -> Transition:
+def _build_transition(start: ClaimStatus, to: ClaimStatus) -> ClaimTransition:
     rule = RULES[to]
     pair = PAIR_RULES.get((start, to), PairRule(label=rule.label or to))
-    return Transition(
+    return ClaimTransition(
         start=start,
         to=to,
         label=pair.label,
@@ -259,8 +258,9 @@ def _build_transition(start: ClaimStatus, to: ClaimStatus) -> Transition:
     )
 
 
-TRANSITIONS: Final = tuple(_build_transition(start, to) for start, rule in RULES.items() for to in rule.leads_to)
-_BY_PAIR: Final[Mapping[tuple[str, str], Transition]] = {(each.start, each.to): each for each in TRANSITIONS}
+TRANSITIONS: Final = TransitionTable(
+    "A claim", [_build_transition(start, to) for start, rule in RULES.items() for to in rule.leads_to]
+)
 
 
 def _with_clock(effect: ClockEffect) -> frozenset[ClaimStatus]:
@@ -270,13 +270,3 @@ def _with_clock(effect: ClockEffect) -> frozenset[ClaimStatus]:
 # Statuses that stop the clock because the claimant has to act, and statuses that end it.
 WAITING: Final = _with_clock(ClockEffect.WAITS)
 DECIDED: Final = _with_clock(ClockEffect.ENDS)
-
-
-def get_transition(start: str, to: str) -> Transition | None:
-    """Return the transition between two statuses, None when there is none."""
-    return _BY_PAIR.get((start, to))
-
-
-def list_transitions(start: str) -> tuple[Transition, ...]:
-    """Return the transitions that leave a status."""
-    return tuple(_BY_PAIR[start, to] for to in RULES[ClaimStatus(start)].leads_to)

@@ -1,8 +1,9 @@
 """States of a credit note, and the transitions between them (contract F8)."""
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
+
+from core.states.transitions import between
 
 
 class CreditNoteState(StrEnum):
@@ -17,14 +18,17 @@ class CreditNoteState(StrEnum):
 
 
 _C = CreditNoteState
-TRANSITIONS: Final[Mapping[CreditNoteState, tuple[CreditNoteState, ...]]] = {
-    _C.COMPUTED: (_C.APPROVED, _C.SECOND_PERSON),
-    _C.SECOND_PERSON: (_C.APPROVED,),
-    # For another payee it is approved anew.
-    _C.APPROVED: (_C.PAID, _C.APPROVED),
-    _C.PAID: (_C.RETURNED,),
-    _C.RETURNED: (_C.PAID, _C.APPROVED),
-    _C.NOT_RECORDED: (),
-}
+TRANSITIONS: Final = between(
+    "A credit note",
+    {
+        _C.COMPUTED: (_C.APPROVED, _C.SECOND_PERSON),
+        _C.SECOND_PERSON: (_C.APPROVED,),
+        # For another payee it is approved anew.
+        _C.APPROVED: (_C.PAID, _C.APPROVED),
+        _C.PAID: (_C.RETURNED,),
+        _C.RETURNED: (_C.PAID, _C.APPROVED),
+        _C.NOT_RECORDED: (),
+    },
+)
 # The customer has not got the money yet.
 UNPAID: Final = (_C.COMPUTED, _C.SECOND_PERSON, _C.APPROVED, _C.RETURNED)

@@ -1,8 +1,9 @@
 """States of a difference that a reconciliation found, and the transitions between them (contract F6)."""
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
+
+from core.states.transitions import between
 
 
 class DifferenceState(StrEnum):
@@ -16,13 +17,16 @@ class DifferenceState(StrEnum):
 
 
 _D = DifferenceState
-TRANSITIONS: Final[Mapping[DifferenceState, tuple[DifferenceState, ...]]] = {
-    _D.OPEN: (_D.EXPLAINED,),
-    _D.EXPLAINED: (_D.EXPLAINED, _D.ADJUSTED, _D.WRITE_OFF_ASKED),
-    _D.WRITE_OFF_ASKED: (_D.WRITTEN_OFF, _D.EXPLAINED),
-    _D.ADJUSTED: (),
-    _D.WRITTEN_OFF: (),
-}
+TRANSITIONS: Final = between(
+    "A difference",
+    {
+        _D.OPEN: (_D.EXPLAINED,),
+        _D.EXPLAINED: (_D.EXPLAINED, _D.ADJUSTED, _D.WRITE_OFF_ASKED),
+        _D.WRITE_OFF_ASKED: (_D.WRITTEN_OFF, _D.EXPLAINED),
+        _D.ADJUSTED: (),
+        _D.WRITTEN_OFF: (),
+    },
+)
 ENDED: Final = (_D.ADJUSTED, _D.WRITTEN_OFF)
 # Those that nobody has explained yet.
 UNEXPLAINED: Final = (_D.OPEN,)

@@ -1,8 +1,9 @@
 """States of a month in the books, and the transitions between them (contract F7)."""
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
+
+from core.states.transitions import Transition, TransitionTable
 
 
 class MonthState(StrEnum):
@@ -16,14 +17,17 @@ class MonthState(StrEnum):
 
 
 _M = MonthState
-TRANSITIONS: Final[Mapping[MonthState, tuple[MonthState, ...]]] = {
-    _M.OPEN: (_M.CLOSING,),
-    _M.CLOSING: (_M.CLOSED, _M.OPEN),
-    _M.CLOSED: (_M.REOPENING,),
-    _M.REOPENING: (_M.REOPENED, _M.CLOSED),
-    _M.REOPENED: (_M.CLOSING,),
-}
+TRANSITIONS: Final = TransitionTable(
+    "A month",
+    [
+        Transition(start=_M.OPEN, to=_M.CLOSING),
+        Transition(start=_M.CLOSING, to=_M.CLOSED, needs_other=True),
+        Transition(start=_M.CLOSING, to=_M.OPEN),
+        Transition(start=_M.CLOSED, to=_M.REOPENING),
+        Transition(start=_M.REOPENING, to=_M.REOPENED, needs_other=True),
+        Transition(start=_M.REOPENING, to=_M.CLOSED),
+        Transition(start=_M.REOPENED, to=_M.CLOSING),
+    ],
+)
 # The papers of a month in these states are not undone.
 SHUT: Final = (_M.CLOSED, _M.REOPENING)
-# Steps that another person takes than the step before.
-OTHER_PERSON: Final = frozenset({(_M.CLOSING, _M.CLOSED), (_M.REOPENING, _M.REOPENED)})

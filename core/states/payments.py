@@ -1,8 +1,9 @@
 """States of payments and payout batches, and the transitions between them (contract F4)."""
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
+
+from core.states.transitions import between
 
 
 class PaymentState(StrEnum):
@@ -24,12 +25,15 @@ class BatchState(StrEnum):
 
 
 _P = PaymentState
-TRANSITIONS: Final[Mapping[PaymentState, tuple[PaymentState, ...]]] = {
-    _P.PREPARED: (_P.APPROVED, _P.CONFIRMED, _P.WITHDRAWN),
-    _P.APPROVED: (_P.CONFIRMED, _P.RETURNED),
-    _P.CONFIRMED: (_P.RETURNED,),
-    _P.RETURNED: (),
-    _P.WITHDRAWN: (),
-}
+TRANSITIONS: Final = between(
+    "A payment",
+    {
+        _P.PREPARED: (_P.APPROVED, _P.CONFIRMED, _P.WITHDRAWN),
+        _P.APPROVED: (_P.CONFIRMED, _P.RETURNED),
+        _P.CONFIRMED: (_P.RETURNED,),
+        _P.RETURNED: (),
+        _P.WITHDRAWN: (),
+    },
+)
 # A party has one payment in these states at most.
 UNDER_WAY: Final = (_P.PREPARED, _P.APPROVED)

@@ -1,8 +1,9 @@
 """States of a policy's submission to its insurer, and the transitions between them (contract N5)."""
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
+
+from core.states.transitions import between
 
 
 class SubmissionState(StrEnum):
@@ -25,13 +26,12 @@ class AnswerStatus(StrEnum):
 
 
 _S = SubmissionState
-TRANSITIONS: Final[Mapping[SubmissionState, tuple[SubmissionState, ...]]] = {
-    _S.DELEGATED: (),
-    _S.QUEUED: (_S.ACCEPTED, _S.DECLINED, _S.DEAD, _S.WITHDRAWN, _S.QUEUED),
-    _S.DEAD: (_S.QUEUED, _S.ACCEPTED, _S.DECLINED, _S.WITHDRAWN, _S.DEAD),
-    _S.ACCEPTED: (),
-    _S.DECLINED: (),
-    _S.WITHDRAWN: (),
-}
+TRANSITIONS: Final = between(
+    "A submission",
+    {
+        _S.QUEUED: (_S.ACCEPTED, _S.DECLINED, _S.DEAD, _S.WITHDRAWN, _S.QUEUED),
+        _S.DEAD: (_S.QUEUED, _S.ACCEPTED, _S.DECLINED, _S.WITHDRAWN, _S.DEAD),
+    },
+)
 # States in which the insurer's answer is still outstanding.
-OPEN: Final = tuple(state for state, targets in TRANSITIONS.items() if targets)
+OPEN: Final = tuple(state for state in SubmissionState if TRANSITIONS.list_from(state))

@@ -3,48 +3,52 @@
 import streamlit as st
 
 from core.services.webhooks import log
-from core.ui.frame import frame, record_pages
-from core.ui.kit import dialogs, facts, words
+from core.ui.frame import frame, page_links, record_pages
+from core.ui.kit import actions, facts, words
 from core.ui.lists import tables
 from core.ui.webhooks import endpoint_actions, endpoint_tables
 
-frame.require("admin")
-tables.back_link("deliveries", "admin/webhooks.py", "Back to the deliveries")
-detail = record_pages.load("delivery", log.get_delivery)
-of = detail.delivery
-frame.page_header(
-    f"{words.plain(of.event_type)} {words.badge(endpoint_tables.DELIVERY_STATES[of.state])}",
-    "One event for one endpoint.",
-    tab=f"{of.event_type} · Delivery",
-)
-dialogs.button("Send it again", endpoint_actions.sending_again(of), icon=":material/replay:")
-dialogs.run("admin")
-with st.container(border=True, width=640):
-    facts.line("Event", str(of.event_id))
-    facts.line("Queued", words.moment(of.created_at))
-    facts.line("Tries", words.count(of.attempts))
-    if of.delivered_at:
-        facts.line("Accepted", words.moment(of.delivered_at))
-    if of.state == "queued" and of.next_try_at:
-        facts.line("Next try", words.moment(of.next_try_at))
-    if of.last_error:
-        facts.line("Last error", of.last_error)
-    if of.is_replay:
-        facts.line("Replayed", "Yes")
-st.subheader("Tries", anchor=False)
-if not detail.tries:
-    st.caption("It was not tried yet.")
-for each in detail.tries:
+
+def draw() -> None:
+    frame.require("admin")
+    tables.back_link("deliveries", "admin/webhooks.py", "Back to the deliveries")
+    detail = record_pages.load("delivery", log.get_delivery)
+    of = detail.delivery
+    frame.page_header(
+        f"{words.plain(of.event_type)} {words.badge(endpoint_tables.DELIVERY_STATES[of.state])}",
+        "One event for one endpoint.",
+        tab=f"{of.event_type} · Delivery",
+    )
+    endpoint_actions.sending_again(of).button("Send it again", icon="replay")
+    actions.run()
     with st.container(border=True, width=640):
-        answered = words.plain(each.error) if each.error else f"The receiver answered {each.status}"
-        st.markdown(f"**Try {each.attempt}** · {words.moment(each.started_at)} · {each.milliseconds} ms · {answered}")
-        if each.answer:
-            st.code(each.answer, language=None, wrap_lines=True)
-st.subheader("Body", anchor=False)
-st.code(detail.body.decode(), language="json", wrap_lines=True)
-st.page_link(
-    "admin/webhook.py",
-    label="Its endpoint",
-    icon=":material/webhook:",
-    query_params={"id": str(of.endpoint_id), **frame.mode_query()},
-)
+        facts.line("Event", str(of.event_id))
+        facts.line("Queued", words.moment(of.created_at))
+        facts.line("Tries", words.count(of.attempts))
+        if of.delivered_at:
+            facts.line("Accepted", words.moment(of.delivered_at))
+        if of.state == "queued" and of.next_try_at:
+            facts.line("Next try", words.moment(of.next_try_at))
+        if of.last_error:
+            facts.line("Last error", of.last_error)
+        if of.is_replay:
+            facts.line("Replayed", "Yes")
+    st.subheader("Tries", anchor=False)
+    if not detail.tries:
+        st.caption("It was not tried yet.")
+    for each in detail.tries:
+        with st.container(border=True, width=640):
+            answered = words.plain(each.error) if each.error else f"The receiver answered {each.status}"
+            st.markdown(
+                f"**Try {each.attempt}** · {words.moment(each.started_at)} · {each.milliseconds} ms · {answered}"
+            )
+            if each.answer:
+                st.code(each.answer, language=None, wrap_lines=True)
+    st.subheader("Body", anchor=False)
+    st.code(detail.body.decode(), language="json", wrap_lines=True)
+    page_links.link(
+        "admin/webhook.py",
+        label="Its endpoint",
+        icon=":material/webhook:",
+        query_params={"id": str(of.endpoint_id), **frame.mode_query()},
+    )

@@ -9,20 +9,16 @@ from core.services.distributors.list import DistributorDetail
 from core.services.webhooks import endpoints
 from core.store.access import reading
 from core.ui.admin import partner_actions, partner_pages
-from core.ui.frame import frame, record_pages
-from core.ui.kit import dialogs, facts, words
+from core.ui.frame import frame, page_links, record_pages
+from core.ui.kit import actions, facts, words
 from core.ui.lists import tables
 from core.ui.webhooks.endpoint_tables import ENDPOINTS, EndpointRow
 
 
 def buttons(of: DistributorDetail) -> None:
     row = of.row
-    dialogs.button("Change", lambda: partner_actions.changing(row), icon=":material/edit:")
-    dialogs.button(
-        "Switch off" if row.active else "Switch on",
-        lambda: partner_actions.switching(row),
-        icon=f":material/{'toggle_off' if row.active else 'toggle_on'}:",
-    )
+    partner_actions.changing(row).button("Change")
+    partner_actions.switching(row).button(icon="toggle_off" if row.active else "toggle_on")
     partner_pages.agreement_link("distributor", row.id)
     partner_pages.log_link("distributor", row.id)
 
@@ -32,7 +28,7 @@ def withheld(of: DistributorDetail) -> None:
     if not of.withheld:
         st.caption("None: it can sell every product that is on sale. A product is switched off on its own screen.")
     for product_id, name in of.withheld:
-        st.page_link(
+        page_links.link(
             "admin/product.py",
             label=words.plain(name),
             icon=":material/inventory_2:",
@@ -51,7 +47,7 @@ def webhooks(of: DistributorDetail) -> None:
         tables.draw_short(replace(ENDPOINTS, home=("admin/distributor.py", "Back to the distributor")), rows)
     else:
         st.caption("None: it is told of nothing, and may follow the feed of events.")
-    st.page_link(
+    page_links.link(
         "admin/webhooks.py",
         label="Register an endpoint",
         icon=":material/webhook:",
@@ -59,33 +55,34 @@ def webhooks(of: DistributorDetail) -> None:
     )
 
 
-frame.require("admin")
-tables.back_link("distributors", "admin/partners.py", "All distributors")
-found = record_pages.load("distributor", distributor_list.get_distributor)
-row = found.row
-with frame.header_with_buttons(
-    f"{words.plain(row.name)} {words.badge('Active' if row.active else 'Off')}",
-    "A distributor: it sells through the API, or the desk sells for it.",
-    tab=f"{row.name} · Distributor",
-):
-    buttons(found)
-dialogs.run("admin")
-with st.grid(2, min_column_width=320, gap="small"):
-    with st.container(border=True, height="stretch"):
-        facts.line("E-mail", row.email or "–")
-        facts.line("Since", words.day(row.created_at))
-        facts.line("Open keys of this mode", words.count(row.keys))
-        st.page_link("admin/keys.py", label="API keys", icon=":material/key:", query_params=frame.mode_query())
-    with st.container(border=True, height="stretch"):
-        facts.line("Premium of 12 months", words.naira(row.premium_minor))
-        facts.line("Policies", words.count(row.policies))
-        facts.line("Customers", words.count(row.customers))
-        st.page_link(
-            "sales/purchases.py",
-            label="Its purchases",
-            icon=":material/receipt_long:",
-            query_params={"distributor": str(row.id), **frame.mode_query()},
-        )
-withheld(found)
-webhooks(found)
-st.caption(f"Distributor {row.id}")
+def draw() -> None:
+    frame.require("admin")
+    tables.back_link("distributors", "admin/partners.py", "All distributors")
+    found = record_pages.load("distributor", distributor_list.get_distributor)
+    row = found.row
+    with frame.header_with_buttons(
+        f"{words.plain(row.name)} {words.badge('Active' if row.active else 'Off')}",
+        "A distributor: it sells through the API, or the desk sells for it.",
+        tab=f"{row.name} · Distributor",
+    ):
+        buttons(found)
+    actions.run()
+    with st.grid(2, min_column_width=320, gap="small"):
+        with st.container(border=True, height="stretch"):
+            facts.line("E-mail", row.email or "–")
+            facts.line("Since", words.day(row.created_at))
+            facts.line("Open keys of this mode", words.count(row.keys))
+            page_links.link("admin/keys.py", label="API keys", icon=":material/key:", query_params=frame.mode_query())
+        with st.container(border=True, height="stretch"):
+            facts.line("Premium of 12 months", words.naira(row.premium_minor))
+            facts.line("Policies", words.count(row.policies))
+            facts.line("Customers", words.count(row.customers))
+            page_links.link(
+                "sales/purchases.py",
+                label="Its purchases",
+                icon=":material/receipt_long:",
+                query_params={"distributor": str(row.id), **frame.mode_query()},
+            )
+    withheld(found)
+    webhooks(found)
+    st.caption(f"Distributor {row.id}")

@@ -7,8 +7,8 @@ import streamlit as st
 from core.services.insurers import list as insurer_list
 from core.services.insurers.list import InsurerRow
 from core.ui.admin import partner_actions, partner_pages
-from core.ui.frame import frame, record_pages
-from core.ui.kit import dialogs, facts, words
+from core.ui.frame import frame, page_links, record_pages
+from core.ui.kit import actions, facts, words
 from core.ui.lists import tables
 
 CONTACT: Mapping[str, Callable[[InsurerRow], str]] = {
@@ -32,7 +32,7 @@ def connection(of: InsurerRow) -> None:
         facts.line("Last answer", words.moment(health.last_success_at))
         if health.last_error:
             st.caption(words.plain(health.last_error))
-        st.page_link(
+        page_links.link(
             "policies/awaiting.py",
             label="What waits for insurers",
             icon=":material/hourglass_top:",
@@ -48,7 +48,7 @@ def business(of: InsurerRow) -> None:
         facts.line("Products", words.count(of.products))
         facts.line("Policies", words.count(of.policies))
         facts.line("Premium of 12 months", words.naira(of.premium_minor))
-        st.page_link(
+        page_links.link(
             "admin/products.py",
             label="Its products",
             icon=":material/inventory_2:",
@@ -56,27 +56,24 @@ def business(of: InsurerRow) -> None:
         )
 
 
-def change(of: InsurerRow) -> None:
-    dialogs.open_(partner_actions.changing_insurer(of))
-
-
-frame.require("admin")
-tables.back_link("insurers", "admin/partners.py", "All insurers")
-insurer = record_pages.load("insurer", insurer_list.get_insurer)
-with frame.header_with_buttons(
-    words.plain(insurer.name),
-    "An insurer: it carries the risk of what is sold here.",
-    tab=f"{insurer.name} · Insurer",
-):
-    st.button("Change", icon=":material/edit:", on_click=change, args=(insurer,))
-    partner_pages.agreement_link("provider", insurer.id)
-    partner_pages.log_link("insurer", insurer.id)
-dialogs.run("admin")
-with st.grid(3, min_column_width=300, gap="small"):
-    connection(insurer)
-    business(insurer)
-    with st.container(border=True, height="stretch"):
-        st.markdown("**People**")
-        for label, of in CONTACT.items():
-            facts.line(label, of(insurer))
-st.caption(f"Insurer {insurer.id}")
+def draw() -> None:
+    frame.require("admin")
+    tables.back_link("insurers", "admin/partners.py", "All insurers")
+    insurer = record_pages.load("insurer", insurer_list.get_insurer)
+    with frame.header_with_buttons(
+        words.plain(insurer.name),
+        "An insurer: it carries the risk of what is sold here.",
+        tab=f"{insurer.name} · Insurer",
+    ):
+        partner_actions.changing_insurer(insurer).button("Change")
+        partner_pages.agreement_link("provider", insurer.id)
+        partner_pages.log_link("insurer", insurer.id)
+    actions.run()
+    with st.grid(3, min_column_width=300, gap="small"):
+        connection(insurer)
+        business(insurer)
+        with st.container(border=True, height="stretch"):
+            st.markdown("**People**")
+            for label, of in CONTACT.items():
+                facts.line(label, of(insurer))
+    st.caption(f"Insurer {insurer.id}")

@@ -7,19 +7,20 @@ import streamlit as st
 from core.services.distributors import list as distributor_list
 from core.services.distributors.list import DistributorFilter
 from core.services.insurers import list as insurer_list
+from core.services.people.staff import Person
 from core.store.access import reading
 from core.ui.admin import partner_actions
 from core.ui.admin.partner_pages import DISTRIBUTORS, INSURERS
 from core.ui.frame import frame
-from core.ui.kit import dialogs, url_state
+from core.ui.kit import actions, url_state
 from core.ui.lists import filter_bar, filter_chips, saved_views, table_choices, tables
 
 VIEWS = {"distributors": "Distributors", "insurers": "Insurers"}
 
 
-def distributors() -> None:
+def distributors(person: Person) -> None:
     wanted = filter_bar.read(DistributorFilter)
-    filter_chips.draw(wanted, beside=add_button)
+    filter_chips.draw(wanted, beside=lambda: add_button(person))
     with st.skeleton(height=300), reading(frame.scope()) as session:
         page = distributor_list.list_distributors(
             session,
@@ -36,9 +37,9 @@ def distributors() -> None:
         tables.draw(DISTRIBUTORS, page.items, number=number, total=page.total_count)
 
 
-def add_button() -> None:
+def add_button(person: Person) -> None:
     saved_views.draw("admin/partners.py", person)
-    dialogs.button("Add a distributor", partner_actions.adding, is_primary=True, icon=":material/add_business:")
+    actions.button("Add a distributor", partner_actions.adding, type="primary", icon="add_business")
 
 
 def nothing(*, narrowed: bool) -> None:
@@ -49,7 +50,7 @@ def nothing(*, narrowed: bool) -> None:
         st.info("There is no distributor yet. Add the first one above, then issue its key under API keys.")
 
 
-def insurers() -> None:
+def insurers(_: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = insurer_list.list_insurers(session)
     heading(INSURERS, len(rows))
@@ -60,12 +61,11 @@ def insurers() -> None:
 
 
 def heading(table: tables.Table[Any], total: int) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(table.count_text(total), width="content")
-        table_choices.draw(table)
+    table_choices.head(table.count_text(total), table)
 
 
-person = frame.require("admin")
-frame.page_header("Distributors and insurers", "Who sells, who insures, and how each of them does.")
-dialogs.run("admin")
-{"distributors": distributors, "insurers": insurers}[url_state.choose_view(VIEWS)]()
+def draw() -> None:
+    person = frame.require("admin")
+    frame.page_header("Distributors and insurers", "Who sells, who insures, and how each of them does.")
+    actions.run()
+    {"distributors": distributors, "insurers": insurers}[url_state.choose_view(VIEWS)](person)

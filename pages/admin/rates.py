@@ -3,20 +3,21 @@
 from collections.abc import Mapping
 from datetime import datetime, time, timedelta
 from typing import Any
+from uuid import UUID
 
 import streamlit as st
 
 from core import clock
 from core.covers.tariff import Tariff
 from core.covers.tariff_reading import parse_tariff
-from core.errors import CoverdeskError, InvalidInput, StaleVersion
+from core.errors import FieldFault, InvalidInput
 from core.services.products import detail as product_detail
 from core.services.products import rate_changes
 from core.services.products.detail import ProductDetail, RatesVersion
-from core.store.access import Scope, ScopedSession, transact
 from core.ui.admin import product_form, product_page, product_preview, product_words
+from core.ui.admin.desk import action
 from core.ui.frame import frame, page_links, record_pages
-from core.ui.kit import dialogs, words
+from core.ui.kit import actions, words
 
 KEY = product_page.FORM
 
@@ -46,7 +47,7 @@ def judged(
 
     Commissions that leave the insurer too little are reported here at once; the service refuses them in any case.
     """
-    kept = st.session_state.get(f"{KEY}.faults", ())
+    kept = [FieldFault(*fault) for fault in actions.get_refusal(KEY).faults.items()]
     changeable = product.get_editable_tariff(start)
     try:
         tariff = parse_tariff(changeable, typed)
@@ -68,72 +69,71 @@ def propose(product: ProductDetail, start: RatesVersion, typed: Mapping[str, Any
     if seen is None:
         return
     if signed(product, start) != shown:
-        st.session_state[f"{KEY}.refusal"] = "You changed a figure as you proposed it: compare once more, and propose."
+        actions.refuse(KEY, "You changed a figure as you proposed it: compare once more, and propose.")
         return
-    by = frame.require("admin")
-
-    def work(session: ScopedSession) -> object:
-        return rate_changes.propose(session, product.id, typed, start=start.id, effective_at=at, seen=seen, by=by)
-
-    st.session_state[f"{KEY}.faults"], st.session_state[f"{KEY}.refusal"] = (), None
-    try:
-        transact(Scope.system(), work)
-    except InvalidInput as error:
-        st.session_state[f"{KEY}.faults"] = error.faults
-    except StaleVersion:
-        st.session_state[f"{KEY}.refusal"] = (
-            "Somebody else changed this product while you had it open. Nothing of yours was written, and all that you"
-            " typed is still here: compare it with the rates of now, and propose it again."
-        )
-        st.session_state[f"{KEY}.seen"] = product_page.now(product.id).version
-    except CoverdeskError as error:
-        st.session_state[f"{KEY}.refusal"] = str(error)
-    else:
-        del st.session_state[f"{KEY}.seen"]
-        dialogs.keep_message(f"The new rates of {product.name} are proposed: another admin confirms them.")
-        st.session_state[product_page.DONE] = product.id
+    proposing = action(
+        title="Propose",
+        work=lambda session, _, by: rate_changes.propose(
+            session, product.id, typed, start=start.id, effective_at=at, seen=seen, by=by
+        ),
+        done=f"The new rates of {product.name} are proposed: another admin confirms them.",
+        then=lambda _: close(product.id),
+        on_stale=lambda: look_again(product.id),
+    )
+    proposing.do(KEY)
 
 
-frame.require("admin")
-product = record_pages.load("product", product_detail.get_product)
-if st.session_state.get(product_page.DONE) == product.id:
-    # The browser's Back from the product skips the form, which is finished.
-    page_links.go("admin/product.py", replaces=True, id=str(product.id))
-product_page.way_back(product)
-frame.page_header(
-    f"Change the rates of {words.plain(product.name)}",
-    "Type the new figures, say from when they hold, compare what a sale costs, and propose them to another admin.",
-    tab=f"{product.name} · Rates",
-)
-if st.session_state.get(f"{KEY}.of") != product.id:
-    product_form.forget(KEY)
-    st.session_state[f"{KEY}.of"], st.session_state[f"{KEY}.start"] = product.id, product.latest.id
-    st.session_state[f"{KEY}.seen"] = product.version
-start = next(version for version in product.versions if version.id == st.session_state[f"{KEY}.start"])
-product_page.say_start(product, start)
-at = when()
-product_page.say_floor()
-figures = product.get_editable_tariff(start).figures
-typed, slots = product_form.draw_figures(KEY, figures)
-slots["effective_at"] = st.container()
-product_page.say_untouched(product.get_editable_tariff(start).other_meta)
-tariff = judged(product, start, typed, slots)
-before = product.get_rates_at(at)
-if tariff is None:
-    st.info("Put right what is marked above to see what a sale would cost.", icon=":material/edit:")
-    st.stop()
-was, new = product.get_editable_tariff(before), product.get_editable_tariff(before).with_tariff(tariff)
-changes = product_words.differences(was, new)
-product_page.say_changes(changes)
-named = ("Until then", before.tariff), (f"From {product_words.since(at)}", tariff)
-product_preview.draw(f"{KEY}.sale", product.cover, *named)
-if refusal := st.session_state.get(f"{KEY}.refusal"):
-    st.error(words.plain(refusal), icon=":material/error:")
-st.button(
-    f"Propose: {words.plain(product_words.headline(was, new, at))}",
-    type="primary",
-    key=f"{KEY}.confirm",
-    disabled=not changes,
-    on_click=propose,
-    args=(product, start, typed, at, signed(product, start)),
-)
+def close(product_id: UUID) -> None:
+    del st.session_state[f"{KEY}.seen"]
+    st.session_state[product_page.DONE] = product_id
+
+
+def look_again(product_id: UUID) -> None:
+    st.session_state[f"{KEY}.seen"] = product_page.now(product_id).version
+    actions.refuse(KEY, f"{product_page.CHANGED}compare it with the rates of now, and propose it again.")
+
+
+def draw() -> None:
+    frame.require("admin")
+    product = record_pages.load("product", product_detail.get_product)
+    if st.session_state.get(product_page.DONE) == product.id:
+        # The browser's Back from the product skips the form, which is finished.
+        page_links.go("admin/product.py", replaces=True, id=str(product.id))
+    product_page.way_back(product)
+    frame.page_header(
+        f"Change the rates of {words.plain(product.name)}",
+        "Type the new figures, say from when they hold, compare what a sale costs, and propose them to another admin.",
+        tab=f"{product.name} · Rates",
+    )
+    if st.session_state.get(f"{KEY}.of") != product.id:
+        product_form.forget(KEY)
+        st.session_state[f"{KEY}.of"], st.session_state[f"{KEY}.start"] = product.id, product.latest.id
+        st.session_state[f"{KEY}.seen"] = product.version
+    start = next(version for version in product.versions if version.id == st.session_state[f"{KEY}.start"])
+    product_page.say_start(product, start)
+    at = when()
+    product_page.say_floor()
+    figures = product.get_editable_tariff(start).figures
+    typed, slots = product_form.draw_figures(KEY, figures)
+    slots["effective_at"] = st.container()
+    product_page.say_untouched(product.get_editable_tariff(start).other_meta)
+    tariff = judged(product, start, typed, slots)
+    before = product.get_rates_at(at)
+    if tariff is None:
+        st.info("Put right what is marked above to see what a sale would cost.", icon=":material/edit:")
+        return
+    was, new = product.get_editable_tariff(before), product.get_editable_tariff(before).with_tariff(tariff)
+    changes = product_words.differences(was, new)
+    product_page.say_changes(changes)
+    named = ("Until then", before.tariff), (f"From {product_words.since(at)}", tariff)
+    product_preview.draw(f"{KEY}.sale", product.cover, *named)
+    if text := actions.get_refusal(KEY).text:
+        st.error(words.plain(text), icon=":material/error:")
+    st.button(
+        f"Propose: {words.plain(product_words.headline(was, new, at))}",
+        type="primary",
+        key=f"{KEY}.confirm",
+        disabled=not changes,
+        on_click=propose,
+        args=(product, start, typed, at, signed(product, start)),
+    )

@@ -11,7 +11,7 @@ from core.store.access import Scope, reading
 from core.ui.admin import automation_card, system_cards
 from core.ui.finance import finance_alerts
 from core.ui.frame import frame
-from core.ui.kit import dialogs, words
+from core.ui.kit import actions, words
 
 
 @st.cache_data(ttl="15s", max_entries=4, show_spinner=False)
@@ -26,23 +26,26 @@ def looked(_of_store: str) -> tuple[datetime, system.SystemFacts, str | None]:
     return clock.now(), found, fault
 
 
-frame.require("admin")
-frame.page_header("System", "Whether everything is healthy, what runs here, and whether every rule holds in the store.")
-dialogs.run("admin")
-at, found, fault = looked(settings().database_url)
-with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    with st.container(width="content"):
-        system_cards.glance(found, fault)
-    st.button("Refresh", icon=":material/refresh:", type="tertiary", on_click=looked.clear)
-finance_alerts.overdue_bordereaux()
-finance_alerts.expiring_licences()
-st.caption(f"As of {words.moment(at)}. Live and test records together.")
-with st.grid(2, min_column_width=340, gap="small"):
-    system_cards.database(found.store)
-    system_cards.files(found.files)
-    system_cards.queue(found.queue)
-    system_cards.outbox(found.outbox, found.endpoints, found.mail)
-    system_cards.release(found)
-automation_card.draw()
-system_cards.check()
-system_cards.settings_in_force(system.list_settings())
+def draw() -> None:
+    frame.require("admin")
+    frame.page_header(
+        "System", "Whether everything is healthy, what runs here, and whether every rule holds in the store."
+    )
+    actions.run()
+    at, found, fault = looked(settings().database_url)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        with st.container(width="content"):
+            system_cards.glance(found, fault)
+        st.button("Refresh", icon=":material/refresh:", type="tertiary", on_click=looked.clear)
+    finance_alerts.overdue_bordereaux()
+    finance_alerts.expiring_licences()
+    st.caption(f"As of {words.moment(at)}. Live and test records together.")
+    with st.grid(2, min_column_width=340, gap="small"):
+        system_cards.database(found.store)
+        system_cards.files(found.files)
+        system_cards.queue(found.queue)
+        system_cards.outbox(found.outbox, found.endpoints, found.mail)
+        system_cards.release(found)
+    automation_card.draw()
+    system_cards.check()
+    system_cards.settings_in_force(system.list_settings())

@@ -7,7 +7,7 @@ from core.services.webhooks.endpoints import Endpoint
 from core.store.access import reading
 from core.ui.admin import partner_pages
 from core.ui.frame import frame, record_pages
-from core.ui.kit import dialogs, facts, url_state, words
+from core.ui.kit import actions, facts, url_state, words
 from core.ui.lists import tables
 from core.ui.webhooks import endpoint_actions, endpoint_tables
 from core.ui.webhooks.endpoint_tables import DELIVERIES
@@ -17,16 +17,12 @@ def buttons(of: Endpoint) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         st.button("Ping", icon=":material/network_ping:", type="primary", on_click=endpoint_actions.ping, args=(of.id,))
         if of.state == "disabled":
-            open_("Enable", "toggle_on", endpoint_actions.enabling(of))
-        open_("Replay", "replay", endpoint_actions.replaying(of))
-        open_("Change", "edit", endpoint_actions.changing(of))
-        open_("Rotate the secret", "key", endpoint_actions.rotating(of))
-        open_("Delete", "delete", endpoint_actions.deleting(of))
+            endpoint_actions.enabling(of).button("Enable")
+        endpoint_actions.replaying(of).button("Replay")
+        endpoint_actions.changing(of).button("Change")
+        endpoint_actions.rotating(of).button("Rotate the secret")
+        endpoint_actions.deleting(of).button("Delete")
         partner_pages.log_link("endpoint", of.id)
-
-
-def open_(label: str, icon: str, decision: dialogs.Decision) -> None:
-    dialogs.button(label, decision, icon=f":material/{icon}:")
 
 
 def about(of: Endpoint, distributor: str) -> None:
@@ -68,19 +64,20 @@ def deliveries(of: Endpoint) -> None:
         st.info("Nothing was delivered to it yet.", icon=":material/outbox:")
 
 
-frame.require("admin")
-tables.back_link("endpoints", "admin/webhooks.py", "All endpoints")
-endpoint = record_pages.load("endpoint", endpoints.get_endpoint)
-with reading(frame.scope()) as session:
-    distributor = desk.list_names(session)[endpoint.distributor_id]
-frame.page_header(
-    f"{words.plain(endpoint.description or 'Endpoint')} {words.badge(endpoint_tables.STATES[endpoint.state])}",
-    "Where events of this distributor are sent.",
-    tab=f"{distributor} · Endpoint",
-)
-buttons(endpoint)
-dialogs.run("admin")
-endpoint_actions.outcome()
-about(endpoint, distributor)
-deliveries(endpoint)
-st.caption(f"Endpoint {endpoint.id}")
+def draw() -> None:
+    frame.require("admin")
+    tables.back_link("endpoints", "admin/webhooks.py", "All endpoints")
+    endpoint = record_pages.load("endpoint", endpoints.get_endpoint)
+    with reading(frame.scope()) as session:
+        distributor = desk.list_names(session)[endpoint.distributor_id]
+    frame.page_header(
+        f"{words.plain(endpoint.description or 'Endpoint')} {words.badge(endpoint_tables.STATES[endpoint.state])}",
+        "Where events of this distributor are sent.",
+        tab=f"{distributor} · Endpoint",
+    )
+    buttons(endpoint)
+    actions.run()
+    endpoint_actions.outcome()
+    about(endpoint, distributor)
+    deliveries(endpoint)
+    st.caption(f"Endpoint {endpoint.id}")

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.registry import COVERS
 from core.services.distributors import distributors
 from core.services.distributors.distributors import DistributorName
+from core.services.people.staff import Person
 from core.store.access import reading
 from core.ui.buying import checkout, draft_list, known_customer, receipts, sale_drafts, selling
 from core.ui.buying.checkout import Checkout
@@ -15,7 +17,9 @@ from core.ui.buying.selling import Counter
 from core.ui.frame import frame
 
 
-def choose(sellers: Sequence[DistributorName]) -> Checkout | None:
+def choose(
+    sellers: Sequence[DistributorName], choices: DeltaGenerator, person: Person, whom: DeltaGenerator
+) -> Checkout | None:
     """Return the sale defined by the three choices; None while one is missing, which is said."""
     with choices:
         distributor = selling.choice("On behalf of", sellers, "on_behalf_of", lambda seller: seller.name)
@@ -43,26 +47,27 @@ def choose(sellers: Sequence[DistributorName]) -> Checkout | None:
     )
 
 
-person = frame.require("operations")
-frame.page_header("Buy", "Sell any cover: choose it, fill it in, check the price, confirm.")
-receipts.follow()
-with reading(frame.scope()) as session:
-    sellers = distributors.list_active(session)
-if not sellers:
-    selling.show(person)
-    st.stop()
-unfinished = st.container()
-choices = st.grid(3, min_column_width=220, gap="small")
-whom = st.container(gap="xsmall")
-sale = choose(sellers)
-if sale is None:
-    st.caption("Choose the distributor on whose behalf you sell, then the cover and the product.")
-else:
-    if customer := known_customer.take_chosen(sale.counter):
-        sale_drafts.begin_another(sale.form)
-        known_customer.fill(sale.form, customer)
-    checkout.run(sale)
-# Last, so that it has what the form has just stored.
-with unfinished:
-    held = sale_drafts.get_held(sale.form, sale.counter) if sale else None
-    draft_list.draw(person, sellers, {cover.key for cover in COVERS}, but=held, is_open=sale is None)
+def draw() -> None:
+    person = frame.require("operations")
+    frame.page_header("Buy", "Sell any cover: choose it, fill it in, check the price, confirm.")
+    receipts.follow()
+    with reading(frame.scope()) as session:
+        sellers = distributors.list_active(session)
+    if not sellers:
+        selling.show(person)
+        return
+    unfinished = st.container()
+    choices = st.grid(3, min_column_width=220, gap="small")
+    whom = st.container(gap="xsmall")
+    sale = choose(sellers, choices, person, whom)
+    if sale is None:
+        st.caption("Choose the distributor on whose behalf you sell, then the cover and the product.")
+    else:
+        if customer := known_customer.take_chosen(sale.counter):
+            sale_drafts.begin_another(sale.form)
+            known_customer.fill(sale.form, customer)
+        checkout.run(sale)
+    # Last, so that it has what the form has just stored.
+    with unfinished:
+        held = sale_drafts.get_held(sale.form, sale.counter) if sale else None
+        draft_list.draw(person, sellers, {cover.key for cover in COVERS}, but=held, is_open=sale is None)

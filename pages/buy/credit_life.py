@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.covers.credit_life import BASES, CREDIT_LIFE
 from core.services.distributors import distributors
 from core.services.distributors.distributors import DistributorName
+from core.services.people.staff import Person
 from core.services.products.products import ProductForSale
 from core.store.access import reading
 from core.ui.buying import checkout, draft_list, receipts, sale_drafts, selling
@@ -34,16 +35,16 @@ class Loan:
     figures: Figures
 
 
-def explore(sellers: Sequence[DistributorName]) -> None:
+def explore(sellers: Sequence[DistributorName], person: Person) -> None:
     grid = st.grid(2, min_column_width=340, gap="medium")
     with grid.container(border=True):
         st.subheader("The loan", anchor=False)
-        loan = ask_loan(sellers, locked=False)
+        loan = ask_loan(sellers, person, locked=False)
     if loan is None:
         if st.session_state.get("amount"):
             grid.info("Correct the loan to see what its cover costs, and why.", icon=":material/calculate:")
         else:
-            draw_example(sellers, grid.container())
+            draw_example(sellers, grid.container(), person)
         return
     with grid.container():
         show_price(loan.product, loan.figures)
@@ -51,10 +52,12 @@ def explore(sellers: Sequence[DistributorName]) -> None:
     show_curve(loan.product, loan.figures)
 
 
-def draw_example(sellers: Sequence[DistributorName], place: DeltaGenerator) -> None:
+def draw_example(sellers: Sequence[DistributorName], place: DeltaGenerator, person: Person) -> None:
     """Draw the price of a usual loan while none is entered, so that the screen shows what it is for."""
     chosen = st.session_state.get("plan")
-    shelf = (product for seller in sellers for product in selling.list_products(counter_of(seller), CREDIT_LIFE))
+    shelf = (
+        product for seller in sellers for product in selling.list_products(counter_of(seller, person), CREDIT_LIFE)
+    )
     product = chosen if isinstance(chosen, ProductForSale) else next(iter(sorted(shelf, key=by_basis)), None)
     if product is None:
         return
@@ -68,12 +71,12 @@ def draw_example(sellers: Sequence[DistributorName], place: DeltaGenerator) -> N
     show_curve(product, figures)
 
 
-def buy(sellers: Sequence[DistributorName]) -> Checkout:
+def buy(sellers: Sequence[DistributorName], person: Person) -> Checkout:
     with st.container(border=True):
         line = st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute")
         # The figures stay on the page, locked, so that they keep their widget state and their place in the URL.
         with st.expander("The figures", icon=":material/lock:"):
-            loan = ask_loan(sellers, locked=True)
+            loan = ask_loan(sellers, person, locked=True)
         if loan is None:
             leave()
         line.markdown(summary(loan.product, loan.figures, loan.distributor.name), width=420)
@@ -84,7 +87,7 @@ def buy(sellers: Sequence[DistributorName]) -> Checkout:
         "loan_tenure": loan.figures.tenure,
         "benefit_coverage": list(loan.figures.benefits),
     }
-    counter = counter_of(loan.distributor)
+    counter = counter_of(loan.distributor, person)
     query = {SELLER: loan.distributor.name, "plan": loan.product.name}
     sale = Checkout(
         key=KEY,
@@ -108,16 +111,16 @@ def leave() -> NoReturn:
     st.rerun()
 
 
-def counter_of(distributor: DistributorName) -> Counter:
+def counter_of(distributor: DistributorName, person: Person) -> Counter:
     return Counter(distributor_id=distributor.id, is_live=frame.mode(), person=person)
 
 
-def ask_loan(sellers: Sequence[DistributorName], *, locked: bool) -> Loan | None:
+def ask_loan(sellers: Sequence[DistributorName], person: Person, *, locked: bool) -> Loan | None:
     """Return the loan as entered; None without an amount or when a value is invalid."""
     distributor = selling.choice("On behalf of", sellers, SELLER, lambda seller: seller.name, locked=locked)
     if distributor is None:
         return None
-    offered = sorted(selling.list_products(counter_of(distributor), CREDIT_LIFE), key=by_basis)
+    offered = sorted(selling.list_products(counter_of(distributor, person), CREDIT_LIFE), key=by_basis)
     if not offered:
         st.warning("This distributor has no credit life product. An administrator can switch one on.")
         return None
@@ -132,20 +135,21 @@ def by_basis(product: ProductForSale) -> int:
     return BASES.index(basis_of(product.rates))
 
 
-person = frame.require("operations")
-frame.page_header("Credit life", "See what the cover of a loan costs and why, then sell it with the same figures.")
-receipts.follow()
-with reading(frame.scope()) as session:
-    sellers = distributors.list_active(session)
-step = st.query_params.get(STEP)
-unfinished, held = st.container(), None
-if not sellers:
-    selling.show(person)
-elif step == DETAILS:
-    sale = buy(sellers)
-    held = sale_drafts.get_held(sale.form, sale.counter)
-else:
-    explore(sellers)
-# Last, so that it has what the form has just stored.
-with unfinished:
-    draft_list.draw(person, sellers, {CREDIT_LIFE.key}, but=held, is_open=step != DETAILS)
+def draw() -> None:
+    person = frame.require("operations")
+    frame.page_header("Credit life", "See what the cover of a loan costs and why, then sell it with the same figures.")
+    receipts.follow()
+    with reading(frame.scope()) as session:
+        sellers = distributors.list_active(session)
+    step = st.query_params.get(STEP)
+    unfinished, held = st.container(), None
+    if not sellers:
+        selling.show(person)
+    elif step == DETAILS:
+        sale = buy(sellers, person)
+        held = sale_drafts.get_held(sale.form, sale.counter)
+    else:
+        explore(sellers, person)
+    # Last, so that it has what the form has just stored.
+    with unfinished:
+        draft_list.draw(person, sellers, {CREDIT_LIFE.key}, but=held, is_open=step != DETAILS)

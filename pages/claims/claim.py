@@ -5,6 +5,7 @@ import streamlit as st
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview
+from core.services.people.staff import Person
 from core.store.access import reading
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import cards as claim_cards
@@ -19,7 +20,7 @@ from core.ui.kit import attempts, url_state, words
 from core.ui.lists import tables
 
 
-def notices(review: ClaimReview, officers: list[Officer]) -> None:
+def notices(review: ClaimReview, officers: list[Officer], person: Person) -> None:
     """Show the last action, changes by others, and the answers due from the claimant.
 
     They have a container of their own, so that the elements below keep their place, and the document stays loaded.
@@ -32,7 +33,7 @@ def notices(review: ClaimReview, officers: list[Officer]) -> None:
         claim_cards.waiting(review)
 
 
-def details(review: ClaimReview, officers: list[Officer]) -> None:
+def details(review: ClaimReview, officers: list[Officer], person: Person) -> None:
     told, money, line, talk, diary, kin, history = url_state.tabs(
         "People",
         "Amounts",
@@ -61,23 +62,26 @@ def details(review: ClaimReview, officers: list[Officer]) -> None:
         claim_tabs.log(review, officers)
 
 
-person = frame.require("claims", "supervisor")
-next_claim.follow()
-tables.back_link("claims", "claims/queue.py", "Back to the queue")
-with record_pages.require_id("claim", is_of_mode=True) as claim_id:
-    review = review_actions.open_review(claim_id, person=person, is_live=frame.mode())
-with reading(frame.scope()) as session:
-    officers = claim_officers.list_active(session)
-claim_cards.header(review)
-notices(review, officers)
-claim_cards.figures(review, officers, person)
-# Side by side from 1280 on; on a narrower screen the document comes after what is decided by it.
-with st.grid(2, min_column_width=400, gap="small"):
-    with st.container(gap="small"):
-        claim_decision.draw(review, person)
-        claim_cards.draw_checks(review, person)
-        claim_cards.draw_submitted(review, person)
-    with st.container(border=True, gap="small"):
-        document_viewer.draw(review)
-details(review, officers)
-st.caption(f"Claim {review.id} · policy {review.policy_id} · customer {review.customer_id} · version {review.version}")
+def draw() -> None:
+    person = frame.require("claims", "supervisor")
+    next_claim.follow()
+    tables.back_link("claims", "claims/queue.py", "Back to the queue")
+    with record_pages.require_id("claim", is_of_mode=True) as claim_id:
+        review = review_actions.open_review(claim_id, person=person, is_live=frame.mode())
+    with reading(frame.scope()) as session:
+        officers = claim_officers.list_active(session)
+    claim_cards.header(review)
+    notices(review, officers, person)
+    claim_cards.figures(review, officers, person)
+    # Side by side from 1280 on; on a narrower screen the document comes after what is decided by it.
+    with st.grid(2, min_column_width=400, gap="small"):
+        with st.container(gap="small"):
+            claim_decision.draw(review, person)
+            claim_cards.draw_checks(review, person)
+            claim_cards.draw_submitted(review, person)
+        with st.container(border=True, gap="small"):
+            document_viewer.draw(review)
+    details(review, officers, person)
+    st.caption(
+        f"Claim {review.id} · policy {review.policy_id} · customer {review.customer_id} · version {review.version}"
+    )

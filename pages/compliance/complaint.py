@@ -8,12 +8,24 @@ from core.errors import NotFound
 from core.services.compliance import complaints
 from core.services.compliance.complaints import CATEGORIES, ComplaintRow
 from core.store.access import ScopedSession
-from core.ui.compliance import register_actions
-from core.ui.compliance.compliance_writes import ROLE, button, history, record
-from core.ui.compliance.tables import days_left
 from core.ui.frame import frame
-from core.ui.kit import dialogs, facts, words
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
+from pages.compliance._shared import ROLE, action, days_left, draw_history, record
+
+
+def answering_complaint(row: ComplaintRow) -> Action:
+    """Return the dialog that answers a complaint."""
+    return action(
+        title="Answer the complaint",
+        icon="task_alt",
+        says="Write what was found and what the person was told.",
+        confirm="Close it",
+        fields=[Text("outcome", "Answer", longest=4_000, is_long=True)],
+        work=lambda session, typed, by: complaints.answer(session, row.id, outcome=typed["outcome"], by=by),
+        done=f"{row.number} is answered.",
+    )
 
 
 def found(session: ScopedSession, id_: UUID) -> ComplaintRow:
@@ -23,28 +35,29 @@ def found(session: ScopedSession, id_: UUID) -> ComplaintRow:
     raise NotFound("There is no such complaint")
 
 
-frame.require(ROLE)
-tables.back_link("complaints", "compliance/complaints.py", "Back to the complaints")
-row = record(found, "complaint")
-frame.page_header(
-    f"{row.number} {words.badge('Answered' if row.answered_at else 'Waiting')}",
-    f"A complaint about {CATEGORIES[row.category].lower()}.",
-    tab=f"{row.number} · Complaint",
-)
-dialogs.run(ROLE)
-if row.answered_at is None:
-    button("Answer", register_actions.answering_complaint(row), icon="task_alt", primary=True)
-with st.container(border=True):
-    facts.line("Name", row.name)
-    facts.line("Contact", row.contact or "–")
-    facts.line("Insurer", row.insurer or "–")
-    facts.line("Policy", row.policy_number or "–")
-    facts.line("Received", words.moment(row.received_at))
-    facts.line("Answer by", words.day(row.due_on))
-    if left := days_left(row.days_left):
-        facts.line("Left", left)
-    st.caption(words.plain(row.text))
-    if row.outcome:
-        st.markdown(f"**Answer** of {words.moment(row.answered_at)}")
-        st.caption(words.plain(row.outcome))
-history(f"complaint {row.id}")
+def draw() -> None:
+    frame.require(ROLE)
+    tables.back_link("complaints", "compliance/complaints.py", "Back to the complaints")
+    row = record(found, "complaint")
+    frame.page_header(
+        f"{row.number} {words.badge('Answered' if row.answered_at else 'Waiting')}",
+        f"A complaint about {CATEGORIES[row.category].lower()}.",
+        tab=f"{row.number} · Complaint",
+    )
+    actions.run()
+    if row.answered_at is None:
+        answering_complaint(row).button("Answer", icon="task_alt", type="primary")
+    with st.container(border=True):
+        facts.line("Name", row.name)
+        facts.line("Contact", row.contact or "–")
+        facts.line("Insurer", row.insurer or "–")
+        facts.line("Policy", row.policy_number or "–")
+        facts.line("Received", words.moment(row.received_at))
+        facts.line("Answer by", words.day(row.due_on))
+        if left := days_left(row.days_left):
+            facts.line("Left", left)
+        st.caption(words.plain(row.text))
+        if row.outcome:
+            st.markdown(f"**Answer** of {words.moment(row.answered_at)}")
+            st.caption(words.plain(row.outcome))
+    draw_history(f"complaint {row.id}")

@@ -1,47 +1,88 @@
 """One return to an authority: prepared, checked and sent."""
 
+from datetime import date
+from uuid import UUID
+
 import streamlit as st
 
 from core.services.compliance import filings
 from core.services.compliance.filings import FilingRow
-from core.ui.compliance import register_actions
-from core.ui.compliance.compliance_writes import ROLE, button, history, read
-from core.ui.compliance.tables import STATES, days_left
+from core.services.people.staff import Person
 from core.ui.frame import frame
-from core.ui.kit import dialogs, facts, words
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
+from pages.compliance._shared import ROLE, STATES, action, days_left, draw_history, read
 
 
-def buttons(row: FilingRow) -> None:
+def preparing_return(kind: str, ends_on: date) -> Action:
+    """Return the dialog that notes a return as prepared."""
+    return action(
+        title="The return is prepared",
+        icon="draw",
+        says="Somebody else checks it.",
+        confirm="Note it",
+        work=lambda session, _, by: filings.prepare(session, kind, ends_on, by=by),
+        done="The return is noted as prepared.",
+    )
+
+
+def checking_return(filing_id: UUID) -> Action:
+    """Return the dialog that notes a return as checked."""
+    return action(
+        title="The return was checked",
+        icon="fact_check",
+        says="You have compared it with the books.",
+        confirm="Note it",
+        work=lambda session, _, by: filings.check(session, filing_id, by=by),
+        done="The return is noted as checked.",
+    )
+
+
+def sending_return(row: FilingRow, filing_id: UUID) -> Action:
+    """Return the dialog that notes a return as sent."""
+    return action(
+        title=f"{row.label} was sent",
+        icon="outgoing_mail",
+        says="The authority's reference proves it.",
+        confirm="Note it",
+        fields=[Text("reference", "Reference", longest=60)],
+        work=lambda session, typed, by: filings.send(session, filing_id, reference=typed["reference"], by=by),
+        done="The return is noted as sent.",
+    )
+
+
+def buttons(row: FilingRow, person: Person) -> None:
     if row.id is None:
-        button("Prepared", register_actions.preparing_return(row.kind, row.period_ends_on), icon="draw", primary=True)
+        preparing_return(row.kind, row.period_ends_on).button("Prepared", icon="draw", type="primary")
     elif row.state == "prepared" and row.prepared_by != person.id:
-        button("Checked", register_actions.checking_return(row.id), icon="fact_check", primary=True)
+        checking_return(row.id).button("Checked", icon="fact_check", type="primary")
     elif row.state == "checked":
-        button("Sent", register_actions.sending_return(row, row.id), icon="outgoing_mail", primary=True)
+        sending_return(row, row.id).button("Sent", icon="outgoing_mail", type="primary")
 
 
-person = frame.require(ROLE)
-tables.back_link("filings", "compliance/returns.py", "Back to the returns")
-key = st.query_params.get("id", "")
-row = next((each for each in read(filings.list_calendar) if each.key == key), None)
-if row is None:
-    st.error("The address names no return of the calendar.", icon=":material/link_off:")
-    st.stop()
-frame.page_header(
-    f"{row.label} to {words.day(row.period_ends_on)} {words.badge(STATES[row.state])}",
-    "Who prepares a return does not check it.",
-    tab=f"{row.label} · Return",
-)
-dialogs.run(ROLE)
-buttons(row)
-with st.container(border=True):
-    facts.line("Due", words.day(row.due_on))
-    if left := days_left(row.days_left):
-        facts.line("Left", left)
-    facts.line("Prepared by", row.preparer or "–")
-    facts.line("Checked by", row.checker or "–")
-    facts.line("Sent", f"{row.sender}, {words.moment(row.sent_at)}" if row.sent_at else "–")
-    facts.line("Reference", row.reference or "–")
-if row.id:
-    history(f"return {row.id}")
+def draw() -> None:
+    person = frame.require(ROLE)
+    tables.back_link("filings", "compliance/returns.py", "Back to the returns")
+    key = st.query_params.get("id", "")
+    row = next((each for each in read(filings.list_calendar) if each.key == key), None)
+    if row is None:
+        st.error("The address names no return of the calendar.", icon=":material/link_off:")
+        return
+    frame.page_header(
+        f"{row.label} to {words.day(row.period_ends_on)} {words.badge(STATES[row.state])}",
+        "Who prepares a return does not check it.",
+        tab=f"{row.label} · Return",
+    )
+    actions.run()
+    buttons(row, person)
+    with st.container(border=True):
+        facts.line("Due", words.day(row.due_on))
+        if left := days_left(row.days_left):
+            facts.line("Left", left)
+        facts.line("Prepared by", row.preparer or "–")
+        facts.line("Checked by", row.checker or "–")
+        facts.line("Sent", f"{row.sender}, {words.moment(row.sent_at)}" if row.sent_at else "–")
+        facts.line("Reference", row.reference or "–")
+    if row.id:
+        draw_history(f"return {row.id}")

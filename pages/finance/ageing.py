@@ -36,7 +36,7 @@ RECEIVABLE: Table[Aged] = replace(
 )
 
 
-def draw(title: str, table: Table[Aged], rows: list[Aged]) -> None:
+def draw_aged(title: str, table: Table[Aged], rows: list[Aged]) -> None:
     st.subheader(title, anchor=False)
     if rows:
         # The total first: a long list is scrolled, and its end would be out of sight.
@@ -45,16 +45,19 @@ def draw(title: str, table: Table[Aged], rows: list[Aged]) -> None:
         st.caption("Nothing is due.")
 
 
-frame.require(ROLE)
-frame.page_header("Ageing", "What the platform owes and is owed, by the days since the month or the refund it is of.")
-if not frame.mode():
-    st.info("The books are of live records: switch to Live in the menu.", icon=":material/science:")
-    st.stop()
-with st.skeleton(height=300), reading(frame.scope()) as session:
-    found = ageing.list_aged(session)
-draw("Payable by the platform", PAYABLE, [row for row in found if row.total_minor > 0])
-draw("Receivable, or carried", RECEIVABLE, [row for row in found if row.total_minor <= 0])
-with st.container(horizontal=True, gap="xsmall"):
-    for format_ in ("xlsx", "csv"):
-        st.link_button(f"Ageing {format_.upper()}", f"/ageing.{format_}", icon=":material/download:")
-st.caption("What is on no sent statement yet is not due. A part that is negative lowers what is owed.")
+def draw() -> None:
+    frame.require(ROLE)
+    frame.page_header(
+        "Ageing", "What the platform owes and is owed, by the days since the month or the refund it is of."
+    )
+    if not frame.mode():
+        st.info("The books are of live records: switch to Live in the menu.", icon=":material/science:")
+        return
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        found = ageing.list_aged(session)
+    draw_aged("Payable by the platform", PAYABLE, [row for row in found if row.total_minor > 0])
+    draw_aged("Receivable, or carried", RECEIVABLE, [row for row in found if row.total_minor <= 0])
+    with st.container(horizontal=True, gap="xsmall"):
+        for format_ in ("xlsx", "csv"):
+            st.link_button(f"Ageing {format_.upper()}", f"/ageing.{format_}", icon=":material/download:")
+    st.caption("What is on no sent statement yet is not due. A part that is negative lowers what is owed.")

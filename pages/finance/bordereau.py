@@ -10,6 +10,7 @@ from core.services.finance.bordereaux import issuing
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.bordereaux.columns import OF
 from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
+from core.states.bordereaux import TRANSITIONS
 from core.store.access import reading
 from core.ui.finance import bordereau_actions
 from core.ui.finance.finance_writes import ROLE
@@ -82,7 +83,7 @@ def whole(row: BordereauRow) -> None:
         f"{KIND_NAMES[row.kind]} bordereau for {words.plain(row.party)}, {row.month:%B %Y}",
         tab=f"{row.number} {row.party} · Bordereau",
     ):
-        for step in issuing.list_steps(row.state):
+        for step in TRANSITIONS.list_from(row.state):
             decision = bordereau_actions.moving(row, step)
             dialogs.button(step.label, decision, is_primary=not step.needs_note, key=step.to)
     dialogs.run(ROLE)
@@ -97,11 +98,12 @@ def whole(row: BordereauRow) -> None:
     st.caption(f"Bordereau {row.id}")
 
 
-frame.require(ROLE)
-tables.back_link("bordereaux", "finance/bordereaux.py", "Back to the bordereaux")
-given = st.query_params.get("id", "")
-kind, _, rest = given.partition(".")
-if rest:
-    draft(kind, *rest.split(".", 1) if "." in rest else (rest, ""))
-    st.stop()
-whole(record_pages.load("bordereau", bordereau_reading.get_bordereau, is_of_mode=True))
+def draw() -> None:
+    frame.require(ROLE)
+    tables.back_link("bordereaux", "finance/bordereaux.py", "Back to the bordereaux")
+    given = st.query_params.get("id", "")
+    kind, _, rest = given.partition(".")
+    if rest:
+        draft(kind, *rest.split(".", 1) if "." in rest else (rest, ""))
+        return
+    whole(record_pages.load("bordereau", bordereau_reading.get_bordereau, is_of_mode=True))

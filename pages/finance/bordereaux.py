@@ -37,28 +37,29 @@ def month_buttons(month: date) -> None:
         )
 
 
-frame.require(ROLE)
-frame.page_header("Bordereaux", "What was written and claimed on each insurer's authority, month by month.")
-if not frame.mode():
-    st.info("Bordereaux are made of live records: switch to Live in the menu.", icon=":material/science:")
-    st.stop()
-finance_alerts.overdue_bordereaux()
-with reading(frame.scope()) as session:
-    months = statement_overview.list_months(session)
-with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-    month = choose_month(months)
-    month_buttons(month)
-dialogs.run(ROLE)
-with st.skeleton(height=300), reading(frame.scope()) as session:
-    rows = overview.list_month(session, month)
-if not rows:
-    st.info("There is nothing to report of this month.", icon=":material/event_busy:")
-    st.stop()
-counts = {state: sum(row.state == state for row in rows) for state in dict.fromkeys(row.state for row in rows)}
-said = " · ".join(f"{words.badge(state)} {words.count(number)}" for state, number in counts.items())
-st.markdown(f"{BORDEREAUX.count_text(len(rows))} · {said}")
-if any(row.state == DRAFT for row in rows):
-    st.caption("The rows of a draft change until it is issued; months are reported one after the other.")
-number = tables.page_of(BORDEREAUX, len(rows))
-if number is not None:
-    tables.draw(BORDEREAUX, held_rows.page_of(BORDEREAUX, rows, number), number=number, total=len(rows))
+def draw() -> None:
+    frame.require(ROLE)
+    frame.page_header("Bordereaux", "What was written and claimed on each insurer's authority, month by month.")
+    if not frame.mode():
+        st.info("Bordereaux are made of live records: switch to Live in the menu.", icon=":material/science:")
+        return
+    finance_alerts.overdue_bordereaux()
+    with reading(frame.scope()) as session:
+        months = statement_overview.list_months(session)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        month = choose_month(months)
+        month_buttons(month)
+    dialogs.run(ROLE)
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        rows = overview.list_month(session, month)
+    if not rows:
+        st.info("There is nothing to report of this month.", icon=":material/event_busy:")
+        return
+    counts = {state: sum(row.state == state for row in rows) for state in dict.fromkeys(row.state for row in rows)}
+    said = " · ".join(f"{words.badge(state)} {words.count(number)}" for state, number in counts.items())
+    st.markdown(f"{BORDEREAUX.count_text(len(rows))} · {said}")
+    if any(row.state == DRAFT for row in rows):
+        st.caption("The rows of a draft change until it is issued; months are reported one after the other.")
+    number = tables.page_of(BORDEREAUX, len(rows))
+    if number is not None:
+        tables.draw(BORDEREAUX, held_rows.page_of(BORDEREAUX, rows, number), number=number, total=len(rows))

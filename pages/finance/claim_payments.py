@@ -49,23 +49,24 @@ def together(found: Sequence[HandOver]) -> None:
             )
 
 
-frame.require(ROLE)
-frame.page_header(
-    "Claims to pay",
-    "Payments of claims that a supervisor has approved for finance. Who approved, set the payee or handed it over does"
-    " not pay it.",
-)
-dialogs.run(ROLE)
-payment_file.draw()
-with st.skeleton(height=300), reading(frame.scope()) as session:
-    found = hand_overs.list_open(session)
-if not found:
-    st.info("No payment of a claim waits for finance.", icon=":material/task_alt:")
-    st.stop()
-due = words.naira(sum(row.amount_minor for row in found))
-st.markdown(f"**{words.count(len(found))}** {'payment' if len(found) == 1 else 'payments'} · {due}")
-together(found)
-for row in found[:MOST]:
-    line(row)
-if len(found) > MOST:
-    st.caption(f"The oldest {MOST} are shown; the others follow as these are paid.")
+def draw() -> None:
+    frame.require(ROLE)
+    frame.page_header(
+        "Claims to pay",
+        "Payments of claims that a supervisor has approved for finance. Who approved, set the payee or handed it over"
+        " does not pay it.",
+    )
+    dialogs.run(ROLE)
+    payment_file.draw()
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        found = hand_overs.list_open(session)
+    if not found:
+        st.info("No payment of a claim waits for finance.", icon=":material/task_alt:")
+        return
+    due = words.naira(sum(row.amount_minor for row in found))
+    st.markdown(f"**{words.count(len(found))}** {'payment' if len(found) == 1 else 'payments'} · {due}")
+    together(found)
+    for row in found[:MOST]:
+        line(row)
+    if len(found) > MOST:
+        st.caption(f"The oldest {MOST} are shown; the others follow as these are paid.")

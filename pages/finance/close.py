@@ -9,21 +9,22 @@ from core.services.closing import closing
 from core.services.closing.checks import Check
 from core.services.finance import months
 from core.services.finance.statements import overview as statement_overview
+from core.services.people.staff import Person
 from core.states.months import MonthState
 from core.store.access import reading
 from core.ui.finance import close_actions
 from core.ui.finance.finance_writes import ROLE
 from core.ui.finance.months import choose_month
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import dialogs, facts, words
 
 SHOWN = 10
 
 
-def buttons(month: date, steps: list[months.Step], earlier: date | None) -> None:
+def buttons(month: date, steps: list[months.Step], earlier: date | None, person: Person) -> None:
     state = steps[-1].state if steps else MonthState.OPEN
     if earlier and state != MonthState.CLOSED:
-        st.page_link(
+        page_links.link(
             "finance/close.py",
             label=f"{earlier:%B %Y} comes first: months are closed one after the other",
             icon=":material/event_busy:",
@@ -69,28 +70,29 @@ def history(steps: list[months.Step]) -> None:
             st.code(f"SHA-256 of the journal {step.sha256}", language=None)
 
 
-person = frame.require(ROLE)
-frame.page_header("Month close", "What has to be right before a month is closed, by two people, and its journal.")
-if not frame.mode():
-    st.info("The books are of live records: switch to Live in the menu.", icon=":material/science:")
-    st.stop()
-with reading(frame.scope()) as session:
-    month = choose_month(statement_overview.list_months(session))
-    steps = list(months.list_steps(session, month))
-    earlier = closing.get_earlier(session, month)
-state = steps[-1].state if steps else MonthState.OPEN
-st.markdown(f"**{month:%B %Y}** {words.badge(state)}")
-dialogs.run(ROLE)
-if clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
-    st.info("The month runs still: it is closed when it is over.", icon=":material/event_upcoming:")
-    st.stop()
-buttons(month, steps, earlier)
-history(steps)
-st.subheader("Checklist", anchor=False)
-if st.toggle("Run the checklist now", value=state == MonthState.CLOSING, key=f"checks.{state}"):
-    with st.spinner("Reading the whole store: minutes at a million purchases"), reading(frame.scope()) as session:
-        found = closing.list_checks(session, month)
-    for each in found:
-        check(each)
-else:
-    st.caption("It reads the whole store, and runs again when the month is closed.")
+def draw() -> None:
+    person = frame.require(ROLE)
+    frame.page_header("Month close", "What has to be right before a month is closed, by two people, and its journal.")
+    if not frame.mode():
+        st.info("The books are of live records: switch to Live in the menu.", icon=":material/science:")
+        return
+    with reading(frame.scope()) as session:
+        month = choose_month(statement_overview.list_months(session))
+        steps = list(months.list_steps(session, month))
+        earlier = closing.get_earlier(session, month)
+    state = steps[-1].state if steps else MonthState.OPEN
+    st.markdown(f"**{month:%B %Y}** {words.badge(state)}")
+    dialogs.run(ROLE)
+    if clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
+        st.info("The month runs still: it is closed when it is over.", icon=":material/event_upcoming:")
+        return
+    buttons(month, steps, earlier, person)
+    history(steps)
+    st.subheader("Checklist", anchor=False)
+    if st.toggle("Run the checklist now", value=state == MonthState.CLOSING, key=f"checks.{state}"):
+        with st.spinner("Reading the whole store: minutes at a million purchases"), reading(frame.scope()) as session:
+            found = closing.list_checks(session, month)
+        for each in found:
+            check(each)
+    else:
+        st.caption("It reads the whole store, and runs again when the month is closed.")

@@ -9,7 +9,7 @@ from core.services.finance.credit_notes.reading import CreditNoteRow
 from core.store.access import reading
 from core.ui.finance.credit_notes import actions
 from core.ui.finance.finance_writes import ROLE
-from core.ui.frame import frame, record_pages
+from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
 
@@ -46,36 +46,39 @@ def arithmetic(row: CreditNoteRow) -> None:
     facts.table_of(row.explained)
 
 
-person = frame.require(ROLE)
-tables.back_link("credit_notes", "finance/credit_notes.py", "Back to the credit notes")
-row = record_pages.load("credit note", credit_note_reading.get_note, is_of_mode=True)
-with frame.header_with_buttons(
-    f"{row.number} of {words.plain(row.provider)} {words.badge(row.state)}",
-    f"To {row.customer}, policy {row.policy_number or 'without a number'}, {row.age_days} days old",
-    tab=f"{row.number} · Credit note",
-):
-    for verb in deciding.list_allowed(row, person):
-        dialogs.button(
-            actions.LABELS[verb],
-            actions.build_dialog(row, verb),
-            is_primary=verb not in ("return", "anew"),
+def draw() -> None:
+    person = frame.require(ROLE)
+    tables.back_link("credit_notes", "finance/credit_notes.py", "Back to the credit notes")
+    row = record_pages.load("credit note", credit_note_reading.get_note, is_of_mode=True)
+    with frame.header_with_buttons(
+        f"{row.number} of {words.plain(row.provider)} {words.badge(row.state)}",
+        f"To {row.customer}, policy {row.policy_number or 'without a number'}, {row.age_days} days old",
+        tab=f"{row.number} · Credit note",
+    ):
+        for verb in deciding.list_allowed(row, person):
+            dialogs.button(
+                actions.LABELS[verb],
+                actions.build_dialog(row, verb),
+                is_primary=verb not in ("return", "anew"),
+            )
+    dialogs.run(ROLE)
+    with reading(frame.scope()) as session:
+        facts.own_interest(deciding.list_own_staff(session, row.id))
+    with st.grid(2, min_column_width=320, gap="small"):
+        shares(row)
+        progress(row)
+    if row.explained:
+        arithmetic(row)
+    with st.container(horizontal=True, gap="xsmall"):
+        for copy in credit_note_pdf.COPIES:
+            st.link_button(
+                f"PDF for the {copy}", f"/credit-notes/{row.id}/{copy}.pdf", icon=":material/picture_as_pdf:"
+            )
+    if person.has_role("operations", "claims", "supervisor"):
+        page_links.link(
+            "policies/policy.py",
+            label="Open the policy",
+            icon=":material/policy:",
+            query_params={"id": str(row.policy_id), **frame.mode_query()},
         )
-dialogs.run(ROLE)
-with reading(frame.scope()) as session:
-    facts.own_interest(deciding.list_own_staff(session, row.id))
-with st.grid(2, min_column_width=320, gap="small"):
-    shares(row)
-    progress(row)
-if row.explained:
-    arithmetic(row)
-with st.container(horizontal=True, gap="xsmall"):
-    for copy in credit_note_pdf.COPIES:
-        st.link_button(f"PDF for the {copy}", f"/credit-notes/{row.id}/{copy}.pdf", icon=":material/picture_as_pdf:")
-if person.has_role("operations", "claims", "supervisor"):
-    st.page_link(
-        "policies/policy.py",
-        label="Open the policy",
-        icon=":material/policy:",
-        query_params={"id": str(row.policy_id), **frame.mode_query()},
-    )
-st.caption(f"Credit note {row.id}")
+    st.caption(f"Credit note {row.id}")

@@ -6,12 +6,11 @@ from core.services.dimensions import load_choices
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.credit_notes.filter import CreditNoteFilter
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
 from core.ui.finance.credit_notes.table import CREDIT_NOTES
 from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import filter_bar, filter_chips, tables
+from core.ui.lists import export_panel, filter_bar, filter_chips, tables
 
 
 def nothing(criteria: CreditNoteFilter) -> None:
@@ -22,30 +21,31 @@ def nothing(criteria: CreditNoteFilter) -> None:
         st.info("Nothing was given back yet: a cancelled policy makes the first.", icon=":material/undo:")
 
 
-frame.require(ROLE)
-frame.page_header(
-    "Credit notes", "What goes back of a term that ended early: approved by one or two people, paid by another."
-)
-with reading(frame.scope()) as session:
-    names = load_choices(session)
-criteria = filter_bar.read(CreditNoteFilter, names.names)
-filter_chips.draw(criteria, names.names)
-with st.skeleton(height=300), reading(frame.scope()) as session:
-    total, minor = credit_note_reading.count(session, criteria)
-    paging, order = CREDIT_NOTES.paging(url_state.page()), CREDIT_NOTES.order_among(credit_note_reading.ORDERS)
-    rows = credit_note_reading.list_notes(session, criteria, paging, order=order)
-if not total:
-    nothing(criteria)
-    st.stop()
-number = tables.page_of(CREDIT_NOTES, total)
-if number is None:
-    st.stop()
-export_panel.offer(
-    "credit-notes",
-    criteria.address(),
-    rows=total,
-    sum_minor=minor,
-    line=f"{CREDIT_NOTES.count_text(total)} · {words.naira(minor)}",
-    table=CREDIT_NOTES,
-)
-tables.draw(CREDIT_NOTES, rows, number=number, total=total)
+def draw() -> None:
+    frame.require(ROLE)
+    frame.page_header(
+        "Credit notes", "What goes back of a term that ended early: approved by one or two people, paid by another."
+    )
+    with reading(frame.scope()) as session:
+        names = load_choices(session)
+    criteria = filter_bar.read(CreditNoteFilter, names.names)
+    filter_chips.draw(criteria, names.names)
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        total, minor = credit_note_reading.count(session, criteria)
+        paging, order = CREDIT_NOTES.paging(url_state.page()), CREDIT_NOTES.order_among(credit_note_reading.ORDERS)
+        rows = credit_note_reading.list_notes(session, criteria, paging, order=order)
+    if not total:
+        nothing(criteria)
+        return
+    number = tables.page_of(CREDIT_NOTES, total)
+    if number is None:
+        return
+    export_panel.offer(
+        "credit-notes",
+        criteria.address(),
+        rows=total,
+        sum_minor=minor,
+        line=f"{CREDIT_NOTES.count_text(total)} · {words.naira(minor)}",
+        table=CREDIT_NOTES,
+    )
+    tables.draw(CREDIT_NOTES, rows, number=number, total=total)

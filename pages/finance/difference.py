@@ -7,7 +7,7 @@ from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.reading import DifferenceRow
 from core.ui.finance.finance_writes import ROLE
 from core.ui.finance.reconciling import deciding
-from core.ui.frame import frame, record_pages
+from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
 
@@ -38,29 +38,30 @@ def story(row: DifferenceRow) -> None:
         facts.line("Found", f"{words.moment(row.made_at)}, {row.age_days} days ago")
 
 
-person = frame.require(ROLE)
-tables.back_link("differences", "finance/reconcile.py", "Back to the differences")
-row = record_pages.load("difference", reconciliation_reading.get_difference, is_of_mode=True)
-with frame.header_with_buttons(
-    f"{words.plain(row.policy_number or 'Without a number')} {words.badge(row.state)}",
-    "A difference is explained first, then adjusted by a movement or written off by two people.",
-    tab=f"{row.policy_number} · Difference",
-):
-    for verb in differences.list_allowed(row, person):
-        dialogs.button(
-            deciding.LABELS[verb],
-            deciding.build_dialog(row, verb),
-            is_primary=verb == "write off",
+def draw() -> None:
+    person = frame.require(ROLE)
+    tables.back_link("differences", "finance/reconcile.py", "Back to the differences")
+    row = record_pages.load("difference", reconciliation_reading.get_difference, is_of_mode=True)
+    with frame.header_with_buttons(
+        f"{words.plain(row.policy_number or 'Without a number')} {words.badge(row.state)}",
+        "A difference is explained first, then adjusted by a movement or written off by two people.",
+        tab=f"{row.policy_number} · Difference",
+    ):
+        for verb in differences.list_allowed(row, person):
+            dialogs.button(
+                deciding.LABELS[verb],
+                deciding.build_dialog(row, verb),
+                is_primary=verb == "write off",
+            )
+    dialogs.run(ROLE)
+    with st.grid(2, min_column_width=320, gap="small"):
+        sides(row)
+        story(row)
+    for movement in row.subjects[:SHOWN]:
+        page_links.link(
+            "finance/movement.py",
+            label="Open our movement",
+            icon=":material/swap_vert:",
+            query_params={"id": movement, **frame.mode_query()},
         )
-dialogs.run(ROLE)
-with st.grid(2, min_column_width=320, gap="small"):
-    sides(row)
-    story(row)
-for movement in row.subjects[:SHOWN]:
-    st.page_link(
-        "finance/movement.py",
-        label="Open our movement",
-        icon=":material/swap_vert:",
-        query_params={"id": movement, **frame.mode_query()},
-    )
-st.caption(f"Difference {row.id}")
+    st.caption(f"Difference {row.id}")

@@ -8,11 +8,11 @@ from core.services.exports import receipts
 from core.services.exports.receipts import Receipt, ReceiptFilter
 from core.services.paging import Page
 from core.store.access import Scope, reading
-from core.ui.exports import receipt_view
-from core.ui.exports.receipt_view import RECEIPTS
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import url_state
 from core.ui.lists import filter_bar, filter_chips, saved_views, table_choices, tables
+from pages.finance import export
+from pages.finance.export import RECEIPTS
 
 
 def nothing(wanted: ReceiptFilter) -> None:
@@ -25,7 +25,7 @@ def nothing(wanted: ReceiptFilter) -> None:
         " the receipt appears here.",
         icon=":material/rocket_launch:",
     )
-    st.page_link("sales/purchases.py", label="Go to the purchases", icon=":material/receipt_long:")
+    page_links.link("sales/purchases.py", label="Go to the purchases", icon=":material/receipt_long:")
 
 
 def page_of(wanted: ReceiptFilter) -> Page[Receipt]:
@@ -36,23 +36,22 @@ def page_of(wanted: ReceiptFilter) -> Page[Receipt]:
         )
 
 
-person = frame.require("finance", "operations")
-frame.page_header("Exports", "The receipt of every exported file; any of them can be run again and compared.")
-wanted = filter_bar.read(ReceiptFilter)
-with reading(Scope.system()) as session:
-    people = dict(receipts.list_makers(session))
-filter_chips.draw(wanted, options={"person": people}, beside=lambda: saved_views.draw("finance/exports.py", person))
-with st.skeleton(height=300):
-    found = page_of(wanted)
-if not found.total_count:
-    nothing(wanted)
-    st.stop()
-number = tables.page_of(RECEIPTS, found.total_count)
-if number is None:
-    st.stop()
-with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-    st.markdown(RECEIPTS.count_text(found.total_count), width="content")
-    table_choices.draw(RECEIPTS)
-with reading(Scope.system()) as session:
-    rows = receipt_view.rows(session, found.items)
-tables.draw(RECEIPTS, rows, number=number, total=found.total_count)
+def draw() -> None:
+    person = frame.require("finance", "operations")
+    frame.page_header("Exports", "The receipt of every exported file; any of them can be run again and compared.")
+    wanted = filter_bar.read(ReceiptFilter)
+    with reading(Scope.system()) as session:
+        people = dict(receipts.list_makers(session))
+    filter_chips.draw(wanted, options={"person": people}, beside=lambda: saved_views.draw("finance/exports.py", person))
+    with st.skeleton(height=300):
+        found = page_of(wanted)
+    if not found.total_count:
+        nothing(wanted)
+        return
+    number = tables.page_of(RECEIPTS, found.total_count)
+    if number is None:
+        return
+    table_choices.head(RECEIPTS.count_text(found.total_count), RECEIPTS)
+    with reading(Scope.system()) as session:
+        rows = export.receipt_rows(session, found.items)
+    tables.draw(RECEIPTS, rows, number=number, total=found.total_count)

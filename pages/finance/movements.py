@@ -8,26 +8,33 @@ from core.services.finance.filter import MovementFilter
 from core.services.finance.unplaced import Unplaced
 from core.services.sales.sales_totals import SalesTotals
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
 from core.ui.finance import adjustment_cards
 from core.ui.finance.movement_table import MOVEMENTS
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import periods, saved_views, tables
+from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Asked
 
 
-def toolbar(found: Asked[MovementFilter], total: SalesTotals) -> None:
+def toolbar(found: Asked[MovementFilter], total: SalesTotals, open_premium: Unplaced) -> None:
     days = periods.describe_period(found.window) if found.window else "All time"
     premium = words.plain(words.naira(total.net.total_minor))
+    missing = words.plain(words.naira(open_premium.total_minor))
+    unplaced_now = f" · :orange[{missing} unplaced now]" if open_premium.policies else ""
+
+    def sums() -> None:
+        footer(total)
+        not_placed(open_premium)
+
     export_panel.offer(
         "movements",
         found.criteria.address(),
         rows=movements.count(total),
         sum_minor=total.net.total_minor,
-        line=f"{MOVEMENTS.count_text(movements.count(total))} · {premium} net · {days}",
+        line=f"{MOVEMENTS.count_text(movements.count(total))} · {premium} net · {days}{unplaced_now}",
         table=MOVEMENTS,
+        sums=sums,
     )
 
 
@@ -85,30 +92,29 @@ def nothing(found: Asked[MovementFilter]) -> None:
         )
 
 
-person = frame.require("operations", "finance")
-frame.page_header(
-    "Movements", "Every purchase, renewal, refund and adjustment, with its sign and its three shares: all the money."
-)
-with reading(frame.scope()) as session:
-    names = load_choices(session)
-found = sales_filters.read(MovementFilter, names, usual=periods.ALL)
-sales_filters.draw_period(found)
-sales_filters.chips(found, names, beside=lambda: saved_views.draw("finance/movements.py", person))
-with st.skeleton(height=300), reading(frame.scope()) as session:
-    paging = MOVEMENTS.paging(url_state.page())
-    total = movements.compute_totals(session, found.criteria)
-    order = MOVEMENTS.order_among(movements.ORDERS)
-    rows = movements.list_rows(session, found.criteria, names, order=order, paging=paging)
-    open_premium = unplaced.compute_unplaced(session, found.criteria.of_every_kind)
-    waiting = adjustments.list_open(session)
-adjustment_cards.waiting(waiting)
-not_placed(open_premium)
-toolbar(found, total)
-if not movements.count(total):
-    nothing(found)
-    st.stop()
-number = tables.page_of(MOVEMENTS, movements.count(total))
-if number is None:
-    st.stop()
-tables.draw(MOVEMENTS, rows, number=number, total=movements.count(total))
-footer(total)
+def draw() -> None:
+    person = frame.require("operations", "finance")
+    frame.page_header(
+        "Movements",
+        "Every purchase, renewal, refund and adjustment, with its sign and its three shares: all the money.",
+    )
+    with reading(frame.scope()) as session:
+        names = load_choices(session)
+    found = sales_filters.read(MovementFilter, names, usual=periods.ALL)
+    sales_filters.draw(found, names, beside=lambda: saved_views.draw("finance/movements.py", person))
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        paging = MOVEMENTS.paging(url_state.page())
+        total = movements.compute_totals(session, found.criteria)
+        order = MOVEMENTS.order_among(movements.ORDERS)
+        rows = movements.list_rows(session, found.criteria, names, order=order, paging=paging)
+        open_premium = unplaced.compute_unplaced(session, found.criteria.of_every_kind)
+        waiting = adjustments.list_open(session)
+    adjustment_cards.waiting(waiting)
+    toolbar(found, total, open_premium)
+    if not movements.count(total):
+        nothing(found)
+        return
+    number = tables.page_of(MOVEMENTS, movements.count(total))
+    if number is None:
+        return
+    tables.draw(MOVEMENTS, rows, number=number, total=movements.count(total))

@@ -8,7 +8,7 @@ from core.services.finance.payments.reading import PaymentRow, Settled
 from core.store.access import reading
 from core.ui.finance import payment_actions
 from core.ui.finance.finance_writes import ROLE
-from core.ui.frame import frame, record_pages
+from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
 
@@ -56,7 +56,7 @@ def settles(parts: list[Settled]) -> None:
         border="horizontal",
     )
     for part in parts:
-        st.page_link(
+        page_links.link(
             "finance/statement.py",
             label=f"Open {part.number}",
             icon=":material/request_quote:",
@@ -64,32 +64,33 @@ def settles(parts: list[Settled]) -> None:
         )
 
 
-person = frame.require(ROLE)
-tables.back_link("payments", "finance/payments.py", "Back to the payments")
-row, parts = record_pages.load("payment", payment_reading.get_payment, is_of_mode=True)
-with frame.header_with_buttons(
-    f"{words.plain(row.name)}, {words.naira(abs(row.net_minor))} {words.badge(row.state)}",
-    f"{row.direction_name}{f' with {row.batch}' if row.batch else ''}, until statement {row.statement}",
-    tab=f"{row.name} · Payment",
-):
-    for verb in payment_reading.list_allowed(row, person):
-        dialogs.button(
-            LABELS[verb],
-            payment_actions.of_payment(row, verb),
-            is_primary=verb in ("approve", "confirm"),
+def draw() -> None:
+    person = frame.require(ROLE)
+    tables.back_link("payments", "finance/payments.py", "Back to the payments")
+    row, parts = record_pages.load("payment", payment_reading.get_payment, is_of_mode=True)
+    with frame.header_with_buttons(
+        f"{words.plain(row.name)}, {words.naira(abs(row.net_minor))} {words.badge(row.state)}",
+        f"{row.direction_name}{f' with {row.batch}' if row.batch else ''}, until statement {row.statement}",
+        tab=f"{row.name} · Payment",
+    ):
+        for verb in payment_reading.list_allowed(row, person):
+            dialogs.button(
+                LABELS[verb],
+                payment_actions.of_payment(row, verb),
+                is_primary=verb in ("approve", "confirm"),
+            )
+    dialogs.run(ROLE)
+    with reading(frame.scope()) as session:
+        facts.own_interest(parties.list_own_staff(session, row.party))
+    with st.grid(2, min_column_width=320, gap="small"):
+        amounts(row)
+        progress(row)
+    settles(parts)
+    if row.batch_id:
+        page_links.link(
+            "finance/payout.py",
+            label=f"Open {row.batch}",
+            icon=":material/payments:",
+            query_params={"id": str(row.batch_id), **frame.mode_query()},
         )
-dialogs.run(ROLE)
-with reading(frame.scope()) as session:
-    facts.own_interest(parties.list_own_staff(session, row.party))
-with st.grid(2, min_column_width=320, gap="small"):
-    amounts(row)
-    progress(row)
-settles(parts)
-if row.batch_id:
-    st.page_link(
-        "finance/payout.py",
-        label=f"Open {row.batch}",
-        icon=":material/payments:",
-        query_params={"id": str(row.batch_id), **frame.mode_query()},
-    )
-st.caption(f"Payment {row.id}")
+    st.caption(f"Payment {row.id}")

@@ -99,13 +99,15 @@ def taxes() -> None:
     )
 
 
-frame.require(ROLE)
-frame.page_header(
-    "Payments", "What is due with each party: prepared by one person, approved by another, and settled on statements."
-)
-if not frame.mode():
-    st.info("Payments are made of live records: switch to Live in the menu.", icon=":material/science:")
-    st.stop()
-view = url_state.choose_view(VIEWS)
-dialogs.run(ROLE)
-{"due": due, "payments": payments, "payouts": payouts, "taxes": taxes}[view]()
+def draw() -> None:
+    frame.require(ROLE)
+    frame.page_header(
+        "Payments",
+        "What is due with each party: prepared by one person, approved by another, and settled on statements.",
+    )
+    if not frame.mode():
+        st.info("Payments are made of live records: switch to Live in the menu.", icon=":material/science:")
+        return
+    view = url_state.choose_view(VIEWS)
+    dialogs.run(ROLE)
+    {"due": due, "payments": payments, "payouts": payouts, "taxes": taxes}[view]()

@@ -6,6 +6,7 @@ from core.services.finance import parties
 from core.services.finance.payments import batches
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.reading import BatchRow
+from core.services.people.staff import Person
 from core.store.access import reading
 from core.ui.finance import payment_actions
 from core.ui.finance.finance_writes import ROLE
@@ -15,7 +16,7 @@ from core.ui.kit import dialogs, facts, words
 from core.ui.lists import held_rows, tables
 
 
-def buttons(row: BatchRow) -> None:
+def buttons(row: BatchRow, person: Person) -> None:
     if row.state != "Prepared":
         return
     if row.prepared_by != person.id:
@@ -24,7 +25,7 @@ def buttons(row: BatchRow) -> None:
     dialogs.button("Give up", payment_actions.giving_up_batch(row))
 
 
-def people(row: BatchRow) -> None:
+def people(row: BatchRow, superseded: str | None) -> None:
     with st.container(border=True):
         facts.line("Amount", words.naira(row.net_minor))
         facts.line("Answered by the bank", f"{row.answered} of {row.payments}")
@@ -41,22 +42,23 @@ def people(row: BatchRow) -> None:
         st.caption("It has the whole account numbers: each opening of it is in the audit log.")
 
 
-person = frame.require(ROLE)
-tables.back_link("payouts", "finance/payments.py", "Back to the payments")
-row = record_pages.load("payout", payment_reading.get_batch, is_of_mode=True)
-with frame.header_with_buttons(
-    f"{row.number} {words.badge(row.progress)}",
-    "Payments that one person prepared, another approves, and the bank answers line by line.",
-    tab=f"{row.number} · Payout",
-):
-    buttons(row)
-dialogs.run(ROLE)
-with reading(frame.scope()) as session:
-    rows = payment_reading.list_of_batch(session, row.id)
-    superseded = batches.find_superseded(session, row.id)
-    own = {name for each in rows for name in parties.list_own_staff(session, each.party)}
-facts.own_interest(sorted(own))
-people(row)
-number = tables.page_of(OF_BATCH, len(rows))
-if number is not None:
-    tables.draw(OF_BATCH, held_rows.page_of(OF_BATCH, rows, number), number=number, total=len(rows))
+def draw() -> None:
+    person = frame.require(ROLE)
+    tables.back_link("payouts", "finance/payments.py", "Back to the payments")
+    row = record_pages.load("payout", payment_reading.get_batch, is_of_mode=True)
+    with frame.header_with_buttons(
+        f"{row.number} {words.badge(row.progress)}",
+        "Payments that one person prepared, another approves, and the bank answers line by line.",
+        tab=f"{row.number} · Payout",
+    ):
+        buttons(row, person)
+    dialogs.run(ROLE)
+    with reading(frame.scope()) as session:
+        rows = payment_reading.list_of_batch(session, row.id)
+        superseded = batches.find_superseded(session, row.id)
+        own = {name for each in rows for name in parties.list_own_staff(session, each.party)}
+    facts.own_interest(sorted(own))
+    people(row, superseded)
+    number = tables.page_of(OF_BATCH, len(rows))
+    if number is not None:
+        tables.draw(OF_BATCH, held_rows.page_of(OF_BATCH, rows, number), number=number, total=len(rows))

@@ -37,40 +37,43 @@ def basis(row: ReconciliationRow) -> None:
         facts.line("Made", f"{row.maker}, {words.moment(row.made_at)}")
 
 
-frame.require(ROLE)
-tables.back_link("reconciliations", "finance/reconcile.py", "Back to Reconcile")
-row = record_pages.load("reconciliation", reconciliation_reading.get_reconciliation, is_of_mode=True)
-frame.page_header(
-    f"{words.plain(row.party)}, {row.month:%B %Y}",
-    f"{row.verdict}. Every number and amount of the month on either side is here.",
-    tab=f"{row.party} · Reconciliation",
-)
-with reading(frame.scope()) as session:
-    results = reconciliation_reading.sum_results(session, row.id)
-with st.grid(2, min_column_width=320, gap="small"):
-    sides(row, results)
-    basis(row)
-st.link_button("Differences, CSV", f"/reconciliations/{row.id}.csv", icon=":material/download:")
-st.code(f"SHA-256 of their file {row.sha256}", language=None)
-if not row.differences:
-    st.success("Both sides are complete, and every row is matched.", icon=":material/task_alt:")
-    st.stop()
-names = {result: f"{result.capitalize()}: {number}" for result, number, _ in results}
-chosen = url_state.one_of("result", names)
-st.session_state["result"] = chosen
-st.pills(
-    "Result",
-    list(names),
-    key="result",
-    format_func=names.__getitem__,
-    label_visibility="collapsed",
-    on_change=lambda: url_state.change({"result": [st.session_state["result"]] if st.session_state["result"] else []}),
-)
-total = sum(number for result, number, _ in results if chosen in (None, result))
-with reading(frame.scope()) as session:
-    paging = DIFFERENCES.paging(url_state.page())
-    rows = reconciliation_reading.list_differences(session, row.id, paging, result=chosen)
-st.markdown(DIFFERENCES.count_text(total))
-number = tables.page_of(DIFFERENCES, total)
-if number is not None:
-    tables.draw(DIFFERENCES, rows, number=number, total=total)
+def draw() -> None:
+    frame.require(ROLE)
+    tables.back_link("reconciliations", "finance/reconcile.py", "Back to Reconcile")
+    row = record_pages.load("reconciliation", reconciliation_reading.get_reconciliation, is_of_mode=True)
+    frame.page_header(
+        f"{words.plain(row.party)}, {row.month:%B %Y}",
+        f"{row.verdict}. Every number and amount of the month on either side is here.",
+        tab=f"{row.party} · Reconciliation",
+    )
+    with reading(frame.scope()) as session:
+        results = reconciliation_reading.sum_results(session, row.id)
+    with st.grid(2, min_column_width=320, gap="small"):
+        sides(row, results)
+        basis(row)
+    st.link_button("Differences, CSV", f"/reconciliations/{row.id}.csv", icon=":material/download:")
+    st.code(f"SHA-256 of their file {row.sha256}", language=None)
+    if not row.differences:
+        st.success("Both sides are complete, and every row is matched.", icon=":material/task_alt:")
+        return
+    names = {result: f"{result.capitalize()}: {number}" for result, number, _ in results}
+    chosen = url_state.one_of("result", names)
+    st.session_state["result"] = chosen
+    st.pills(
+        "Result",
+        list(names),
+        key="result",
+        format_func=names.__getitem__,
+        label_visibility="collapsed",
+        on_change=lambda: url_state.change(
+            {"result": [st.session_state["result"]] if st.session_state["result"] else []}
+        ),
+    )
+    total = sum(number for result, number, _ in results if chosen in (None, result))
+    with reading(frame.scope()) as session:
+        paging = DIFFERENCES.paging(url_state.page())
+        rows = reconciliation_reading.list_differences(session, row.id, paging, result=chosen)
+    st.markdown(DIFFERENCES.count_text(total))
+    number = tables.page_of(DIFFERENCES, total)
+    if number is not None:
+        tables.draw(DIFFERENCES, rows, number=number, total=total)

@@ -14,10 +14,12 @@ from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.reading import StatementRow
+from core.services.people.staff import Person
+from core.states.statements import StatementState
 from core.store.access import reading
 from core.ui.finance import payment_actions, statement_actions, statement_cards
 from core.ui.finance.finance_writes import ROLE
-from core.ui.frame import frame, record_pages
+from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import dialogs, facts, words
 from core.ui.lists import tables
 
@@ -37,7 +39,7 @@ def draft(account: str, given: str, month: date) -> None:
         tab=f"{name} · Draft",
     )
     dialogs.run(ROLE)
-    st.page_link(
+    page_links.link(
         "finance/movements.py",
         label="Its movements of the month",
         icon=":material/swap_vert:",
@@ -51,7 +53,7 @@ def draft(account: str, given: str, month: date) -> None:
     dialogs.button("Prepare it", statement_actions.preparing(party, month), is_primary=True, icon=":material/draw:")
 
 
-def buttons(row: StatementRow) -> None:
+def buttons(row: StatementRow, person: Person) -> None:
     with reading(frame.scope()) as session:
         steps = statement_states.list_allowed(session, row.id, person)
         is_reversible = statements.can_reverse(session, row.id)
@@ -59,7 +61,7 @@ def buttons(row: StatementRow) -> None:
         dialogs.button(
             step.label,
             statement_actions.moving(row.id, row.paper.number, step),
-            is_primary=step.to in ("Approved", "Sent"),
+            is_primary=step.to in (StatementState.APPROVED, StatementState.SENT),
         )
     if is_reversible:
         dialogs.button("Reverse", statement_actions.reversing(row.id, row.paper.number), icon=":material/undo:")
@@ -84,7 +86,7 @@ def payments(row: StatementRow) -> None:
         else:
             st.caption(f"It is not paid out now: {words.plain(hindrance)}.")
     for payment in found:
-        st.page_link(
+        page_links.link(
             "finance/payment.py",
             label=f"{payment.state}: {words.naira(payment.net_minor)}, {payment.bank_reference or payment.batch or ''}",
             icon=":material/payments:",
@@ -92,14 +94,14 @@ def payments(row: StatementRow) -> None:
         )
 
 
-def whole(row: StatementRow) -> None:
+def whole(row: StatementRow, person: Person) -> None:
     paper = row.paper
     with frame.header_with_buttons(
         f"{paper.number} {words.badge(paper.state)}",
         f"{paper.title} of {words.plain(paper.party)}, {paper.month:%B %Y}",
         tab=f"{paper.number} {paper.party} · Statement",
     ):
-        buttons(row)
+        buttons(row, person)
     dialogs.run(ROLE)
     with reading(frame.scope()) as session:
         facts.own_interest(parties.list_own_staff(session, row.party))
@@ -121,11 +123,12 @@ def month_of(given: str) -> date:
         return clock.add_months(clock.today().replace(day=1), -1)
 
 
-person = frame.require(ROLE)
-tables.back_link("statements", "finance/statements.py", "Back to the statements")
-given = st.query_params.get("id", "")
-account, _, rest = given.partition(".")
-if rest:
-    draft(account, rest.partition(".")[0], month_of(rest.partition(".")[2]))
-    st.stop()
-whole(record_pages.load("statement", statement_reading.get_statement, is_of_mode=True))
+def draw() -> None:
+    person = frame.require(ROLE)
+    tables.back_link("statements", "finance/statements.py", "Back to the statements")
+    given = st.query_params.get("id", "")
+    account, _, rest = given.partition(".")
+    if rest:
+        draft(account, rest.partition(".")[0], month_of(rest.partition(".")[2]))
+        return
+    whole(record_pages.load("statement", statement_reading.get_statement, is_of_mode=True), person)

@@ -2,21 +2,21 @@
 
 import streamlit as st
 
-from core.services.dimensions import load_choices
+from core.services.dimensions import Choices, load_choices
 from core.services.paging import Page
 from core.services.policies import search as policy_search
 from core.services.policies.search import PolicyRow
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state
-from core.ui.lists import periods, tables
+from core.ui.lists import export_panel, periods, tables
 from core.ui.policies import filters as policy_filters
 from core.ui.policies.filters import Search
 from core.ui.policies.table import POLICIES
+from core.ui.sales import search_box
 
 
-def found(search: Search) -> Page[PolicyRow]:
+def found(search: Search, names: Choices) -> Page[PolicyRow]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         paging = POLICIES.paging(url_state.page())
         return policy_search.search_policies(
@@ -45,22 +45,24 @@ def results(search: Search, page: Page[PolicyRow]) -> None:
         "policies",
         search.asked.criteria.address(),
         rows=page.total_count,
-        line=f"{POLICIES.count_text(page.total_count)} · sold {days[:1].lower() + days[1:]}",
+        line=f"{POLICIES.count_text(page.total_count)} · sold {days[:1].lower() + days[1:]}"
+        f"{search_box.describe(search.box)}",
         table=POLICIES,
     )
     tables.draw(POLICIES, page.items, number=number, total=page.total_count)
 
 
-person = frame.require("operations", "claims", "supervisor")
-frame.page_header("Policy search", "Find any policy by its number, plate or customer, and see where it stands.")
-with reading(frame.scope()) as session:
-    names = load_choices(session)
-search = policy_filters.read(names)
-policy_filters.draw(search, names, person)
-if search.fault:
-    st.stop()
-page = found(search)
-if page.total_count:
-    results(search, page)
-else:
-    nothing(search)
+def draw() -> None:
+    person = frame.require("operations", "claims", "supervisor")
+    frame.page_header("Policy search", "Find any policy by its number, plate or customer, and see where it stands.")
+    with reading(frame.scope()) as session:
+        names = load_choices(session)
+    search = policy_filters.read(names)
+    policy_filters.draw(search, names, person)
+    if search.fault:
+        return
+    page = found(search, names)
+    if page.total_count:
+        results(search, page)
+    else:
+        nothing(search)

@@ -5,17 +5,16 @@ import streamlit as st
 from core.services.customers import table as customers_table
 from core.services.customers.filter import CustomerFilter
 from core.services.customers.table import CustomerRow
-from core.services.dimensions import load_choices
+from core.services.dimensions import Choices, load_choices
 from core.services.paging import Page
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state
-from core.ui.lists import filter_bar, filter_chips, saved_views, tables
+from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
 from core.ui.sales.customer_table import CUSTOMERS
 
 
-def found(criteria: CustomerFilter) -> Page[CustomerRow]:
+def found(criteria: CustomerFilter, names: Choices) -> Page[CustomerRow]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         order, paging = CUSTOMERS.order_among(customers_table.ORDERS), CUSTOMERS.paging(url_state.page())
         return customers_table.list_customers(session, criteria, names, order=order, paging=paging)
@@ -33,7 +32,7 @@ def nothing(criteria: CustomerFilter) -> None:
         )
 
 
-def results(page: Page[CustomerRow]) -> None:
+def results(page: Page[CustomerRow], criteria: CustomerFilter) -> None:
     number = tables.page_of(CUSTOMERS, page.total_count)
     if number is None:
         return
@@ -47,14 +46,15 @@ def results(page: Page[CustomerRow]) -> None:
     tables.draw(CUSTOMERS, page.items, number=number, total=page.total_count)
 
 
-person = frame.require("operations", "claims")
-frame.page_header("Customers", "Find anybody who was sold to, with all that they bought and claimed.")
-with reading(frame.scope()) as session:
-    names = load_choices(session)
-criteria = filter_bar.read(CustomerFilter, names.names)
-filter_chips.draw(criteria, names.names, beside=lambda: saved_views.draw("sales/customers.py", person))
-page = found(criteria)
-if page.total_count:
-    results(page)
-else:
-    nothing(criteria)
+def draw() -> None:
+    person = frame.require("operations", "claims")
+    frame.page_header("Customers", "Find anybody who was sold to, with all that they bought and claimed.")
+    with reading(frame.scope()) as session:
+        names = load_choices(session)
+    criteria = filter_bar.read(CustomerFilter, names.names)
+    filter_chips.draw(criteria, names.names, beside=lambda: saved_views.draw("sales/customers.py", person))
+    page = found(criteria, names)
+    if page.total_count:
+        results(page, criteria)
+    else:
+        nothing(criteria)

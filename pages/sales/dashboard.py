@@ -6,11 +6,13 @@ import streamlit as st
 
 from core import clock
 from core.services.comparisons import Comparison
+from core.services.dimensions import Choices
+from core.services.people.staff import Person
 from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
-from core.ui.frame import frame
-from core.ui.kit import dialogs, figure_cache, url_state, words
+from core.ui.frame import frame, page_links
+from core.ui.kit import actions, figure_cache, url_state, words
 from core.ui.kit.figure_cache import StoreState
 from core.ui.lists import periods
 from core.ui.sales import (
@@ -40,7 +42,7 @@ def header(window: Window, compared: Comparison, at: StoreState, against: str) -
     )
 
 
-def filters(asked: Asked[SalesFilter], against: str, about: Callable[[], None]) -> None:
+def filters(asked: Asked[SalesFilter], against: str, about: Callable[[], None], names: Choices) -> None:
     """Draw the filters, and `about` the period in the same row: the figures begin higher."""
 
     def beside() -> None:
@@ -88,7 +90,7 @@ def sum_of_parts(asked: Asked[SalesFilter], summary: Summary) -> None:
         )
         with st.container(horizontal=True, gap="small"):
             drill.link_to_sales(asked.criteria, taken.sold, taken.renewed)
-            st.page_link(
+            page_links.link(
                 "finance/movements.py",
                 label="Show these movements",
                 icon=":material/swap_vert:",
@@ -97,7 +99,7 @@ def sum_of_parts(asked: Asked[SalesFilter], summary: Summary) -> None:
             )
 
 
-def nothing_sold(asked: Asked[SalesFilter]) -> None:
+def nothing_sold(asked: Asked[SalesFilter], person: Person) -> None:
     if asked.is_filtered:
         st.info("Nothing was sold in this selection.", icon=":material/filter_alt_off:")
         st.button("Start again without filters", on_click=url_state.reset, type="primary")
@@ -112,42 +114,56 @@ def nothing_sold(asked: Asked[SalesFilter]) -> None:
             st.button("Show the last year", on_click=url_state.change, args=({"period": ["1y"]},), type="primary")
 
 
-person = frame.require("operations", "finance")
-frame.page_header(
-    "Dashboard", "How sales go, against the period before, and which insurer, product or distributor moved."
-)
-dialogs.run(*targets_card.ROLES)
-at = figure_cache.standing()
-names = figure_cache.names(at)
-asked = sales_filters.read(SalesFilter, names, usual=DEFAULT, offer=PERIODS)
-against = url_state.one_of(AGAINST, periods.AGAINST) or periods.PREVIOUS
-window = asked.window or periods.window_of(DEFAULT, clock.today())
-compared = periods.comparison_of(asked.period, window, against)
-filters(asked, against, lambda: header(window, compared, at, against))
-cut = dashboard_cards.read_cut(window)
-wanted = asked.criteria
-with st.skeleton(height=240):
-    summary = figure_cache.summary(at, window, compared, wanted)
-tiles.draw(summary, is_compared=against != periods.NOTHING)
-page = Page(asked, window, cut, at, names)
-if summary.current.totals.written:
-    with st.skeleton(height=400):
-        parts = figure_cache.breakdown(at, window, wanted)
-    dashboard_cards.draw_premium(page)
-else:
-    nothing_sold(asked)
-stuck_strip.draw(figure_cache.stuck(at, int(clock.now().timestamp()) // 60), person)
-if against != periods.NOTHING and (summary.current.totals.written or summary.before.totals.written):
-    movers.draw(figure_cache.breakdown(at, window, wanted), figure_cache.get_comparison(at, compared, wanted), compared)
-if summary.current.totals.written:
-    sum_of_parts(asked, summary)
+def draw_money(page: Page, summary: Summary) -> None:
+    """Draw what the premium of the selection is made of, and whose it is."""
+    parts = figure_cache.breakdown(page.at, page.window, page.asked.criteria)
+    sum_of_parts(page.asked, summary)
     dashboard_cards.draw_commissions(page, summary)
     with st.grid(2, min_column_width=380, gap="small"):
         dashboard_cards.draw_new_against_renewal(page, summary)
         dashboard_cards.draw_instalments(page, parts)
     dashboard_cards.draw_shares(page, parts)
-with st.grid(2, min_column_width=380, gap="small"):
-    dashboard_cards.draw_year_on_year(page)
-    dashboard_cards.draw_cohorts(page)
-if at.is_live:
-    targets_card.draw(at, names, person)
+
+
+def draw_years(page: Page) -> None:
+    with st.grid(2, min_column_width=380, gap="small"):
+        dashboard_cards.draw_year_on_year(page)
+        dashboard_cards.draw_cohorts(page)
+
+
+def draw() -> None:
+    person = frame.require("operations", "finance")
+    frame.page_header(
+        "Dashboard", "How sales go, against the period before, and which insurer, product or distributor moved."
+    )
+    actions.run()
+    at = figure_cache.standing()
+    names = figure_cache.names(at)
+    asked = sales_filters.read(SalesFilter, names, usual=DEFAULT, offer=PERIODS)
+    against = url_state.one_of(AGAINST, periods.AGAINST) or periods.PREVIOUS
+    window = asked.window or periods.window_of(DEFAULT, clock.today())
+    compared = periods.comparison_of(asked.period, window, against)
+    filters(asked, against, lambda: header(window, compared, at, against), names)
+    cut = dashboard_cards.read_cut(window)
+    wanted = asked.criteria
+    with st.skeleton(height=240):
+        summary = figure_cache.summary(at, window, compared, wanted)
+    tiles.draw(summary, is_compared=against != periods.NOTHING)
+    page = Page(asked, window, cut, at, names)
+    if summary.current.totals.written:
+        # Computed where its place is held; the cards below find it in the cache.
+        with st.skeleton(height=400):
+            figure_cache.breakdown(at, window, wanted)
+        dashboard_cards.draw_premium(page)
+    else:
+        nothing_sold(asked, person)
+    stuck_strip.draw(figure_cache.stuck(at, int(clock.now().timestamp()) // 60), person)
+    if against != periods.NOTHING and (summary.current.totals.written or summary.before.totals.written):
+        movers.draw(
+            figure_cache.breakdown(at, window, wanted), figure_cache.get_comparison(at, compared, wanted), compared
+        )
+    if summary.current.totals.written:
+        draw_money(page, summary)
+    draw_years(page)
+    if at.is_live:
+        targets_card.draw(at, names, person)

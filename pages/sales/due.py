@@ -1,26 +1,29 @@
 """Due for renewal: policies by days until they end, with contacts, and renewal in place."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
 
 from core import clock
 from core.services.dimensions import load_choices
+from core.services.people.staff import Person
 from core.services.renewals import due as renewals_due
 from core.services.renewals import due_table
 from core.services.renewals.due import Bucket
+from core.services.renewals.due_table import DueRow
 from core.services.renewals.filter import DueFilter
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
-from core.ui.kit import dialogs, url_state, words
-from core.ui.lists import tables
-from core.ui.policies import dialogs as policy_dialogs
+from core.ui.kit import actions, url_state, words
+from core.ui.lists import export_panel, tables
+from core.ui.lists.tables import Table
+from core.ui.policies import policy_actions
 from core.ui.renewals import due_filters, renewal_calls
 from core.ui.renewals.renewal_table import DUE
 
 
-def toolbar(bucket: Bucket, criteria: DueFilter) -> None:
+def toolbar(bucket: Bucket, criteria: DueFilter, table: Table[DueRow]) -> None:
     ends = f"{'ends' if bucket.policies == 1 else 'end'} in {due_filters.bucket_label(bucket.key)}"
     when = "lapsed in the last 30 days" if bucket.key == "lapsed" else ends
     at_risk = words.plain(words.naira(bucket.premium_minor))
@@ -48,42 +51,44 @@ def nothing(criteria: DueFilter, everywhere: int) -> None:
         )
 
 
-person = frame.require("operations", "finance")
-# Finance may view and open the purchase only; renewing needs the operations role (contract A1).
-looking = replace(DUE, act=None, opens="sales/purchase.py", key=lambda row: row.purchase_id)
-table = DUE if person.has_role("operations") else looking
-if policy_id := tables.get_clicked_row(table):
-    policy_dialogs.begin_renewal(policy_id, person)
-todo = ": call them, and renew here." if table.act else "."
-frame.page_header("Due for renewal", f"Whose cover ends soon or has just ended{todo}")
-policy_dialogs.run_any()
-dialogs.run(*renewal_calls.ROLES)
-with reading(frame.scope()) as session:
-    names = load_choices(session)
-open_bucket, criteria = due_filters.read(names)
-due_filters.draw(criteria, names, person)
-with st.skeleton(height=300), reading(frame.scope()) as session:
-    buckets = renewals_due.list_due(session, clock.today(), criteria)
-    paging = table.paging(url_state.page())
-    rows = due_table.list_rows(
-        session, open_bucket, criteria, names, order=table.order_among(due_table.ORDERS), paging=paging
-    )
-due_filters.tiles(buckets, open_bucket)
-bucket = next(bucket for bucket in buckets if bucket.key == open_bucket)
-if not bucket.policies:
-    nothing(criteria, sum(each.policies for each in buckets))
-    renewal_calls.figures()
-    st.stop()
-toolbar(bucket, criteria)
-number = tables.page_of(table, bucket.policies)
-if number is None:
-    st.stop()
-above = st.container()
-if not person.has_role("operations"):
-    tables.draw(table, rows, number=number, total=bucket.policies)
-    renewal_calls.figures()
-    st.stop()
-picked = tables.draw(table, rows, number=number, total=bucket.policies, chosen=())
-with above:
-    renewal_calls.bar(picked, person)
-renewal_calls.figures()
+def policies(table: Table[DueRow], rows: Sequence[DueRow], number: int, total: int, person: Person) -> None:
+    """Draw a page of policies; whoever may renew ticks them and calls or renews the ticked ones."""
+    if not person.has_role("operations"):
+        tables.draw(table, rows, number=number, total=total)
+        return
+    above = st.container()
+    picked = tables.draw(table, rows, number=number, total=total, chosen=())
+    with above:
+        renewal_calls.bar(picked, person)
+
+
+def draw() -> None:
+    person = frame.require("operations", "finance")
+    # Finance may view and open the purchase only; renewing needs the operations role (contract A1).
+    looking = replace(DUE, act=None, opens="sales/purchase.py", key=lambda row: row.purchase_id)
+    table = DUE if person.has_role("operations") else looking
+    if policy_id := tables.get_clicked_row(table):
+        policy_actions.begin_renewal(policy_id)
+    todo = ": call them, and renew here." if table.act else "."
+    frame.page_header("Due for renewal", f"Whose cover ends soon or has just ended{todo}")
+    actions.run()
+    with reading(frame.scope()) as session:
+        names = load_choices(session)
+    open_bucket, criteria = due_filters.read(names)
+    due_filters.draw(criteria, names, person)
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        buckets = renewals_due.list_due(session, clock.today(), criteria)
+        paging = table.paging(url_state.page())
+        rows = due_table.list_rows(
+            session, open_bucket, criteria, names, order=table.order_among(due_table.ORDERS), paging=paging
+        )
+    due_filters.tiles(buckets, open_bucket)
+    bucket = next(bucket for bucket in buckets if bucket.key == open_bucket)
+    if not bucket.policies:
+        nothing(criteria, sum(each.policies for each in buckets))
+        renewal_calls.figures()
+        return
+    toolbar(bucket, criteria, table)
+    if (number := tables.page_of(table, bucket.policies)) is not None:
+        policies(table, rows, number, bucket.policies, person)
+        renewal_calls.figures()

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
+from core.services.people.staff import Person
 from core.services.sales.filter import SOURCES
 from core.services.views import sale as sale_view
 from core.services.views.sale import SaleDetail
 from core.ui.buying import receipts
-from core.ui.frame import frame, record_pages
+from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import facts, reveal_dialog, words
 from core.ui.lists import tables
 from core.ui.sales import sale_split
@@ -22,7 +23,7 @@ def money(sale: SaleDetail) -> None:
         sale_split.draw(sale)
 
 
-def policy(sale: SaleDetail) -> None:
+def policy(sale: SaleDetail, person: Person) -> None:
     with st.container(border=True, height="stretch"):
         st.markdown(f"**Policy** {words.badge(sale.stage)}")
         facts.line("Number", sale.policy_number or "Not given yet")
@@ -32,7 +33,7 @@ def policy(sale: SaleDetail) -> None:
             facts.line(label, value)
         facts.days_of_cover(sale)
         if person.has_role("operations", "claims"):
-            st.page_link(
+            page_links.link(
                 POLICY,
                 label="Open the policy",
                 icon=":material/policy:",
@@ -44,7 +45,7 @@ def policy(sale: SaleDetail) -> None:
             st.caption("The certificate follows when the policy is activated.")
 
 
-def customer(sale: SaleDetail) -> None:
+def customer(sale: SaleDetail, person: Person) -> None:
     with st.container(border=True, height="stretch"):
         st.markdown("**Customer**")
         facts.line("Name", sale.customer)
@@ -52,13 +53,13 @@ def customer(sale: SaleDetail) -> None:
         facts.line("Phone", sale.phone or "–")
         facts.line("Place", sale.place or "–")
         if person.has_role("operations", "claims"):
-            st.page_link(
+            page_links.link(
                 CUSTOMER,
                 label="Open the customer",
                 icon=":material/person:",
                 query_params={"id": str(sale.customer_id), **frame.mode_query()},
             )
-        st.page_link(
+        page_links.link(
             PURCHASES,
             label="All purchases of this customer",
             icon=":material/person_search:",
@@ -77,23 +78,24 @@ def origin(sale: SaleDetail) -> None:
         facts.line("Premium paid", words.title(sale.premium_frequency))
 
 
-person = frame.require("operations", "finance")
-tables.back_link("purchases", PURCHASES, "Back to the purchases")
-sale = record_pages.load("purchase", sale_view.get_sale, is_of_mode=True)
-frame.page_header(
-    facts.policy_title(sale),
-    f"Purchase of {words.moment(sale.created_at)}",
-    tab=f"{sale.policy_number or 'Without a number'} · Purchase",
-)
-if person.has_role("operations"):
-    receipts.draw(sale)
-with st.grid(2, min_column_width=320, gap="small"):
-    money(sale)
-    policy(sale)
-    customer(sale)
-    origin(sale)
-facts.draw_steps(sale.explained)
-reveal_dialog.values(sale.hidden, within="submitted", kind="policy", record_id=sale.policy_id, by=person)
-facts.draw_submitted(sale.submitted)
-facts.history(sale.history)
-st.caption(f"Purchase {sale.id} · policy {sale.policy_id} · customer {sale.customer_id}")
+def draw() -> None:
+    person = frame.require("operations", "finance")
+    tables.back_link("purchases", PURCHASES, "Back to the purchases")
+    sale = record_pages.load("purchase", sale_view.get_sale, is_of_mode=True)
+    frame.page_header(
+        facts.policy_title(sale),
+        f"Purchase of {words.moment(sale.created_at)}",
+        tab=f"{sale.policy_number or 'Without a number'} · Purchase",
+    )
+    if person.has_role("operations"):
+        receipts.draw(sale)
+    with st.grid(2, min_column_width=320, gap="small"):
+        money(sale)
+        policy(sale, person)
+        customer(sale, person)
+        origin(sale)
+    facts.draw_steps(sale.explained)
+    reveal_dialog.values(sale.hidden, within="submitted", kind="policy", record_id=sale.policy_id, by=person)
+    facts.draw_submitted(sale.submitted)
+    facts.history(sale.history)
+    st.caption(f"Purchase {sale.id} · policy {sale.policy_id} · customer {sale.customer_id}")

@@ -4,20 +4,20 @@ import streamlit as st
 
 from core.money import Split
 from core.services.dimensions import load_choices
+from core.services.people.staff import Person
 from core.services.sales import table as sales_table
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.sales_totals import SalesTotals
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import periods, saved_views, tables
+from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.sales import money_table, sales_filters, search_box
 from core.ui.sales.sales_filters import Asked
 from core.ui.sales.sales_table import PURCHASES
 
 
-def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals) -> None:
+def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals, given_back: Split, found: str) -> None:
     days = periods.describe_period(asked.window) if asked.window else "All time"
     premium = words.plain(words.naira(total.sold_minor))
     export_panel.offer(
@@ -25,8 +25,9 @@ def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals) -> None:
         asked.criteria.address(),
         rows=total.sold,
         sum_minor=total.sold_minor,
-        line=f"{PURCHASES.count_text(total.sold)} · {premium} · {days}",
+        line=f"{PURCHASES.count_text(total.sold)} · {premium} · {days}{found}",
         table=PURCHASES,
+        sums=lambda: footer(total, given_back),
     )
 
 
@@ -47,7 +48,7 @@ def footer(total: SalesTotals, given_back: Split) -> None:
         st.caption("Given back of these purchases until now, whenever that was; refunds of renewals stand with those.")
 
 
-def nothing(asked: Asked[PurchaseFilter]) -> None:
+def nothing(asked: Asked[PurchaseFilter], person: Person) -> None:
     if asked.is_changed:
         st.info("No purchase matches this selection.", icon=":material/filter_alt_off:")
         st.button("Show all purchases", type="primary", on_click=url_state.reset)
@@ -60,28 +61,35 @@ def nothing(asked: Asked[PurchaseFilter]) -> None:
         )
 
 
-person = frame.require("operations", "finance")
-frame.page_header("Purchases", "Every sale, with its customer, its policy and the split of the money.")
-with reading(frame.scope()) as session:
-    names = load_choices(session)
-search = search_box.read()
-asked = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
-search_box.draw(PurchaseFilter.FIELDS["find"], search)
-sales_filters.draw_period(asked)
-sales_filters.chips(asked, names, leave_out=("find",), beside=lambda: saved_views.draw("sales/purchases.py", person))
-if search.fault:
-    st.stop()
-with st.skeleton(height=300), reading(frame.scope()) as session:
-    wanted, paging = asked.criteria, PURCHASES.paging(url_state.page())
-    total = sales_table.compute_total(session, wanted)
-    rows = sales_table.list_rows(session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging)
-    given_back = sales_table.sum_refunds(session, wanted)
-toolbar(asked, total)
-if not total.sold:
-    nothing(asked)
-    st.stop()
-number = tables.page_of(PURCHASES, total.sold)
-if number is None:
-    st.stop()
-tables.draw(PURCHASES, rows, number=number, total=total.sold)
-footer(total, given_back)
+def draw() -> None:
+    person = frame.require("operations", "finance")
+    frame.page_header("Purchases", "Every sale, with its customer, its policy and the split of the money.")
+    with reading(frame.scope()) as session:
+        names = load_choices(session)
+    search = search_box.read()
+    asked = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
+    sales_filters.draw(
+        asked,
+        names,
+        search=lambda: search_box.draw(PurchaseFilter.FIELDS["find"], search),
+        leave_out=("find",),
+        beside=lambda: saved_views.draw("sales/purchases.py", person),
+    )
+    search_box.complain(search)
+    if search.fault:
+        return
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        wanted, paging = asked.criteria, PURCHASES.paging(url_state.page())
+        total = sales_table.compute_total(session, wanted)
+        rows = sales_table.list_rows(
+            session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging
+        )
+        given_back = sales_table.sum_refunds(session, wanted)
+    toolbar(asked, total, given_back, search_box.describe(search))
+    if not total.sold:
+        nothing(asked, person)
+        return
+    number = tables.page_of(PURCHASES, total.sold)
+    if number is None:
+        return
+    tables.draw(PURCHASES, rows, number=number, total=total.sold)

@@ -8,18 +8,18 @@ from core.money import Split
 from core.services.dimensions import load_choices
 from core.services.renewals import table as renewals_table
 from core.services.renewals.filter import RenewalFilter
-from core.services.renewals.table import RenewalTotal
+from core.services.renewals.table import RenewalRow, RenewalTotal
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
-from core.ui.lists import periods, saved_views, tables
+from core.ui.lists import export_panel, periods, saved_views, tables
+from core.ui.lists.tables import Table
 from core.ui.renewals.renewal_table import RENEWALS
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Asked
 
 
-def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal) -> None:
+def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal, table: Table[RenewalRow], given_back: Split) -> None:
     days = periods.describe_period(asked.window) if asked.window else "All time"
     premium = words.plain(words.naira(total.all_rows.total_minor))
     export_panel.offer(
@@ -29,6 +29,7 @@ def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal) -> None:
         sum_minor=total.all_rows.total_minor,
         line=f"{table.count_text(total.all_rows.renewals)} · {premium} · {days}",
         table=table,
+        sums=lambda: footer(total, given_back),
     )
 
 
@@ -65,33 +66,32 @@ def nothing(asked: Asked[RenewalFilter]) -> None:
             "No policy of this mode has been renewed yet. What is up for it stands under Due for renewal.",
             icon=":material/autorenew:",
         )
-        st.page_link("sales/due.py", label="See what is due", icon=":material/event_upcoming:")
+        page_links.link("sales/due.py", label="See what is due", icon=":material/event_upcoming:")
 
 
-person = frame.require("operations", "finance")
-# Finance opens a renewal on the page of its purchase, as it has no access to policies (contract A1).
-table = (
-    RENEWALS
-    if person.has_role("operations")
-    else replace(RENEWALS, opens="sales/purchase.py", key=lambda row: row.purchase_id)
-)
-frame.page_header("Renewals", "Every further term that was bought for a policy, with the split of the money.")
-with reading(frame.scope()) as session:
-    names = load_choices(session)
-asked = sales_filters.read(RenewalFilter, names, usual=periods.ALL)
-sales_filters.draw_period(asked)
-sales_filters.chips(asked, names, beside=lambda: saved_views.draw("sales/renewals.py", person))
-with st.skeleton(height=300), reading(frame.scope()) as session:
-    total = renewals_table.compute_total(session, asked.criteria)
-    order, paging = table.order_among(renewals_table.ORDERS), table.paging(url_state.page())
-    rows = renewals_table.list_rows(session, asked.criteria, names, order=order, paging=paging)
-    given_back = renewals_table.sum_refunds(session, asked.criteria)
-toolbar(asked, total)
-if not total.all_rows.renewals:
-    nothing(asked)
-    st.stop()
-number = tables.page_of(table, total.all_rows.renewals)
-if number is None:
-    st.stop()
-tables.draw(table, rows, number=number, total=total.all_rows.renewals)
-footer(total, given_back)
+def draw() -> None:
+    person = frame.require("operations", "finance")
+    # Finance opens a renewal on the page of its purchase, as it has no access to policies (contract A1).
+    table = (
+        RENEWALS
+        if person.has_role("operations")
+        else replace(RENEWALS, opens="sales/purchase.py", key=lambda row: row.purchase_id)
+    )
+    frame.page_header("Renewals", "Every further term that was bought for a policy, with the split of the money.")
+    with reading(frame.scope()) as session:
+        names = load_choices(session)
+    asked = sales_filters.read(RenewalFilter, names, usual=periods.ALL)
+    sales_filters.draw(asked, names, beside=lambda: saved_views.draw("sales/renewals.py", person))
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        total = renewals_table.compute_total(session, asked.criteria)
+        order, paging = table.order_among(renewals_table.ORDERS), table.paging(url_state.page())
+        rows = renewals_table.list_rows(session, asked.criteria, names, order=order, paging=paging)
+        given_back = renewals_table.sum_refunds(session, asked.criteria)
+    toolbar(asked, total, table, given_back)
+    if not total.all_rows.renewals:
+        nothing(asked)
+        return
+    number = tables.page_of(table, total.all_rows.renewals)
+    if number is None:
+        return
+    tables.draw(table, rows, number=number, total=total.all_rows.renewals)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from core import settings as settings_module
+from core import settings
 from core.api.http import auth
 from core.api.protection import load_shedding, rate_limits
 from core.api.protection.load_shedding import AdmissionQueue, LoadShedding, WebSocketLimit
@@ -32,12 +32,12 @@ def limit(monkeypatch: pytest.MonkeyPatch) -> Iterator[Limit]:
     def set_(**limits: int | str) -> None:
         for name, value in limits.items():
             monkeypatch.setenv(f"COVERDESK_{name.upper()}", str(value))
-        settings_module.settings.cache_clear()
+        settings.settings.cache_clear()
 
     load_shedding._requests._paid_at.clear()
     yield set_
     monkeypatch.undo()
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
     load_shedding._requests._paid_at.clear()
 
 

@@ -7,7 +7,7 @@ from urllib.request import Request, urlopen
 import httpx
 import pytest
 
-from core import clock, metrics
+from core import clock, telemetry
 from core.api.outside import metrics_page
 from core.errors import InvalidSetting
 from core.services.admin import gauges, heartbeats
@@ -29,9 +29,9 @@ def counting(client: Client, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client
     monkeypatch.setenv("COVERDESK_METRICS", "true")
     monkeypatch.setenv("COVERDESK_METRICS_TOKEN", TOKEN)
     settings.cache_clear()
-    metrics.enable()
+    telemetry.enable_metrics()
     yield client
-    metrics.disable()
+    telemetry.disable_metrics()
     settings.cache_clear()
 
 
@@ -120,15 +120,15 @@ def test_a_worker_that_ended_is_forgotten(store: Store) -> None:
 
 def test_counters_are_told_when_the_store_does_not_answer(counting: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gauges, "list_gauges", lambda _: 1 / 0)
-    metrics.count("idempotent_replays")
+    telemetry.count("idempotent_replays")
     found = scraped(counting)
     assert found["coverdesk_up"] == 0
     assert found["coverdesk_idempotent_replays_total"] == 1
 
 
 def test_no_counter_is_doubled_by_the_time_at_which_it_began(counting: Client) -> None:
-    metrics.count("requests", "/v1/purchase", "200")
-    metrics.observe("webhook_seconds", 0.2)
+    telemetry.count("requests", "/v1/purchase", "200")
+    telemetry.observe("webhook_seconds", 0.2)
     assert [name for name in scraped(counting) if "_created" in name] == []
 
 
@@ -136,7 +136,7 @@ def test_labels_name_nobody_and_cannot_grow_without_bound(counting: Client, part
     key = {"Authorization": f"Bearer {partner.live_key}"}
     for number in range(400):
         counting.get(f"/v1/purchase/018f0000-0000-7000-8000-{number:012}", headers=key)
-        metrics.count("requests", f"/planted/{number}", "200")
+        telemetry.count("requests", f"/planted/{number}", "200")
     found = scraped(counting)
     assert len(found) < 2_000
     text = "\n".join(found)
@@ -165,6 +165,6 @@ def test_a_port_of_their_own_takes_them_away_from_the_public_one(
 
 
 def test_nothing_is_counted_while_they_are_off(store: Store) -> None:
-    metrics.count("idempotent_replays")
-    metrics.observe("screen_seconds", 1.0, "home")
+    telemetry.count("idempotent_replays")
+    telemetry.observe("screen_seconds", 1.0, "home")
     assert b"coverdesk" not in metrics_page.render()[0].split(b"# HELP coverdesk_up")[0]

@@ -9,12 +9,11 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from core import cli, spans
+from core import cli, telemetry
 from core import settings as settings_module
 from core.covers.insurers import insurer_f
 from core.errors import InvalidSetting
-from core.setting_values import EXPORTER
-from core.settings import ROOT, settings
+from core.settings import EXPORTER, ROOT, settings
 from core.store.access import Store
 from tests.api.conftest import Client
 from tests.collector import Collector, collecting
@@ -35,7 +34,7 @@ def test_a_sale_continues_the_span_of_its_caller_and_its_statements_stand_below_
     sent = client.post(f"/v1{COVER.path}", key=partner.test_key, json=body, headers=GIVEN)
     listed = client.get(f"/v1/purchase?email={PERSONAL}", key=partner.test_key, headers=GIVEN)
     assert (sent.status_code, listed.status_code) == (201, 200)
-    spans.stop()
+    telemetry.stop_spans()
     (sale,) = collector.named(f"POST {COVER.path}")
     (question,) = collector.named("GET /purchase")
     for each, status in ((sale, 201), (question, 200)):
@@ -63,7 +62,7 @@ def test_a_request_without_a_caller_begins_a_trace_which_its_log_names_and_one_t
         client.get("/v1/genders", key=partner.test_key)
         client.get("/v1/states", key=partner.test_key, headers={"traceparent": f"00-{TRACE}-{CALLER}-00"})
         client.get(f"/v1/{PERSONAL}", key=partner.test_key)
-    spans.stop()
+    telemetry.stop_spans()
     logged = [line["trace_id"] for line in told if line["event"] == "request"]
     (own,) = collector.named("GET /genders")
     assert (own.trace_id, own.parent_id) == (logged[0], "")

@@ -11,7 +11,7 @@ import orjson
 import pytest
 import uvicorn
 
-from core import settings as settings_module
+from core import settings
 from core.api.protection import slow_senders
 
 
@@ -126,7 +126,7 @@ def test_one_address_has_a_bounded_number_of_connections(
     bounded: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COVERDESK_CONNECTIONS", "3")
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
     first = [socket.create_connection(bounded, timeout=5) for _ in range(3)]
     for connection in first:
         connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -135,4 +135,4 @@ def test_one_address_has_a_bounded_number_of_connections(
         assert fourth.recv(100).startswith(b"HTTP/1.1 503")
     for connection in first:
         connection.close()
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()

@@ -116,7 +116,7 @@ async def _requests(key: str) -> list[str]:
 
 def _run() -> list[str]:
     """Send the requests to a new store and return a line on each kind."""
-    from core import logs
+    from core import telemetry
     from core.store.access import store
 
     with tempfile.TemporaryDirectory(prefix="cd-") as folder, open(os.devnull, "w") as nowhere:
@@ -125,7 +125,7 @@ def _run() -> list[str]:
         os.environ.update({f"COVERDESK_{name}": value for name, value in given.items()})
         build(url, 0)
         _, key = partner(url)
-        logs.configure()
+        telemetry.configure_logs()
         try:
             with redirect_stderr(nowhere):  # one line a request
                 return asyncio.run(_requests(key))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import httpx
 
-from core import metrics
+from core import telemetry
 from tests.bench import portfolios, serving
 from tests.bench.portfolios import LARGE, Portfolio
 from tests.bench.processes import running
@@ -61,12 +61,12 @@ def counting_ms() -> float:
     """Return the processor time of what is counted of one answer."""
 
     def count() -> None:
-        metrics.count("requests", "/purchase", "200")
-        metrics.observe("request_seconds", 0.001, "/purchase")
+        telemetry.count("requests", "/purchase", "200")
+        telemetry.observe("request_seconds", 0.001, "/purchase")
 
     with tempfile.TemporaryDirectory() as folder:
-        os.environ[metrics.SHARED_FOLDER] = folder
-        metrics.enable()
+        os.environ[telemetry.SHARED_FOLDER] = folder
+        telemetry.enable_metrics()
         count()
         return min(timeit.repeat(count, timer=time.process_time, number=TIMES, repeat=ROUNDS)) * 1000 / TIMES
 
@@ -89,7 +89,7 @@ def measure(portfolio: Portfolio, counting: float) -> str:
 
 if __name__ == "__main__":
     counting = counting_ms()
-    del os.environ[metrics.SHARED_FOLDER]
+    del os.environ[telemetry.SHARED_FOLDER]
     with portfolios.portfolios() as made:
         for each in made:
             sys.stdout.write(f"{measure(each, counting)}\n")

@@ -36,6 +36,7 @@ from core.store.schema.tables import (
     Staff,
 )
 from core.ui.frame import frame, menu
+from tests.ui.conftest import turn_to
 
 ROUNDS = 15
 # The screens of one record: the record that their address names.
@@ -100,7 +101,8 @@ def _of_record(address: str) -> dict[str, str]:
 
 def _measured(path: str, query: Mapping[str, str]) -> tuple[float, float, float]:
     at = AppTest.from_file(str(ROOT / "pages" / "_main.py"), default_timeout=60)
-    at.run().switch_page(path)
+    at.run()
+    turn_to(at, path)
     at.query_params.clear()
     at.query_params.update(query)
     at.run().run()

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
-from core import settings as settings_module
+from core import settings
 from core.services.admin import demonstration
 from core.services.distributors import keys
 from core.services.people import staff
@@ -26,7 +26,7 @@ PASSWORD = "a long enough password\n"
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which nobody has set anything yet."""
-    monkeypatch.setattr(settings_module, "VAR", tmp_path)
+    monkeypatch.setattr(settings, "VAR", tmp_path)
     for name in ("SECRET_KEY", "DATABASE_URL", "FILES_URL"):
         monkeypatch.delenv(f"COVERDESK_{name}", raising=False)
     return tmp_path

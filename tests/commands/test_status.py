@@ -10,9 +10,9 @@ from core import clock
 from core.services.admin import gauges, heartbeats
 from core.services.admin import status as service
 from core.services.audit import log as audit
+from core.settings import VERSION
 from core.store.access import Scope, Store
 from core.store.schema import versions
-from core.version import VERSION
 from tests.commands.command_line import coverdesk
 
 pytestmark = pytest.mark.both_databases

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from core import demo
-from core import settings as settings_module
+from core import demo, settings
 from core.services.products import catalogue
 from core.store.access import Scope, Store, engine
 from core.store.schema import migrating
@@ -79,14 +78,14 @@ class Room:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in self.environment.items():
                 patch.setenv(name, value)
-            settings_module.settings.cache_clear()
+            settings.settings.cache_clear()
             engine.store.cache_clear()
             try:
                 yield engine.store()
             finally:
                 engine.store().close()
                 engine.store.cache_clear()
-                settings_module.settings.cache_clear()
+                settings.settings.cache_clear()
 
 
 class Place(Room):

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
-from core import metrics
+from core import telemetry
 from core.api.outside import metrics_page
-from core.metrics import METRICS
 from core.services.admin.gauges import GAUGES
 from core.settings import ROOT
+from core.telemetry import METRICS
 from tests.every_case import every_case
 
 FOLDER = ROOT / "deploy" / "monitoring"
@@ -31,12 +31,12 @@ def told(name: str) -> set[str]:
 
 @pytest.fixture
 def counted() -> Iterator[None]:
-    metrics.enable()
+    telemetry.enable_metrics()
     for name, metric in METRICS.items():
         values = ["x" for _ in metric.labels]
-        metrics.observe(name, 0.1, *values) if metric.buckets else metrics.count(name, *values)
+        telemetry.observe(name, 0.1, *values) if metric.buckets else telemetry.count(name, *values)
     yield
-    metrics.disable()
+    telemetry.disable_metrics()
 
 
 @every_case("expression", ASKED)

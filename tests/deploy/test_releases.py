@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import ROOT
-from core.version import VERSION
+from core.settings import ROOT, VERSION
 
 SCRIPTS = ROOT / "deploy"
 

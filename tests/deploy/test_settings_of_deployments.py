@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from core import environment
 from core.errors import InvalidSetting
-from core.settings import ROOT, Insurer, Settings, settings
+from core.settings import ROOT, Insurer, Settings, list_insurer_variables, read_variables, settings
 
 DEPLOY = ROOT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
@@ -60,7 +59,7 @@ def test_the_services_start_with_the_example_once_it_is_filled_in(
         "COVERDESK_SECRET_KEY": "kjhGF75-qwertzuiop-0987654321-yxcvbnm",
         "POSTGRES_PASSWORD": "abc123",
     }
-    for name in environment.coverdesk_variables():
+    for name in read_variables():
         monkeypatch.delenv(name)
     for name, value in given_to(service, values).items():
         if value:
@@ -144,7 +143,7 @@ def test_units_run_commands_that_exist() -> None:
 
 def test_every_variable_in_the_operators_page_exists() -> None:
     real = {f"COVERDESK_{name.upper()}" for name in Settings.model_fields}
-    real |= environment.insurer_variables(Insurer.model_fields).keys()
+    real |= list_insurer_variables(Insurer.model_fields).keys()
     for page in ("docs/operations.md", "deploy/compose.yaml", "deploy/.env.example"):
         named = set(re.findall(r"\bCOVERDESK_[A-Z_]*[A-Z]\b", (ROOT / page).read_text()))
         # The one that a cluster injects is named as what is none of ours.

@@ -12,8 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from core.settings import ROOT
-from core.version import VERSION, get_commit
+from core.settings import ROOT, VERSION, get_commit
 from tests.ports import free_port
 
 PATIENCE_SECONDS = 120
@@ -97,6 +96,18 @@ def test_a_wheel_says_its_release_and_its_commit(installed: Installed) -> None:
         cwd=installed.folder, env=installed.environment, check=True, capture_output=True, text=True,
     )  # fmt: skip
     assert told.stdout.strip() == "c" * 40
+
+
+def test_every_screen_of_a_wheel_can_be_drawn(site: Path, installed: Installed) -> None:
+    found = "from importlib import import_module as load; from core.ui.frame import menu"
+    drawn = (
+        "print({callable(load(screen.module).draw) for screen in menu.SCREENS}, load(menu.SCREENS[0].module).__file__)"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", f"{found}; {drawn}"]
+    said = subprocess.run(
+        command, cwd=installed.folder, env=installed.environment, check=True, capture_output=True, text=True
+    )
+    assert said.stdout.split() == ["{True}", str(site / "core/shipped/pages/sales/dashboard.py")]
 
 
 def test_demo_and_serve_work_in_an_empty_folder(installed: Installed) -> None:

@@ -9,8 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from core import clock
-from core import settings as settings_module
+from core import clock, settings
 from core.covers import request as requests
 from core.covers.insurers import insurer_f
 from core.dispatch import webhooks as dispatch
@@ -93,14 +92,14 @@ client, portal = api.client, api.portal
 @pytest.fixture
 def demonstration(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("COVERDESK_DEMO", "true")
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
     yield
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
 
 
 @pytest.fixture
 def hooks(store: Store, partner: Partner, demonstration: None) -> Iterator[Hooks]:
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
     now = clock.now()
     with clock.freeze(now):
         yield Hooks(store, partner, now)

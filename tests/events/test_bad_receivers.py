@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from core import metrics
+from core import telemetry
 from core.outbound.webhook_client import SendLimits
 from core.settings import ROOT
 from tests.events.conftest import Hooks
@@ -45,14 +45,14 @@ def receiver() -> Iterator[str]:
 
 @pytest.fixture
 def counting() -> Iterator[None]:
-    metrics.enable()
+    telemetry.enable_metrics()
     yield
-    metrics.disable()
+    telemetry.disable_metrics()
 
 
 def outcomes() -> dict[str, float]:
     """The tries so far, by what `/metrics` says became of them."""
-    found = metrics.registry().collect()
+    found = telemetry.metrics_registry().collect()
     samples = [each for family in found for each in family.samples]
     return {each.labels["outcome"]: each.value for each in samples if each.name == "coverdesk_webhook_deliveries_total"}
 

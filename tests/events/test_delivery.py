@@ -14,7 +14,7 @@ from alembic import command
 from sqlmodel import col
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from core import clock, seal, trace
+from core import clock, seal, telemetry
 from core.covers import request as requests
 from core.dispatch import events as event_dispatch
 from core.errors import NotFound, StateForbids
@@ -81,12 +81,12 @@ def test_a_delivery_continues_the_trace_of_the_request_behind_it(hooks: Hooks) -
     with receiving() as receiver:
         hooks.register(receiver.url)
         plain = hooks.sell()
-        with trace.within("4bf92f3577b34da6a3ce929d0e0e4736"):
+        with telemetry.within_trace("4bf92f3577b34da6a3ce929d0e0e4736"):
             traced = hooks.sell()
         hooks.drain()
     given = {each.event["object"]["id"]: each.headers.get("traceparent") for each in receiver.received[1:]}
     assert given[str(plain.purchase_id)] is None
-    assert trace.parse(str(given[str(traced.purchase_id)])) == "4bf92f3577b34da6a3ce929d0e0e4736"
+    assert telemetry.parse_trace(str(given[str(traced.purchase_id)])) == "4bf92f3577b34da6a3ce929d0e0e4736"
 
 
 def test_a_receiver_whose_clock_is_off_is_not_believed_by_the_verifier(hooks: Hooks) -> None:

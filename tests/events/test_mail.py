@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from aiosmtpd.controller import Controller
 from sqlmodel import col
 
-from core import settings as settings_module
+from core import settings
 from core.errors import InvalidInput
 from core.outbound import mail as smtp
 from core.services.mail import mail
@@ -57,7 +57,7 @@ def inbox(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> Iterator[Inbox]:
     server.start()
     monkeypatch.setenv("COVERDESK_SMTP_URL", f"smtp://127.0.0.1:{server.port}")
     monkeypatch.setenv("COVERDESK_MAIL_FROM", "desk@coverdesk.example")
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
     yield taken
     server.stop()
 
@@ -115,7 +115,7 @@ def test_a_busy_server_is_tried_again_and_a_refused_recipient_is_given_up(hooks:
 
 def test_a_server_that_is_away_is_tried_again(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COVERDESK_SMTP_URL", "smtp://127.0.0.1:1")
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
     send(hooks)
     hooks.drain()
     assert (row(hooks).state, row(hooks).last_error) == ("queued", "The mail server could not be reached")
@@ -128,7 +128,7 @@ def test_a_password_is_not_told_to_a_server_without_tls(hooks: Hooks, monkeypatc
         port = server.port
         monkeypatch.setenv("COVERDESK_SMTP_URL", f"smtp://user:word@127.0.0.1:{port}")
         monkeypatch.setattr(smtp, "LOOPBACK_HOSTS", frozenset())
-        settings_module.settings.cache_clear()
+        settings.settings.cache_clear()
         with pytest.raises(smtp.MailFault, match="offers no TLS"):
             smtp.deliver("1", "tech@lender.example", "Subject", "Body")
     finally:
@@ -147,7 +147,7 @@ def test_without_a_server_mail_waits_and_is_not_configured_rather_than_stuck(
     hooks: Hooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("COVERDESK_DEMO")
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
     send(hooks)
     hooks.drain()
     with hooks.store.reading(Scope.system()) as session:

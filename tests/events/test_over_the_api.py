@@ -7,7 +7,7 @@ import httpx
 import pytest
 import standardwebhooks
 
-from core import settings as settings_module
+from core import settings
 from core.api.http import envelope
 from core.services.distributors import keys
 from core.services.events.appending import object_path
@@ -264,7 +264,7 @@ def test_outside_of_a_demonstration_no_address_of_ours_is_called(
     api: Distributor, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:
     monkeypatch.setenv("COVERDESK_DEMO", "false")
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
     refusal = api.call("POST", WEBHOOKS, {"url": url, "events": ["*"]}, status=400)
     assert [fault["field"] for fault in refusal["errorData"]] == ["url"]
     assert not {"127.0.0.1", "10.0.0.1"} & set(refusal["responseText"].split())

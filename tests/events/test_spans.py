@@ -2,7 +2,7 @@
 
 import pytest
 
-from core import spans, trace
+from core import telemetry
 from tests.collector import Collector
 from tests.events.conftest import Hooks
 from tests.events.receivers import answers, receiving
@@ -16,16 +16,16 @@ def test_a_delivery_is_a_span_of_the_trace_of_its_sale_and_one_that_fails_says_h
 ) -> None:
     with receiving() as receiver:
         hooks.register(receiver.url)
-        with trace.within(TRACE):
+        with telemetry.within_trace(TRACE):
             hooks.sell()
         hooks.drain()
         receiver.behave = answers(500)
         hooks.sell()
         hooks.drain()
-    spans.stop()
+    telemetry.stop_spans()
     _ping, good, bad = receiver.received
     sent = {each.span_id: each for each in collector.named("POST webhook")}
-    told, untraced = (trace.parse_caller(each.headers["traceparent"]) for each in (good, bad))
+    told, untraced = (telemetry.parse_caller(each.headers["traceparent"]) for each in (good, bad))
     assert told
     assert untraced
     assert told.trace_id == sent[told.span_id].trace_id == TRACE

@@ -28,7 +28,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.hostile.payloads import FORMULA, HTML, LINKED, MARKDOWN, unescaped
 from tests.spreadsheets import cells
-from tests.ui.conftest import Screen
+from tests.ui.conftest import Screen, turn_to
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"])
 _plates = itertools.count(100)
@@ -138,7 +138,7 @@ def test_hostile_texts_are_text_on_every_screen(
         at.query_params.clear()
         if page.address in planted:
             at.query_params["id"] = planted[page.address]
-        at.switch_page(page.path).run()
+        turn_to(at, page.path).run()
         if page.address in planted:
             at.query_params["id"] = planted[page.address]
             at.run()
@@ -150,7 +150,7 @@ def test_hostile_addresses_of_screens_are_refused_as_text(store: Store, screen: 
     at = screen("admin")
     for page in menu.SCREENS:
         at.query_params.clear()
-        at.switch_page(page.path)
+        turn_to(at, page.path)
         for name in ASKED:
             at.query_params[name] = f"{MARKDOWN}{HTML}"
         assert not at.run().exception, page.path

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from core import clock
-from core import settings as settings_module
+from core import clock, settings
 from core.covers.cover import Cover
 from core.covers.insurers import insurer_b_auto
 from core.insurers.client import CallLimits
@@ -48,10 +47,10 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     def set_(**values: str) -> None:
         for name, value in values.items():
             monkeypatch.setenv(f"COVERDESK_{name.upper()}", value)
-        settings_module.settings.cache_clear()
+        settings.settings.cache_clear()
 
     yield set_
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
 
 
 @dataclass(frozen=True)

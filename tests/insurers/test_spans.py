@@ -2,7 +2,7 @@
 
 import pytest
 
-from core import spans, trace
+from core import telemetry
 from tests.collector import Collector
 from tests.insurers.conftest import IMPATIENT, Line
 
@@ -13,18 +13,18 @@ pytestmark = pytest.mark.parametrize("database", ["sqlite"])
 def test_a_call_is_a_span_of_the_trace_of_its_sale_and_one_that_fails_says_how(
     line: Line, collector: Collector
 ) -> None:
-    with trace.within(TRACE):
+    with telemetry.within_trace(TRACE):
         sale = line.sell()
         line.sell("hangs", registration_number="KJA-777ZZ")
     line.drain(limits=IMPATIENT)
-    spans.stop()
+    telemetry.stop_spans()
     calls = collector.named("POST insurer-b")
     assert {(each.kind, each.trace_id) for each in calls} == {("client", TRACE)}
     (good,) = [each for each in calls if not each.is_failed]
     (bad,) = [each for each in calls if each.is_failed]
     assert good.facts["http.response.status_code"] == 200
     assert bad.facts["error.type"] == "slow"
-    caller = trace.parse_caller(str(line.asked(sale).traceparent))
+    caller = telemetry.parse_caller(str(line.asked(sale).traceparent))
     assert caller
     assert (caller.trace_id, caller.span_id) == (TRACE, good.span_id)
     assert b"example.com" not in b"".join(collector.bodies)

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids, trace, worker
+from core import clock, ids, telemetry, worker
 from core.covers.insurers import insurer_a, insurer_b_contents, insurer_d
 from core.insurers.answers import InsurerAnswer
 from core.services.audit import log as audit
@@ -381,7 +381,7 @@ def test_an_idle_worker_is_woken_by_a_sale_and_looks_for_nothing_meanwhile(
 
 def test_the_trace_of_the_sale_goes_on_to_the_insurer(line: Line) -> None:
     trace_id = "4bf92f3577b34da6a3ce929d0e0e4736"
-    with trace.within(trace_id):
+    with telemetry.within_trace(trace_id):
         sale = line.sell()
     line.drain()
-    assert trace.parse(str(line.asked(sale).traceparent)) == trace_id
+    assert telemetry.parse_trace(str(line.asked(sale).traceparent)) == trace_id

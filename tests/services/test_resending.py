@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from core import clock, ids
-from core import settings as settings_module
+from core import clock, ids, settings
 from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.insurers.faults import InsurerFault
@@ -39,10 +38,10 @@ def connected(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Insurer-b and insurer-d are connected; nobody listens, as nothing is sent here."""
     for letter in "bd":
         monkeypatch.setenv(f"COVERDESK_INSURER_{letter.upper()}_URL", "https://insurer.example")
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
     with clock.freeze(shipped.STILL):
         yield
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
 
 
 @pytest.fixture
@@ -245,5 +244,5 @@ def test_an_age_target_is_a_day_for_a_connected_insurer_and_seven_for_another(
 
     assert (overdue(days=0, hours=23), overdue(days=1, hours=0)) == (False, True)
     monkeypatch.delenv("COVERDESK_INSURER_B_URL")
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
     assert (overdue(days=6, hours=23), overdue(days=7, hours=0)) == (False, True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from core import settings as settings_module
+from core import settings
 from core.covers import credit_life
 from core.services.admin import store_check, system
 from core.store.access import Scope, Store
@@ -31,9 +31,9 @@ def test_settings_are_told_without_their_secrets(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COVERDESK_DATABASE_URL", "postgresql://desk:hidden1@db.internal/desk?options=hidden2")
     monkeypatch.setenv("COVERDESK_INSURER_A_KEY", "hidden3-hidden3")
     monkeypatch.setenv("COVERDESK_OIDC_CLIENT_SECRET", "hidden4")
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
     found = {setting.name: setting for setting in system.list_settings()}
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
     said = str(found)
     assert "hidden" not in said
     assert SECRET not in said

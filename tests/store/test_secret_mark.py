@@ -8,8 +8,7 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import SQLModel
 
-from core import seal
-from core import settings as settings_module
+from core import seal, settings
 from core.errors import StateForbids
 from core.store.access import Store, engine
 from core.store.operations import secret_mark
@@ -23,7 +22,7 @@ ANOTHER = "made under another COVERDESK_SECRET_KEY"
 
 
 def forget() -> None:
-    for cached in (settings_module.settings, engine.store, seal._get_cipher, seal._hash_key):
+    for cached in (settings.settings, engine.store, seal._get_cipher, seal._hash_key):
         cached.cache_clear()
 
 

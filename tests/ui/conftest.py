@@ -11,12 +11,13 @@ import pandas as pd
 import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from core import ids
 from core.services.people.staff import Person
 from core.settings import ROOT
 from core.store.access import Store
-from core.ui.frame import menu
+from core.ui.frame import frame, menu, navigation
 from tests.conftest import fresh_store
 
 Screen = Callable[..., AppTest]
@@ -54,13 +55,26 @@ def screen(store: Store, monkeypatch: pytest.MonkeyPatch) -> Screen:
         at.query_params.update(query)
         home = next((shown.path for shown in menu.allowed_screens(person) if not shown.hidden), "") if person else ""
         if path and path != home:
-            at.switch_page(path).run().switch_page(path)
-        else:
-            at.run()
+            turn_to(at, path)
+        at.run()
         assert not at.exception
         return at
 
     return open_
+
+
+def turn_to(at: AppTest, path: str) -> AppTest:
+    """Make the next run one of this page file, at its address; ValueError if the person's menu lacks it.
+
+    `AppTest.switch_page` knows no page that is a function.
+    """
+    person = frame.current()
+    screens = menu.allowed_screens(person) if person else []
+    home = next((shown.path for shown in screens if not shown.hidden), None)
+    if path not in {shown.path for shown in screens}:
+        raise ValueError(f"no page of theirs: {path}")
+    at._page_hash = calc_hash(navigation.HOME if path == home else menu.screen_of(path).address)
+    return at
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -136,7 +150,7 @@ def follow(at: AppTest, link: str | None = None) -> AppTest:
     asked = urlsplit(link)
     address_ = asked.path.strip("/")
     found = (screen.path for screen in menu.SCREENS if screen.address == address_)
-    at.switch_page(next(found) if address_ else at.session_state["home_screen"])
+    turn_to(at, next(found) if address_ else at.session_state["home_screen"])
     at.query_params.clear()
     for name, values in parse_qs(asked.query).items():
         at.query_params[name] = values

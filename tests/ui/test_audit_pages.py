@@ -8,7 +8,7 @@ from core.services.audit import log as audit
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.services.selling import CAR
-from tests.ui.conftest import Screen, lists, press, texts
+from tests.ui.conftest import Screen, lists, press, texts, turn_to
 
 LIST, ONE = "admin/audit_log.py", "admin/audit_entry.py"
 
@@ -61,4 +61,4 @@ def test_only_an_admin_reads_the_log_and_an_unknown_entry_is_said(screen: Screen
     at = screen("operations", "finance", "supervisor")
     for page in (LIST, ONE):
         with pytest.raises(ValueError, match="page"):
-            at.switch_page(page)
+            turn_to(at, page)

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import clock, money
-from core import settings as settings_module
+from core import clock, money, settings
 from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d
 from core.services.audit import log as audit
 from core.services.people import staff
@@ -18,7 +17,7 @@ from core.store.schema.tables import Submission
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, follow, lists, press, row_links, sent, texts
+from tests.ui.conftest import Screen, follow, lists, press, row_links, sent, texts, turn_to
 
 PAGE = "policies/awaiting.py"
 REFUSAL = "The insurer refused the request (422): The engine number is missing"
@@ -27,9 +26,9 @@ REFUSAL = "The insurer refused the request (422): The engine number is missing"
 @pytest.fixture(autouse=True)
 def connected(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("COVERDESK_INSURER_B_URL", "https://insurer.example")
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
     yield
-    settings_module.settings.cache_clear()
+    settings.settings.cache_clear()
 
 
 @pytest.fixture
@@ -176,12 +175,12 @@ def test_a_page_past_the_end_leads_back(screen: Screen, aside: Sale) -> None:
 
 def test_claims_officers_have_no_such_screen(screen: Screen, store: Store) -> None:
     with pytest.raises(ValueError, match="awaiting"):
-        screen("claims").switch_page(PAGE)
+        turn_to(screen("claims"), PAGE)
 
 
 def test_policy_is_resent_from_its_own_screen(screen: Screen, store: Store, aside: Sale) -> None:
     at = screen("operations")
-    at.switch_page("policies/policy.py")
+    turn_to(at, "policies/policy.py")
     at.query_params["id"] = str(aside.policy_id)
     at.run()
     assert REFUSAL in texts(at)
@@ -193,7 +192,7 @@ def test_policy_is_resent_from_its_own_screen(screen: Screen, store: Store, asid
 
 def test_claims_officers_see_the_story_and_cannot_resend(screen: Screen, aside: Sale) -> None:
     at = screen("claims")
-    at.switch_page("policies/policy.py")
+    turn_to(at, "policies/policy.py")
     at.query_params["id"] = str(aside.policy_id)
     at.run()
     assert REFUSAL in texts(at)

@@ -27,7 +27,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.portfolio import Portfolio
 from tests.services.selling import every_cover
-from tests.ui.conftest import Screen, follow, press, sent, texts
+from tests.ui.conftest import Screen, follow, press, sent, texts, turn_to
 
 PAGE = "buy/buy.py"
 
@@ -103,7 +103,7 @@ def test_every_cover_but_credit_life_is_offered(screen: Screen, partner: Partner
 
 def test_an_address_reproduces_the_choice(screen: Screen, store: Store, partner: Partner) -> None:
     at, title = screen("operations"), title_of(store, insurer_a.COMPREHENSIVE, partner)
-    at.switch_page(PAGE)
+    turn_to(at, PAGE)
     name = shipped.products()[fields.build_example(insurer_a.COMPREHENSIVE.request)["product_id"]]["name"]
     at.query_params.update({"cover": title, "sold": name})
     at.run()
@@ -114,7 +114,7 @@ def test_an_address_reproduces_the_choice(screen: Screen, store: Store, partner:
 
 def test_an_unknown_choice_in_the_address_falls_back(screen: Screen, partner: Partner) -> None:
     at = screen("operations")
-    at.switch_page(PAGE)
+    turn_to(at, PAGE)
     at.query_params.update({"cover": "Nobody: nothing", "sold": "What?"})
     at.run()
     assert not at.exception
@@ -432,4 +432,4 @@ def person_in(store: Store) -> Person:
 
 def test_finance_cannot_buy(screen: Screen) -> None:
     with pytest.raises(ValueError, match="buy"):
-        screen("finance").switch_page(PAGE)
+        turn_to(screen("finance"), PAGE)

@@ -167,8 +167,8 @@ def test_gadget_claim_shows_its_facts_and_only_the_end_of_the_account(opens: Ope
 PEOPLE = ("ada", "sade", "root")
 # What each of an officer with a limit, a supervisor and an administrator may do; "no" is shown and cannot be chosen.
 MATRIX: dict[str, dict[str, tuple[str, ...]]] = {
-    "Viewed": dict.fromkeys((move.to for move in claim_states.list_transitions("Viewed")), PEOPLE),
-    "Approved": dict.fromkeys((move.to for move in claim_states.list_transitions("Approved")), PEOPLE),
+    "Viewed": dict.fromkeys((move.to for move in claim_states.TRANSITIONS.list_from("Viewed")), PEOPLE),
+    "Approved": dict.fromkeys((move.to for move in claim_states.TRANSITIONS.list_from("Approved")), PEOPLE),
     # Sade has approved it, and it is above the limit of Ada.
     "Offer accepted": {"Paid": ("root",), "Reviewing": ("sade", "root")},
     "Declined": {"Reviewing": ("sade", "root")},
@@ -188,7 +188,7 @@ def test_each_person_may_choose_just_the_moves_that_are_theirs(opens: Opens, off
         assert moves(at, claim_id) == {to: by in who for to, who in MATRIX[status].items()}, by
         blocked = [to for to, who in MATRIX[status].items() if by not in who]
         for to in blocked:
-            assert f"**{claim_states.get_transition(status, to).label}** needs" in texts(at)
+            assert f"**{claim_states.TRANSITIONS.find(status, to).label}** needs" in texts(at)
 
 
 def test_claim_is_approved_with_the_amount_that_the_records_suggest(opens: Opens, office: Office) -> None:

@@ -16,7 +16,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Policy, Purchase, UploadedFile
 from core.ui.buying import selling
 from tests.conftest import Partner
-from tests.ui.conftest import Screen, follow, person_of, sent, texts
+from tests.ui.conftest import Screen, follow, person_of, sent, texts, turn_to
 
 PAGE = "buy/credit_life.py"
 PICTURE = "https://files.example.com/id/okafor.jpg"
@@ -163,7 +163,7 @@ def test_wrong_amount_is_said_beside_it(screen: Screen, partner: Partner, typed:
 
 def test_an_address_reproduces_the_figures(screen: Screen, partner: Partner) -> None:
     at = screen("operations", amount="250,000", tenure="36", plan="Credit life, reducing balance")
-    at.switch_page(PAGE)
+    turn_to(at, PAGE)
     at.query_params.update({"amount": "250,000", "tenure": "36", "plan": "Credit life, reducing balance"})
     at.run()
     assert at.number_input(key="tenure").value == 36

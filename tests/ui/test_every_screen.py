@@ -9,7 +9,7 @@ from core import demo
 from core.store.access import Store
 from core.ui.frame import menu
 from tests.conftest import BOTH, fresh_store
-from tests.ui.conftest import Screen
+from tests.ui.conftest import Screen, turn_to
 
 
 @pytest.fixture(params=BOTH)
@@ -27,7 +27,7 @@ def busy(store: Store) -> Store:
 def open_all(screen: Screen) -> None:
     at = screen("admin")
     for page in menu.SCREENS:
-        assert not at.switch_page(page.path).run().exception, page.path
+        assert not turn_to(at, page.path).run().exception, page.path
 
 
 def test_every_screen_opens_on_an_empty_store(store: Store, screen: Screen) -> None:

@@ -7,7 +7,7 @@ from core.errors import StoreUnavailable
 from core.services.people.staff import Person
 from core.ui.frame import frame, menu
 from tests.every_case import every_case
-from tests.ui.conftest import Screen, labels, person_of, sent, texts
+from tests.ui.conftest import Screen, labels, person_of, sent, texts, turn_to
 
 ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
 
@@ -44,7 +44,7 @@ def test_without_a_person_there_is_only_the_sign_in(screen: Screen) -> None:
 def test_a_page_without_the_role_cannot_be_opened(screen: Screen) -> None:
     at = screen("finance")
     with pytest.raises(ValueError, match="credit_life"):
-        at.switch_page("buy/credit_life.py")
+        turn_to(at, "buy/credit_life.py")
 
 
 def test_a_page_judges_the_role_again_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:

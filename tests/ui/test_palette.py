@@ -9,7 +9,7 @@ from core.services.people import staff
 from core.store.access import Scope, Store
 from core.ui.frame import menu, palette
 from core.ui.frame.screen_purposes import PURPOSES
-from tests.ui.conftest import Screen, person_of, sent, texts
+from tests.ui.conftest import Screen, person_of, sent, texts, turn_to
 
 ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
 
@@ -74,7 +74,7 @@ def test_a_page_of_others_says_what_it_is_who_may_and_whom_to_ask(
 
     at, links = screen(role), []
     # This way of testing opens no address of a page that the menu lacks, so it has no pages to link.
-    monkeypatch.setattr("streamlit.page_link", lambda path, **_: links.append(path))
+    monkeypatch.setattr("core.ui.frame.page_links.link", lambda path, **_: links.append(path))
     shown = type(at).from_function(draw, args=(page,)).run()
     assert not shown.exception
     said = texts(shown)
@@ -97,7 +97,7 @@ def test_a_supervisor_opens_policies_and_customers_and_operations_read_products(
 def test_operations_read_a_product_and_change_nothing(store: Store, screen: Screen) -> None:
     at = screen("operations", path="admin/products.py")
     href = next(row["href"] for payload in sent(at) for row in payload.get("rows", ()))
-    at.switch_page("admin/product.py")
+    turn_to(at, "admin/product.py")
     at.query_params["id"] = parse_qs(urlsplit(href).query)["id"][0]
     at.run()
     assert not at.exception
@@ -109,7 +109,7 @@ def test_operations_read_a_product_and_change_nothing(store: Store, screen: Scre
 def test_the_tab_of_a_record_is_in_the_address(store: Store, screen: Screen) -> None:
     at = screen("admin", path="admin/products.py")
     href = next(row["href"] for payload in sent(at) for row in payload.get("rows", ()))
-    at.switch_page("admin/product.py")
+    turn_to(at, "admin/product.py")
     at.query_params["id"] = parse_qs(urlsplit(href).query)["id"][0]
     at.query_params["tab"] = "history"
     at.run()

@@ -12,7 +12,7 @@ from core.services.distributors.list import DistributorDetail
 from core.services.insurers import list as insurer_list
 from core.store.access import Scope, Store
 from tests.conftest import Partner
-from tests.ui.conftest import Screen, confirm, lists, person_of, press, texts
+from tests.ui.conftest import Screen, confirm, lists, person_of, press, texts, turn_to
 
 LIST, ONE, INSURER = "admin/partners.py", "admin/distributor.py", "admin/insurer.py"
 
@@ -80,7 +80,7 @@ def test_only_an_admin_sees_partners(screen: Screen, store: Store) -> None:
     at = screen("operations", "finance")
     for page in (LIST, ONE, INSURER):
         with pytest.raises(ValueError, match="page"):
-            at.switch_page(page)
+            turn_to(at, page)
 
 
 @pytest.mark.parametrize(("page", "said"), [(ONE, "no such distributor"), (INSURER, "no such insurer")])

@@ -23,7 +23,7 @@ from core.ui.lists import tables
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, follow, lists, press, row_links, texts
+from tests.ui.conftest import Screen, follow, lists, press, row_links, texts, turn_to
 
 PAGE = "policies/search.py"
 NGOZI = {"first_name": "Ngozi", "last_name": "Okafor-Bello", "email": "ngozi@example.com"}
@@ -225,4 +225,4 @@ def test_a_row_opens_its_policy_and_leads_back(screen: Screen, two_sales: tuple[
 
 def test_finance_has_no_policy_search(screen: Screen) -> None:
     with pytest.raises(ValueError, match="search"):
-        screen("finance").switch_page(PAGE)
+        turn_to(screen("finance"), PAGE)

@@ -14,7 +14,7 @@ from core.services.people.staff import Person
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Staff
 from core.ui.frame import menu
-from core.ui.kit import dialogs
+from core.ui.kit import actions
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.services.selling import sell
@@ -41,7 +41,7 @@ def fill(at: AppTest, **given: str | date) -> AppTest:
     """Fill in the open dialog and confirm it."""
     for name, value in given.items():
         for box in (*at.text_input, *at.text_area, *at.selectbox, *at.date_input):
-            if box.key == dialogs.FIELD + name:
+            if box.key == actions.FIELD + name:
                 box.set_value(value)
     at.button(key="decision.confirm").click().run()
     assert not at.exception
@@ -74,7 +74,7 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
         session.get_one(Policy, sale.policy_id).cancelled_at = clock.now() - timedelta(days=1)
     at = open_page(screen, "compliance/request.py", people["cora"], id=str(asked.id))
     press(at, "Prepare the erasure")
-    at.checkbox(key=f"{dialogs.FIELD}early").check()
+    at.checkbox(key=f"{actions.FIELD}early").check()
     fill(at, reason="The person asked for it")
     with store.reading(SYSTEM) as session:
         (erasure,) = erasures.list_erasures(session)

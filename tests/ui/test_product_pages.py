@@ -22,7 +22,7 @@ from core.store.schema.tables import Staff
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import CAR, sell
-from tests.ui.conftest import Screen, follow, lists, person_of, press, texts
+from tests.ui.conftest import Screen, follow, lists, person_of, press, texts, turn_to
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
 
@@ -100,9 +100,9 @@ def test_products_are_for_operations_to_read_and_for_admins_to_change(screen: Sc
     at = screen("finance", "claims", "supervisor")
     for page in (LIST, ONE, RATES):
         with pytest.raises(ValueError, match="page"):
-            at.switch_page(page)
+            turn_to(at, page)
     with pytest.raises(ValueError, match="page"):
-        screen("operations").switch_page(RATES)
+        turn_to(screen("operations"), RATES)
 
 
 @pytest.mark.parametrize("page", [ONE, RATES])

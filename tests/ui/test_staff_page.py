@@ -10,7 +10,7 @@ from core.services.people.staff import Person
 from core.services.people.staff_list import StaffFilter, StaffRow
 from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
-from tests.ui.conftest import Screen, address, confirm, follow, labels, lists, press, row_links, texts
+from tests.ui.conftest import Screen, address, confirm, follow, labels, lists, press, row_links, texts, turn_to
 
 LIST, ONE = "admin/staff.py", "admin/person.py"
 PASSWORD = "correct horse battery"
@@ -87,7 +87,7 @@ def test_somebody_new_gets_a_link_that_is_shown_once_to_who_confirms(
     at.text_input(key="add.email").set_value("new@x.example")
     at.text_input(key="add.name").set_value("New")
     at.button_group(key="add.roles").set_value(["claims"])
-    at.text_input(key="add.limit").set_value("₦1,000.50")
+    at.text_input(key="add.claim_limit").set_value("₦1,000.50")
     follow(press(at, "Add"))
     assert "New" in at.title[0].value
     assert not at.code
@@ -145,7 +145,7 @@ def test_two_admins_on_one_account_are_told_apart(
         staff.add_or_update(session, email=bola.email, name="Bola", roles=["finance"], password=PASSWORD, actor="tests")
     at.text_input[0].set_value("Bola Typed")
     press(at, "Save")
-    assert "Somebody else changed this account" in at.warning[0].value
+    assert "Somebody else changed this account" in texts(at)
     assert row(store, bola.email).name == "Bola"
     assert at.text_input[0].value == "Bola Typed"
     press(at, "Save")
@@ -195,7 +195,7 @@ def test_an_address_of_nobody_says_so_and_leads_back(screen: Screen, given: str,
 def test_nobody_but_an_admin_comes_here(screen: Screen, page: str) -> None:
     at = screen("operations", "claims", "finance", "supervisor")
     with pytest.raises(ValueError, match=page):
-        at.switch_page(page)
+        turn_to(at, page)
 
 
 def test_own_phone_and_account_are_set_by_another_admin_and_shown_masked(

@@ -6,7 +6,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.ui.kit import dialogs
+from core.ui.kit import actions
 from tests.conftest import Partner
 from tests.events import conftest as events
 from tests.events.conftest import Hooks
@@ -18,7 +18,7 @@ demonstration, hooks = events.demonstration, events.hooks
 
 def box(at: AppTest, name: str) -> Any:
     every = (*at.text_input, *at.selectbox, *at.date_input, *at.multiselect, *at.checkbox)
-    return next(each for each in every if each.key == dialogs.FIELD + name)
+    return next(each for each in every if each.key == actions.FIELD + name)
 
 
 def open_page(screen: Screen, page: str, **query: str) -> AppTest:

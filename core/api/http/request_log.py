@@ -7,7 +7,7 @@ import structlog
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
-from core import ids, metrics, spans, trace
+from core import ids, telemetry
 
 log = structlog.get_logger("coverdesk.api")
 # What no route took, which may be any path at all.
@@ -23,10 +23,10 @@ def redact_path(path: str) -> str:
     return "/".join(part if _OURS.fullmatch(part) else "*" for part in path.split("/"))
 
 
-def _caller_of(scope: Connection) -> trace.Caller | None:
+def _caller_of(scope: Connection) -> telemetry.Caller | None:
     given = [value for name, value in scope["headers"] if name == b"traceparent"]
     # Two of them are none: nobody could say which one counts.
-    return trace.parse_caller(given[0].decode("latin-1")) if len(given) == 1 else None
+    return telemetry.parse_caller(given[0].decode("latin-1")) if len(given) == 1 else None
 
 
 def _route_of(scope: Connection) -> str:
@@ -41,9 +41,9 @@ def _note(method: str, route: str, status: int, request_id: str) -> None:
         "http.route": route,
         "http.response.status_code": status,
     }
-    spans.note({**facts, "coverdesk.request_id": request_id}, name=f"{method} {route}")
+    telemetry.note_span({**facts, "coverdesk.request_id": request_id}, name=f"{method} {route}")
     if status >= 500:
-        spans.fail(str(status))
+        telemetry.fail_span(str(status))
 
 
 class RequestLog:
@@ -67,14 +67,14 @@ class RequestLog:
             await send(message)
 
         bound = structlog.contextvars.bound_contextvars(request_id=request_id)
-        with bound, spans.open_span(scope["method"], "server", _caller_of(scope)):
-            trace_id = trace.current()
+        with bound, telemetry.open_span(scope["method"], "server", _caller_of(scope)):
+            trace_id = telemetry.current_trace()
             await self.app(scope, receive, noted)
             route = _route_of(scope)
             _note(scope["method"], route, status, request_id)
         seconds = time.perf_counter() - began
-        metrics.count("requests", route, str(status))
-        metrics.observe("request_seconds", seconds, route)
+        telemetry.count("requests", route, str(status))
+        telemetry.observe("request_seconds", seconds, route)
         caller = scope.get("state", {}).get("caller")
         log.info(
             "request",

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from core import metrics
+from core import telemetry
 from core.services.admin import gauges
 from core.services.admin.gauges import GAUGES, Gauge
 from core.settings import settings
@@ -58,7 +58,7 @@ def render() -> tuple[bytes, str]:
 
     everything = CollectorRegistry()
     everything.register(_StoreCollector())
-    counted = generate_latest(metrics.registry())
+    counted = generate_latest(telemetry.metrics_registry())
     return counted + generate_latest(everything), CONTENT_TYPE_LATEST
 
 
@@ -105,7 +105,7 @@ def serve_apart(host: str) -> WSGIServer | None:
     """
     if not settings().metrics:
         return None
-    metrics.enable()
+    telemetry.enable_metrics()
     if not settings().metrics_port:
         return None
     server = make_server(host, settings().metrics_port, _answer, _Server, _Quiet)

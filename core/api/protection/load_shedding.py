@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as Connection
 
-from core import metrics
+from core import telemetry
 from core.api.http.envelope import failure
 from core.api.protection.rate_limits import RateLimiter, address_key
 from core.errors import CoverdeskError, Overloaded
@@ -37,7 +37,7 @@ class Load:
     def check_limit(self, most: int) -> None:
         """Raise Overloaded when `most` requests are in progress; 0 means no limit."""
         if most and (self.at_work >= most or self.arriving >= most * _ARRIVING_FOR_EACH_AT_WORK):
-            metrics.count("requests_refused", "busy")
+            telemetry.count("requests_refused", "busy")
             raise Overloaded
 
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from functools import lru_cache
 from typing import Final
 
-from core import metrics
+from core import telemetry
 from core.errors import TooManyRequests
 
 _MINUTE: Final = 60.0
@@ -31,7 +31,7 @@ class RateLimiter:
         now = time.monotonic()
         paid_at = max(self._paid_at.get(name, now), now) + _MINUTE / per_minute
         if paid_at - now > _MINUTE:
-            metrics.count("requests_refused", "rate")
+            telemetry.count("requests_refused", "rate")
             raise TooManyRequests(math.ceil(paid_at - now - _MINUTE))
         if len(self._paid_at) >= MAX_NAMES:
             self._make_room(now)

@@ -94,7 +94,7 @@ def _find_shortest(to: S) -> Path:
         last = path[-1] if path else S.PENDING
         if last is to:
             return path
-        paths += [(*path, move.to) for move in claim_states.list_transitions(last) if move.to not in path]
+        paths += [(*path, move.to) for move in claim_states.TRANSITIONS.list_from(last) if move.to not in path]
     raise ValueError(f"{to} cannot be reached")
 
 

@@ -14,7 +14,7 @@ from core.services.admin import heartbeats
 from core.services.claims.reports import breakdowns
 from core.services.outbox import health
 from core.services.people import staff_sessions
-from core.settings import settings
+from core.settings import VERSION, get_commit, settings
 from core.store.access import ScopedSession, store
 from core.store.schema import versions
 from core.store.schema.rollups import DaybookLine
@@ -26,7 +26,6 @@ from core.store.schema.tables import (
     Provider,
     StaffSession,
 )
-from core.version import VERSION, get_commit
 
 BACKED_UP = "store backed up"
 

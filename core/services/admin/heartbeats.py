@@ -10,9 +10,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.settings import VERSION
 from core.store.access import ScopedSession
 from core.store.schema.tables import Heartbeat
-from core.version import VERSION
 
 INTERVAL: Final = timedelta(seconds=30)
 # Several beats may be late, as when the store is restarted.

@@ -11,10 +11,9 @@ from core import clock
 from core.services.admin import gauges, heartbeats, readiness
 from core.services.admin.heartbeats import Beat
 from core.services.outbox import health
-from core.settings import settings
+from core.settings import VERSION, get_commit, settings
 from core.store.access import ScopedSession, store
 from core.store.schema import versions
-from core.version import VERSION, get_commit
 
 BACKUP_DUE: Final = timedelta(hours=26)
 QUEUE_LATE: Final = timedelta(hours=1)

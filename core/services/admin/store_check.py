@@ -195,7 +195,7 @@ def _find_history_faults(session: ScopedSession) -> Iterator[str]:
         elif history[-1] != current_status:
             yield f"claim {claim_id} stands at {current_status}, its history at {history[-1]}"
         for start, to in pairwise(history):
-            if claim_states.get_transition(start, to) is None:
+            if claim_states.TRANSITIONS.find(start, to) is None:
                 yield f"claim {claim_id} moved from {start} to {to}, which no move allows"
 
 

@@ -22,11 +22,10 @@ from core.services.mail.mail import MailLine
 from core.services.outbox import health
 from core.services.outbox.health import QueueHealth
 from core.services.people import role_grants
-from core.settings import Settings, settings
+from core.settings import VERSION, Settings, get_commit, settings
 from core.store.access import ScopedSession, store, wal_is_safe
 from core.store.schema import versions
 from core.store.schema.tables import KeptAnswer, Submission, UploadedFile
-from core.version import VERSION, get_commit
 
 _SHOWN_MAIL = 5
 _UNCONFIRMED = timedelta(days=30)

@@ -12,7 +12,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids, seal, trace
+from core import clock, ids, seal, telemetry
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.store.access import Query, ScopedSession
 from core.store.audit_chain import CHAINS, chain_of, link
@@ -61,7 +61,7 @@ def write(
         after=dict(after) if after is not None else None,
         created_at=clock.now(),
         hash="",
-        trace_id=trace.current(),
+        trace_id=telemetry.current_trace(),
     )
     entry.hash = link(previous, *(getattr(entry, name) for name in _HASHED_FIELDS))
     session.insert(entry)

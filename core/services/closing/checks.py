@@ -21,6 +21,7 @@ from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.statements import overview as statement_overview
 from core.services.people import role_grants
 from core.services.windows import Window
+from core.states.statements import StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Adjustment, Movement, Policy, Product, ProductVersion
 
@@ -145,9 +146,9 @@ def _bordereaux(session: ScopedSession, window: Window) -> Iterator[str]:
 
 def _statements(session: ScopedSession, window: Window) -> Iterator[str]:
     for row in statement_overview.list_month(session, window.start):
-        if row.state in {statement_overview.DRAFT, "Prepared"}:
+        if row.state in {statement_overview.DRAFT, StatementState.PREPARED}:
             yield f"{row.name}: the statement is {'not prepared' if row.number is None else 'not approved'}"
-        elif row.state == "Disputed":
+        elif row.state == StatementState.DISPUTED:
             yield f"{row.name}: {row.number} is in dispute"
 
 

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from typing import Any, BinaryIO, Final
 from uuid import UUID
 
-from core import ids, metrics
+from core import ids, telemetry
 from core.covers.request import suggestion
 from core.errors import FieldFault, InvalidInput
 from core.services.exports import arrangement, exports, receipts
@@ -76,7 +76,7 @@ def stream(order: ExportOrder, tally: Tally) -> Iterator[bytes]:
             held = chunk
     with writing(Scope.system()) as session:
         receipts.store_receipt(session, order, tally)
-    metrics.count("exports", order.kind.name, order.format.name)
+    telemetry.count("exports", order.kind.name, order.format.name)
     yield held or b""
 
 

@@ -19,6 +19,7 @@ from core.services.finance.statements import states as statement_states
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.products import share_changes
+from core.states.statements import StatementState
 from core.store.access import ScopedSession
 
 # A smaller demonstration is a test's, a larger one is for trying speed: neither waits for hundreds of statements.
@@ -131,10 +132,10 @@ def _state(session: ScopedSession, month: date, to_wait: date) -> int:
         if month == to_wait:
             continue
         statement_states.move(session, made, "Approved", by=checker)
-        statement_states.move(session, made, "Sent", by=maker)
+        statement_states.move(session, made, StatementState.SENT, by=maker)
         if number == 1 and clock.add_months(month, 1) == to_wait:
             note = "Two policies of the month are said to be missing"
-            statement_states.move(session, made, "Disputed", by=maker, note=note)
+            statement_states.move(session, made, StatementState.DISPUTED, by=maker, note=note)
     return number
 
 

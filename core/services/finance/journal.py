@@ -16,6 +16,7 @@ from core.services.finance.payments import transitions
 from core.services.finance.statements import reading as statement_reading
 from core.services.spreadsheets.formula_escaping import csv_field
 from core.services.windows import Window
+from core.states.statements import StatementState
 from core.store.access import ScopedSession
 from core.store.expressions import lagos_day
 from core.store.schema.tables import Movement, Payment, Statement
@@ -126,7 +127,7 @@ def _taxes(session: ScopedSession, window: Window) -> Iterator[Entry]:
     query = sa.select(Statement).where(
         col(Statement.account) == "distributor",
         col(Statement.month) == window.start,
-        col(Statement.state) != "Void",
+        col(Statement.state) != StatementState.VOID,
         col(Statement.reverses_id).is_(None),
     )
     for row in session.execute(query.order_by(col(Statement.distributor_id))).scalars():

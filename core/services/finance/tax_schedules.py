@@ -13,6 +13,7 @@ from core import money
 from core.services.finance.statements import reading as statement_reading
 from core.services.spreadsheets.columns import MONEY, SIGNED_MONEY, TEXT, WORD, Column
 from core.services.spreadsheets.formula_escaping import csv_field
+from core.states.statements import StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Statement
 
@@ -52,7 +53,7 @@ def list_lines(session: ScopedSession, kind: str, month: date) -> list[TaxLine]:
     query = sa.select(Statement).where(
         col(Statement.account) == "distributor",
         col(Statement.month) == month,
-        col(Statement.state) != "Void",
+        col(Statement.state) != StatementState.VOID,
         col(Statement.reverses_id).is_(None),
     )
     lines = [_line(kind, row) for row in session.execute(query).scalars()]
@@ -79,7 +80,7 @@ def facts_of(kind: str, month: date, lines: list[TaxLine]) -> list[tuple[str, An
         ("Schedule", KINDS[kind]),
         ("Month", f"{month:%B %Y}, days in Africa/Lagos"),
         ("Basis", "The commission statements of the month that are not void"),
-        ("Not approved yet", sum(line.state == "Prepared" for line in lines)),
+        ("Not approved yet", sum(line.state == StatementState.PREPARED for line in lines)),
         ("Tax", float(money.to_naira(sum(line.tax_minor for line in lines)))),
     ]
 

@@ -5,7 +5,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, trace
+from core import clock, telemetry
 from core.settings import settings
 from core.states.submissions import OPEN, SubmissionState
 from core.store.access import ScopedSession
@@ -24,7 +24,7 @@ def queue_policy(session: ScopedSession, policy: Policy, segment: str) -> None:
             provider_id=policy.provider_id,
             state=SubmissionState.DELEGATED if is_delegated else SubmissionState.QUEUED,
             next_try_at=None if is_delegated else clock.now(),
-            trace_id=trace.current(),
+            trace_id=telemetry.current_trace(),
             created_at=clock.now(),
             updated_at=clock.now(),
         )

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine.interfaces import ExceptionContext
 
-from core import metrics, spans
+from core import telemetry
 
 SLOW_SECONDS: Final = 0.25
 _MOST_CHARACTERS: Final = 2_000
@@ -46,14 +46,14 @@ def log_slow(statement: str, began: float) -> None:
 def note_all(statements: Sequence[str], began: float) -> None:
     """Log statements that were sent in one trip; `rows` is their number. Where spans are exported, they are one."""
     seconds = time.perf_counter() - began
-    if spans.is_on():
-        spans.add_statements(_describe(statements), len(statements), seconds)
+    if telemetry.exports_spans():
+        telemetry.add_statements(_describe(statements), len(statements), seconds)
     if seconds >= SLOW_SECONDS:
         # Imported on first use: a command that asks the store one thing is done before the logger is loaded.
         import structlog  # noqa: PLC0415
 
         log = structlog.get_logger("coverdesk.store")
-        metrics.count("slow_statements")
+        telemetry.count("slow_statements")
         text = _describe(statements)
         log.warning("slow statement", statement=text, milliseconds=round(seconds * 1000, 1), rows=len(statements))
 

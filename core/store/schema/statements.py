@@ -7,10 +7,10 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
+from core.states.statements import BY_A_PERSON, StatementState
 from core.store.schema.agreements import ACCOUNTS, Party, one_party
 from core.store.schema.columns import Row, json_field, minor_field, one_of
 
-STATES = ("Prepared", "Approved", "Sent", "Part paid", "Paid", "Disputed", "Void")
 TAXES = ("withholding", "vat")
 _HELD = sa.text("released_by IS NULL")
 _VALID = sa.text("reverses_id IS NOT NULL AND state <> 'Void'")
@@ -45,7 +45,7 @@ class Statement(Party, table=True):
     __table_args__ = (
         one_party(),
         one_of("account", ACCOUNTS, "account"),
-        one_of("state", STATES, "state"),
+        one_of("state", tuple(StatementState), "state"),
         sa.CheckConstraint(
             "closing_minor = opening_minor + earned_minor + clawback_minor + adjusted_minor + premium_minor"
             " + vat_minor - withheld_minor - paid_minor",
@@ -80,7 +80,7 @@ class Statement(Party, table=True):
     id: UUID = Field(primary_key=True)
     number: int
     month: date
-    state: str = Field(default="Prepared", max_length=10)
+    state: str = Field(default=StatementState.PREPARED, max_length=10)
     opening_minor: int = minor_field()
     premium_minor: int = minor_field()
     earned_minor: int = minor_field()
@@ -110,7 +110,7 @@ class StatementStep(Row, table=True):
     """
 
     __tablename__ = "statement_step"
-    __table_args__ = (one_of("state", ("Approved", "Sent", "Disputed", "Void"), "state"),)
+    __table_args__ = (one_of("state", BY_A_PERSON, "state"),)
     statement_id: UUID = Field(primary_key=True, foreign_key="statement.id")
     position: int = Field(primary_key=True)
     state: str = Field(max_length=10)

@@ -9,7 +9,7 @@ import streamlit as st
 from core import seal
 from core.services.audit import search as audit_search
 from core.services.audit.search import Entry
-from core.ui.frame import frame, menu
+from core.ui.frame import frame, menu, page_links
 from core.ui.kit import facts, words
 from core.ui.lists import columns
 from core.ui.lists.tables import Table
@@ -82,7 +82,7 @@ ENTRIES: Table[Entry] = Table(
         "who": columns.text("Who", lambda row: row.actor_name, 185),
         "action": columns.text("What", lambda row: words.title(row.action), 145),
         "kind": columns.text("Record", lambda row: words.title(row.kind), 75),
-        "facts": columns.text("Facts", describe_changes, 420),
+        "facts": columns.text("Facts", describe_changes, 330),
         "about": columns.text("Its id", lambda row: row.record_id, 270, usual=False),
         "position": columns.text("Chain", lambda row: f"{row.chain}/{row.position}", 90, usual=False),
     },
@@ -107,19 +107,19 @@ def ways(entry: Entry) -> None:
     screen = screen_of(entry)
     with st.container(horizontal=True, gap="medium"):
         if screen is not None:
-            st.page_link(
+            page_links.link(
                 screen.path,
                 label=f"Open the {words.plain(entry.kind)}",
                 icon=f":material/{screen.icon}:",
                 query_params={"id": entry.record_id, **frame.mode_query()},
             )
-        st.page_link(
+        page_links.link(
             "admin/audit_log.py",
             label=f"All entries of this {words.plain(entry.kind)}",
             icon=":material/history:",
             query_params={"kind": entry.kind, "id": entry.record_id, **frame.mode_query()},
         )
-        st.page_link(
+        page_links.link(
             "admin/audit_log.py",
             label="All entries of this actor",
             icon=":material/person_search:",

@@ -7,10 +7,10 @@ from core.services.admin import automations
 from core.services.admin.automations import AutomationState
 from core.services.renewals import automatic
 from core.store.access import Scope, reading
-from core.ui.admin import admin_writes
+from core.ui.admin.desk import action
 from core.ui.frame import frame
-from core.ui.kit import dialogs, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, words
+from core.ui.kit.actions import Action
 
 _SAYS = {
     automations.RENEWAL_REMINDERS: "An e-mail to every customer whose cover ends in 60, 30, 7 and 1 days, each once,"
@@ -38,28 +38,24 @@ def _job(state: AutomationState) -> None:
     if state.changed_by:
         by = words.plain(state.changed_by.removeprefix("staff "))
         st.caption(f"Switched {'on' if state.is_on else 'off'} by {by} on {words.moment(state.changed_at)}.")
-    dialogs.button(
+    actions.button(
         "Switch off" if state.is_on else "Switch on",
         lambda: _switching(state),
         key=f"automation {state.name}",
-        icon=":material/toggle_off:" if state.is_on else ":material/toggle_on:",
+        icon="toggle_off" if state.is_on else "toggle_on",
     )
 
 
-def _switching(state: AutomationState) -> Decision:
+def _switching(state: AutomationState) -> Action:
     frame.require("admin")
     verb = "off" if state.is_on else "on"
-
-    def act() -> str:
-        admin_writes.write(lambda session, by: automations.switch(session, state.name, on=not state.is_on, by=by))
-        return f"{words.title(state.name)}: switched {verb}."
-
-    return Decision(
+    return action(
         title=f"{words.title(state.name)}: switch {verb}",
         icon="mail",
         says=_consequence(state),
         confirm=f"Switch {verb}",
-        act=act,
+        work=lambda session, _, by: automations.switch(session, state.name, on=not state.is_on, by=by),
+        done=f"{words.title(state.name)}: switched {verb}.",
     )
 
 

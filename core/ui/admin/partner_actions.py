@@ -4,11 +4,10 @@ from core import ids
 from core.services.distributors import changes as partner_changes
 from core.services.distributors.list import DistributorRow
 from core.services.insurers.list import InsurerRow
-from core.ui.admin import admin_writes
-from core.ui.kit import dialogs, words
-from core.ui.kit.dialogs import Decision
+from core.ui.admin.desk import action
+from core.ui.kit import words
+from core.ui.kit.actions import Action, Field, Text
 
-_BUSINESS = ("name", "email")
 _COMPANY = {
     "company_name": "Name",
     "business_type": "Class of business (optional)",
@@ -22,101 +21,70 @@ _COMPANY = {
 }
 
 
-def adding() -> Decision:
+def adding() -> Action:
     """Return the dialog that adds a distributor; adds one however often the button is clicked."""
     distributor_id = ids.new()
-
-    def act() -> str:
-        said = dialogs.get_values(*_BUSINESS)
-        admin_writes.write(lambda session, by: partner_changes.add_distributor(session, distributor_id, said, by=by))
-        return f"{said['name'].strip()} is added. Issue its first key under API keys."
-
-    return Decision(
+    return action(
         title="Add a distributor",
         icon="add_business",
         says="A business that sells through the API, or for which the desk sells.",
-        asks=_ask_business,
-        given=dict.fromkeys(_BUSINESS, ""),
+        fields=_ask_business(),
         confirm="Add the distributor",
-        act=act,
+        work=lambda session, typed, by: partner_changes.add_distributor(session, distributor_id, typed, by=by),
+        done=lambda typed: f"{typed['name'].strip()} is added. Issue its first key under API keys.",
     )
 
 
-def changing(of: DistributorRow) -> Decision:
+def changing(of: DistributorRow) -> Action:
     """Return the dialog that changes a distributor's name or e-mail."""
-
-    def act() -> str:
-        said = dialogs.get_values(*_BUSINESS)
-        admin_writes.write(
-            lambda session, by: partner_changes.change_distributor(session, of.id, said, seen_at=of.updated_at, by=by)
-        )
-        return f"{said['name'].strip()} is saved."
-
-    return Decision(
+    return action(
         title="Change the distributor",
         icon="edit",
         says="The new name shows everywhere, also on what was sold before.",
-        asks=_ask_business,
-        given={"name": of.name, "email": of.email or ""},
+        fields=_ask_business(of.name, of.email or ""),
         confirm="Save",
-        act=act,
+        work=lambda session, typed, by: partner_changes.change_distributor(
+            session, of.id, typed, seen_at=of.updated_at, by=by
+        ),
+        done=lambda typed: f"{typed['name'].strip()} is saved.",
     )
 
 
-def switching(of: DistributorRow) -> Decision:
+def switching(of: DistributorRow) -> Action:
     """Return the dialog that enables or disables a distributor."""
-    on = not of.active
-    name = words.plain(of.name)
-
-    def act() -> str:
-        admin_writes.write(
-            lambda session, by: partner_changes.set_distributor_active(
-                session, of.id, active=on, seen_at=of.updated_at, by=by
-            )
-        )
-        return f"{of.name} is switched {'on' if on else 'off'}."
-
-    says = (
-        f"Every key of **{name}** that is not revoked works again, at once."
-        if on
-        else f"Every key of **{name}**, live and test, is refused with 401 at once, and the desk cannot sell for it."
-        " Its policies and claims stay, and are served as before."
-    )
-    return Decision(
+    on, name = not of.active, words.plain(of.name)
+    return action(
         title=f"Switch {'on' if on else 'off'}",
         icon="toggle_on" if on else "toggle_off",
-        says=says,
-        confirm=f"Switch {'on' if on else 'off'}",
-        act=act,
+        says=f"Every key of **{name}** that is not revoked works again, at once."
+        if on
+        else f"Every key of **{name}**, live and test, is refused with 401 at once, and the desk cannot sell for it."
+        " Its policies and claims stay, and are served as before.",
+        work=lambda session, _, by: partner_changes.set_distributor_active(
+            session, of.id, active=on, seen_at=of.updated_at, by=by
+        ),
+        done=f"{of.name} is switched {'on' if on else 'off'}.",
     )
 
 
-def changing_insurer(of: InsurerRow) -> Decision:
+def changing_insurer(of: InsurerRow) -> Action:
     """Return the dialog that changes an insurer's name, class and addresses."""
-
-    def act() -> str:
-        said = dialogs.get_values(*_COMPANY)
-        admin_writes.write(
-            lambda session, by: partner_changes.change_insurer(session, of.id, said, seen_at=of.updated_at, by=by)
-        )
-        return f"{said['company_name'].strip()} is saved."
-
-    def ask() -> None:
-        for name, label in _COMPANY.items():
-            dialogs.field(name, label, longest=200)
-
     held = {name: getattr(of, "name" if name == "company_name" else name) or "" for name in _COMPANY}
-    return Decision(
+    return action(
         title="Change the insurer",
         icon="edit",
         says="The name shows everywhere, also on certificates. The connection is a setting of the server.",
-        asks=ask,
-        given=held,
+        fields=[Text(name, label, longest=200, value=held[name]) for name, label in _COMPANY.items()],
         confirm="Save",
-        act=act,
+        work=lambda session, typed, by: partner_changes.change_insurer(
+            session, of.id, typed, seen_at=of.updated_at, by=by
+        ),
+        done=lambda typed: f"{typed['company_name'].strip()} is saved.",
     )
 
 
-def _ask_business() -> None:
-    dialogs.field("name", "Name", longest=100)
-    dialogs.field("email", "E-mail (optional)", longest=200)
+def _ask_business(name: str = "", email: str = "") -> list[Field]:
+    return [
+        Text("name", "Name", longest=100, value=name),
+        Text("email", "E-mail (optional)", longest=200, value=email),
+    ]

@@ -3,11 +3,9 @@
 from typing import TypeVar
 from uuid import UUID
 
-import streamlit as st
-
 from core.services.distributors.list import DistributorRow
 from core.services.insurers.list import InsurerRow
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.lists import columns
 from core.ui.lists.tables import Table
 
@@ -61,7 +59,7 @@ T = TypeVar("T")
 
 def agreement_link(account: str, party_id: UUID) -> None:
     """Draw the link to the agreement with a distributor or an insurer ("provider")."""
-    st.page_link(
+    page_links.link(
         "admin/agreement.py",
         label="Agreement",
         icon=":material/contract:",
@@ -71,7 +69,7 @@ def agreement_link(account: str, party_id: UUID) -> None:
 
 def log_link(kind: str, record_id: UUID) -> None:
     """Draw the link to all audit log entries about a record."""
-    st.page_link(
+    page_links.link(
         "admin/audit_log.py",
         label="In the audit log",
         icon=":material/history:",

@@ -6,7 +6,7 @@ from core.services.people.staff import Person
 from core.services.products.detail import ProductDetail, Proposal, RatesVersion
 from core.ui.admin import product_actions, product_page, product_preview, product_words
 from core.ui.frame import frame, page_links
-from core.ui.kit import dialogs, facts, words
+from core.ui.kit import actions, facts, words
 
 _MOST = 30
 
@@ -57,21 +57,14 @@ def draw_proposal(of: ProductDetail, person: Person) -> None:
 
 
 def _decisions(of: ProductDetail, proposal: Proposal, headline: str, person: Person) -> None:
-    told = of, proposal, headline, person
-    if proposal.proposed_by == person.id:
-        ways = [("Take it back", "undo", product_actions.taking_back)]
-    else:
-        ways = [("Confirm", "fact_check", product_actions.confirming), ("Refuse", "block", product_actions.refusing)]
     with st.container(horizontal=True, gap="xsmall"):
-        for label, icon, decision in ways:
-            dialogs.button(
-                label,
-                decision(*told),
-                icon=f":material/{icon}:",
-                key=f"proposal {label}",
-                is_primary=label == "Confirm",
-                disabled=label == "Confirm" and not person.may_approve,
+        if proposal.proposed_by == person.id:
+            product_actions.taking_back(of, proposal, headline).button("Take it back", key="proposal Take it back")
+        else:
+            product_actions.confirming(of, proposal, headline).button(
+                "Confirm", key="proposal Confirm", type="primary", disabled=not person.may_approve
             )
+            product_actions.refusing(of, proposal, headline).button("Refuse", key="proposal Refuse")
     if proposal.proposed_by != person.id and not person.may_approve:
         st.caption(
             ":material/lock: Somebody else has reset your password: you can approve again from"
@@ -99,12 +92,7 @@ def _head(of: ProductDetail, version: RatesVersion, person: Person) -> None:
             width="content",
         )
         if version.state == "Planned" and person.has_role("admin"):
-            dialogs.button(
-                "Withdraw",
-                product_actions.withdrawing(of, version, person),
-                icon=":material/event_busy:",
-                key=f"withdraw {version.id}",
-            )
+            product_actions.withdrawing(of, version).button("Withdraw", key=f"withdraw {version.id}")
     said = [f"Decided {words.moment(version.created_at)}"]
     said += [f"withdrawn {words.moment(version.withdrawn_at)}"] if version.withdrawn_at else []
     st.caption(", ".join(said))
@@ -135,7 +123,7 @@ def sellers(of: ProductDetail, person: Person) -> None:
             st.text(seller.name, width="content")
             if not person.has_role("admin"):
                 continue
-            dialogs.button("Offer again", product_actions.offering(of, seller, person), key=f"offer {seller.id}")
+            actions.button("Offer again", product_actions.offering(of, seller), key=f"offer {seller.id}")
     others = [seller for seller in of.sellers if not seller.blocked]
     if not others or not person.has_role("admin"):
         return
@@ -147,12 +135,12 @@ def sellers(of: ProductDetail, person: Person) -> None:
             "Switch off for it",
             icon=":material/block:",
             disabled=chosen is None,
-            on_click=lambda: dialogs.open_(product_actions.offering(of, chosen, person)) if chosen else None,
+            on_click=lambda: actions.open_(product_actions.offering(of, chosen)) if chosen else None,
         )
     st.caption("A distributor for whom it is switched off is refused at once; policies that it sold stay as they are.")
 
 
-def buttons(of: ProductDetail, person: Person) -> None:
+def buttons(of: ProductDetail) -> None:
     """Draw the actions on the product."""
     if st.button(
         "Change rates",
@@ -163,12 +151,8 @@ def buttons(of: ProductDetail, person: Person) -> None:
         on_click=product_page.open_form,
     ):
         page_links.go("admin/rates.py", id=str(of.id))
-    dialogs.button(
-        "Switch off" if of.active else "Switch on",
-        product_actions.switching(of, person),
-        icon=f":material/{'toggle_off' if of.active else 'toggle_on'}:",
-    )
-    st.page_link(
+    product_actions.switching(of).button(icon="toggle_off" if of.active else "toggle_on")
+    page_links.link(
         "admin/audit_log.py",
         label="In the audit log",
         icon=":material/history:",

@@ -6,17 +6,16 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.errors import CoverdeskError, FieldFault, InvalidInput, StaleVersion
 from core.services.products import changes as product_changes
 from core.services.products import detail as product_detail
 from core.services.products import rate_changes
 from core.services.products.detail import ProductDetail, RatesVersion
 from core.store.access import reading
-from core.ui.admin import product_actions
+from core.ui.admin.desk import action
 from core.ui.admin.product_words import Difference
-from core.ui.forms import forms
-from core.ui.frame import frame
-from core.ui.kit import dialogs, facts, words
+from core.ui.frame import frame, page_links
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Text
 
 # The product whose change was confirmed: until the form is opened again, its URL redirects to the product. A second
 # click may arrive after the first has closed the form, and must be redirected too.
@@ -51,7 +50,7 @@ def query(product: ProductDetail) -> dict[str, str]:
 
 def way_back(product: ProductDetail) -> None:
     """Draw the link from the form back to the product; nothing is written."""
-    st.page_link(
+    page_links.link(
         "admin/product.py", label="Back without a change", icon=":material/arrow_back:", query_params=query(product)
     )
 
@@ -96,12 +95,40 @@ def table(changes: Sequence[Difference], before: str, after: str) -> None:
 
 
 _KEY = "texts"
+_PREFIX = f"{_KEY}."
 _FIELDS = {
     "description": ("Description", 2000, 110),
     "key_benefits": ("Key benefits (HTML: p, br, ul, ol, li, b, strong, i, em, a)", 5000, 150),
     "how_it_works": ("How it works (optional)", 4000, 110),
     "how_to_claim": ("How to claim (optional)", 4000, 110),
 }
+CHANGED = (
+    "Somebody else changed this product while you had it open. Nothing of yours was written, and all that you typed is"
+    " still here: "
+)
+
+
+def _saving(product: ProductDetail, seen: int) -> Action:
+    """Return the action that saves the texts over the version that was seen."""
+    return action(
+        title="Save the texts",
+        icon="save",
+        fields=[
+            Text(name, label, longest=longest, height=height, is_long=True, is_live=True)
+            for name, (label, longest, height) in _FIELDS.items()
+        ],
+        work=lambda session, typed, by: product_changes.change_texts(
+            session, product.id, typed, seen_version=seen, by=by
+        ),
+        done=f"The texts of {product.name} are saved.",
+        then=lambda _: st.session_state.pop(f"{_KEY}.of"),
+        on_stale=lambda: _look_again(product.id),
+    )
+
+
+def _look_again(product_id: UUID) -> None:
+    st.session_state[f"{_KEY}.seen"] = now(product_id).version
+    actions.refuse(_KEY, f"{CHANGED}save it again to let it stand.")
 
 
 def draw(product: ProductDetail) -> None:
@@ -109,27 +136,22 @@ def draw(product: ProductDetail) -> None:
     # Streamlit drops the fields when the person has left the page.
     if st.session_state.get(f"{_KEY}.of") != product.id or f"{_KEY}.description" not in st.session_state:
         _begin(product)
-    faults: tuple[FieldFault, ...] = st.session_state.get(f"{_KEY}.faults", ())
+    save = _saving(product, st.session_state[f"{_KEY}.seen"])
     grid = st.grid(2, min_column_width=330, gap="medium")
     with grid.container():
-        for name, (label, longest, height) in _FIELDS.items():
-            st.text_area(label, key=f"{_KEY}.{name}", max_chars=longest, height=height)
-            for fault in faults:
-                if fault.field == name:
-                    st.markdown(forms.complaint(fault.message))
+        actions.draw_fields(save, _KEY, _PREFIX)
     with grid.container(border=True):
         st.caption("As customers see it")
         _shown()
-    if refusal := st.session_state.get(f"{_KEY}.refusal"):
-        st.error(words.plain(refusal), icon=":material/error:")
-    changed = any(st.session_state[f"{_KEY}.{name}"] != (getattr(product, name) or "") for name in _FIELDS)
+    actions.complain(_KEY, *_FIELDS)
+    changed = any(st.session_state[_PREFIX + name] != (getattr(product, name) or "") for name in _FIELDS)
     st.button(
-        "Save the texts",
+        save.title,
         type="primary",
         icon=":material/save:",
         disabled=not changed,
-        on_click=_save,
-        args=(product.id,),
+        on_click=save.do,
+        args=(_KEY, _PREFIX),
     )
 
 
@@ -137,7 +159,7 @@ def _begin(product: ProductDetail) -> None:
     for name in _FIELDS:
         st.session_state[f"{_KEY}.{name}"] = getattr(product, name) or ""
     st.session_state[f"{_KEY}.of"], st.session_state[f"{_KEY}.seen"] = product.id, product.version
-    st.session_state[f"{_KEY}.faults"], st.session_state[f"{_KEY}.refusal"] = (), None
+    actions.forget(_KEY)
 
 
 def _shown() -> None:
@@ -159,26 +181,3 @@ def _as_customers_see(texts: Mapping[str, str]) -> None:
         if texts[name]:
             st.markdown(f"**{words.title(name)}**")
             st.text(texts[name])
-
-
-def _save(product_id: object) -> None:
-    """Save the typed texts; after a refusal the form keeps them."""
-    by = frame.require("admin")
-    said = {name: st.session_state[f"{_KEY}.{name}"] for name in _FIELDS}
-    product = now(st.session_state[f"{_KEY}.of"])
-    st.session_state[f"{_KEY}.faults"], st.session_state[f"{_KEY}.refusal"] = (), None
-    try:
-        product_actions.describe(product.id, said, seen=st.session_state[f"{_KEY}.seen"], by=by)
-    except InvalidInput as error:
-        st.session_state[f"{_KEY}.faults"] = error.faults
-    except StaleVersion:
-        st.session_state[f"{_KEY}.seen"] = product.version
-        st.session_state[f"{_KEY}.refusal"] = (
-            "Somebody else changed this product while you had it open. Nothing of yours was written, and all that you"
-            " typed is still here: save it again to let it stand."
-        )
-    except CoverdeskError as error:
-        st.session_state[f"{_KEY}.refusal"] = str(error)
-    else:
-        dialogs.keep_message(f"The texts of {product.name} are saved.")
-        del st.session_state[f"{_KEY}.of"]

@@ -2,14 +2,15 @@
 
 import streamlit as st
 
-from core.errors import CoverdeskError
 from core.services.people import invitations, role_grants
 from core.services.people.role_grants import OpenGrant
 from core.services.people.staff import Person
 from core.store.access import Scope, reading
-from core.ui.admin import admin_writes, staff_cards, staff_form
-from core.ui.frame import frame
+from core.ui.admin import staff_cards, staff_form
+from core.ui.admin.desk import action
+from core.ui.frame import frame, page_links
 from core.ui.kit import words
+from core.ui.kit.actions import Action
 
 
 def draw(grant: OpenGrant | None, by: Person) -> None:
@@ -23,24 +24,28 @@ def draw(grant: OpenGrant | None, by: Person) -> None:
         )
         with st.container(horizontal=True, gap="xsmall"):
             if by.id not in (grant.proposed_by, grant.staff_id):
-                st.button("Confirm it", type="primary", on_click=_confirm, args=(grant,), key="grant.confirm")
+                st.button("Confirm it", type="primary", on_click=_confirming(grant).do, key="grant.confirm")
             label = "Take it back" if grant.proposed_by == by.id else "Refuse it"
-            refuse = admin_writes.doing(
-                lambda session, person: role_grants.refuse(session, grant.id, by=person), "The account stays as it is."
+            refuse = action(
+                title=label,
+                work=lambda session, _, person: role_grants.refuse(session, grant.id, by=person),
+                done="The account stays as it is.",
             )
-            st.button(label, on_click=refuse, key="grant.refuse")
+            st.button(label, on_click=refuse.do, key="grant.refuse")
 
 
-def _confirm(grant: OpenGrant) -> None:
-    try:
-        link = admin_writes.write(lambda session, by: invitations.confirm_change(session, grant.id, by=by))
-    except CoverdeskError as error:
-        admin_writes.refuse(error)
-        return
+def _confirming(grant: OpenGrant) -> Action:
+    return action(
+        title="Confirm it",
+        work=lambda session, _, by: invitations.confirm_change(session, grant.id, by=by) or "",
+        done="Confirmed. It holds from the person's next click; a higher limit in 24 hours.",
+        then=_show_confirmed,
+    )
+
+
+def _show_confirmed(link: str) -> None:
     staff_form.forget()
-    admin_writes.keep_message("Confirmed. It holds from the person's next click; a higher limit in 24 hours.")
-    if link:
-        staff_cards.keep_link(link)
+    staff_cards.keep_link(link)
 
 
 def draw_waiting() -> None:
@@ -48,7 +53,7 @@ def draw_waiting() -> None:
     with reading(Scope.system()) as session:
         waiting = role_grants.list_open(session)
     for grant in waiting:
-        st.page_link(
+        page_links.link(
             "admin/person.py",
             label=f"{words.plain(grant.person)}: {words.plain(grant.text)} waits for a second admin",
             icon=":material/how_to_reg:",

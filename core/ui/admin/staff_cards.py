@@ -4,17 +4,16 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.errors import CoverdeskError
 from core.services.people import account_changes, invitations, staff_sessions
 from core.services.people.staff import ROLES, Person
 from core.services.people.staff_list import StaffFilter, StaffRow
 from core.services.people.staff_sessions import SessionFacts
 from core.settings import settings
-from core.ui.admin import admin_writes, staff_form
-from core.ui.admin.admin_writes import Work
+from core.ui.admin import staff_form
+from core.ui.admin.desk import action
 from core.ui.frame import frame
-from core.ui.kit import dialogs, facts, url_state, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, facts, url_state, words
+from core.ui.kit.actions import Action, Text, Work
 from core.ui.lists import columns
 from core.ui.lists.tables import Table
 
@@ -75,14 +74,15 @@ def filters(wanted: StaffFilter) -> None:
 _LINK = "person.link"
 
 
-def keep_link(link: str) -> None:
-    """Keep a new link for the person's page, which shows it once."""
-    st.session_state[_LINK] = link
+def keep_link(link: str | None) -> None:
+    """Keep a new link, if there is one, for the person's page, which shows it once."""
+    if link:
+        st.session_state[_LINK] = link
 
 
 def outcome() -> None:
     """Show the result of the last click, once; a link is never shown again."""
-    admin_writes.outcome()
+    actions.run()
     if link := st.session_state.pop(_LINK, None):
         with st.container(border=True):
             st.markdown(":material/link: **Send this link to the person, and to nobody else**")
@@ -120,30 +120,22 @@ def own_details(person: StaffRow, by: Person) -> None:
         if person.id == by.id:
             st.caption("This is you: another admin sets them.")
             return
-        dialogs.button("Change phone or account", _build_details(person), icon=":material/contact_phone:")
+        _changing_details(person).button("Change phone or account")
 
 
-def _build_details(person: StaffRow) -> Decision:
-    names = ("phone_number", "account_number")
-
-    def ask() -> None:
-        dialogs.field("phone_number", "Phone", longest=32)
-        dialogs.field("account_number", "Bank account, ten digits", longest=10)
-
-    def act() -> str:
-        typed = dialogs.get_values(*names)
-        admin_writes.write(lambda session, by: account_changes.set_own_details(session, person.id, typed, by=by))
-        staff_form.forget()
-        return "Kept. What has this phone or account is not this person's to decide on."
-
-    return Decision(
+def _changing_details(person: StaffRow) -> Action:
+    return action(
         title="Own phone and bank account",
         icon="contact_phone",
         says=f"Those of **{words.plain(person.name)}** as a private person. What stays empty stays as it is.",
-        asks=ask,
-        given={"phone_number": person.phone_number or "", "account_number": ""},
+        fields=[
+            Text("phone_number", "Phone", longest=32, value=person.phone_number or ""),
+            Text("account_number", "Bank account, ten digits", longest=10),
+        ],
         confirm="Keep them",
-        act=act,
+        work=lambda session, typed, by: account_changes.set_own_details(session, person.id, typed, by=by),
+        done="Kept. What has this phone or account is not this person's to decide on.",
+        then=lambda _: staff_form.forget(),
     )
 
 
@@ -152,7 +144,7 @@ def _buttons(person: StaffRow, by: Person) -> None:
         _button(
             "Enable",
             "lock_open",
-            lambda session, by: account_changes.enable_person(session, person.id, by=by),
+            lambda session, _, by: account_changes.enable_person(session, person.id, by=by),
             "Enabled, or proposed to another admin where the account moves money.",
         )
         return
@@ -160,8 +152,7 @@ def _buttons(person: StaffRow, by: Person) -> None:
         st.button(
             "Reset the password" if person.has_password else "Make a password link",
             icon=":material/link:",
-            on_click=_make_link,
-            args=(person,),
+            on_click=_making_link(person).do,
             help="Makes a link with which the person chooses a password. Until then, what they have stays.",
         )
     if person.id == by.id:
@@ -172,12 +163,13 @@ def _buttons(person: StaffRow, by: Person) -> None:
             f"**{words.plain(person.name)}** is signed out everywhere at once and cannot sign in again until"
             " somebody enables the account."
         )
-        disable = admin_writes.doing(
-            lambda session, by: account_changes.disable_person(session, person.id, by=by),
-            "Proposed: another admin confirms it." if "admin" in person.roles else "Disabled.",
-            then=staff_form.forget,
+        disable = action(
+            title="Disable the account",
+            work=lambda session, _, by: account_changes.disable_person(session, person.id, by=by),
+            done="Proposed: another admin confirms it." if "admin" in person.roles else "Disabled.",
+            then=lambda _: staff_form.forget(),
         )
-        st.button("Disable the account", type="primary", key="person.disable", on_click=disable)
+        st.button(disable.title, type="primary", key="person.disable", on_click=disable.do)
 
 
 def sessions(person: StaffRow, opened: list[SessionFacts]) -> None:
@@ -189,7 +181,7 @@ def sessions(person: StaffRow, opened: list[SessionFacts]) -> None:
             _button(
                 "End all sessions",
                 "logout",
-                lambda session, by: account_changes.end_sessions(session, person.id, by=by),
+                lambda session, _, by: account_changes.end_sessions(session, person.id, by=by),
                 "All sessions are ended.",
             )
     if not opened:
@@ -213,7 +205,7 @@ def _open_session(person: StaffRow, one: SessionFacts) -> None:
         _button(
             "End",
             "logout",
-            lambda session, by: account_changes.end_sessions(session, person.id, by=by, handle=one.handle),
+            lambda session, _, by: account_changes.end_sessions(session, person.id, by=by, handle=one.handle),
             "The session is ended.",
             key=f"person.end {one.handle[:12]}",
         )
@@ -233,18 +225,15 @@ def _ended(one: SessionFacts) -> dict[str, str]:
     }
 
 
-def _button(label: str, icon: str, work: Work[object], said: str, *, key: str | None = None) -> None:
-    click = admin_writes.doing(work, said, then=staff_form.forget)
-    st.button(label, icon=f":material/{icon}:", on_click=click, key=key)
+def _button(label: str, icon: str, work: Work, done: str, *, key: str | None = None) -> None:
+    change = action(title=label, work=work, done=done, then=lambda _: staff_form.forget())
+    st.button(label, icon=f":material/{icon}:", on_click=change.do, key=key)
 
 
-def _make_link(person: StaffRow) -> None:
-    try:
-        link = admin_writes.write(lambda session, by: invitations.create_password_link(session, person.id, by=by))
-    except CoverdeskError as error:
-        admin_writes.refuse(error)
-        return
-    if link:
-        keep_link(link)
-    else:
-        admin_writes.keep_message("Proposed: another admin confirms it, and gets the link.")
+def _making_link(person: StaffRow) -> Action:
+    return action(
+        title="Make a password link",
+        work=lambda session, _, by: invitations.create_password_link(session, person.id, by=by) or "",
+        done=lambda link: "The link is made." if link else "Proposed: another admin confirms it, and gets the link.",
+        then=keep_link,
+    )

@@ -2,17 +2,15 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import streamlit as st
 
 from core import ids, money
-from core.errors import FieldFault
 from core.services.people.staff import ROLES
 from core.services.people.staff_list import StaffRow
-from core.ui.forms import forms
 from core.ui.kit import words
+from core.ui.kit.actions import Field, Naira, Text
 
 _DOES = {
     "operations": "sales, policies, customers, buying",
@@ -24,19 +22,6 @@ _DOES = {
 }
 _LONGEST = 100
 _SHOWN = "person.shown"
-
-
-@dataclass(slots=True)
-class Asked:
-    """The typed values, and the placeholder for the error below each field."""
-
-    said: dict[str, Any] = field(default_factory=dict)
-    places: "dict[str, st.delta_generator.DeltaGenerator]" = field(default_factory=dict)
-
-    def blame(self, faults: tuple[FieldFault, ...]) -> None:
-        """Show each error below its field."""
-        for fault in faults:
-            self.places[fault.field].markdown(forms.complaint(fault.message))
 
 
 @dataclass(slots=True)
@@ -61,40 +46,39 @@ def forget() -> None:
     st.session_state.pop(_SHOWN, None)
 
 
-def draw_form(person: StaffRow | None, *, key: str) -> Asked:
-    """Draw the form, filled in for a known person; the e-mail is set at creation only, as it identifies the person."""
-    asked = Asked()
-    if person is None:
-        asked.said["email"] = st.text_input("E-mail", max_chars=_LONGEST, autocomplete="off", key=f"{key}.email")
-        asked.places["email"] = st.empty()
-    asked.said["name"] = st.text_input(
-        "Name", person.name if person else "", max_chars=_LONGEST, autocomplete="off", key=f"{key}.name"
-    )
-    asked.places["name"] = st.empty()
-    asked.said["roles"] = st.pills(
-        "Roles",
-        list(ROLES),
-        default=list(person.roles) if person else None,
-        selection_mode="multi",
-        format_func=words.title,
-        help="  \n".join(f"**{words.title(role)}**: {does}" for role, does in _DOES.items()),
-        key=f"{key}.roles",
-    )
-    asked.places["roles"] = st.empty()
-    asked.said["claim_limit"] = _limit(person, key)
-    asked.places["claim_limit"] = st.empty()
-    return asked
+@dataclass(frozen=True, slots=True)
+class _Roles(Field):
+    """The roles of an account; read as a list."""
+
+    def draw(self, key: str) -> None:
+        """Draw a button for each role."""
+        st.pills(
+            self.label,
+            list(ROLES),
+            selection_mode="multi",
+            format_func=words.title,
+            help="  \n".join(f"**{words.title(role)}**: {does}" for role, does in _DOES.items()),
+            key=key,
+        )
+
+    def read(self, key: str) -> list[str]:
+        """Return the chosen roles."""
+        return list(st.session_state.get(key) or [])
 
 
-def _limit(person: StaffRow | None, key: str) -> str:
+def list_fields(person: StaffRow | None) -> list[Field]:
+    """Return the fields of an account; the e-mail is set at creation only, as it identifies the person."""
     limit = person.claim_limit_minor if person else None
-    typed = st.text_input(
-        "Claim limit in naira (optional)",
-        "" if limit is None else words.as_typed(str(money.to_naira(limit))),
-        placeholder="0.00 for a new claims officer",
-        autocomplete="off",
-        help="Up to this amount the person decides a claim alone; above it a supervisor does. A new claims officer"
-        " decides nothing until a limit is set.",
-        key=f"{key}.limit",
-    )
-    return words.read_naira(typed)
+    return [
+        *([] if person else [Text("email", "E-mail", longest=_LONGEST)]),
+        Text("name", "Name", longest=_LONGEST, value=person.name if person else ""),
+        _Roles("roles", "Roles", value=list(person.roles) if person else []),
+        Naira(
+            "claim_limit",
+            "Claim limit in naira (optional)",
+            value="" if limit is None else words.as_typed(str(money.to_naira(limit))),
+            placeholder="0.00 for a new claims officer",
+            help="Up to this amount the person decides a claim alone; above it a supervisor does. A new claims officer"
+            " decides nothing until a limit is set.",
+        ),
+    ]

@@ -16,7 +16,7 @@ from core.states.submissions import OPEN, SubmissionState
 from core.store.access import store
 from core.ui.admin import check_runs
 from core.ui.admin.check_runs import CheckRun
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import facts, words
 
 _LAST = "system.check"
@@ -115,7 +115,7 @@ def outbox(queues: Sequence[QueueHealth], endpoints: Mapping[str, int], letters:
         if broken := {state: endpoints[state] for state in ("failing", "disabled") if endpoints.get(state)}:
             told = " and ".join(f"{words.count(count)} {state}" for state, count in broken.items())
             st.badge(f"Webhook endpoints: {told}", icon=":material/warning:", color="orange")
-            st.page_link(
+            page_links.link(
                 "admin/webhooks.py", label="Webhooks", icon=":material/webhook:", query_params=frame.mode_query()
             )
         for letter in letters:

@@ -16,7 +16,7 @@ from core.ui.buying import earlier_policies, known_customer, live_prices, prices
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import form_keeper, words
 
 
@@ -137,7 +137,7 @@ def _refuse(error: StateForbids) -> None:
     earlier = detail.get("policy_number")
     st.error(f"{error}." + (f" Policy {words.plain(earlier)}." if earlier else ""), icon=":material/content_copy:")
     if policy_id := detail.get("policy_id"):
-        st.page_link(
+        page_links.link(
             "policies/policy.py",
             label=f"Open policy {words.plain(earlier)}" if earlier else "Open the policy that is in the way",
             icon=":material/policy:",

@@ -22,6 +22,7 @@ from core.services.products.products import ProductForSale
 from core.services.selling import buying
 from core.services.selling.buying import Seller
 from core.store.access import Scope, ScopedSession, reading, transact
+from core.ui.frame import page_links
 
 Option = TypeVar("Option")
 
@@ -33,7 +34,7 @@ def show(person: Person) -> None:
         icon=":material/storefront:",
     )
     if person.has_role("admin"):
-        st.page_link("admin/partners.py", label="Add a distributor", icon=":material/storefront:")
+        page_links.link("admin/partners.py", label="Add a distributor", icon=":material/storefront:")
 
 
 def choice(

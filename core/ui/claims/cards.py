@@ -19,7 +19,7 @@ from core.ui.claims import review_actions
 from core.ui.claims import words as claim_words
 from core.ui.claims.attempts import ANSWER, ASSIGNEE, DAY, key
 from core.ui.claims.review_actions import Hand
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import attempts, facts, reveal_dialog, words
 
 _MARKS: Final = {
@@ -184,7 +184,7 @@ def draw_checks(review: ClaimReview, person: Person) -> None:
         if not review.is_fixed:
             _incident_day(review)
         if person.has_role("operations", "claims", "supervisor"):
-            st.page_link(
+            page_links.link(
                 "policies/policy.py",
                 label=f"Policy {words.plain(review.policy_number or 'awaiting its number')}",
                 icon=":material/policy:",

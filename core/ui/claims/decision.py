@@ -13,7 +13,16 @@ from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import transitions
 from core.services.people.staff import Person
-from core.states.claims import APPROVED_AMOUNT, AUTHORITY, ESTIMATE, EVIDENCE, OFFER, ClaimStatus, Effect, Transition
+from core.states.claims import (
+    APPROVED_AMOUNT,
+    AUTHORITY,
+    ESTIMATE,
+    EVIDENCE,
+    OFFER,
+    ClaimStatus,
+    ClaimTransition,
+    Effect,
+)
 from core.ui.buying import prices
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import paying, referral, review_actions
@@ -104,7 +113,7 @@ def _approve_anew(review: ClaimReview, hand: Hand) -> str:
     return review_actions.approve_anew(hand, reasons={name: text for name, text in typed.items() if text})
 
 
-def _button(review: ClaimReview, move: Transition, attempt: Open | None) -> None:
+def _button(review: ClaimReview, move: ClaimTransition, attempt: Open | None) -> None:
     is_open = attempt is not None and attempt.to == move.to
     st.button(
         move.label,
@@ -118,7 +127,7 @@ def _button(review: ClaimReview, move: Transition, attempt: Open | None) -> None
     )
 
 
-def _begin(review: ClaimReview, move: Transition) -> None:
+def _begin(review: ClaimReview, move: ClaimTransition) -> None:
     """Open the form of a transition; one that asks for nothing and touches no money is made at once."""
     claim_attempts.begin(review, move.to)
     if move.to in _AT_ONCE:
@@ -194,7 +203,7 @@ def _focus(review: ClaimReview, attempt: Open, asked: set[str]) -> None:
         form_keeper.focus(key(review.id, f"focus {attempt.to}"), key(review.id, field), token=attempt.version)
 
 
-def _describe_above(review: ClaimReview, move: Transition, person: Person) -> str | None:
+def _describe_above(review: ClaimReview, move: ClaimTransition, person: Person) -> str | None:
     """Describe why the typed amount is above this person's limit; None when it is not."""
     if AUTHORITY not in move.needs or not move.column:
         return None
@@ -202,16 +211,16 @@ def _describe_above(review: ClaimReview, move: Transition, person: Person) -> st
     return transitions.describe_limit_exceeded(person, money.to_minor(typed), review.related) if typed else None
 
 
-def _refer(hand: Hand, move: Transition) -> str:
+def _refer(hand: Hand, move: ClaimTransition) -> str:
     """Refer the decision as it is typed instead of making it."""
     return review_actions.refer(hand, to=move.to, amount=_typed(hand, move, "amount"), note=_typed(hand, move, "note"))
 
 
-def _cleared(review: ClaimReview, move: Transition) -> Mapping[str, Any]:
+def _cleared(review: ClaimReview, move: ClaimTransition) -> Mapping[str, Any]:
     return {**_EMPTY, f"amount {move.to}": None, **{f"reasons {check.key}": "" for check in review.unmet_checks}}
 
 
-def _carried(review: ClaimReview, hand: Hand, move: Transition, asked: set[str]) -> str:
+def _carried(review: ClaimReview, hand: Hand, move: ClaimTransition, asked: set[str]) -> str:
     told: dict[str, Any] = {name: _typed(hand, move, name) for name in _FIELDS if name in asked or name == "note"}
     unmet = review.unmet_checks if "reasons" in asked else []
     given = {check.key: claim_attempts.get_typed(review.id, f"reasons {check.key}") for check in unmet}
@@ -221,7 +230,7 @@ def _carried(review: ClaimReview, hand: Hand, move: Transition, asked: set[str])
     return review_actions.move(hand, to=move.to, reasons={name: text for name, text in given.items() if text}, **told)
 
 
-def _typed(hand: Hand, move: Transition, name: str) -> str:
+def _typed(hand: Hand, move: ClaimTransition, name: str) -> str:
     if name == "amount":
         return words.read_naira(claim_attempts.get_typed(hand.claim_id, f"amount {move.to}"))
     return claim_attempts.get_typed(hand.claim_id, name) or ""
@@ -237,7 +246,7 @@ def _impossible(review: ClaimReview, attempt: Open) -> None:
     st.button("Put it away", key=key(review.id, "put away"), on_click=claim_attempts.close, args=(review.id,))
 
 
-def _ask_amount(review: ClaimReview, move: Transition, person: Person) -> None:
+def _ask_amount(review: ClaimReview, move: ClaimTransition, person: Person) -> None:
     name = f"amount {move.to}"
     claim_attempts.propose(review.id, name, words.as_typed(_suggested(review, move)))
     st.text_input(
@@ -263,7 +272,7 @@ def _ask_amount(review: ClaimReview, move: Transition, person: Person) -> None:
         _show_offer(review, words.read_naira(claim_attempts.get_typed(review.id, name)))
 
 
-def _suggested(review: ClaimReview, move: Transition) -> str:
+def _suggested(review: ClaimReview, move: ClaimTransition) -> str:
     """Return the amount suggested by the records for a transition, as text; empty if there is none."""
     amounts = review.amounts
     if OFFER in move.needs:

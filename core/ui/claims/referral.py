@@ -6,7 +6,7 @@ from core import money
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow.referrals import Referral
 from core.services.people.staff import Person
-from core.states.claims import ClaimStatus, Transition, get_transition
+from core.states.claims import TRANSITIONS, ClaimStatus, ClaimTransition
 from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import money_actions, review_actions
 from core.ui.claims.attempts import HAND_OVER, REFERRAL, key
@@ -20,7 +20,7 @@ def draw(review: ClaimReview, person: Person) -> None:
     if referral is not None and referral.is_for_finance:
         _with_finance(review, referral, person)
     elif referral is not None:
-        move = get_transition(review.status, referral.to)
+        move = TRANSITIONS.find(review.status, referral.to)
         amount = f" {words.naira(referral.amount_minor)}" if referral.amount_minor is not None else ""
         with st.container(border=True, gap="xsmall"):
             st.markdown(
@@ -91,7 +91,7 @@ def _hand_to_finance(hand: Hand) -> str:
     return money_actions.hand_to_finance(hand, note=claim_attempts.get_typed(hand.claim_id, "hand_over_note") or "")
 
 
-def _open_prepared(review: ClaimReview, move: Transition, amount_minor: int | None) -> None:
+def _open_prepared(review: ClaimReview, move: ClaimTransition, amount_minor: int | None) -> None:
     claim_attempts.begin(review, move.to)
     if amount_minor is not None:
         st.session_state[key(review.id, f"amount {move.to}")] = words.as_typed(money.to_wire(amount_minor))

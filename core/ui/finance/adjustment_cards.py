@@ -7,7 +7,7 @@ import streamlit as st
 from core.services.finance.adjustments import Proposal
 from core.services.people.staff import Person
 from core.ui.finance import adjustment_actions
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import dialogs, words
 
 _STATES = {"open": "Proposed", "confirmed": "Approved", "refused": "Declined", "withdrawn": "Off"}
@@ -27,7 +27,7 @@ def waiting(proposals: Sequence[Proposal]) -> None:
     number = len(proposals)
     with st.expander(f"Adjustments that wait for a second person: {number}", icon=":material/pending_actions:"):
         for proposal in proposals:
-            st.page_link(
+            page_links.link(
                 "finance/movement.py",
                 label=f"{words.naira(proposal.parts.total_minor)} by {words.plain(proposal.proposer)},"
                 f" {words.moment(proposal.proposed_at)}",

@@ -6,9 +6,10 @@ from typing import Any
 from core import clock
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
-from core.ui.admin import admin_writes
-from core.ui.kit import dialogs
-from core.ui.kit.dialogs import Decision
+from core.store.access import Scope, reading
+from core.ui.admin.desk import ROLE, action
+from core.ui.frame import frame
+from core.ui.kit.actions import Action, Choice, Day, Field, Text, Values
 
 _TEXTS = {
     "number": "Agreement number",
@@ -38,40 +39,31 @@ _YES_NO = {"true": "Yes", "false": "No"}
 _HOLDERS = dict(zip(agreements.COLLECTS, ("The platform's wallet", "The distributor"), strict=True))
 
 
-def changing(party: Party) -> Decision:
+def changing(party: Party) -> Action:
     """Return the dialog that adds terms; the fields begin as they hold today."""
-    texts = {**_TEXTS, **(_OF_DISTRIBUTOR if party.account == "distributor" else _OF_INSURER)}
-    flags = _FLAGS if party.account == "distributor" else {}
-    names = [*texts, *flags, *(["collects"] if flags else [])]
-
-    def ask() -> None:
-        for name, label in texts.items():
-            if name in _DAYS:
-                dialogs.day(name, label)
-            else:
-                dialogs.field(name, label, longest=254)
-        for name, label in flags.items():
-            dialogs.choice(name, label, _YES_NO)
-        if flags:
-            dialogs.choice("collects", "Who holds the premium", _HOLDERS)
-
-    def act() -> str:
-        typed: dict[str, Any] = {name: value for name, value in dialogs.get_values(*names).items() if value}
-        numbers: dict[str, Any] = {
-            name: _whole(typed[name]) for name in ("remittance_days", "bordereau_due_day") if name in typed
-        }
-        admin_writes.write(lambda session, by: agreements.add(session, party, {**typed, **numbers}, by=by))
-        return "The agreement is saved: it holds from its first day on."
-
-    return Decision(
+    is_distributor = party.account == "distributor"
+    texts, flags = {**_TEXTS, **(_OF_DISTRIBUTOR if is_distributor else _OF_INSURER)}, _FLAGS if is_distributor else {}
+    held = _begin_with(party, [*texts, *flags, "collects"])
+    fields: list[Field] = [
+        Day(name, label, value=held[name]) if name in _DAYS else Text(name, label, longest=254, value=held[name] or "")
+        for name, label in texts.items()
+    ]
+    fields += [Choice(name, label, options=_YES_NO, value=held[name]) for name, label in flags.items()]
+    if is_distributor:
+        fields.append(Choice("collects", "Who holds the premium", options=_HOLDERS, value=held["collects"]))
+    return action(
         title="New terms",
         icon="contract_edit",
         says="The terms hold from the day that you name. What held before stays in the history, and on its statements.",
-        asks=ask,
-        given=_begin_with(party, names),
+        fields=fields,
         confirm="Save the terms",
-        act=act,
+        work=lambda session, typed, by: agreements.add(session, party, _read(typed), by=by),
+        done="The agreement is saved: it holds from its first day on.",
     )
+
+
+def _read(typed: Values) -> dict[str, Any]:
+    return {name: _whole(value) if name in _NUMBERS else value for name, value in typed.items() if value}
 
 
 def _whole(text: str) -> int | str:
@@ -79,13 +71,13 @@ def _whole(text: str) -> int | str:
 
 
 def _begin_with(party: Party, names: list[str]) -> dict[str, str | date | None]:
-    held = admin_writes.write(lambda session, _: agreements.get_in_force(session, party, clock.today()))
+    frame.require(ROLE)
+    with reading(Scope.system()) as session:
+        held = agreements.get_in_force(session, party, clock.today())
     usual = {"is_resident": "true", "is_small": "false", "charges_vat": "false", "collects": agreements.COLLECTS[0]}
     usual |= {"remittance_days": "30", "bordereau_due_day": "10"}
     given = {name: _as_typed(getattr(held, name)) if held else usual.get(name) for name in names}
-    return {name: value if name in _DAYS else value or "" for name, value in given.items()} | {
-        "starts_on": clock.today()
-    }
+    return given | {"starts_on": clock.today()}
 
 
 def _as_typed(value: object) -> str | date | None:
@@ -94,24 +86,14 @@ def _as_typed(value: object) -> str | date | None:
     return value if value is None or isinstance(value, date) else str(value)
 
 
-def paying(party: Party) -> Decision:
+def paying(party: Party) -> Action:
     """Return the dialog that proposes another bank account."""
-
-    def ask() -> None:
-        for name, label in _BANK.items():
-            dialogs.field(name, label, longest=100)
-
-    def act() -> str:
-        typed = dialogs.get_values(*_BANK)
-        admin_writes.write(lambda session, by: bank_accounts.propose(session, party, typed, by=by))
-        return "The account is proposed: another admin confirms it, and it is paid to 48 hours after that."
-
-    return Decision(
+    return action(
         title="Another bank account",
         icon="account_balance",
         says="Ask the party on a telephone number that you know, not on one of the letter. A second admin confirms.",
-        asks=ask,
-        given=dict.fromkeys(_BANK, ""),
+        fields=[Text(name, label, longest=100) for name, label in _BANK.items()],
         confirm="Propose the account",
-        act=act,
+        work=lambda session, typed, by: bank_accounts.propose(session, party, typed, by=by),
+        done="The account is proposed: another admin confirms it, and it is paid to 48 hours after that.",
     )

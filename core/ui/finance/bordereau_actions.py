@@ -8,7 +8,8 @@ from uuid import UUID
 from core.errors import StateForbids
 from core.services.finance.bordereaux import issuing, overview
 from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
-from core.states.bordereaux import BordereauState, Transition
+from core.states.bordereaux import BordereauState
+from core.states.transitions import Transition
 from core.store.access import store, transact
 from core.ui.finance.finance_writes import ROLE, made, submitted
 from core.ui.frame import frame
@@ -80,7 +81,7 @@ def issuing_one(provider_id: UUID, kind: str, month: date) -> Decision:
     )
 
 
-def moving(row: BordereauRow, step: Transition) -> Decision:
+def moving(row: BordereauRow, step: Transition[BordereauState]) -> Decision:
     """Return the dialog of one step of a bordereau."""
 
     return Decision(

@@ -9,10 +9,10 @@ from core import clock, money
 from core.services.people.staff import Person
 from core.services.products import share_changes
 from core.services.products.share_changes import AgreedShare
-from core.ui.admin import admin_writes
+from core.ui.admin.desk import action
 from core.ui.finance import proposal_buttons
-from core.ui.kit import dialogs, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import words
+from core.ui.kit.actions import Action, Choice, Day, Text
 
 _ALL = "all"
 _PRODUCTS = "The product's share"
@@ -74,31 +74,23 @@ def _proposal(share: AgreedShare, person: Person) -> None:
         proposal_buttons.show(share, person, noun="share", icon="percent", says=says, work=_WORK)
 
 
-def proposing(distributor_id: UUID, products: Mapping[UUID, str]) -> Decision:
+def proposing(distributor_id: UUID, products: Mapping[UUID, str]) -> Action:
     """Return the dialog that proposes an own share."""
     options = {_ALL: "All products", **{str(key): name for key, name in products.items()}}
-
-    def ask() -> None:
-        dialogs.choice("product_id", "Product", options)
-        dialogs.field("commission", "Distributor's share in percent (empty: the product's again)", longest=6)
-        dialogs.day("starts_on", "Holds from")
-
-    def act() -> str:
-        typed = dialogs.get_values("product_id", "commission", "starts_on")
-        if typed["product_id"] == _ALL:
-            typed["product_id"] = ""
-        given = {name: value for name, value in typed.items() if value}
-        admin_writes.write(lambda session, by: share_changes.propose(session, distributor_id, given, by=by))
-        return "The share is proposed: it holds once another admin has confirmed it."
-
-    return Decision(
+    return action(
         title="Another commission share",
         icon="percent",
         says="Sales and renewals take it from its day on, tomorrow at the earliest. Both commissions together stay"
         " those of the product: the platform has what remains, and the insurer keeps its share. The share of one"
         " product goes before that of all.",
-        asks=ask,
-        given={"product_id": _ALL, "commission": "", "starts_on": clock.add_days(clock.today(), 1)},
+        fields=[
+            Choice("product_id", "Product", options=options, value=_ALL),
+            Text("commission", "Distributor's share in percent (empty: the product's again)", longest=6),
+            Day("starts_on", "Holds from", value=clock.add_days(clock.today(), 1)),
+        ],
         confirm="Propose the share",
-        act=act,
+        work=lambda session, typed, by: share_changes.propose(
+            session, distributor_id, {name: value for name, value in typed.items() if value not in {"", _ALL}}, by=by
+        ),
+        done="The share is proposed: it holds once another admin has confirmed it.",
     )

@@ -1,15 +1,17 @@
 """The buttons of a proposal that waits for a second admin: its maker takes it back, another confirms or refuses it."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, Protocol
 from uuid import UUID
 
 import streamlit as st
 
 from core.services.people.staff import Person
-from core.ui.admin import admin_writes
-from core.ui.kit import dialogs
-from core.ui.kit.dialogs import Decision
+from core.store.access import ScopedSession
+from core.ui.admin.desk import action
+from core.ui.kit import actions
+from core.ui.kit.actions import Values
 
 _DONE: Final = {"Confirm": "confirmed", "Refuse": "refused", "Take back": "taken back"}
 
@@ -33,17 +35,17 @@ def show(
     verbs = ("Take back",) if proposal.proposed_by == person.id else ("Confirm", "Refuse")
     with st.container(horizontal=True, gap="xsmall"):
         for verb in verbs:
-            dialogs.button(
-                verb,
-                _build(proposal.id, verb, noun=noun, icon=icon, says=says, work=work[verb]),
-                key=f"{noun}.{verb}.{proposal.id}",
-                disabled=verb == "Confirm" and not person.may_approve,
+            decide = action(
+                title=f"{verb} the {noun}",
+                icon=icon,
+                says=says,
+                confirm=verb,
+                work=partial(_decide, work[verb], proposal.id),
+                done=f"The {noun} is {_DONE[verb]}.",
             )
+            is_barred = verb == "Confirm" and not person.may_approve
+            actions.button(verb, decide, key=f"{noun}.{verb}.{proposal.id}", disabled=is_barred)
 
 
-def _build(proposal_id: UUID, verb: str, *, noun: str, icon: str, says: str, work: Callable[..., Any]) -> Decision:
-    def act() -> str:
-        admin_writes.write(lambda session, by: work(session, proposal_id, by=by))
-        return f"The {noun} is {_DONE[verb]}."
-
-    return Decision(title=f"{verb} the {noun}", icon=icon, says=says, confirm=verb, act=act)
+def _decide(work: Callable[..., Any], proposal_id: UUID, session: ScopedSession, _: Values, by: Person) -> None:
+    work(session, proposal_id, by=by)

@@ -1,6 +1,6 @@
 """Preparing statements, moving one on, and reversing one: each confirmed in a dialog."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from typing import Final
@@ -12,7 +12,7 @@ from core.services.finance.parties import Party
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.reading import StatementRow
-from core.services.finance.statements.states import Transition
+from core.states.statements import StatementState, StatementTransition
 from core.store.access import ScopedSession, store, transact
 from core.ui.finance.finance_writes import ROLE, made, submitted
 from core.ui.frame import frame
@@ -20,7 +20,10 @@ from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 
 # The states to which many statements are moved together, each with the label of its button.
-MOVES_OF_MANY: Final = {"Approved": "Approve {}", "Sent": "Mark {} as sent"}
+MOVES_OF_MANY: Final[Mapping[str, str]] = {
+    StatementState.APPROVED: "Approve {}",
+    StatementState.SENT: "Mark {} as sent",
+}
 
 
 def lacks_withholding(month: date) -> bool:
@@ -128,7 +131,7 @@ def preparing(party: Party, month: date) -> Decision:
     )
 
 
-def moving(statement_id: UUID, number: str, step: Transition) -> Decision:
+def moving(statement_id: UUID, number: str, step: StatementTransition) -> Decision:
     """Return the dialog of one step of a statement."""
 
     def act() -> str:

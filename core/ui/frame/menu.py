@@ -1,13 +1,23 @@
-"""The menu: every screen once, with its section and the roles that may open it (contract A1)."""
+"""The menu: every screen once, with its section and the roles that may open it (contract A1).
 
+A screen is a module under pages/ that is imported once, when it is first opened, and drawn by its `draw()`.
+"""
+
+import sys
 from dataclasses import dataclass
+from importlib import import_module
 
 from core.services.people.staff import Person
+from core.settings import ROOT
+
+# An installed wheel has pages/ among what it ships, where Python does not look by itself.
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Screen:
-    """A page: `path` is its file under pages/, the stem of which is its URL; hidden pages are reached by links only."""
+    """A page: `path` is its module under pages/, the stem of which is its URL; hidden pages are reached by links."""
 
     section: str
     title: str
@@ -20,6 +30,15 @@ class Screen:
     def address(self) -> str:
         """Return the URL path of the page: "sales/purchases.py" -> "purchases"."""
         return self.path.rpartition("/")[2].removesuffix(".py")
+
+    @property
+    def module(self) -> str:
+        """Return the name of its module: "sales/purchases.py" -> "pages.sales.purchases"."""
+        return f"pages.{self.path.removesuffix('.py').replace('/', '.')}"
+
+    def draw(self) -> None:
+        """Draw the screen."""
+        import_module(self.module).draw()
 
 
 _SALES = ("operations", "finance")

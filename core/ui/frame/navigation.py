@@ -16,7 +16,7 @@ from core.ui.kit import words
 
 # URL path of the first page. It never shows, because Streamlit serves the first page at the root; chosen so that
 # nobody types it by accident.
-_HOME = "first-page"
+HOME = "first-page"
 _REFUSALS = "refused_pages"
 _REFRESH_INTERVAL = timedelta(seconds=60)
 # A form posted by the browser: clearing the cookie needs an HTTP response, which Streamlit's websocket cannot give.
@@ -38,17 +38,19 @@ def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
     home = next((screen for screen in screens if not screen.hidden), None)
     frame.settle_home(home.path if home else None)
     pages: dict[str, list[StreamlitPage]] = {}
+    by_path = {screen.path: _page(screen, counts, is_home=screen is home) for screen in screens}
+    page_links.settle_pages(by_path)
     for screen in screens:
-        pages.setdefault(screen.section, []).append(_page(screen, counts, is_home=screen is home))
+        pages.setdefault(screen.section, []).append(by_path[screen.path])
     pages.setdefault("", []).extend(_refusals(menu.refused_screens(person)))
     if home is None:
-        pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True, url_path=_HOME))
+        pages[""].append(st.Page(_nothing_yet, title="Coverdesk", default=True, url_path=HOME))
     else:
         # Served at the root only: the menu would mark no screen at another path.
         pages[""].append(
             st.Page(page_links.redirect_home, title=home.title, url_path=home.address, visibility="hidden")
         )
-    pages[""].extend(_unknown({_HOME, *(page.url_path for section in pages.values() for page in section)}, home))
+    pages[""].extend(_unknown({HOME, *(page.url_path for section in pages.values() for page in section)}, home))
     st.logo(frame.LOGO, size="large", icon_image=frame.MARK)
     page = st.navigation(pages, expanded=True)
     with st.sidebar:
@@ -64,7 +66,7 @@ def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
 def keep_address() -> None:
     """Register every page when the roles are not known yet: without pages, Streamlit would drop the path of the URL."""
     pages = [st.Page(_no_page, title=screen.title, url_path=screen.address) for screen in menu.SCREENS]
-    home = st.Page(_no_page, title="Coverdesk", url_path=_HOME, default=True)
+    home = st.Page(_no_page, title="Coverdesk", url_path=HOME, default=True)
     st.navigation([home, *pages], position="hidden")
 
 
@@ -81,11 +83,11 @@ def _no_page() -> None:
 def _page(screen: Screen, counts: Mapping[str, int], *, is_home: bool) -> StreamlitPage:
     number = counts.get(screen.path, 0)
     return st.Page(
-        screen.path,
+        screen.draw,
         title=f"{screen.title} ({words.count(number)})" if number else screen.title,
         icon=f":material/{screen.icon}:",
         default=is_home,
-        url_path=_HOME if is_home else None,
+        url_path=HOME if is_home else screen.address,
         visibility="hidden" if screen.hidden else "visible",
     )
 
@@ -120,7 +122,7 @@ def _not_found(asked: str, home: Screen | None) -> None:
         icon=":material/explore_off:",
     )
     if home:
-        st.page_link(
+        page_links.link(
             home.path, label=f"Go to {home.title}", icon=f":material/{home.icon}:", query_params=frame.mode_query()
         )
 

@@ -1,7 +1,7 @@
-"""Navigation by script: adds one entry to the browser's history, where `st.switch_page` adds two.
+"""Links between screens, named by their page file, and navigation by script.
 
-Ordinary links are `st.page_link` or rows of a record list. Code that has to finish something first (a form, a click on
-a chart) does so and then calls `go`:
+Ordinary links are `link` or rows of a record list. Code that has to finish something first (a form, a click on a chart)
+does so and then calls `go`, which adds one entry to the browser's history, where `st.switch_page` adds two:
 
     if st.button("Open the purchase"):
         forget(receipt)
@@ -10,17 +10,48 @@ a chart) does so and then calls `go`:
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from core import ids
 from core.ui.frame import frame
 
 BROWSER = Path(__file__).parents[1] / "browser"
 VISIT = (BROWSER / "visit.js").read_text()
+_PAGES = "linked_pages"
 _mount = st.components.v2.component("coverdesk_page_links", js=VISIT + (BROWSER / "page_links.js").read_text())
+
+
+def settle_pages(pages: Mapping[str, StreamlitPage]) -> None:
+    """Note the pages of the person's menu, by page file, for the links to them."""
+    st.session_state[_PAGES] = pages
+
+
+def link(
+    path: str,
+    *,
+    label: str,
+    icon: str | None = None,
+    icon_position: Literal["left", "right"] = "left",
+    help: str | None = None,  # noqa: A002 Streamlit's name of it
+    disabled: bool = False,
+    width: Literal["content", "stretch"] = "content",
+    query_params: Mapping[str, str | Sequence[str]] | None = None,
+) -> None:
+    """Draw a link to a page file of the person's menu, as `st.page_link` does; KeyError if they may not open it."""
+    st.page_link(
+        st.session_state[_PAGES][path],
+        label=label,
+        icon=icon,
+        icon_position=icon_position,
+        help=help,
+        disabled=disabled,
+        width=width,
+        query_params=query_params,
+    )
 
 
 def go(path: str, *, replaces: bool = False, **query: str | Sequence[str]) -> NoReturn:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.services.people import staff
 from core.store.access import Scope, reading
-from core.ui.frame import frame, menu
+from core.ui.frame import frame, menu, page_links
 from core.ui.frame.menu import Screen
 from core.ui.frame.screen_purposes import PURPOSES
 from core.ui.kit import words
@@ -34,10 +34,10 @@ def draw(screen: Screen) -> None:
     path, why = _INSTEAD.get(screen.path, ("", ""))
     if any(each.path == path for each in mine):
         instead = menu.screen_of(path)
-        st.page_link(
+        page_links.link(
             path, label=f"{instead.title}: {why}", icon=f":material/{instead.icon}:", query_params=frame.mode_query()
         )
     if home := next((each for each in mine if not each.hidden), None):
-        st.page_link(
+        page_links.link(
             home.path, label=f"Go to {home.title}", icon=f":material/{home.icon}:", query_params=frame.mode_query()
         )

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from core import metrics, spans
+from core import telemetry
 from core.ui.frame import menu
 
 _ADDRESSES = frozenset(screen.address for screen in menu.SCREENS)
@@ -16,7 +16,7 @@ def measure_run(address: str) -> Iterator[None]:
     began = time.perf_counter()
     page = address if address in _ADDRESSES else "other" if address else "home"
     try:
-        with spans.open_span(f"screen {page}", "internal"):
+        with telemetry.open_span(f"screen {page}", "internal"):
             yield
     finally:
-        metrics.observe("screen_seconds", time.perf_counter() - began, page)
+        telemetry.observe("screen_seconds", time.perf_counter() - began, page)

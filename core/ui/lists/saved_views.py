@@ -11,7 +11,7 @@ from core.services.people import saved_views
 from core.services.people.saved_views import View
 from core.services.people.staff import ROLES, Person
 from core.store.access import Scope, reading, transact
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
 from core.ui.lists import view_mail
 
@@ -41,7 +41,7 @@ def _line(path: str, view: View, person: Person, *, is_current: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         query = {**view.parameters, **frame.mode_query()}
         icon = ":material/check:" if is_current else ":material/bookmark:"
-        st.page_link(path, label=words.plain(view.name), icon=icon, query_params=query)
+        page_links.link(path, label=words.plain(view.name), icon=icon, query_params=query)
         if view.shared_role:
             st.caption(f"{view.shared_role}, by {words.plain(view.owner)}", width="content")
         name = words.plain(view.name)

@@ -4,14 +4,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.services.people.staff import Person
 from core.services.renewals import bulk
 from core.services.renewals.bulk import BulkRenewal, ShownTerm
 from core.services.renewals.due_table import DueRow
-from core.store.access import transact
-from core.ui.frame import frame
-from core.ui.kit import dialogs, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, words
+from core.ui.kit.actions import Action
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from core.ui.renewals.renewal_table import DUE
@@ -27,7 +24,7 @@ _PREVIEW: Table[DueRow] = Table(
 )
 
 
-def button(picked: Sequence[DueRow], person: Person) -> None:
+def button(picked: Sequence[DueRow]) -> None:
     """Draw the button that opens the preview; disabled unless something of what is ticked can be renewed."""
     renewable = [row for row in picked if row.next_minor is not None]
     st.button(
@@ -35,27 +32,24 @@ def button(picked: Sequence[DueRow], person: Person) -> None:
         icon=":material/autorenew:",
         key="due.renew",
         disabled=not renewable,
-        on_click=lambda: dialogs.open_(_renewing(picked, renewable, person)),
+        on_click=lambda: actions.open_(_renewing(picked, renewable)),
     )
 
 
-def _renewing(picked: Sequence[DueRow], renewable: Sequence[DueRow], person: Person) -> Decision:
-    scope, shown = frame.scope(), [_shown(row) for row in renewable]
+def _renewing(picked: Sequence[DueRow], renewable: Sequence[DueRow]) -> Action:
+    shown = [_shown(row) for row in renewable]
     total = sum(each.total_minor for each in shown)
-
-    def act() -> str:
-        found = transact(scope, lambda session: bulk.renew_each(session, shown, by=person))
-        tables.let_go(DUE)
-        return summarise(found)
-
-    return Decision(
+    return Action(
         title="Renew these policies",
         icon="autorenew",
         says=f"One more term for each of **{len(renewable)}** {DUE.noun[len(renewable) != 1]},"
         f" **{words.naira(total)}** together. Each keeps its number and gets a new certificate.",
-        asks=lambda: _ask(picked, renewable),
+        fields=[lambda _: _preview(picked, renewable)],
         confirm=f"Renew {len(renewable)} for {words.naira(total)}",
-        act=act,
+        roles=("operations",),
+        work=lambda session, _, by: bulk.renew_each(session, shown, by=by),
+        done=summarise,
+        then=lambda _: tables.let_go(DUE),
     )
 
 
@@ -63,7 +57,7 @@ def _shown(row: DueRow) -> ShownTerm:
     return ShownTerm(policy_id=row.id, expiration_at=row.expiration_at, total_minor=row.next_minor or 0)
 
 
-def _ask(picked: Sequence[DueRow], renewable: Sequence[DueRow]) -> None:
+def _preview(picked: Sequence[DueRow], renewable: Sequence[DueRow]) -> None:
     tables.draw_short(_PREVIEW, renewable)
     for row in picked:
         if row.refusal:

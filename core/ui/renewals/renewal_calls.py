@@ -1,7 +1,7 @@
 """Calls about renewals on the screens: recorded for the chosen policies, and the figures of each caller."""
 
-from collections.abc import Mapping, Sequence
-from datetime import date
+from collections.abc import Sequence
+from functools import partial
 from uuid import UUID
 
 import streamlit as st
@@ -12,18 +12,16 @@ from core.services.people.staff import Person
 from core.services.renewals import calls
 from core.services.renewals.calls import OUTCOMES, Call, CallerFigures
 from core.services.renewals.due_table import DueRow
-from core.store.access import Scope, reading, transact
+from core.store.access import ScopedSession, reading
 from core.ui.frame import frame
-from core.ui.kit import dialogs, facts, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Choice, Day, Text, Values
 from core.ui.lists import columns, periods, tables
 from core.ui.lists.tables import Table
 from core.ui.renewals import bulk_renewal, renewal_reminders
 from core.ui.renewals.renewal_table import DUE
 
 ROLES = ("operations",)
-_FIELDS = ("outcome", "call_again_on", "owner")
-_NOTE = "note"
 # The name of the choice in the address, and the periods it offers.
 _PERIOD, _USUAL = "calls", "30d"
 _PERIODS = ("7d", "30d", "this-month", "last-month", "6m", "1y")
@@ -60,10 +58,10 @@ def bar(picked: Sequence[DueRow], person: Person) -> None:
             f"Record a call ({len(picked)})" if len(picked) > 1 else "Record a call",
             icon=":material/call:",
             disabled=not picked,
-            on_click=lambda: dialogs.open_(recording([row.id for row in picked], _about(picked), person)),
+            on_click=lambda: actions.open_(recording([row.id for row in picked], _about(picked), person)),
         )
-        renewal_reminders.button(picked, person)
-        bulk_renewal.button(picked, person)
+        renewal_reminders.button(picked)
+        bulk_renewal.button(picked)
         if not picked:
             st.caption("Tick the customers whom you called, or want to remind or renew.", width="content")
     renewal_reminders.draw_automatic_note()
@@ -74,59 +72,33 @@ def _about(picked: Sequence[DueRow]) -> str:
     return words.plain(names + (f" and {len(picked) - 5} more" if len(picked) > 5 else ""))
 
 
-def recording(policy_ids: Sequence[UUID], about: str, person: Person) -> Decision:
+def recording(policy_ids: Sequence[UUID], about: str, person: Person) -> Action:
     """Return the dialog that records one outcome for these policies."""
-    scope = frame.scope()
-    with reading(scope) as session:
-        owners = calls.list_owners(session)
-    return Decision(
+    with reading(frame.scope()) as session:
+        owners = {str(key): name for key, name in calls.list_owners(session).items()}
+    return Action(
         title="Record a call",
         icon="call",
         says=f"About the renewal of **{about}**.",
-        asks=lambda: _ask(owners, person),
-        given={_NOTE: ""},
+        fields=[
+            Choice("outcome", "Outcome", options=OUTCOMES),
+            Text("note", "Note (optional)", longest=500),
+            Day("call_again_on", "Call again on (optional)"),
+            Choice("owner", "Owner", options=owners, value=str(person.id) if str(person.id) in owners else None),
+        ],
         confirm="Record",
-        act=lambda: _record(scope, policy_ids, person),
+        roles=ROLES,
+        work=partial(_record, policy_ids),
+        done=lambda number: "The call is recorded." if number == 1 else f"{number} calls are recorded.",
+        then=lambda _: tables.let_go(DUE),
     )
 
 
-def _ask(owners: Mapping[UUID, str], person: Person) -> None:
-    st.selectbox(
-        "Outcome",
-        list(OUTCOMES),
-        key=dialogs.FIELD + "outcome",
-        index=None,
-        placeholder="Choose",
-        format_func=OUTCOMES.__getitem__,
-    )
-    dialogs.blame("outcome")
-    dialogs.field(_NOTE, "Note (optional)", longest=500)
-    st.date_input("Call again on (optional)", value=None, key=dialogs.FIELD + "call_again_on", format="DD/MM/YYYY")
-    dialogs.blame("call_again_on")
-    st.selectbox(
-        "Owner",
-        list(owners),
-        key=dialogs.FIELD + "owner",
-        index=list(owners).index(person.id) if person.id in owners else None,
-        format_func=owners.__getitem__,
-    )
-    dialogs.blame("owner")
-
-
-def _record(scope: Scope, policy_ids: Sequence[UUID], person: Person) -> str:
-    typed = {name: st.session_state.get(dialogs.FIELD + name) for name in _FIELDS}
-    again: date | None = typed["call_again_on"]
-    given = {
-        "outcome": typed["outcome"],
-        "note": dialogs.get_values(_NOTE)[_NOTE].strip() or None,
-        "call_again_on": again.isoformat() if again else None,
-    }
-    inputs = {name: value for name, value in given.items() if value is not None}
-    number = transact(
-        scope, lambda session: calls.record_calls(session, policy_ids, inputs, owner_id=typed["owner"], by=person)
-    )
-    tables.let_go(DUE)
-    return "The call is recorded." if number == 1 else f"{number} calls are recorded."
+def _record(policy_ids: Sequence[UUID], session: ScopedSession, typed: Values, by: Person) -> int:
+    given = {name: typed[name].strip() for name in ("outcome", "note", "call_again_on")}
+    inputs = {name: text for name, text in given.items() if text}
+    owner = UUID(typed["owner"]) if typed["owner"] else None
+    return calls.record_calls(session, policy_ids, inputs, owner_id=owner, by=by)
 
 
 def figures() -> None:

@@ -5,17 +5,16 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.errors import CoverdeskError
 from core.outbound import mail as smtp
 from core.services.admin import automations
 from core.services.people.staff import Person
 from core.services.renewals import reminders
 from core.services.renewals.due_table import DueRow
 from core.services.renewals.reminders import Reminded
-from core.store.access import Scope, reading, transact
+from core.store.access import Scope, reading
 from core.ui.frame import frame
-from core.ui.kit import dialogs, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, words
+from core.ui.kit.actions import Action
 from core.ui.letters.certificate_mail import WAITS
 from core.ui.lists import tables
 from core.ui.renewals.renewal_table import DUE
@@ -23,7 +22,7 @@ from core.ui.renewals.renewal_table import DUE
 _SWITCH = "reminders_off"
 
 
-def button(picked: Sequence[DueRow], person: Person) -> None:
+def button(picked: Sequence[DueRow]) -> None:
     """Draw the button that sends a reminder to the chosen customers."""
     st.button(
         f"Remind ({len(picked)})" if len(picked) > 1 else "Remind",
@@ -32,29 +31,26 @@ def button(picked: Sequence[DueRow], person: Person) -> None:
         help="By e-mail, 60, 30, 7 and 1 days before the end, each once."
         if frame.mode()
         else "Test policies send no e-mail: the address may be a stranger's.",
-        on_click=lambda: dialogs.open_(_reminding(picked, person)),
+        on_click=lambda: actions.open_(_reminding(picked)),
     )
 
 
-def _reminding(picked: Sequence[DueRow], person: Person) -> Decision:
-    def act() -> str:
-        chosen = [row.id for row in picked]
-        found = transact(frame.scope(), lambda session: reminders.remind(session, chosen, by=person))
-        tables.let_go(DUE)
-        return summarise(found) + ("" if smtp.can_send() or not found.queued else WAITS)
-
-    return Decision(
+def _reminding(picked: Sequence[DueRow]) -> Action:
+    return Action(
         title="Send reminders",
         icon="mail",
         says="One e-mail to each customer, with the day on which cover ends and the price of one more term. Left out"
         " is whoever was reminded already, wants no reminders, or cannot renew.",
-        asks=lambda: _ask(picked),
+        fields=[lambda _: _show(picked)],
         confirm=f"Remind {len(picked)} customers" if len(picked) > 1 else "Remind",
-        act=act,
+        roles=("operations",),
+        work=lambda session, _, by: reminders.remind(session, [row.id for row in picked], by=by),
+        done=lambda found: summarise(found) + ("" if smtp.can_send() or not found.queued else WAITS),
+        then=lambda _: tables.let_go(DUE),
     )
 
 
-def _ask(picked: Sequence[DueRow]) -> None:
+def _show(picked: Sequence[DueRow]) -> None:
     """Draw whom it goes to, and the same as a text message."""
     for row in picked[:5]:
         st.caption(
@@ -107,13 +103,16 @@ def opt_out(customer_id: UUID, person: Person) -> None:
         help="For all policies of this customer. The audit log says who switched it, and when.",
         disabled=not person.has_role("operations"),
         on_change=_switch,
-        args=(customer_id, person),
+        args=(customer_id,),
     )
 
 
-def _switch(customer_id: UUID, person: Person) -> None:
+def _switch(customer_id: UUID) -> None:
     is_out = not st.session_state[_SWITCH]
-    try:
-        transact(frame.scope(), lambda session: reminders.set_opt_out(session, customer_id, is_out=is_out, by=person))
-    except CoverdeskError as error:
-        st.toast(words.plain(str(error)), icon=":material/block:")
+    switch = Action(
+        title="Reminders of renewals by e-mail",
+        roles=("operations",),
+        work=lambda session, _, by: reminders.set_opt_out(session, customer_id, is_out=is_out, by=by),
+        done="This customer gets no reminders any more." if is_out else "This customer gets reminders again.",
+    )
+    switch.do()

@@ -14,7 +14,7 @@ from core.services.sales.breakdowns import Grain
 from core.services.sales.filter import SalesFilter
 from core.services.sales.sales_totals import SalesTotals
 from core.services.windows import Window
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import figure_cache, url_state, words
 from core.ui.kit.figure_cache import StoreState
 from core.ui.lists import periods
@@ -83,7 +83,7 @@ def link_to_sales(selection: SalesFilter, purchases: int, renewals: int) -> None
         those = f"this {noun}" if number == 1 else f"these {words.count(number)} {noun}s"
         # Renewals that failed wrote no premium.
         status = {"status": ["true"]} if path == RENEWALS else {}
-        st.page_link(
+        page_links.link(
             path,
             label=f"See {those}" if number else f"No {noun}s",
             icon=":material/arrow_forward:",
@@ -100,7 +100,7 @@ def _describe_commission(totals: SalesTotals) -> str:
 
 
 def _link_to_movements(selection: SalesFilter, number: int) -> None:
-    st.page_link(
+    page_links.link(
         MOVEMENTS,
         label=f"See {'this movement' if number == 1 else f'these {words.count(number)} movements'} with their shares"
         if number

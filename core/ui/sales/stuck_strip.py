@@ -9,7 +9,7 @@ import streamlit as st
 from core.services.people.staff import Person
 from core.services.sales.silence import SilentDistributor
 from core.services.views.backlog import Backlog, BacklogItem, Item
-from core.ui.frame import frame, menu
+from core.ui.frame import frame, menu, page_links
 from core.ui.kit import words
 
 
@@ -95,7 +95,7 @@ def _item(item: BacklogItem, person: Person) -> None:
     label = f"{words.count(item.count)} {kind.label[item.count != 1]}{words.plain(amount)}"
     screen = menu.screen_of(kind.path)
     if person.has_role(*screen.roles):
-        st.page_link(
+        page_links.link(
             kind.path,
             label=label,
             icon=f":material/{kind.icon}:",
@@ -118,7 +118,7 @@ def _silent(distributor: SilentDistributor) -> None:
             f" {words.count(distributor.silent_days)} days; it usually sells {rhythm}.",
             width="content",
         )
-        st.page_link(
+        page_links.link(
             "sales/purchases.py",
             label="Its purchases",
             width="content",

@@ -11,15 +11,13 @@ from core.services.dimensions import Choices
 from core.services.people.staff import Person
 from core.services.sales import targets
 from core.services.sales.targets import MEMBERS, Member, Progress
-from core.store.access import Scope, transact
-from core.ui.kit import dialogs, figure_cache, words
-from core.ui.kit.dialogs import Decision
+from core.store.access import Scope, ScopedSession
+from core.ui.kit import actions, figure_cache, words
+from core.ui.kit.actions import Action, Choice, Naira, Values
 from core.ui.kit.figure_cache import StoreState
 
 ROLES = ("operations",)
 _NOUNS: dict[Member, str] = {"distributor": "Distributor", "provider": "Insurer"}
-_MEMBER = dialogs.FIELD + "member"
-_AMOUNT = "amount"
 
 
 def draw(at: StoreState, names: Choices, person: Person) -> None:
@@ -33,12 +31,12 @@ def draw(at: StoreState, names: Choices, person: Person) -> None:
                 st.markdown(f"**Targets of {month:%B %Y}**")
                 st.caption(f"Premium written so far; {_share_of_month(at.today)} of the month has passed.")
             if may_change:
-                dialogs.button("Set a target", lambda: setting(names, month, person), icon=":material/flag:")
+                actions.button("Set a target", lambda: setting(names, month), icon="flag")
         if not found:
             ask = "Set one to see how far it is." if may_change else "Operations set them."
             st.caption(f"No distributor and no insurer has a target for this month. {ask}")
         for progress in found:
-            _progress(progress, month, person, may_change=may_change)
+            _progress(progress, month, may_change=may_change)
 
 
 def _share_of_month(today: date) -> str:
@@ -46,7 +44,7 @@ def _share_of_month(today: date) -> str:
     return words.percent((today.day - 1) / length, 0)
 
 
-def _progress(progress: Progress, month: date, person: Person, *, may_change: bool) -> None:
+def _progress(progress: Progress, month: date, *, may_change: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         written, target = words.short_naira(progress.written_minor), words.short_naira(progress.target_minor)
         st.progress(
@@ -55,70 +53,52 @@ def _progress(progress: Progress, month: date, person: Person, *, may_change: bo
             f"{words.plain(written)} of {words.plain(target)}",
         )
         if may_change:
-            st.button(
-                "Remove",
-                key=f"remove target {progress.id}",
-                type="tertiary",
-                icon=":material/close:",
-                on_click=lambda: dialogs.open_(removing(progress, month, person)),
+            removing(progress, month).button(
+                "Remove", key=f"remove target {progress.id}", type="tertiary", icon="close"
             )
 
 
-def setting(names: Choices, month: date, person: Person) -> Decision:
+def setting(names: Choices, month: date) -> Action:
     """Return the dialog that sets or changes a target of this month."""
-    options = {f"{member} {key}": name for member in MEMBERS for key, name in names.names[member].items()}
+    options = {
+        f"{member} {key}": f"{name} ({_NOUNS[member].lower()})"
+        for member in MEMBERS
+        for key, name in names.names[member].items()
+    }
 
-    def ask() -> None:
-        st.selectbox(
-            "Distributor or insurer",
-            list(options),
-            key=_MEMBER,
-            index=None,
-            placeholder="Choose",
-            format_func=lambda key: f"{options[key]} ({_NOUNS[_member(key)[0]].lower()})",
-        )
-        dialogs.blame("member")
-        dialogs.field(_AMOUNT, "Premium to write this month (₦)", longest=20)
-
-    def act() -> str:
-        chosen = st.session_state.get(_MEMBER)
-        if not chosen:
+    def set_target(session: ScopedSession, typed: Values, by: Person) -> str:
+        if not typed["member"]:
             raise InvalidInput.for_field("member", "Choose a distributor or an insurer")
-        member, member_id = _member(chosen)
-        typed = {_AMOUNT: words.read_naira(dialogs.get_values(_AMOUNT)[_AMOUNT])}
-        transact(
-            Scope.system(),
-            lambda session: targets.set_target(session, member, member_id, month, typed, by=person),
-        )
-        return f"The target of {options[chosen]} for {month:%B %Y} is saved."
+        member, member_id = _member(typed["member"])
+        targets.set_target(session, member, member_id, month, {"amount": typed["amount"]}, by=by)
+        return names.names[member][member_id]
 
-    return Decision(
+    return Action(
         title=f"Set a target for {month:%B %Y}",
         icon="flag",
         says="Gross written premium: purchases and renewals of live records, before commission and refunds.",
-        asks=ask,
-        given={_AMOUNT: ""},
+        fields=[
+            Choice("member", "Distributor or insurer", options=options),
+            Naira("amount", "Premium to write this month (₦)"),
+        ],
         confirm="Save the target",
-        act=act,
+        roles=ROLES,
+        scope=Scope.system,
+        work=set_target,
+        done=lambda name: f"The target of {name} for {month:%B %Y} is saved.",
     )
 
 
-def removing(progress: Progress, month: date, person: Person) -> Decision:
+def removing(progress: Progress, month: date) -> Action:
     """Return the dialog that removes a target of this month."""
-
-    def act() -> str:
-        transact(
-            Scope.system(),
-            lambda session: targets.remove_target(session, progress.member, progress.id, month, by=person),
-        )
-        return f"The target of {progress.name} is removed."
-
-    return Decision(
+    return Action(
         title="Remove the target",
         icon="flag",
         says=f"**{words.plain(progress.name)}** has no target for {month:%B %Y} then. The audit log keeps what it was.",
-        confirm="Remove the target",
-        act=act,
+        roles=ROLES,
+        scope=Scope.system,
+        work=lambda session, _, by: targets.remove_target(session, progress.member, progress.id, month, by=by),
+        done=f"The target of {progress.name} is removed.",
     )
 
 

@@ -170,7 +170,7 @@ class People(RuleBasedStateMachine):
         """Keep the first chain of each kind with who did what; the example is over by it."""
         if faults and not self.is_over:
             self.is_over = True
-            self.told.chains.setdefault(_DETAILS.sub("#", faults[0]), [*faults, "after", *self.office.trail])
+            self.told.add_chain(_DETAILS.sub("#", faults[0]), [*faults, "after", *self.office.trail])
 
     def teardown(self) -> None:
         """At the end of an example everything is checked once more."""
@@ -219,6 +219,12 @@ class Summary:
     def count(self, act: str, result: str) -> None:
         """One more."""
         self.acts.setdefault(act, {"done": 0, "refused": 0, "nothing to do": 0, "broken": 0})[result] += 1
+
+    def add_chain(self, kind: str, chain: list[str]) -> None:
+        """Keep the first chain of a kind; a long run says it at once."""
+        if kind not in self.chains and STEPS > 200:
+            print(*chain, sep="\n", file=sys.stderr, flush=True)
+        self.chains.setdefault(kind, chain)
 
     def step(self) -> None:
         """One more step, with a line now and then."""

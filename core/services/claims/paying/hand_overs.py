@@ -34,7 +34,7 @@ from core.services.claims.workflow.payees import Payee
 from core.services.claims.workflow.payments import Source
 from core.services.people.staff import Person
 from core.services.transfers import TypedReference
-from core.states.claims import AskedRole, ClaimStatus, Transition
+from core.states.claims import AskedRole, ClaimStatus, ClaimTransition
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimReferral, Policy, Provider, Staff
 
@@ -96,7 +96,7 @@ def hand_over(
     )
 
 
-def _list_missing(transition: Transition, claim: Claim, person: Person, judgement: Judgement) -> list[str]:
+def _list_missing(transition: ClaimTransition, claim: Claim, person: Person, judgement: Judgement) -> list[str]:
     """List what the claim itself lacks for a payment, whoever pays."""
     unmet = (
         transitions.describe_unmet_need(need, transition, claim, person, judgement)

@@ -47,7 +47,7 @@ from core.services.claims.workflow.payments import Payment, RelatedApprovals
 from core.services.claims.workflow.referrals import Referral
 from core.services.claims.workflow.reserves import ReserveChange
 from core.services.people.staff import Person
-from core.states.claims import DECIDED, Transition
+from core.states.claims import DECIDED, ClaimTransition
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, Distributor, Policy, Product, Provider
 
@@ -128,7 +128,7 @@ class ClaimReview:
     document_names: Sequence[str]
     amounts: Amounts
     offer: Price
-    transitions_allowed: Sequence[Transition]
+    transitions_allowed: Sequence[ClaimTransition]
     status_steps: Sequence[StatusStep]
     messages: Sequence[Message]
     related_claims: Sequence[ClaimLine]

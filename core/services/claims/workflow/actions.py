@@ -145,7 +145,7 @@ def open_claim(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
     if record["claim_status"] != ClaimStatus.PENDING:
         return ClaimChange(claim=record, version=record["version"])
     claim = claim_changes.get_for_update(session, claim_id)
-    transition = claim_states.get_transition(claim.claim_status, ClaimStatus.VIEWED)
+    transition = claim_states.TRANSITIONS.find(claim.claim_status, ClaimStatus.VIEWED)
     if transition is None:
         # Somebody else opened or moved it while this transaction waited for the row lock.
         return ClaimChange(claim=claims.get_claim(session, claim_id), version=claim.version)

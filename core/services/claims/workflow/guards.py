@@ -13,15 +13,15 @@ from core.services.claims.workflow.judgement import Judgement
 from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
 from core.states import claims as claim_states
-from core.states.claims import APPROVED_AMOUNT, AUTHORITY, CHECKS, ESTIMATE, OFFER, Effect, Transition
+from core.states.claims import APPROVED_AMOUNT, AUTHORITY, CHECKS, ESTIMATE, OFFER, ClaimTransition, Effect
 from core.store.schema.tables import Claim
 
 
-def require_transition(claim: Claim, to: str) -> Transition:
+def require_transition(claim: Claim, to: str) -> ClaimTransition:
     """Return the transition from the claim's status; StateForbids, listing the allowed ones, when there is none."""
-    move = claim_states.get_transition(claim.claim_status, to)
+    move = claim_states.TRANSITIONS.find(claim.claim_status, to)
     if move is None:
-        targets = [each.to for each in claim_states.list_transitions(claim.claim_status)]
+        targets = [each.to for each in claim_states.TRANSITIONS.list_from(claim.claim_status)]
         raise StateForbids(
             f"A claim that is {claim.claim_status} cannot become {to}; it can become {' or '.join(targets)}",
             detail={"claim_status": claim.claim_status, "allowed": targets},
@@ -30,7 +30,7 @@ def require_transition(claim: Claim, to: str) -> Transition:
 
 
 def check_amount(
-    transition: Transition, claim: Claim, person: Person, inputs: TransitionInput, judgement: Judgement
+    transition: ClaimTransition, claim: Claim, person: Person, inputs: TransitionInput, judgement: Judgement
 ) -> int:
     """The amount in kobo that a move is about, once nothing stands against it; 0 where it is about none.
 
@@ -58,7 +58,7 @@ def check_amount(
 
 
 def _describe_exceeded(
-    transition: Transition, claim: Claim, person: Person, minor: int, judgement: Judgement
+    transition: ClaimTransition, claim: Claim, person: Person, minor: int, judgement: Judgement
 ) -> str | None:
     """Describe which limit of this person the amount of a move exceeds."""
     above = None
@@ -71,7 +71,7 @@ def _describe_exceeded(
     return transitions.describe_limit_exceeded(person, minor, judgement.related)
 
 
-def _refuse_unmet_needs(transition: Transition, claim: Claim, person: Person, judgement: Judgement) -> None:
+def _refuse_unmet_needs(transition: ClaimTransition, claim: Claim, person: Person, judgement: Judgement) -> None:
     for kind, needs in (
         (StateForbids, [need for need in transition.needs if not need.of_person]),
         (NotAllowed, [need for need in transition.needs if need.of_person]),
@@ -86,14 +86,14 @@ def _refuse_unmet_needs(transition: Transition, claim: Claim, person: Person, ju
 
 
 def _refusal(
-    kind: type[CoverdeskError], transition: Transition, missing: list[str], *, field: str | None = None
+    kind: type[CoverdeskError], transition: ClaimTransition, missing: list[str], *, field: str | None = None
 ) -> CoverdeskError:
     """Build a refusal in words; `field` is the input that it concerns, if any."""
     about = {"field": field} if field else {}
     return kind(f"{transition.to} needs {' and '.join(missing)}", detail={"missing": missing, **about})
 
 
-def _amount(transition: Transition, claim: Claim, inputs: TransitionInput, limits: Limits) -> int:
+def _amount(transition: ClaimTransition, claim: Claim, inputs: TransitionInput, limits: Limits) -> int:
     """Return the given amount, else the amount stored on the claim, else the computed offer (contract C8)."""
     if inputs.amount is not None:
         return money.to_minor(inputs.amount)
@@ -105,7 +105,7 @@ def _amount(transition: Transition, claim: Claim, inputs: TransitionInput, limit
 
 
 def _check_amount_input(
-    transition: Transition, claim: Claim, inputs: TransitionInput, minor: int, limits: Limits
+    transition: ClaimTransition, claim: Claim, inputs: TransitionInput, minor: int, limits: Limits
 ) -> list[tuple[bool, str, str]]:
     need = next((need for need in transition.needs if need.field == "amount"), None)
     if Effect.PAYS in transition.effects:
@@ -117,7 +117,7 @@ def _check_amount_input(
     return [(minor > 0, "amount", f"must be given: {transition.to} needs {need.words}")]
 
 
-def _of_approval(move: Transition, limits: Limits, minor: int) -> list[tuple[bool, str, str]]:
+def _of_approval(move: ClaimTransition, limits: Limits, minor: int) -> list[tuple[bool, str, str]]:
     """Nobody approves more than is owed or insured, and nothing that neither bounds."""
     if APPROVED_AMOUNT not in move.needs or minor <= 0:
         return []
@@ -127,7 +127,7 @@ def _of_approval(move: Transition, limits: Limits, minor: int) -> list[tuple[boo
 
 
 def _check_offer(
-    transition: Transition, claim: Claim, inputs: TransitionInput, minor: int, limits: Limits
+    transition: ClaimTransition, claim: Claim, inputs: TransitionInput, minor: int, limits: Limits
 ) -> list[tuple[bool, str, str]]:
     """An offer is what the rule gives: never more, and less only with the reason (contract C8)."""
     if OFFER not in transition.needs or minor <= 0:
@@ -140,7 +140,9 @@ def _check_offer(
     ]
 
 
-def _check_text_inputs(transition: Transition, claim: Claim, inputs: TransitionInput) -> list[tuple[bool, str, str]]:
+def _check_text_inputs(
+    transition: ClaimTransition, claim: Claim, inputs: TransitionInput
+) -> list[tuple[bool, str, str]]:
     needs = {need.field: need for need in transition.needs if not transitions.is_met_by_documents(need, claim)}
     checks: list[tuple[bool, str, str]] = []
     for name in ("reason", "note", "payment_reference", "estimate_document"):
@@ -153,7 +155,7 @@ def _check_text_inputs(transition: Transition, claim: Claim, inputs: TransitionI
 
 
 def _check_estimate(
-    transition: Transition, claim: Claim, inputs: TransitionInput, minor: int
+    transition: ClaimTransition, claim: Claim, inputs: TransitionInput, minor: int
 ) -> list[tuple[bool, str, str]]:
     """An estimate stands in a paper of the claim, and one above what is claimed corrects it with a reason."""
     if ESTIMATE not in transition.needs:
@@ -169,7 +171,7 @@ def _check_estimate(
     return [(known, "estimate_document", document), (not is_above or inputs.note is not None, "note", reason)]
 
 
-def _check_appeal(transition: Transition, minor: int, judgement: Judgement) -> list[tuple[bool, str, str]]:
+def _check_appeal(transition: ClaimTransition, minor: int, judgement: Judgement) -> list[tuple[bool, str, str]]:
     """On appeal, more than was approved before the decline needs a paper that arrived after it (contract K13)."""
     first = judgement.appeal_minor
     if APPROVED_AMOUNT not in transition.needs or first is None:
@@ -179,7 +181,7 @@ def _check_appeal(transition: Transition, minor: int, judgement: Judgement) -> l
 
 
 def _check_reasons(
-    transition: Transition, inputs: TransitionInput, judgement: Judgement
+    transition: ClaimTransition, inputs: TransitionInput, judgement: Judgement
 ) -> list[tuple[bool, str, str]]:
     """Every check that is not met needs a reason of its own (contract C13)."""
     if CHECKS not in transition.needs:

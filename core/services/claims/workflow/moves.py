@@ -25,7 +25,7 @@ from core.services.claims.workflow.judgement import Judgement
 from core.services.claims.workflow.payments import Source
 from core.services.people.staff import Person
 from core.states import claims as claim_states
-from core.states.claims import CHECKS, CLAIMS_ROLES, ClaimStatus, Effect, Transition
+from core.states.claims import CHECKS, CLAIMS_ROLES, ClaimStatus, ClaimTransition, Effect
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent
 
@@ -37,7 +37,7 @@ class Move:
     `source` is the file or the transfer that a payment is one of several of, if it is.
     """
 
-    transition: Transition
+    transition: ClaimTransition
     person: Person
     inputs: TransitionInput = field(default_factory=TransitionInput)
     amount_minor: int = 0
@@ -76,7 +76,7 @@ def renew_approval(
     session: ScopedSession, claim: Claim, inputs: TransitionInput, *, person: Person, judgement: Judgement
 ) -> ClaimChange:
     """Approve a claim again as it is now; its status and its offer stay, and it needs what an approval needs."""
-    transition = claim_states.get_transition(ClaimStatus.REVIEWING, ClaimStatus.APPROVED)
+    transition = claim_states.TRANSITIONS.find(ClaimStatus.REVIEWING, ClaimStatus.APPROVED)
     assert transition is not None  # noqa: S101 - the table has it
     claim_guards.check_amount(transition, claim, person, inputs, judgement)
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
@@ -96,7 +96,7 @@ def renew_approval(
     )
 
 
-def _apply_effects(claim: Claim, transition: Transition, person: Person, inputs: TransitionInput) -> None:
+def _apply_effects(claim: Claim, transition: ClaimTransition, person: Person, inputs: TransitionInput) -> None:
     """Apply what a transition changes beside the status and its amount."""
     claim.decline_reason = inputs.reason or requirements.NOT_DECLINED
     if transition.start == ClaimStatus.DECLINED:

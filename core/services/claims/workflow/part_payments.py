@@ -79,7 +79,7 @@ def take_back_part(
         claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
         if claim.claim_status != ClaimStatus.OFFER_ACCEPTED:
             raise StateForbids(f"A claim that is {claim.claim_status} has no part to take back: take its payment back")
-        came_back = claim_states.get_transition(ClaimStatus.PAID, ClaimStatus.OFFER_ACCEPTED)
+        came_back = claim_states.TRANSITIONS.find(ClaimStatus.PAID, ClaimStatus.OFFER_ACCEPTED)
         assert came_back is not None  # noqa: S101 - the table has it
         judgement = claim_judgement.judge(session, claim, for_update=True)
         claim_guards.check_amount(came_back, claim, person, inputs, judgement)

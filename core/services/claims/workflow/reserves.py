@@ -22,7 +22,7 @@ from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import ReserveInput
 from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
-from core.states.claims import DECIDED, ClaimStatus, ClockEffect, Effect, Transition
+from core.states.claims import DECIDED, ClaimStatus, ClaimTransition, ClockEffect, Effect
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimReserve, Staff
 
@@ -78,7 +78,7 @@ def build_reserve_column() -> sa.ScalarSelect[int]:
 
 
 def follow_transition(
-    session: ScopedSession, claim: Claim, transition: Transition, *, person: Person, at: datetime
+    session: ScopedSession, claim: Claim, transition: ClaimTransition, *, person: Person, at: datetime
 ) -> None:
     """Set a first reserve when work on the claim begins, raise one that an approval exceeds, release it at the end."""
     reserve = get_reserve(session, claim.id)

@@ -6,7 +6,7 @@ from typing import Final
 from core.services.claims.intake import requirements
 from core.services.claims.workflow.clock import STATUTORY_PERIOD
 from core.settings import ROOT
-from core.states.claims import RULES, SUPERVISOR, TRANSITIONS, ClaimStatus, Transition, get_transition
+from core.states.claims import RULES, SUPERVISOR, TRANSITIONS, ClaimStatus, ClaimTransition
 
 DOCS_PAGE: Final = ROOT / "docs" / "claims.md"
 
@@ -26,7 +26,7 @@ def _moves() -> str:
 
 
 def _cell(start: str, to: str) -> str:
-    move = get_transition(start, to)
+    move = TRANSITIONS.find(start, to)
     if move is None:
         return ""
     return "supervisor" if SUPERVISOR in move.needs else "yes"
@@ -40,7 +40,7 @@ def _needs() -> str:
     return _table(["Move", "Needs", "Typed as"], rows)
 
 
-def _describe_transition(move: Transition) -> str:
+def _describe_transition(move: ClaimTransition) -> str:
     return f"{move.start} to {move.to}" if SUPERVISOR in move.needs else f"to {move.to}"
 
 

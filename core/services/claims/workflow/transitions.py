@@ -13,11 +13,11 @@ from core.services.claims.workflow.judgement import Judgement
 from core.services.claims.workflow.payments import RelatedApprovals
 from core.services.people.staff import Person
 from core.states import claims as claim_states
-from core.states.claims import CLAIMS_ROLES, Effect, Need, Transition
+from core.states.claims import CLAIMS_ROLES, ClaimTransition, Effect, Need
 from core.store.schema.tables import Claim
 
 
-def list_allowed(claim: Claim, person: Person, judgement: Judgement | None = None) -> tuple[Transition, ...]:
+def list_allowed(claim: Claim, person: Person, judgement: Judgement | None = None) -> tuple[ClaimTransition, ...]:
     """Every move from where a claim stands, each with what is missing for this person; none for who works no claims.
 
     Without `judgement` nothing is held against what the claim can come to.
@@ -26,12 +26,12 @@ def list_allowed(claim: Claim, person: Person, judgement: Judgement | None = Non
         return ()
     return tuple(
         replace(move, missing=list_unmet_needs(move, claim, person, judgement))
-        for move in claim_states.list_transitions(claim.claim_status)
+        for move in claim_states.TRANSITIONS.list_from(claim.claim_status)
     )
 
 
 def list_unmet_needs(
-    transition: Transition, claim: Claim, person: Person, judgement: Judgement | None
+    transition: ClaimTransition, claim: Claim, person: Person, judgement: Judgement | None
 ) -> tuple[str, ...]:
     """List in words the needs of a transition that neither claim nor person meets and no input could."""
     unmet = (describe_unmet_need(need, transition, claim, person, judgement) for need in transition.needs)
@@ -39,7 +39,7 @@ def list_unmet_needs(
 
 
 def describe_unmet_need(
-    need: Need, transition: Transition, claim: Claim, person: Person, judgement: Judgement | None
+    need: Need, transition: ClaimTransition, claim: Claim, person: Person, judgement: Judgement | None
 ) -> str | None:
     """One need that is not met, in words; none when it is, or when only typing can meet it."""
     if need is claim_states.DOCUMENTS and (absent := submitted.list_missing_documents(claim)):

@@ -8,9 +8,9 @@ from uuid import UUID
 from core.errors import StateForbids
 from core.money import format_naira
 from core.services.finance.parties import Party
+from core.states.statements import IN_FORCE, StatementState
 
 # In these states a statement was told to its party and may be paid.
-TOLD = ("Sent", "Part paid", "Paid")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,16 +55,16 @@ class Balance:
 
 def balance_of(party: Party, name: str, statements: Sequence[Due]) -> Balance:
     """Return the balance of a party from its valid statements, oldest first."""
-    told = [place for place, due in enumerate(statements) if due.state in TOLD or due.state == "Disputed"]
+    told = [place for place, due in enumerate(statements) if due.state in (*IN_FORCE, StatementState.DISPUTED)]
     dues = tuple(statements[: told[-1] + 1]) if told else ()
     return Balance(party=party, name=name, dues=dues, hindrance=_hindrance(dues))
 
 
 def _hindrance(dues: Sequence[Due]) -> str | None:
     for due in dues:
-        if due.state == "Disputed":
+        if due.state == StatementState.DISPUTED:
             return f"{due.number} is in dispute"
-        if due.state not in TOLD:
+        if due.state not in IN_FORCE:
             return f"{due.number} was not sent yet"
     return None if dues else "No statement was sent yet"
 

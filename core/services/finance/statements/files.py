@@ -12,6 +12,7 @@ from core.services.finance.statements.paid_lines import PaidLine
 from core.services.spreadsheets import workbooks
 from core.services.spreadsheets.columns import DATE, ID, INSTANT, SIGNED_MONEY, TEXT, WORD, Column
 from core.services.spreadsheets.formula_escaping import csv_field
+from core.states.statements import StatementState
 
 COLUMNS = (
     Column("number", WORD, 8),
@@ -70,7 +71,9 @@ class Paper:
     @property
     def status(self) -> str | None:
         """The words printed on a statement that does not count; None from its approval on, whatever was paid since."""
-        return {"Prepared": "Not approved", "Void": "Void"}.get(self.state)
+        if self.state == StatementState.PREPARED:
+            return "Not approved"
+        return self.state if self.state == StatementState.VOID else None
 
     @property
     def other_heading(self) -> str:

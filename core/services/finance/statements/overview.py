@@ -15,6 +15,7 @@ from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.reading import StatementRow
 from core.services.windows import Window
+from core.states.statements import StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Movement
 
@@ -53,7 +54,7 @@ class StatementSummary:
 def list_month(session: ScopedSession, month: date) -> list[StatementSummary]:
     """List every statement of a month, and a draft for each party with movements that has none."""
     found = statement_reading.list_statements(session, month=month)
-    stated = {row.party for row in found if row.paper.state != "Void" and row.reverses_id is None}
+    stated = {row.party for row in found if row.paper.state != StatementState.VOID and row.reverses_id is None}
     names = dict(parties.list_parties(session))
     drafts = [
         StatementSummary(party=party, name=names[party], month=month, state=DRAFT, lines=lines, change_minor=minor)

@@ -26,6 +26,7 @@ from core.services.finance.statements.lines import Line
 from core.services.finance.tax import MonthTax
 from core.services.people.staff import Person
 from core.services.windows import Window
+from core.states.statements import PAID_ON, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Agreement, Movement, Statement, StatementLine
 
@@ -280,9 +281,9 @@ def _hash(session: ScopedSession, row: Statement) -> str:
 
 def _refuse_irreversible(session: ScopedSession, original: Statement) -> None:
     last = statement_reading.get_last(session, statement_reading.party_of(original))
-    if original.reverses_id or original.state == "Void":
+    if original.reverses_id or original.state == StatementState.VOID:
         raise StateForbids("This statement is void, or voids another one: it cannot be reversed")
-    if original.state in {"Part paid", "Paid"}:
+    if original.state in PAID_ON:
         raise StateForbids("Something was paid on this statement: correct it by an adjustment, on the next one")
     refuse_under_way(session, statement_reading.party_of(original))
     if last is None or last.id != original.id:

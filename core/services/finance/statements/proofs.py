@@ -12,6 +12,7 @@ from core import clock
 from core.services.finance import redactions
 from core.services.finance.statements import paid_lines
 from core.services.finance.statements import reading as statement_reading
+from core.states.statements import StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Movement, Statement, StatementLine
 
@@ -49,7 +50,7 @@ def _owner() -> Any:
 
 
 def _counts(row: Statement) -> bool:
-    return row.state != "Void" and row.reverses_id is None
+    return row.state != StatementState.VOID and row.reverses_id is None
 
 
 def _named(row: Statement) -> str:

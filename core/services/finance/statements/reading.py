@@ -15,6 +15,7 @@ from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import paid_lines
 from core.services.finance.statements.files import Paper
 from core.services.finance.statements.paid_lines import PaidLine
+from core.states.statements import SEEN, StatementState
 from core.store.access import AnySelect, ScopedSession, WireId
 from core.store.schema.tables import Staff, Statement, StatementLine, StatementStep
 
@@ -22,7 +23,6 @@ _TITLES = {"distributor": "Commission statement", "provider": "Account current"}
 _SERIES = {"distributor": "CS", "provider": "AC"}
 _BATCH = 2_000
 # From when on a distributor sees a statement.
-SENT_STATES = ("Sent", "Part paid", "Paid", "Disputed", "Void")
 # As columns and not as records, of which a session would keep each; without those that no file has, and ids as text.
 _UNPRINTED = {"statement_id", "account", "released_by"}
 _IDS = {"movement_id", "product_id", "other_id"}
@@ -124,7 +124,7 @@ def get_last(session: ScopedSession, party: Party) -> Statement | None:
     """Return the newest statement of a party that is not void."""
     query = (
         sa.select(Statement)
-        .where(party.owns(Statement), col(Statement.state) != "Void", col(Statement.reverses_id).is_(None))
+        .where(party.owns(Statement), col(Statement.state) != StatementState.VOID, col(Statement.reverses_id).is_(None))
         .order_by(col(Statement.month).desc())
         .limit(1)
     )
@@ -134,7 +134,9 @@ def get_last(session: ScopedSession, party: Party) -> Statement | None:
 
 def get_reversal(session: ScopedSession, statement_id: UUID) -> Statement | None:
     """Return the statement that reverses another one, unless it was given up."""
-    query = sa.select(Statement).where(col(Statement.reverses_id) == statement_id, col(Statement.state) != "Void")
+    query = sa.select(Statement).where(
+        col(Statement.reverses_id) == statement_id, col(Statement.state) != StatementState.VOID
+    )
     found: Statement | None = session.execute(query).scalar_one_or_none()
     return found
 
@@ -168,7 +170,7 @@ def list_statements(session: ScopedSession, *, month: date | None = None) -> lis
 def list_steps(session: ScopedSession, statement_id: UUID) -> list[StepRow]:
     """List what was done with a statement, its preparation first."""
     maker = (
-        sa.select(sa.literal("Prepared"), col(Staff.name), col(Statement.prepared_at), col(Statement.note))
+        sa.select(sa.literal(StatementState.PREPARED), col(Staff.name), col(Statement.prepared_at), col(Statement.note))
         .join(Staff, col(Staff.id) == col(Statement.prepared_by))
         .where(col(Statement.id) == statement_id)
     )
@@ -180,7 +182,7 @@ def list_steps(session: ScopedSession, statement_id: UUID) -> list[StepRow]:
     )
     steps = [StepRow(*row) for row in session.execute(maker)]
     for row in session.execute(later):
-        is_settled = bool(steps) and steps[-1].name == "Disputed" and row.state == "Sent"
+        is_settled = bool(steps) and steps[-1].name == StatementState.DISPUTED and row.state == StatementState.SENT
         steps.append(StepRow("Dispute settled" if is_settled else row.state, row.name, row.made_at, row.note))
     return steps
 
@@ -202,7 +204,7 @@ def _mine(session: ScopedSession) -> list[sa.ColumnElement[bool]]:
     scope = session.scope
     if scope.distributor_id is None:
         return [] if scope.is_live is not False else [sa.false()]
-    told = col(Statement.state).in_(SENT_STATES)
+    told = col(Statement.state).in_(SEEN)
     mine = col(Statement.distributor_id) == scope.distributor_id
     return [mine, told, col(Statement.sent_at).is_not(None)] if scope.is_live else [sa.false()]
 

@@ -13,6 +13,7 @@ from core.services.finance.statements.files import Paper
 from core.services.finance.statements.reading import StatementRow
 from core.services.paging import Page, Paging
 from core.services.shapes import Id, Moment
+from core.states.statements import SEEN, StatementState
 from core.store.access import ScopedSession
 
 
@@ -23,7 +24,7 @@ class StatementRecord(TypedDict):
     number: str
     month: str
     timezone: Literal["Africa/Lagos"]
-    state: Annotated[str, WithJsonSchema({"type": "string", "enum": list(statement_reading.SENT_STATES)})]
+    state: Annotated[str, WithJsonSchema({"type": "string", "enum": list(SEEN)})]
     opening_balance: str
     premium: str
     commission_earned: str
@@ -74,7 +75,7 @@ def build_example() -> StatementRecord:
         closing_minor=1_140_000,
         lines=214,
         sha256="9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-        state="Sent",
+        state=StatementState.SENT,
         facts={},
     )
     return _build_record("01a1f7c0-3c00-7000-8000-0000000000b1", paper, sent_at="2026-11-03T09:15:00.000Z")

@@ -1,7 +1,6 @@
 """The states of a statement: one table says what may follow what, and who may do it (contract F3)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 from uuid import UUID
@@ -21,41 +20,20 @@ from core.services.finance.statements.reading import StatementRow
 from core.services.people import staff
 from core.services.people.own_interest import refuse_own
 from core.services.people.staff import Person
+from core.states.statements import PAID_ON, TRANSITIONS, StatementState, StatementTransition
 from core.store.access import ScopedSession
 from core.store.schema.tables import Statement, StatementLine, StatementStep
 
 _SHORTEST_NOTE: Final = 5
-_ACTIONS: Final[Mapping[str, str]] = {
-    "Approved": "statement approved",
-    "Sent": "statement sent",
-    "Disputed": "statement disputed",
-    "Void": "statement given up",
+_ACTIONS: Final[Mapping[StatementState, str]] = {
+    StatementState.APPROVED: "statement approved",
+    StatementState.SENT: "statement sent",
+    StatementState.DISPUTED: "statement disputed",
+    StatementState.VOID: "statement given up",
 }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Transition:
-    """One allowed change of state; `stamps` names the pair of columns that say who and when it was first."""
-
-    start: str
-    to: str
-    label: str
-    stamps: str | None = None
-    needs_other: bool = False
-    needs_note: bool = False
-    of_reversal: bool | None = None
-
-
-TRANSITIONS: Final = (
-    Transition(start="Prepared", to="Approved", label="Approve", stamps="approved", needs_other=True),
-    Transition(start="Prepared", to="Void", label="Give up", needs_note=True, of_reversal=True),
-    Transition(start="Approved", to="Sent", label="Mark as sent", stamps="sent"),
-    Transition(start="Sent", to="Disputed", label="Note a dispute", needs_note=True, of_reversal=False),
-    Transition(start="Disputed", to="Sent", label="Settle the dispute", needs_note=True),
-)
-
-
-def list_allowed(session: ScopedSession, statement_id: UUID, by: Person) -> list[Transition]:
+def list_allowed(session: ScopedSession, statement_id: UUID, by: Person) -> list[StatementTransition]:
     """List what this person may do with a statement now."""
     return _list_allowed(statement_reading.get_statement(session, statement_id), by)
 
@@ -76,7 +54,7 @@ def count_for_another(session: ScopedSession, month: date, *, by: Person) -> int
     )
 
 
-def _list_allowed(row: StatementRow, by: Person) -> list[Transition]:
+def _list_allowed(row: StatementRow, by: Person) -> list[StatementTransition]:
     if not by.has_role("finance"):
         return []
     return [
@@ -95,30 +73,32 @@ def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, not
     require_finance(by)
     row = statement_reading.get_for_update(session, statement_id)
     refuse_own(parties.load_people(session, statement_reading.party_of(row)), by)
-    step = next((each for each in _of(row.state, is_reversal=row.reverses_id is not None) if each.to == to), None)
-    if step is None:
-        raise StateForbids(f"A statement that is {row.state} cannot become {to}")
+    step = TRANSITIONS.get(row.state, to)
+    if step not in _of(row.state, is_reversal=row.reverses_id is not None):
+        raise StateForbids(
+            f"{'A reversal' if row.reverses_id else 'A statement'} that is {row.state} cannot become {to}"
+        )
     if step.needs_other:
         _refuse_maker(row, by)
     if step.needs_note and len(note.strip()) < _SHORTEST_NOTE:
         raise StateForbids("Say why, in at least five characters")
-    if to == "Disputed" or (to == "Approved" and row.reverses_id):
+    if step.to is StatementState.DISPUTED or (step.to is StatementState.APPROVED and row.reverses_id):
         refuse_under_way(session, statement_reading.party_of(row))
-    if to == "Approved" and row.reverses_id:
+    if step.to is StatementState.APPROVED and row.reverses_id:
         _refuse_reversal_of_paid(session, row.reverses_id)
         months.refuse_shut(session, row.month)
     stamps = {f"{step.stamps}_by": by.id, f"{step.stamps}_at": clock.now()} if step.stamps else {}
     _update(session, row.id, state=to, **stamps)
     _add_step(session, row.id, to, by=by, note=note.strip() if step.needs_note else None)
-    if to == "Approved" and row.reverses_id:
+    if step.to is StatementState.APPROVED and row.reverses_id:
         _void(session, row.reverses_id, reversal_id=row.id)
-        _add_step(session, row.reverses_id, "Void", by=by, note=row.note)
+        _add_step(session, row.reverses_id, StatementState.VOID, by=by, note=row.note)
     subject = audit.subject_of("statement", row.id)
     after = {"state": to, **({"reason": note.strip()} if step.needs_note else {})}
     audit.write(
         session,
         actor=by.actor,
-        action=_ACTIONS[to],
+        action=_ACTIONS[step.to],
         subject=subject,
         before={"state": row.state},
         after=after,
@@ -134,8 +114,8 @@ def _add_step(session: ScopedSession, statement_id: UUID, state: str, *, by: Per
     session.insert(step)
 
 
-def _of(state: str, *, is_reversal: bool) -> Sequence[Transition]:
-    return [each for each in TRANSITIONS if each.start == state and each.of_reversal in (None, is_reversal)]
+def _of(state: str, *, is_reversal: bool) -> Sequence[StatementTransition]:
+    return [each for each in TRANSITIONS.list_from(state) if each.of_reversal in (None, is_reversal)]
 
 
 def _refuse_maker(row: Statement, by: Person) -> None:
@@ -146,12 +126,12 @@ def _refuse_maker(row: Statement, by: Person) -> None:
 
 def _refuse_reversal_of_paid(session: ScopedSession, statement_id: UUID) -> None:
     """StateForbids where something was paid on a statement since its reversal was prepared."""
-    if statement_reading.get_for_update(session, statement_id).state in {"Part paid", "Paid"}:
+    if statement_reading.get_for_update(session, statement_id).state in PAID_ON:
         raise StateForbids("Something was paid on the statement meanwhile: give this reversal up")
 
 
 def _void(session: ScopedSession, statement_id: UUID, *, reversal_id: UUID) -> None:
-    _update(session, statement_id, state="Void")
+    _update(session, statement_id, state=StatementState.VOID)
     paid_lines.release(session, statement_id, reversal_id=reversal_id)
     session.execute(
         sa.update(StatementLine)

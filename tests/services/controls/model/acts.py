@@ -135,7 +135,7 @@ def lodge(office: Office, dice: Random) -> None:
     sold = dice.choice(fresh if fresh and dice.random() < 0.65 else office.sold)
     names = office.read("SELECT email FROM staff ORDER BY created_at, id")
     actor = "key distributor" if dice.random() < 0.7 else f"staff {dice.choice(names).email}"
-    office.lodge(sold, dice, actor=actor)
+    office.what = f"of claim {office.lodge(sold, dice, actor=actor).hex} on {sold.id.hex}"
 
 
 def _move(office: Office, dice: Random, claim: Any, to: str, by: UUID) -> None:
