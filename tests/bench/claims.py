@@ -27,7 +27,8 @@ PURCHASES: Final = 55_000
 ROUNDS: Final = 25
 WANTED_MS, WANTED_GROWTH = 60, 1.2
 COPIED: Final = (
-    *("customer", "purchase", "policy", "renewal", "claim", "claim_event", "payment_payee", "claim_payment"),
+    *("customer", "purchase", "policy", "renewal", "claim", "claim_event", "payment_payee", "transfer"),
+    *("claim_payment",),
     *("claim_reserve", "claim_referral", "claim_override", "claim_question", "claim_comment", "claim_task"),
 )
 # Ids that no foreign key names.
@@ -47,6 +48,8 @@ _SELECTED: Final = {
     "customer": "id IN (SELECT customer_id FROM policy WHERE id IN (SELECT policy_id FROM claim))",
     "purchase": "id IN (SELECT purchase_id FROM policy WHERE id IN (SELECT policy_id FROM claim))",
     "policy": "id IN (SELECT policy_id FROM claim)",
+    "payment_payee": "claim_id IS NOT NULL",
+    "transfer": "id IN (SELECT transfer_id FROM claim_payment)",
     "renewal": "policy_id IN (SELECT policy_id FROM claim)",
 }
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, StateForbids
@@ -21,10 +22,12 @@ from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import actions as claim_actions
 from core.services.events import catalogue
+from core.services.finance.payments import proofs as payment_proofs
 from core.services.sales import figures
 from core.services.views import customer as customer_view
 from core.services.windows import Window
 from core.store.access import Scope
+from core.store.schema import migrating
 from core.store.schema.tables import ClaimPayment, Policy, Staff, Transfer
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
@@ -139,6 +142,44 @@ def test_the_store_itself_refuses_a_second_payment_under_a_reference_and_keeps_t
     ):
         with office.store.writers.connect() as connection, pytest.raises(sa.exc.DBAPIError):
             connection.execute(statement)
+
+
+def small(office: Office, reference: str) -> UUID:
+    """A claim of ten naira, paid under a reference."""
+    claim_id = office.lodge(loan_amount="100000", pending_repayment_amount="10")
+    office.move(claim_id, "Approved", by="sade", amount="10")
+    for status in ("Offer sent", "Offer accepted"):
+        office.move(claim_id, status, by="sade")
+    office.move(claim_id, "Paid", by="ada", payment_reference=reference)
+    return claim_id
+
+
+def test_payments_of_before_are_transfers_of_their_own_and_a_shared_reference_stays_as_it_was(office: Office) -> None:
+    _, second, third = (small(office, f"TRF-{number}") for number in range(3))
+    office.move(second, "Offer accepted", by="sade", payment_reference="TRF-1", note="The account is closed")
+    office.move(third, "Offer accepted", by="sade", payment_reference="RET-2", note="The account is closed")
+    before = payments(office)
+    on = "" if office.store.is_sqlite else " ON claim_payment"
+    with office.store.writers.begin() as connection:
+        command.downgrade(migrating._config(connection), "0078")
+        for name in ("update", "texts"):
+            connection.exec_driver_sql(f"DROP TRIGGER claim_payment_{name}{on}")
+        # Another insurer had the reference of the first one too.
+        connection.exec_driver_sql(
+            "UPDATE claim_payment SET reference = 'TRF-0', reference_key = 'trf-0', provider_id ="
+            " (SELECT id FROM provider WHERE id <> claim_payment.provider_id ORDER BY id LIMIT 1)"
+            " WHERE reference = 'TRF-2'"
+        )
+    migrating.migrate(office.store)
+    assert migrating.differences(office.store) == []
+    renamed = {"TRF-2": "TRF-0"}
+    assert payments(office) == [(claim_id, minor, renamed.get(name, name)) for claim_id, minor, name in before]
+    with office.store.reading(Scope.system()) as session:
+        keys = session.execute(sa.text("SELECT reference_key, amount_minor FROM transfer ORDER BY reference_key"))
+        assert [tuple(row) for row in keys] == [("ret-2", -1000), ("trf-0", 1000), ("trf-0~2", 1000), ("trf-1", 1000)]
+        assert list(payment_proofs.find_transfer_faults(session)) == []
+    with pytest.raises(InvalidInput, match="was used for another payment already"):
+        office.move(second, "Paid", by="ada", payment_reference="TRF-0")
 
 
 def test_two_claims_paid_at_once_under_one_reference_are_one_payment(office: Office) -> None:

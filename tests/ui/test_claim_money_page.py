@@ -13,7 +13,7 @@ from core.services.claims.review import review as claim_review
 from core.states.claims import ClaimStatus
 from core.store.schema.tables import ClaimOverride, ClaimReserve
 from tests.services.claim_office import DESK, Office
-from tests.ui.conftest import Screen, texts
+from tests.ui.conftest import Screen, confirm, texts
 
 Opens = Callable[..., AppTest]
 KNOWN = {"incident_date": "2026-11-10"}
@@ -177,6 +177,21 @@ def test_claims_are_paid_from_a_file_that_is_shown_row_by_row_before(opens: Open
     assert "2 paid, ₦140,000.00." in texts(at)
     assert "This very file was paid already" in texts(at)
     assert [office.claim(claim_id).payment_reference for claim_id in claims] == ["FIN-1", "FIN-2"]
+
+
+def test_several_claims_are_paid_by_one_transfer(opens: Opens, office: Office) -> None:
+    claims = [office.lodge(**KNOWN), office.lodge(**KNOWN)]
+    for claim_id in claims:
+        office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+        office.do(hand_overs.hand_over, claim_id, by="sade", version=office.claim(claim_id).version)
+    at = opens(claims[0], "funmi", page="finance/claim_payments.py")
+    at = next(button for button in at.button if button.label.startswith("One transfer for 2 claims")).click().run()
+    assert "2 chosen, ₦140,000.00" in texts(at)
+    at = confirm(at, payment_reference="BULK-1", total="139,999")
+    assert "Must be what the 2 claims come to, ₦140,000.00" in texts(at)
+    at = confirm(at, total="₦140,000.00")
+    assert "2 claims are Paid by one transfer." in texts(at)
+    assert [office.claim(claim_id).payment_reference for claim_id in claims] == ["BULK-1"] * 2
 
 
 def test_claims_to_pay_are_no_screen_of_who_works_claims(opens: Opens, office: Office) -> None:

@@ -269,7 +269,7 @@ def test_a_payment_that_came_back_is_noted_by_somebody_else_than_who_paid(office
     assert office.log(claim_id)[-1].action == "claim take a part back refused"
     office.do(part_payments.take_back_part, claim_id, by="root", version=version(office, claim_id), **back)
     office.move(claim_id, "Paid", by="sade", payment_reference="TRF-2")
-    with pytest.raises(NotAllowed, match="You made this payment"):
+    with pytest.raises(NotAllowed, match="You noted this payment"):
         office.move(claim_id, "Offer accepted", by="sade", **{**back, "payment_reference": "RET-2"})
     office.move(claim_id, "Offer accepted", by="root", **{**back, "payment_reference": "RET-2"})
 

@@ -152,7 +152,9 @@ def cancelled(office: Office) -> tuple[UUID, int]:
         note = session.execute(sa.select(CreditNote)).scalar_one()
         key, total = note.id, note.total_minor
     with office.store.writing(DESK) as session:
-        deciding.approve(session, key, {}, by=office.people["root"])
+        deciding.approve(
+            session, key, {"payee_bank": "A Bank", "payee_account": "0123456780"}, by=office.people["root"]
+        )
     return key, total
 
 

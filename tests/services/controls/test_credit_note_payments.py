@@ -14,10 +14,11 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
+from core.services.people import staff
 from core.services.policies import changes
 from core.store.access import Scope, Store
 from core.store.schema import migrating
-from core.store.schema.tables import CreditNote, CreditNotePayment, PaymentPayee, Policy, Refund, Transfer
+from core.store.schema.tables import CreditNote, CreditNotePayment, PaymentPayee, Policy, Refund, Staff, Transfer
 from tests.conftest import Partner
 from tests.portfolio import NOW
 from tests.services.finance_office import ACCOUNT, Finance
@@ -67,10 +68,10 @@ def test_who_ended_the_policy_neither_approves_nor_pays_what_goes_back(finance: 
     given = {"reason": "Sold the car", "by_insurer": True, "actor": finance.people["wale"].actor}
     finance.do(changes.cancel, sale.policy_id, **given, expected_version=1)
     (row,) = finance.read(credit_note_reading.list_unpaid, NOW + timedelta(days=1))
-    for act, typed in ((deciding.approve, {}), (deciding.pay, PAID)):
+    for act, typed in ((deciding.approve, ACCOUNT), (deciding.pay, PAID)):
         with pytest.raises(NotAllowed, match="You ended this policy: somebody else of finance"):
             finance.do(act, row.id, typed, by="wale")
-        finance.do(deciding.approve, row.id, {}, by="femi") if act is deciding.approve else None
+        finance.do(deciding.approve, row.id, ACCOUNT, by="femi") if act is deciding.approve else None
     finance.do(deciding.pay, row.id, PAID, by="funmi")
 
 
@@ -151,6 +152,10 @@ def test_the_store_keeps_rows_and_no_payee_or_reference_changes_by_itself(financ
     ):
         with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
             session.execute(statement)
+    (row,) = finance.read(deciding.payments_of, note)
+    by_approver = row.model_dump() | {"id": ids.new(), "paid_by": finance.people["femi"].id}
+    with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
+        session.execute(sa.insert(CreditNotePayment).values(**by_approver))
 
 
 def test_the_check_names_a_second_payment_written_past_the_services_with_its_sum(finance: Finance, note: UUID) -> None:
@@ -199,3 +204,40 @@ def test_nobody_approves_or_pays_a_refund_of_their_own(finance: Finance, note: U
         session.execute(sa.update(Policy).where(col(Policy.id) == policy.id).values(email="wale@f.example"))
     (fault,) = [each for each in finance.faults() if "was decided on by Wale, whose own it is" in each]
     assert money.format_naira(total) in fault
+
+
+def test_a_refund_is_approved_for_an_account_and_another_one_is_another_approval(finance: Finance, note: UUID) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        finance.do(deciding.approve, note, {"payee": "Ngozi Okafor"}, by="femi")
+    assert [fault.field for fault in refused.value.faults] == ["payee_bank", "payee_account"]
+    finance.do(deciding.approve, note, ACCOUNT, by="femi")
+    shown = finance.read(credit_note_reading.get_note, note)
+    assert (shown.payee_bank, shown.payee_hint) == ("First Bank", "6780")
+    finance.do(deciding.approve, note, {"payee_account": "0123456799"}, by="wale")
+    with finance.store.reading(Scope.system()) as session:
+        assert session.execute(sa.text("SELECT reason FROM approval_lapse")).scalars().all() == [
+            "the account was changed"
+        ]
+        sealed = session.execute(sa.text("SELECT name, hint, sealed FROM payment_payee ORDER BY created_at, id")).all()
+    assert [row.hint for row in sealed] == ["6780", "6799"]
+    assert not any("01234567" in row.sealed for row in sealed)
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    assert finance.faults() == []
+
+
+def test_nobody_approves_or_pays_a_refund_to_their_own_account(finance: Finance, note: UUID) -> None:
+    own = {"phone_number": None, "account_number": ACCOUNT["payee_account"], "actor": "tests"}
+    for name in ("femi", "funmi"):
+        finance.do(staff.set_own_details, finance.people[name].id, **own)
+    with pytest.raises(NotAllowed, match="your own e-mail, phone or account"):
+        finance.do(deciding.approve, note, ACCOUNT, by=finance.person("femi"))
+    finance.do(deciding.approve, note, ACCOUNT, by="wale")
+    assert finance.read(deciding.list_own_staff, note) == ["Femi", "Funmi"]
+    with pytest.raises(NotAllowed, match="your own e-mail, phone or account"):
+        finance.do(deciding.pay, note, PAID, by=finance.person("funmi"))
+    with finance.store.writing(Scope.system()) as session:
+        session.execute(sa.update(Staff).where(col(Staff.name) == "Funmi").values(account_key=None))
+    finance.do(deciding.pay, note, PAID, by=finance.person("funmi"))
+    assert finance.faults() == []
+    finance.do(staff.set_own_details, finance.people["funmi"].id, **own)
+    assert any("was decided on by Funmi, whose own it is" in fault for fault in finance.faults())

@@ -51,6 +51,7 @@ _CLAIMS = {
     acts.take_back: 1,
     acts.pay_handed: 6,
     acts.pay_file: 2,
+    acts.pay_together: 3,
     acts.set_payee: 1,
     acts.correct_amounts: 1,
     acts.set_incident: 1,

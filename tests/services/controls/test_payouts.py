@@ -5,9 +5,11 @@ from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
+from sqlmodel import col
 
-from core import clock, money
-from core.errors import NotAllowed, StateForbids
+from core import clock, ids, money
+from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
@@ -16,8 +18,9 @@ from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
 from core.services.people import staff
-from core.store.access import Scope, Store
-from core.store.schema.tables import Payment
+from core.services.transfers import TypedReference
+from core.store.access import Scope, ScopedSession, Store
+from core.store.schema.tables import Payment, Transfer
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
@@ -114,3 +117,38 @@ def test_an_answer_of_the_bank_that_its_preparer_noted_is_found(finance: Finance
         session.execute(sa.update(Payment).values(prepared_by=finance.people["wale"].id))
     (found,) = [each for each in finance.faults() if "noted what the bank said" in each]
     assert f"{money.format_naira(row.net_minor)}: Wale prepared it" in found
+
+
+def test_a_reference_names_one_transfer_whatever_it_paid_and_a_return_has_its_own_or_that(
+    finance: Finance, batch: UUID
+) -> None:
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    paid = TypedReference("trf / 1", "bank_reference")
+    finance.do(transitions.confirm, row.id, PAID, by="femi")
+    with pytest.raises(InvalidInput, match="was used for another payment already"):
+        finance.do(_register, paid)
+    of_this = (
+        sa.select(Transfer).where(col(Transfer.reference).in_(("TRF/1", "RET/1"))).order_by(col(Transfer.reference))
+    )
+    with finance.reading() as session:
+        again = session.execute(of_this).scalar_one().model_dump() | {"id": ids.new()}
+    with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
+        session.execute(sa.insert(Transfer).values(**again))
+    with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
+        session.execute(sa.update(Payment).values(bank_reference="OTHER"))
+    finance.do(transitions.return_payment, row.id, {**BACK, "bank_reference": "RET/1"}, by="wale")
+    with finance.store.reading(Scope.system()) as session:
+        found = session.execute(of_this).scalars().all()
+    assert [(each.reference, each.amount_minor) for each in found] == [
+        ("RET/1", -row.net_minor),
+        ("TRF/1", row.net_minor),
+    ]
+    assert finance.money_faults() == []
+    with finance.store.writing(Scope.system()) as session:
+        session.execute(sa.insert(Transfer).values(**{**found[0].model_dump(), "id": ids.new(), "reference_key": "x"}))
+    amount = money.format_naira(-row.net_minor)
+    assert f"transfer RET/1 of {amount} has 0 payments of ₦0.00" in finance.faults()
+
+
+def _register(session: ScopedSession, typed: TypedReference) -> UUID:
+    return transfers.register(session, typed, is_live=True, amount_minor=5, by=None, at=NOW)

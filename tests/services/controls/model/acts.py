@@ -287,6 +287,19 @@ def pay_handed(office: Office, dice: Random) -> None:
         hand_overs.pay(session, as_id(claim.id), person=person, **how)
 
 
+def pay_together(office: Office, dice: Random) -> None:
+    """Finance pays several claims that were handed to it by one transfer, of their sum or of another."""
+    waiting = office.read(_HANDED)
+    chosen = dice.sample(waiting, min(len(waiting), dice.randrange(1, 4)))
+    if not chosen:
+        raise Idle
+    minor = sum(claim.offer_amount_minor for claim in chosen) + (dice.random() < 0.1)
+    typed = {"payment_reference": reference(office, dice), "total": naira(minor), "value_on": office.today()}
+    seen = {as_id(claim.id): claim.version for claim in chosen}
+    with acting(office, anybody(office, dice, "funmi", "wale", "chi", "uche")) as (session, person):
+        hand_overs.pay_together(session, seen, typed, person=person)
+
+
 def pay_file(office: Office, dice: Random) -> None:
     """Finance pays what was handed to it from a file."""
     waiting = office.read(_HANDED)
