@@ -1,12 +1,9 @@
 """The filters of customers, among them one text that finds any part of names, e-mail or phone (contract P6)."""
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
-import phonenumbers
 import sqlalchemy as sa
-from phonenumbers import PhoneNumberFormat
 from sqlmodel import col
 
 from core.covers import request_parts
@@ -15,6 +12,7 @@ from core.services.filters.catalogue import members_of
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
 from core.services.filters.fields import Days, Flag, Text
+from core.services.personal import list_spellings
 from core.services.windows import Span
 from core.store.schema.tables import Customer, CustomerMerge, Policy, Purchase
 
@@ -25,23 +23,6 @@ _SEARCHED_TEXT = (
 # What may be a phone number or a part of one.
 PHONE = r"(?=(?:\D*\d){5})\+?[\d\s()-]+"
 _NIGERIA = "234"
-_FORMATS = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
-
-
-def list_spellings(phone: str) -> Sequence[str]:
-    """Return the ways in which a phone number may have been written."""
-    variants = {phone, re.sub(r"[^\d+]", "", phone)}
-    try:
-        number = phonenumbers.parse(phone, "NG")
-    except phonenumbers.NumberParseException:
-        return sorted(variants)
-    formatted = [phonenumbers.format_number(number, form) for form in _FORMATS]
-    return sorted({*variants, *formatted, *(re.sub(r"\D", "", way) for way in formatted)})
-
-
-def to_international(phone: str) -> str:
-    """Return a valid phone number in E.164 form."""
-    return phonenumbers.format_number(phonenumbers.parse(phone, "NG"), PhoneNumberFormat.E164)
 
 
 def has_phone_part(column: Any, text: str) -> Condition:

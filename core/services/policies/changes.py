@@ -21,6 +21,7 @@ from core.services.products.products import ProductForSale
 from core.services.shapes import PolicyRecord
 from core.states.policies import PolicyAction
 from core.states.submissions import SubmissionState
+from core.store import policy_numbers
 from core.store.access import ScopedSession
 from core.store.policy_numbers import Series
 from core.store.schema.tables import Policy, Product, Purchase
@@ -236,10 +237,10 @@ def _set_number(session: ScopedSession, policy: Policy, sale: ProductForSale, re
     if number:
         # A test policy may be given a number in the live style, which no live policy may get then.
         for is_live in (True, False):
-            series = numbering.series(sale.provider_segment, sale.number_series, is_live=is_live)
+            series = policy_numbers.series(sale.provider_segment, sale.number_series, is_live=is_live)
             numbering.skip_number(session, series, number)
     policy.policy_number = number or numbering.next_number(session, _series(policy, sale))
-    policy.number_key = numbering.key(policy.policy_number)
+    policy.number_key = policy_numbers.key(policy.policy_number)
     try:
         session.flush()
     except IntegrityError:
@@ -248,7 +249,7 @@ def _set_number(session: ScopedSession, policy: Policy, sale: ProductForSale, re
 
 
 def _series(policy: Policy, sale: ProductForSale) -> Series:
-    return numbering.series(sale.provider_segment, sale.number_series, is_live=policy.is_live)
+    return policy_numbers.series(sale.provider_segment, sale.number_series, is_live=policy.is_live)
 
 
 def _days_back(start_at: datetime) -> int:

@@ -2,10 +2,11 @@
 
 from core.store.access import ScopedSession
 from core.store.policy_numbers import credit_note_series
-from core.store.schema.tables import CreditNote, Refund
+from core.store.schema import tables
+from core.store.schema.tables import CreditNote
 
 
-def issue(session: ScopedSession, refund: Refund, *, actor: str) -> None:
+def issue(session: ScopedSession, refund: tables.Refund, *, actor: str) -> None:
     """Write the credit note of a refund; a refund of nothing has none."""
     if not refund.total_minor:
         return

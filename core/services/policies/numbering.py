@@ -7,10 +7,9 @@ from sqlmodel import col
 
 from core import clock
 from core.store.access import ScopedSession
-from core.store.policy_numbers import Series, format_number, key, series
+from core.store.policy_numbers import Series, format_number
 from core.store.schema.tables import NumberCounter
 
-__all__ = ["key", "next_number", "series", "skip_number", "upcoming"]
 _MAX_AHEAD = 1_000_000
 
 

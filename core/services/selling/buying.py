@@ -20,6 +20,7 @@ from core.services.products import products
 from core.services.products.products import ProductForSale
 from core.services.selling import duplicate_guard, licences
 from core.services.shapes import PolicyRecord
+from core.store import policy_numbers
 from core.store.access import ScopedSession
 from core.store.schema.tables import Certificate, Policy, Purchase
 
@@ -118,9 +119,9 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
 
 def _number(session: ScopedSession, policy: Policy, product: ProductForSale, *, is_live: bool) -> None:
     """Give a policy that is active at once the next number of its insurer."""
-    series = numbering.series(product.provider_segment, product.number_series, is_live=is_live)
+    series = policy_numbers.series(product.provider_segment, product.number_series, is_live=is_live)
     policy.policy_number = numbering.next_number(session, series)
-    policy.number_key = numbering.key(policy.policy_number)
+    policy.number_key = policy_numbers.key(policy.policy_number)
 
 
 def _write_audit_entry(
