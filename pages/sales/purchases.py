@@ -5,9 +5,9 @@ import streamlit as st
 from core.money import Split
 from core.services.dimensions import load_choices
 from core.services.people.staff import Person
-from core.services.sales import table as sales_table
+from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
-from core.services.sales.sales_totals import SalesTotals
+from core.services.sales.totals import SalesTotals
 from core.store.access import reading
 from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
@@ -77,11 +77,9 @@ def draw() -> None:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
         wanted, paging = asked.criteria, PURCHASES.paging(url_state.page())
-        total = sales_table.compute_total(session, wanted)
-        rows = sales_table.list_rows(
-            session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging
-        )
-        given_back = sales_table.sum_refunds(session, wanted)
+        total = table.compute_total(session, wanted)
+        rows = table.list_rows(session, wanted, names, order=PURCHASES.order_among(table.ORDERS), paging=paging)
+        given_back = table.sum_refunds(session, wanted)
     toolbar(asked, total)
     if not total.sold:
         nothing(asked, person)

@@ -12,8 +12,7 @@ from core import clock
 from core.covers import credit_life
 from core.covers.insurers import insurer_a, insurer_f
 from core.errors import StateForbids
-from core.services.policies import changes as policy_changes
-from core.services.policies import states as policy_states
+from core.services.policies import changes, policies
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Policy, Refund
@@ -43,7 +42,7 @@ def actions(at: AppTest) -> set[str]:
 
 def stage(store: Store, sale: Sale) -> str:
     with store.reading(Scope.system()) as session:
-        return policy_states.get_state(session, sale.policy_id).stage
+        return policies.get_state(session, sale.policy_id).stage
 
 
 def elsewhere(store: Store, partner: Partner, sale: Sale, verb: Any, **given: Any) -> None:
@@ -86,7 +85,7 @@ def test_only_the_allowed_actions_are_offered(
 ) -> None:
     assert actions(open_page(screen, pending.policy_id)) == {"Activate", "Decline", "Cancel policy"}
     assert actions(open_page(screen, active.policy_id)) == {"Cancel policy", "Renew", "Endorse"}
-    elsewhere(store, partner, active, policy_changes.cancel, reason="sold it", by_insurer=False)
+    elsewhere(store, partner, active, changes.cancel, reason="sold it", by_insurer=False)
     assert actions(open_page(screen, active.policy_id)) == set()
 
 
@@ -159,7 +158,7 @@ def test_an_ended_policy_says_when_and_what_its_term_was(
         return shown[shown.index(label) + 1]
 
     assert after("Ends") == end
-    elsewhere(store, partner, active, policy_changes.cancel, reason="sold it", by_insurer=False)
+    elsewhere(store, partner, active, changes.cancel, reason="sold it", by_insurer=False)
     assert (after("Cancelled"), after("Term would have ended")) == (today, end)
     assert "Ends" not in said()
 
@@ -199,7 +198,7 @@ def test_somebody_elses_change_is_said_and_nothing_typed_is_lost(
 ) -> None:
     at = press(open_page(screen, pending.policy_id), "Cancel policy")
     at.text_area(key="policy.reason").set_value("Changed their mind")
-    elsewhere(store, partner, pending, policy_changes.activate)
+    elsewhere(store, partner, pending, changes.activate)
     confirm(at)
     assert "Somebody else changed this policy" in at.warning[0].value
     assert "In force" in at.warning[0].value
@@ -214,7 +213,7 @@ def test_an_action_that_somebody_else_has_ruled_out_is_not_offered_again(
 ) -> None:
     at = press(open_page(screen, pending.policy_id), "Decline")
     at.text_area(key="policy.reason").set_value("Too old")
-    elsewhere(store, partner, pending, policy_changes.activate)
+    elsewhere(store, partner, pending, changes.activate)
     confirm(at)
     assert "Nothing of yours was written" in at.warning[0].value
     assert [area.value for area in at.text_area] == ["Too old"]

@@ -8,7 +8,7 @@ import streamlit as st
 from core import ids
 from core.errors import StaleVersion
 from core.services.people.staff import Person
-from core.services.policies.states import PolicyState
+from core.services.policies.policies import PolicyState
 from core.services.views.policy import PolicyDetail
 from core.states.policies import PolicyAction
 from core.ui.frame import frame

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.services.people.staff import Person
-from core.services.policies import certificate_pdf, certificates
+from core.services.policies import certificates
 from core.services.policies.certificates import CertificateFacts
 from core.services.views.policy import PolicyDetail, RefundLine, TermLine
 from core.states.policies import PolicyAction
@@ -30,7 +30,7 @@ def download(code: str) -> None:
     """Draw a download button; the certificate is generated on click."""
     st.download_button(
         "Download",
-        data=lambda: certificate_pdf.render(_facts_of(code)),
+        data=lambda: certificates.render_certificate(_facts_of(code)),
         file_name=_facts_of(code).file_name,
         mime="application/pdf",
         icon=":material/download:",

@@ -10,8 +10,8 @@ import streamlit as st
 from core.covers.cover import Price
 from core.errors import CoverdeskError, InvalidInput, NotFound, StateForbids
 from core.services.people.staff import Person
-from core.services.policies import changes as policy_changes
-from core.services.policies.states import PolicyState
+from core.services.policies import changes
+from core.services.policies.policies import PolicyState
 from core.services.views import policy as policy_view
 from core.services.views.policy import PolicyDetail
 from core.states.policies import PolicyAction
@@ -63,7 +63,7 @@ def _find_obstacle(action: PolicyAction, policy: PolicyDetail) -> str | None:
     if action is PolicyAction.ACTIVATE:
         try:
             with reading(frame.scope()) as session:
-                policy_changes.preview_activation(session, policy.id)
+                changes.preview_activation(session, policy.id)
         except InvalidInput:
             return None  # Other days can be chosen in the dialog, which says so.
         except CoverdeskError as error:

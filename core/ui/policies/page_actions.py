@@ -11,10 +11,9 @@ from core.covers.endorsements import REGISTRATION
 from core.covers.refunds import Refund
 from core.errors import DuplicateRisk, InvalidInput, StateForbids
 from core.services.people.staff import Person
-from core.services.policies import changes as policy_changes
-from core.services.policies import states as policy_states
+from core.services.policies import changes, policies
 from core.services.policies.changes import Activation, PolicyChange
-from core.services.policies.states import PolicyState
+from core.services.policies.policies import PolicyState
 from core.services.renewals import next_terms, renewals
 from core.services.renewals.next_terms import NextTerm
 from core.services.selling import endorsing
@@ -43,19 +42,19 @@ class Hand:
 def state(hand: Hand) -> PolicyState:
     """Return the current state of the policy, whatever version was on the screen."""
     with reading(hand.scope) as session:
-        return policy_states.get_state(session, hand.policy_id)
+        return policies.get_state(session, hand.policy_id)
 
 
 def refund(hand: Hand, *, by_insurer: bool) -> Refund:
     """Return the refund due if the policy were cancelled today."""
     with reading(hand.scope) as session:
-        return policy_changes.preview_refund(session, hand.policy_id, by_insurer=by_insurer)
+        return changes.preview_refund(session, hand.policy_id, by_insurer=by_insurer)
 
 
 def whole_refund(hand: Hand) -> Refund:
     """Return the refund due if the pending policy were declined today."""
     with reading(hand.scope) as session:
-        return policy_changes.decline_preview(session, hand.policy_id)
+        return changes.decline_preview(session, hand.policy_id)
 
 
 def next_term(hand: Hand) -> NextTerm:
@@ -78,7 +77,7 @@ class ActivationForm:
 
     def preview(self, session: ScopedSession, hand: Hand) -> Activation:
         """Return the effect of activating now; InvalidInput names the invalid fields."""
-        return policy_changes.preview_activation(
+        return changes.preview_activation(
             session,
             hand.policy_id,
             policy_number=self.policy_number,
@@ -100,7 +99,7 @@ def activate(hand: Hand, form: ActivationForm, *, expected: Activation | None) -
         would = form.preview(session, hand)
         if expected is not None and _days(would) != _days(expected):
             raise StateForbids("The days of cover have changed since they were shown: look at them again")
-        change = policy_changes.activate(
+        change = changes.activate(
             session,
             hand.policy_id,
             actor=hand.person.actor,
@@ -124,7 +123,7 @@ def decline(hand: Hand, *, reason: str, expected: Decimal) -> str:
     """Decline the pending policy and refund the whole premium, as it was shown."""
 
     def work(session: ScopedSession) -> str:
-        change = policy_changes.decline(
+        change = changes.decline(
             session, hand.policy_id, actor=hand.person.actor, reason=reason, expected_version=hand.version
         )
         return f"The policy is declined; {_given_back(change, expected)} goes back."
@@ -136,7 +135,7 @@ def cancel(hand: Hand, *, reason: str, by_insurer: bool, expected: Decimal) -> s
     """Cancel the policy today and refund the amount shown; StateForbids if that has changed since."""
 
     def work(session: ScopedSession) -> str:
-        change = policy_changes.cancel(
+        change = changes.cancel(
             session,
             hand.policy_id,
             actor=hand.person.actor,

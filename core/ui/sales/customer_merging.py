@@ -4,9 +4,9 @@ from uuid import UUID
 
 import streamlit as st
 
+from core.services.customers import merging
+from core.services.customers.merging import OtherRecord
 from core.services.people.staff import Person
-from core.services.sales import customer_merging
-from core.services.sales.customer_merging import OtherRecord
 from core.services.views.customer import CustomerDetail
 from core.store.access import reading
 from core.ui.frame import frame, page_links
@@ -18,7 +18,7 @@ _FIND, _PAGE = "same_person", "sales/customer.py"
 
 def draw(customer: CustomerDetail, person: Person) -> None:
     """Draw the records that the person has beside this one."""
-    may_merge = person.has_role(*customer_merging.ROLES)
+    may_merge = person.has_role(*merging.ROLES)
     if customer.group.kept_id != customer.id:
         _part_of(customer, may_merge=may_merge)
     else:
@@ -28,7 +28,7 @@ def draw(customer: CustomerDetail, person: Person) -> None:
 
 def draw_search(customer: CustomerDetail, person: Person) -> None:
     """Draw the search for another record of the person, for operations."""
-    if person.has_role(*customer_merging.ROLES) and customer.group.kept_id == customer.id:
+    if person.has_role(*merging.ROLES) and customer.group.kept_id == customer.id:
         with st.expander("The same person under another record?", icon=":material/merge:"):
             _search(customer)
 
@@ -58,7 +58,7 @@ def _search(customer: CustomerDetail) -> None:
     )
     text = st.text_input("Find a record of the same distributor", key=_FIND, type="search", max_chars=100)
     with reading(frame.scope()) as session:
-        found = customer_merging.list_candidates(session, customer.id, text.strip())
+        found = merging.list_candidates(session, customer.id, text.strip())
     if not found:
         st.caption("No other record has this name or phone." if not text else "No other record matches.")
     elif not text:
@@ -87,8 +87,8 @@ def _merging(customer: CustomerDetail, record: OtherRecord) -> Action:
         says=f"**{words.plain(record.name)}** ({_contact(record)}) becomes part of **{words.plain(customer.name)}**"
         f" ({words.plain(customer.email)}). If one of them wants no reminders, none goes to either.",
         confirm="Merge",
-        roles=customer_merging.ROLES,
-        work=lambda session, _, by: customer_merging.merge(session, customer.id, record.id, by=by),
+        roles=merging.ROLES,
+        work=lambda session, _, by: merging.merge(session, customer.id, record.id, by=by),
         done=f"{record.name} ({record.email}) is shown here from now on.",
     )
 
@@ -98,8 +98,8 @@ def _apart_button(record_id: UUID, name: str) -> None:
         title="Take apart",
         icon="call_split",
         says=f"**{words.plain(name)}** is shown as a customer apart again, with what was always its own.",
-        roles=customer_merging.ROLES,
-        work=lambda session, _, by: customer_merging.undo(session, record_id, by=by),
+        roles=merging.ROLES,
+        work=lambda session, _, by: merging.undo(session, record_id, by=by),
         done=f"{name} is a customer apart again.",
     )
     apart.button(key=f"apart {record_id}")

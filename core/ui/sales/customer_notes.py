@@ -7,9 +7,8 @@ from uuid import UUID
 import streamlit as st
 
 from core.errors import InvalidInput
+from core.services.customers.notes import KINDS, ROLES, Note, add_note, list_notes
 from core.services.people.staff import Person
-from core.services.sales import customer_notes
-from core.services.sales.customer_notes import KINDS, Note
 from core.store.access import ScopedSession, reading
 from core.ui.frame import frame
 from core.ui.kit import actions, words
@@ -22,7 +21,7 @@ _TEXT, _KIND = f"{_PREFIX}text", f"{_PREFIX}kind"
 def draw(customer_id: UUID, *, also: Sequence[UUID] = ()) -> None:
     """Draw the notes on a customer, the newest first, below the form for another; `also` are merged records."""
     with reading(frame.scope()) as session:
-        notes = customer_notes.list_notes(session, customer_id, *also)
+        notes = list_notes(session, customer_id, *also)
     st.subheader(f"Notes · {words.count(len(notes))}", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         st.selectbox("Kind", list(KINDS), key=_KIND, format_func=KINDS.__getitem__, width=150)
@@ -45,7 +44,7 @@ def _adding(customer_id: UUID) -> Action:
     return Action(
         title="Add",
         fields=[Text("text", "Note", longest=1_000), Choice("kind", "Kind", options=KINDS)],
-        roles=customer_notes.ROLES,
+        roles=ROLES,
         work=partial(_add, customer_id),
         done="The note is kept.",
     )
@@ -55,4 +54,4 @@ def _add(customer_id: UUID, session: ScopedSession, typed: Values, by: Person) -
     text = typed["text"].strip()
     if not text:
         raise InvalidInput.for_field("text", "write what was said or done")
-    customer_notes.add_note(session, customer_id, {"text": text, "kind": typed["kind"] or "note"}, by=by)
+    add_note(session, customer_id, {"text": text, "kind": typed["kind"] or "note"}, by=by)
