@@ -60,9 +60,7 @@ def insurers(_: Person) -> None:
 
 
 def heading(table: tables.Table[Any], total: int) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(table.count_text(total), width="content")
-        table_choices.draw(table)
+    table_choices.head(table.count_text(total), table)
 
 
 def draw() -> None:

@@ -43,8 +43,6 @@ def draw() -> None:
     number = tables.page_of(PRODUCTS, page.total_count)
     if number is None:
         return
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(PRODUCTS.count_text(page.total_count), width="content")
-        table_choices.draw(PRODUCTS)
+    table_choices.head(PRODUCTS.count_text(page.total_count), PRODUCTS)
     tables.draw(PRODUCTS, page.items, number=number, total=page.total_count)
     st.caption("Commissions are the platform's and the distributor's part of the premium; the rest is the insurer's.")

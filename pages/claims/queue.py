@@ -1,5 +1,7 @@
 """The claims queue: open work by view, most urgent first, with assignment."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from core.services.claims.lists import queue as claim_queue
@@ -7,7 +9,9 @@ from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter, View
 from core.services.claims.lists.totals import QueueCounts, QueueTotal
 from core.services.claims.review import officers as claim_officers
+from core.services.claims.review.officers import Officer
 from core.services.dimensions import load_choices
+from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
 from core.store.access import reading
 from core.ui.claims import assignment as claim_assignment
@@ -57,6 +61,18 @@ def why_empty(view: View, counts: QueueCounts) -> str:
     return IDLE if view == "mine" and not counts.views["unassigned"] else NOTHING[view]
 
 
+def toolbar(asked: ClaimFilter, total: QueueTotal) -> None:
+    export_panel.offer(
+        "claims",
+        asked.address(),
+        rows=total.count,
+        sum_minor=total.claimed_minor,
+        line=f"{CLAIMS.count_text(total.count)} · {words.plain(words.naira(total.claimed_minor))} claimed",
+        table=CLAIMS,
+        sums=lambda: footer(total),
+    )
+
+
 def footer(total: QueueTotal) -> None:
     tables.footer(
         {
@@ -70,45 +86,49 @@ def footer(total: QueueTotal) -> None:
     )
 
 
+def header(person: Person, view: View, counts: QueueCounts) -> None:
+    with st.container(gap=None):
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+            with st.container(width="content"):
+                frame.page_header("Queue", "")
+            queue_views.draw(person, view, counts)
+        st.caption(queue_views.describe(view, counts))
+
+
+def table(asked: ClaimFilter, total: QueueTotal, person: Person, officers: Sequence[Officer]) -> None:
+    """Draw a page of claims; the line above it has the actions for those that are chosen."""
+    number = tables.page_of(CLAIMS, total.count)
+    if number is None:
+        return
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        rows = claim_queue.list_rows(session, asked, order=CLAIMS.order, paging=CLAIMS.paging(number))
+    above = st.container()
+    chosen = {seen.id for seen in claim_assignment.get_selected()}
+    picked = tables.draw(CLAIMS, rows, number=number, total=total.count, chosen=chosen)
+    claim_assignment.store_selection(rows, picked)
+    with above:
+        if claim_assignment.get_selected():
+            claim_assignment.bar(person, officers)
+        else:
+            toolbar(asked, total)
+    if total.payments:
+        st.caption("What was paid on these claims, one line for each payment:")
+        export_panel.offer("claim-payments", asked.address(), rows=total.payments, sum_minor=total.paid_minor)
+
+
 def draw() -> None:
     person = frame.require("claims", "supervisor")
     claim_assignment.follow()
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
-        frame.page_header("Queue", "Which claim to take next, whose it is, and how many of its 60 days are left.")
-        claim_assignment.take_button(person)
     asked = claim_filters.read(person)
     counts = queue_views.get_counts(person)
     with reading(frame.scope()) as session:
         officers, names = claim_officers.list_active(session), load_choices(session).names["distributor"]
-    claim_assignment.notice()
-    queue_views.draw(person, asked.view or claim_filters.USUAL, counts)
-    claim_filters.draw(asked, officers, names, person)
-    with st.skeleton(height=300), reading(frame.scope()) as session:
         total = claim_totals.get_totals(session, asked)
-        paging = CLAIMS.paging(url_state.page())
-        rows = claim_queue.list_rows(session, asked, order=CLAIMS.order, paging=paging)
-    export_panel.offer(
-        "claims",
-        asked.address(),
-        rows=total.count,
-        sum_minor=total.claimed_minor,
-        line=f"{CLAIMS.count_text(total.count)} · {words.plain(words.naira(total.claimed_minor))} claimed",
-        table=CLAIMS,
-    )
-    if not total.count:
+    header(person, asked.view or claim_filters.USUAL, counts)
+    claim_assignment.notice()
+    claim_filters.draw(asked, officers, names, person)
+    if total.count:
+        table(asked, total, person, officers)
+    else:
+        toolbar(asked, total)
         nothing(asked, counts)
-        return
-    number = tables.page_of(CLAIMS, total.count)
-    if number is None:
-        return
-    above = st.container()
-    picked = tables.draw(
-        CLAIMS, rows, number=number, total=total.count, chosen={seen.id for seen in claim_assignment.get_selected()}
-    )
-    claim_assignment.store_selection(rows, picked)
-    with above:
-        claim_assignment.bar(person, officers)
-    footer(total)
-    if total.payments:
-        st.caption("What was paid on these claims, one line for each payment:")
-        export_panel.offer("claim-payments", asked.address(), rows=total.payments, sum_minor=total.paid_minor)

@@ -51,9 +51,7 @@ def draw() -> None:
     number = tables.page_of(RECEIPTS, found.total_count)
     if number is None:
         return
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(RECEIPTS.count_text(found.total_count), width="content")
-        table_choices.draw(RECEIPTS)
+    table_choices.head(RECEIPTS.count_text(found.total_count), RECEIPTS)
     with reading(Scope.system()) as session:
         rows = receipt_view.rows(session, found.items)
     tables.draw(RECEIPTS, rows, number=number, total=found.total_count)

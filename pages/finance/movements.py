@@ -18,16 +18,24 @@ from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Asked
 
 
-def toolbar(found: Asked[MovementFilter], total: SalesTotals) -> None:
+def toolbar(found: Asked[MovementFilter], total: SalesTotals, open_premium: Unplaced) -> None:
     days = periods.describe_period(found.window) if found.window else "All time"
     premium = words.plain(words.naira(total.net.total_minor))
+    missing = words.plain(words.naira(open_premium.total_minor))
+    unplaced_now = f" · :orange[{missing} unplaced now]" if open_premium.policies else ""
+
+    def sums() -> None:
+        footer(total)
+        not_placed(open_premium)
+
     export_panel.offer(
         "movements",
         found.criteria.address(),
         rows=movements.count(total),
         sum_minor=total.net.total_minor,
-        line=f"{MOVEMENTS.count_text(movements.count(total))} · {premium} net · {days}",
+        line=f"{MOVEMENTS.count_text(movements.count(total))} · {premium} net · {days}{unplaced_now}",
         table=MOVEMENTS,
+        sums=sums,
     )
 
 
@@ -94,8 +102,7 @@ def draw() -> None:
     with reading(frame.scope()) as session:
         names = load_choices(session)
     found = sales_filters.read(MovementFilter, names, usual=periods.ALL)
-    sales_filters.draw_period(found)
-    sales_filters.chips(found, names, beside=lambda: saved_views.draw("finance/movements.py", person))
+    sales_filters.draw(found, names, beside=lambda: saved_views.draw("finance/movements.py", person))
     with st.skeleton(height=300), reading(frame.scope()) as session:
         paging = MOVEMENTS.paging(url_state.page())
         total = movements.compute_totals(session, found.criteria)
@@ -104,8 +111,7 @@ def draw() -> None:
         open_premium = unplaced.compute_unplaced(session, found.criteria.of_every_kind)
         waiting = adjustments.list_open(session)
     adjustment_cards.waiting(waiting)
-    not_placed(open_premium)
-    toolbar(found, total)
+    toolbar(found, total, open_premium)
     if not movements.count(total):
         nothing(found)
         return
@@ -113,4 +119,3 @@ def draw() -> None:
     if number is None:
         return
     tables.draw(MOVEMENTS, rows, number=number, total=movements.count(total))
-    footer(total)

@@ -44,10 +44,8 @@ def results(page: Page[OpenSubmission], premium_minor: int, people: Mapping[UUID
     number = tables.page_of(TABLE, page.total_count)
     if number is None:
         return
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        premium = words.plain(words.naira(premium_minor))
-        st.markdown(f"{TABLE.count_text(page.total_count)} waiting · {premium} of premium", width="content")
-        table_choices.draw(TABLE)
+    premium = words.plain(words.naira(premium_minor))
+    table_choices.head(f"{TABLE.count_text(page.total_count)} waiting · {premium} of premium", TABLE)
     above = st.container()
     picked = tables.draw(TABLE, page.items, number=number, total=page.total_count, chosen=())
     with above:

@@ -14,6 +14,7 @@ from core.ui.lists import periods, tables
 from core.ui.policies import filters as policy_filters
 from core.ui.policies.filters import Search
 from core.ui.policies.table import POLICIES
+from core.ui.sales import search_box
 
 
 def found(search: Search, names: Choices) -> Page[PolicyRow]:
@@ -45,7 +46,8 @@ def results(search: Search, page: Page[PolicyRow]) -> None:
         "policies",
         search.asked.criteria.address(),
         rows=page.total_count,
-        line=f"{POLICIES.count_text(page.total_count)} · sold {days[:1].lower() + days[1:]}",
+        line=f"{POLICIES.count_text(page.total_count)} · sold {days[:1].lower() + days[1:]}"
+        f"{search_box.describe(search.box)}",
         table=POLICIES,
     )
     tables.draw(POLICIES, page.items, number=number, total=page.total_count)

@@ -5,7 +5,7 @@ import streamlit as st
 from core.money import Split
 from core.services.dimensions import load_choices
 from core.services.people.staff import Person
-from core.services.sales import table
+from core.services.sales import table as sales_table
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.totals import SalesTotals
 from core.store.access import reading
@@ -18,7 +18,7 @@ from core.ui.sales.sales_filters import Asked
 from core.ui.sales.sales_table import PURCHASES
 
 
-def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals) -> None:
+def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals, given_back: Split, found: str) -> None:
     days = periods.describe_period(asked.window) if asked.window else "All time"
     premium = words.plain(words.naira(total.sold_minor))
     export_panel.offer(
@@ -26,8 +26,9 @@ def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals) -> None:
         asked.criteria.address(),
         rows=total.sold,
         sum_minor=total.sold_minor,
-        line=f"{PURCHASES.count_text(total.sold)} · {premium} · {days}",
+        line=f"{PURCHASES.count_text(total.sold)} · {premium} · {days}{found}",
         table=PURCHASES,
+        sums=lambda: footer(total, given_back),
     )
 
 
@@ -68,19 +69,24 @@ def draw() -> None:
         names = load_choices(session)
     search = search_box.read()
     asked = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
-    search_box.draw(PurchaseFilter.FIELDS["find"], search)
-    sales_filters.draw_period(asked)
-    sales_filters.chips(
-        asked, names, leave_out=("find",), beside=lambda: saved_views.draw("sales/purchases.py", person)
+    sales_filters.draw(
+        asked,
+        names,
+        search=lambda: search_box.draw(PurchaseFilter.FIELDS["find"], search),
+        leave_out=("find",),
+        beside=lambda: saved_views.draw("sales/purchases.py", person),
     )
+    search_box.complain(search)
     if search.fault:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
         wanted, paging = asked.criteria, PURCHASES.paging(url_state.page())
-        total = table.compute_total(session, wanted)
-        rows = table.list_rows(session, wanted, names, order=PURCHASES.order_among(table.ORDERS), paging=paging)
-        given_back = table.sum_refunds(session, wanted)
-    toolbar(asked, total)
+        total = sales_table.compute_total(session, wanted)
+        rows = sales_table.list_rows(
+            session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging
+        )
+        given_back = sales_table.sum_refunds(session, wanted)
+    toolbar(asked, total, given_back, search_box.describe(search))
     if not total.sold:
         nothing(asked, person)
         return
@@ -88,4 +94,3 @@ def draw() -> None:
     if number is None:
         return
     tables.draw(PURCHASES, rows, number=number, total=total.sold)
-    footer(total, given_back)

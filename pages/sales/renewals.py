@@ -20,7 +20,7 @@ from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Asked
 
 
-def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal, table: Table[RenewalRow]) -> None:
+def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal, table: Table[RenewalRow], given_back: Split) -> None:
     days = periods.describe_period(asked.window) if asked.window else "All time"
     premium = words.plain(words.naira(total.all_rows.total_minor))
     export_panel.offer(
@@ -30,6 +30,7 @@ def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal, table: Table[Renew
         sum_minor=total.all_rows.total_minor,
         line=f"{table.count_text(total.all_rows.renewals)} · {premium} · {days}",
         table=table,
+        sums=lambda: footer(total, given_back),
     )
 
 
@@ -81,14 +82,13 @@ def draw() -> None:
     with reading(frame.scope()) as session:
         names = load_choices(session)
     asked = sales_filters.read(RenewalFilter, names, usual=periods.ALL)
-    sales_filters.draw_period(asked)
-    sales_filters.chips(asked, names, beside=lambda: saved_views.draw("sales/renewals.py", person))
+    sales_filters.draw(asked, names, beside=lambda: saved_views.draw("sales/renewals.py", person))
     with st.skeleton(height=300), reading(frame.scope()) as session:
         total = records.compute_total(session, asked.criteria)
         order, paging = table.order_among(records.ORDERS), table.paging(url_state.page())
         rows = records.list_rows(session, asked.criteria, names, order=order, paging=paging)
         given_back = records.sum_refunds(session, asked.criteria)
-    toolbar(asked, total, table)
+    toolbar(asked, total, table, given_back)
     if not total.all_rows.renewals:
         nothing(asked)
         return
@@ -96,4 +96,3 @@ def draw() -> None:
     if number is None:
         return
     tables.draw(table, rows, number=number, total=total.all_rows.renewals)
-    footer(total, given_back)

@@ -115,11 +115,11 @@ def test_a_month_of_an_insurer_is_one_number_in_chart_tile_table_and_file(
         taken = figures.build_summary(session, window, selection).current.totals
     assert taken.sold
     assert f"purchases {money.format_naira(taken.sold_minor)} (" in tile
-    expect(page.locator(".st-key-selection_total")).to_contain_text(money.format_naira(taken.sold_minor))
+    expect(page.locator(".st-key-list_head")).to_contain_text(money.format_naira(taken.sold_minor))
 
     content = Path(downloaded(page, "Export CSV").path()).read_bytes()
     check_file(content, taken)
-    expect(page.get_by_text("Equals the total below")).to_be_visible()
+    expect(page.get_by_text("Equals the total above")).to_be_visible()
     expect(page.get_by_text(hashlib.sha256(content).hexdigest())).to_be_visible()
     with desk.store.reading(Scope.system()) as session:
         assert receipts.list_latest(session, 1)[0].sum_minor == taken.sold_minor

@@ -20,6 +20,7 @@ from core.store.access import Scope
 from core.store.schema.tables import Policy, Purchase, Submission
 from core.ui.kit import words
 from tests.e2e.conftest import Desk, Visit, settled
+from tests.every_case import every_case
 
 LISTS = {
     "purchases": ("operations", "/purchases?period=1y&order=largest", "Premium"),
@@ -227,11 +228,70 @@ def test_where_there_is_little_room_the_four_columns_that_matter_stay(visit: Vis
     heads = page.locator("thead th[scope=col]")
     expect(heads.locator("visible=true")).to_have_count(4)
     assert [head.split(" ")[0].strip("↓↕\n") for head in heads.locator("visible=true").all_inner_texts()] == [
-        "Sold",
         "Customer",
         "Product",
         "Premium",
+        "Sold",
     ]
+
+
+# Lists that everybody works from, with the room that they leave above their first row.
+CHROME = {
+    "purchases": ("operations", "/purchases?period=1y"),
+    "renewals": ("operations", "/renewals"),
+    "customers": ("operations", "/customers"),
+    "policies": ("operations", "/search"),
+    "claims": ("claims", "/queue?view=all"),
+    "movements": ("finance", "/movements"),
+    "statements": ("finance", "/statements"),
+    "audit log": ("admin", "/audit_log"),
+}
+MAIN = "document.querySelector('[data-testid=stMain]')"
+
+
+@every_case("name", CHROME)
+def test_a_list_begins_high_scrolls_with_the_page_and_fits_a_telephone(visit: Visit, name: str) -> None:
+    role, path = CHROME[name]
+    page = visit(role, path)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    first = page.locator("tbody tr:has(a)").first
+    top = first.bounding_box()
+    assert top
+    assert top["y"] < 265, top
+    box = page.locator(".scroller").first
+    assert box.evaluate("box => box.scrollHeight <= box.clientHeight + 1"), "no scroll of its own"
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function(f"() => {MAIN}.scrollWidth <= {MAIN}.clientWidth")
+    cells = first.locator("th:visible, td:visible").evaluate_all("all => all.map(c => c.getBoundingClientRect().y)")
+    assert len({round(y / 16) for y in cells}) <= 3, "two lines"
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+
+def test_the_header_stays_in_sight_and_back_finds_the_list_where_it_was_left(visit: Visit) -> None:
+    page = visit("operations", "/purchases")
+    title = page.title()
+    page.evaluate(f"{MAIN}.scrollTo({{top: 900}})")
+    expect(column_header(page, "Premium")).to_be_in_viewport()
+    page.locator("tbody tr:has(a)").nth(25).click()
+    arrived(page, title_before=title)
+    page.go_back()
+    expect(page).to_have_title(title)
+    settled(page)
+    page.wait_for_function(f"() => {MAIN}.scrollTop === 900")
+
+
+def test_what_is_ticked_has_its_bar_in_the_place_of_the_sum(visit: Visit) -> None:
+    page = visit("claims", "/queue?view=all")
+    first = page.locator("tbody tr:has(a)").first
+    before = first.bounding_box()
+    expect(page.get_by_role("button", name="Assign to me")).to_have_count(0)
+    page.locator("tbody input[type=checkbox]").first.click()
+    expect(page.get_by_role("button", name="Assign to me")).to_be_visible()
+    expect(page.get_by_role("button", name="Columns", exact=True)).to_have_count(0)
+    settled(page)
+    assert first.bounding_box() == before, "nothing moved under the pointer"
+    page.get_by_role("button", name="Choose none").click()
+    expect(page.get_by_role("button", name="Columns", exact=True)).to_be_visible()
 
 
 def test_a_state_keeps_its_colour_where_it_is_the_link(visit: Visit) -> None:

@@ -36,7 +36,7 @@ def found(page: Page, text: str) -> None:
     page.get_by_label("Find", exact=True).fill(text)
     page.keyboard.press("Enter")
     # Without a text the list may have held this one policy already: wait until this text was looked for.
-    expect(page.get_by_text("Looked for as policy number or plate.")).to_be_visible()
+    expect(page.get_by_text(re.compile("looked for as policy number or plate"))).to_be_visible()
     settled(page)
     expect(page.get_by_text("1 policy · sold all time")).to_be_visible()
     page.locator("tbody tr:has(a)").first.click()

@@ -174,5 +174,5 @@ def test_the_policies_on_the_screen_are_the_policies_of_the_file(sold: Store, sc
         order.id, f"policies  {csv.query.partition('&')[2]}", 1, NOW, "CSV"
     )
     at.run()
-    assert "Equals the number below" in texts(at)
+    assert "Equals the number above" in texts(at)
     assert words.count(len(lists(at)[0])) in texts(at)

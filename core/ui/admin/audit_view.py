@@ -82,7 +82,7 @@ ENTRIES: Table[Entry] = Table(
         "who": columns.text("Who", lambda row: row.actor_name, 185),
         "action": columns.text("What", lambda row: words.title(row.action), 145),
         "kind": columns.text("Record", lambda row: words.title(row.kind), 75),
-        "facts": columns.text("Facts", describe_changes, 420),
+        "facts": columns.text("Facts", describe_changes, 330),
         "about": columns.text("Its id", lambda row: row.record_id, 270, usual=False),
         "position": columns.text("Chain", lambda row: f"{row.chain}/{row.position}", 90, usual=False),
     },

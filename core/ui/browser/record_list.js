@@ -109,6 +109,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     // With nothing inside that takes the focus, whoever has only a keyboard could not scroll it.
     if (!scroller.querySelector("a, button, input")) scroller.tabIndex = 0;
     root.replaceChildren(scroller);
+    fitting.observe(scroller);
+    if (!before) restoreScroll();
     if (focused) root.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
 
@@ -158,6 +160,23 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     const cell = event.target.closest("tbody td, tbody th");
     if (cell) cell.title = cell.scrollWidth > cell.clientWidth ? cell.textContent : "";
   };
+}
+
+// The page scrolls, and the header stays in sight. Only a table wider than its place scrolls sideways, by itself.
+const fitting = new ResizeObserver((seen) => {
+  for (const { target } of seen) {
+    target.classList.remove("wide");
+    target.classList.toggle("wide", target.scrollWidth > target.clientWidth + 1);
+  }
+});
+
+// Back from a record: the page is where it was left, once its rows stand.
+function restoreScroll() {
+  const { scrolled } = history.state ?? {};
+  const main = document.querySelector('[data-testid="stMain"]');
+  if (!scrolled || !main) return;
+  history.replaceState({ ...history.state, scrolled: 0 }, "");
+  requestAnimationFrame(() => requestAnimationFrame(() => main.scrollTo({ top: scrolled })));
 }
 
 function isPlainKey(event) {

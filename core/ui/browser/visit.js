@@ -2,6 +2,9 @@
 // and Forward work with these entries too.
 function visit(href, { replaces = false } = {}) {
   const url = new URL(href, document.location.href);
+  const main = document.querySelector('[data-testid="stMain"]');
+  // Back finds the list where it was left.
+  if (main && !replaces) history.replaceState({ ...history.state, scrolled: main.scrollTop }, "");
   history[replaces ? "replaceState" : "pushState"]({}, "", url.pathname + url.search);
   window.dispatchEvent(new PopStateEvent("popstate", { state: {} }));
 }

@@ -95,18 +95,17 @@ def store_selection(rows: Sequence[QueueRow], picked: Sequence[QueueRow]) -> Non
 
 
 def bar(person: Person, officers: Sequence[Officer]) -> None:
-    """Draw the actions for the selected claims; disabled until some are selected."""
+    """Draw the actions for the selected claims, in the place of the line above the table."""
     picked = get_selected()
-    none = not picked
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="list_head"):
+        st.markdown(f"**{words.count(len(picked))}** chosen", width="content")
         st.button(
             "Assign to me",
             icon=":material/person_add:",
-            disabled=none,
             on_click=_assign,
             args=(person, person.id, "you", picked),
         )
-        with st.popover("Assign to a colleague", icon=":material/group_add:", disabled=none):
+        with st.popover("Assign to a colleague", icon=":material/group_add:"):
             names: dict[UUID | None, str] = {
                 officer.id: officer.name for officer in officers if officer.id != person.id
             }
@@ -121,27 +120,21 @@ def bar(person: Person, officers: Sequence[Officer]) -> None:
         st.button(
             "Unassign",
             icon=":material/person_remove:",
-            disabled=none,
             on_click=_assign,
             args=(person, None, "nobody", picked),
         )
         st.button(
             "Settle",
             icon=":material/task_alt:",
-            disabled=none,
             on_click=_settle,
             args=(person, picked),
             help="Settles those that are Paid.",
         )
-        with st.popover("Ask the claimants", icon=":material/contact_support:", disabled=none):
+        with st.popover("Ask the claimants", icon=":material/contact_support:"):
             st.text_area("What to ask, or which document to send", key=_QUESTION, height=90, max_chars=2000)
             label = f"Ask for {words.count(len(picked))} {CLAIMS.noun[len(picked) != 1]}"
             st.button(label, type="primary", on_click=_ask, args=(person, picked), key="ask_claimants")
-        if none:
-            st.caption("Choose claims by the boxes on the left to work on them together.")
-        else:
-            st.markdown(f"**{words.count(len(picked))}** chosen")
-            st.button("Choose none", type="tertiary", on_click=_let_go)
+        st.button("Choose none", type="tertiary", on_click=_let_go)
 
 
 def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenClaim]) -> None:

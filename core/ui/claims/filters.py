@@ -10,6 +10,7 @@ import streamlit as st
 from core.services.claims.lists.filter import ASSIGNED_VIEWS, NOBODY, ClaimFilter, View
 from core.services.claims.review.officers import Officer
 from core.services.people.staff import Person
+from core.ui.claims import assignment
 from core.ui.kit import url_state
 from core.ui.lists import filter_bar, filter_chips, saved_views
 
@@ -47,8 +48,13 @@ def draw(criteria: ClaimFilter, officers: Sequence[Officer], distributors: Mappi
         leave_out=("assigned",) if criteria.view in ASSIGNED_VIEWS else (),
         more=_matching_note,
         reset=lambda: _reset_button(criteria),
-        beside=lambda: saved_views.draw("claims/queue.py", person),
+        beside=lambda: _views_and_next(person),
     )
+
+
+def _views_and_next(person: Person) -> None:
+    saved_views.draw("claims/queue.py", person)
+    assignment.take_button(person)
 
 
 def _matching_note() -> None:

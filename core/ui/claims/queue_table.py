@@ -6,6 +6,7 @@ from core.services.claims.intake.requirements import FLAG_DESCRIPTIONS
 from core.services.claims.lists.queue import QueueRow
 from core.services.claims.workflow.clock import STATUTORY_PERIOD, Clock
 from core.ui.lists import columns
+from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
 
 
@@ -13,10 +14,17 @@ def days_left(clock: Clock) -> str:
     """Return the time left of the 60 days, in a few words."""
     if clock.is_decided:
         return "Decided"
+    days = abs(clock.days_left)
+    number = f"{days} {'day' if days == 1 else 'days'}"
     if clock.is_overdue:
-        over = f"{-clock.days_left} over" if clock.days_left else "Just over"
-        return f"{over}, stands still" if clock.is_waiting else f"{over} ⚠"
-    return f"{clock.days_left}, stands still" if clock.is_waiting else str(clock.days_left)
+        over = f"{number} over" if days else "Just over"
+        return f"Paused, {over}" if clock.is_waiting else over
+    return f"Paused, {days} left" if clock.is_waiting else number
+
+
+def colour_of(clock: Clock) -> str:
+    """Return the colour of the days left: red once they are over."""
+    return "red" if clock.is_overdue and not clock.is_decided else ""
 
 
 def _happened(row: QueueRow) -> date | None:
@@ -46,18 +54,18 @@ CLAIMS: Table[QueueRow] = Table(
         "claimant": "Claimants from A to Z",
         "claimant-back": "Claimants from Z to A",
     },
-    narrow=("left", "status", "claimant", "claimed"),
+    narrow=("claimant", "status", "left", "claimed"),
     columns={
-        "left": columns.text(
+        "claimant": columns.text("Claimant", lambda row: row.claimant, 160, sorts=("claimant", "claimant-back")),
+        "left": Column(
             "Days left",
             lambda row: days_left(row.clock),
             says=f"Of the {STATUTORY_PERIOD.days} days from lodging to Paid or Declined. They stand still while the"
             " claimant has to act",
             sorts=("urgent", "relaxed"),
-            right=True,
+            colour=lambda row: colour_of(row.clock),
         ),
         "status": columns.state("Status", lambda row: row.status),
-        "claimant": columns.text("Claimant", lambda row: row.claimant, 160, sorts=("claimant", "claimant-back")),
         "incident": columns.text("Incident", lambda row: row.incident, 115),
         "claimed": columns.naira(
             "Claimed",

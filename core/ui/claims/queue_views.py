@@ -23,7 +23,7 @@ NAMES: Final[Mapping[View, str]] = {
     "lapsed": "Lapsed",
     "to_pay": "To pay",
     "near": "Overdue or near",
-    "waiting": "Waiting for the claimant",
+    "waiting": "Waiting",
     "open": "Open",
     "all": "All",
 }
@@ -82,8 +82,12 @@ def _views(person: Person, view: View, drawn: QueueCounts) -> None:
             help="The counts are newer than the table. What you have chosen or typed stays until you refresh.",
         ):
             st.rerun()
+
+
+def describe(view: View, counts: QueueCounts) -> str:
+    """Return what a view holds, and how many of its claims are over."""
     overdue = f" **{words.count(counts.overdue)}** are over." if view == "near" and counts.overdue else ""
-    st.caption(f"{_SAYS[view]}{overdue}")
+    return f"{_SAYS[view]}{overdue}"
 
 
 def _go() -> None:

@@ -5,7 +5,7 @@ A screen with the rows of a selection offers their export like this, with the ta
     export_panel.offer("renewals", selection.address(), rows=total.rows, sum_minor=total.minor, table=RENEWALS)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -123,9 +123,10 @@ def offer(
     sum_minor: int | None = None,
     line: str = "",
     table: Table[Any] | None = None,
+    sums: Callable[[], None] | None = None,
 ) -> None:
-    """Draw one row: `line`, the formats behind one button, the table's choices; below it the last export's progress or
-    receipt.
+    """Draw one row: `line` with its `sums`, the formats behind one button, the table's choices; below it the last
+    export's progress or receipt.
 
     `rows` and `sum_minor` (None where the screen shows no sum) are the screen's totals for the same selection. A person
     without the role for this kind sees only `line` and the choices.
@@ -135,14 +136,12 @@ def offer(
     wanted = Offer(kind=found, address=address, rows=rows, sum_minor=sum_minor, shown=shown)
     person = frame.current()
     allowed = person is not None and person.has_role(*wanted.kind.roles)
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-        if line:
-            st.markdown(line)
-        if allowed:
-            with st.popover("Export", icon=":material/download:", key=f"export_formats_{kind}"):
-                _formats(wanted, table)
-        if table:
-            table_choices.draw(table)
+
+    def export() -> None:
+        with st.popover("Export", icon=":material/download:", key=f"export_formats_{kind}"):
+            _formats(wanted, table)
+
+    table_choices.head(line, table, sums=sums, export=export if allowed else None)
     if allowed:
         _panel(wanted)
 
@@ -232,7 +231,7 @@ def get_finished(export_id: UUID) -> Receipt | None:
 
 
 def _draw_receipt(receipt: Receipt, wanted: Offer) -> None:
-    equal = "Equals the total below" if wanted.sum_minor is not None else "Equals the number below"
+    equal = "Equals the total above" if wanted.sum_minor is not None else "Equals the number above"
     changed = f"{wanted.kind.title} have changed since"
     with st.container(border=True, gap="xsmall"):
         st.markdown(

@@ -109,7 +109,7 @@ def mode_query() -> dict[str, str]:
 
 
 def page_header(title: str, purpose: str, *, tab: str | None = None) -> None:
-    """Draw the title of a screen and one line on its purpose; in test mode with a badge.
+    """Draw the title of a screen and one line on its purpose, if it has one; in test mode with a badge.
 
     `tab` is the title of the browser tab, in plain text; for a record it includes the kind: "ACC/AR/11/26/HQ/5060 ·
     Policy".
@@ -117,7 +117,8 @@ def page_header(title: str, purpose: str, *, tab: str | None = None) -> None:
     name_tab(tab or title)
     with st.container(gap="xxsmall"):
         st.title(title + ("" if mode() else f" {words.badge(_TEST)}"), anchor=False)
-        st.caption(purpose)
+        if purpose:
+            st.caption(purpose)
 
 
 @contextmanager

@@ -134,6 +134,7 @@ def day_boxes(
     *,
     latest: date | None = None,
     width: int | Literal["stretch"] = "stretch",
+    is_labelled: bool = True,
 ) -> None:
     """Draw two optional date fields, both inclusive, up to `latest` (default today); each is given as (name, label,
     value).
@@ -152,6 +153,7 @@ def day_boxes(
             max_value=max(last, value or last),
             format="DD/MM/YYYY",
             width=width,
+            label_visibility="visible" if is_labelled else "collapsed",
             on_change=_day_moved,
             args=(name, other, start[0]),
         )

@@ -40,13 +40,16 @@ class Column(Generic[Row]):
         return text or NOTHING
 
 
-def head(name: str, column: Column[Any], *, is_first: bool, is_less: bool) -> dict[str, Any]:
-    """Return the column header sent to the browser; `is_less` columns are hidden first on narrow screens."""
-    classes = {"first": is_first, "right": column.is_right, "less": is_less}
+def head(name: str, column: Column[Any], *, place: str) -> dict[str, Any]:
+    """Return the column header sent to the browser.
+
+    `place` is where its cells stand on a telephone: "first" and "corner" in the first line of a record, "under" and
+    "beside" in the second; "less" is hidden on narrow screens.
+    """
     return {
         "name": name,
         "label": column.label,
-        "classes": " ".join(name for name, has in classes.items() if has),
+        "classes": f"{place} right" if column.is_right else place,
         "width": column.width,
         "says": column.says,
     }

@@ -75,13 +75,18 @@ def _options(field: Field, names: Names, options: Options) -> Mapping[str, str]:
 
 
 def draw_field(
-    field: Field, value: object, options: Mapping[str, str], *, width: int | Literal["stretch"] = "stretch"
+    field: Field,
+    value: object,
+    options: Mapping[str, str],
+    *,
+    width: int | Literal["stretch"] = "stretch",
+    is_labelled: bool = True,
 ) -> None:
-    """Draw the widget of one field with its value; `width` is that of a day."""
+    """Draw the widget of one field with its value; `width` is that of a day, whose label may stand for readers only."""
     label = field.beside_widget
     match field:
         case fields.Days():
-            _draw_days(field, cast(Span, value), width)
+            _draw_days(field, cast(Span, value), width, is_labelled=is_labelled)
         case fields.Naira():
             typed = "" if value is None else words.as_typed(f"{value:f}")
             url_state.text_box(field.address, label, text=typed, longest=fields.LONGEST)
@@ -99,12 +104,12 @@ def draw_field(
                 url_state.choice(field.address, label, known, chosen=one, anything=field.anything)
 
 
-def _draw_days(field: fields.Days, value: Span, width: int | Literal["stretch"]) -> None:
+def _draw_days(field: fields.Days, value: Span, width: int | Literal["stretch"], *, is_labelled: bool) -> None:
     start, end = (f"{field.beside_widget} {side}".strip().capitalize() for side in ("from", "to"))
     (first, last), days = field.address.split(), field.days(value)
     latest = clock.add_months(clock.today(), field.months_ahead)
     ends = (first, start, days[0]), (last, f"{end} (included)", days[1])
-    url_state.day_boxes(*ends, latest=latest, width=width)
+    url_state.day_boxes(*ends, latest=latest, width=width, is_labelled=is_labelled)
 
 
 def reset(criteria: Filter) -> None:

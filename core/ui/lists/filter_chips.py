@@ -1,4 +1,4 @@
-"""The filters of a list in one line: its search fields, a chip for each filter in use, and a drawer with the others.
+"""The filters of a list in one line: search, period, a drawer, a chip for each filter in use, and the saved views.
 
     filter_chips.draw(criteria, names.names, beside=lambda: saved_views.draw("sales/purchases.py", person))
 
@@ -31,16 +31,19 @@ def draw(
     *,
     options: Options | None = None,
     leave_out: Sequence[str] = (),
+    first: Callable[[], None] = _nothing,
     more: Callable[[], None] = _nothing,
     beside: Callable[[], None] = _nothing,
     reset: Callable[[], None] | None = None,
 ) -> None:
-    """Draw the filters of a list; `more` draws further fields into the drawer, `beside` what follows the chips.
+    """Draw the filters of a list in one line, which wraps where there is little room.
 
+    `first` draws what stands before the drawer, `more` further fields into it, `beside` what follows the chips.
     `reset` draws the reset button, by default the one of this filter.
     """
-    filter_bar.draw(criteria, names, place="search", options=options, leave_out=leave_out)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="filter_chips"):
+        filter_bar.draw(criteria, names, place="search", options=options, leave_out=leave_out)
+        first()
         with st.popover("Filter", icon=":material/filter_list:", key="filter_drawer"):
             with st.container(key="filter_fields"), st.grid(3, min_column_width=_FIELD_WIDTH, gap="xsmall"):
                 filter_bar.draw(criteria, names, options=options, leave_out=leave_out)

@@ -1,6 +1,6 @@
-"""The choices of a table: its sort order, its columns and their sequence; all of them stand in the URL."""
+"""The line above a table: what it holds, and its choices of order and columns, which all stand in the URL."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import streamlit as st
@@ -9,6 +9,30 @@ from core.ui.kit import url_state
 from core.ui.lists.tables import ORDER, SHOW, Table
 
 _MOVED = "moved_column"
+
+
+def head(
+    line: str,
+    table: Table[Any] | None,
+    *,
+    sums: Callable[[], None] | None = None,
+    export: Callable[[], None] | None = None,
+) -> None:
+    """Draw the second line of a list: how much it holds at the left, its export and its columns at the right.
+
+    `sums` draws the total of the whole selection in its parts, behind one button.
+    """
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="list_head" if line else None):
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", width="stretch"):
+            if line:
+                st.markdown(line, width="content")
+            if sums:
+                with st.popover("Sums", icon=":material/functions:", type="tertiary", key="list_sums"):
+                    sums()
+        if export:
+            export()
+        if table:
+            draw(table)
 
 
 def draw(table: Table[Any]) -> None:

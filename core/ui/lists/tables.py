@@ -166,14 +166,27 @@ def _payload(
     shown = [table.columns[name] for name in names]
     stay = [name for name in names if name in table.narrow]
     # Where fewer are declared or shown, the columns that come first fill up.
-    narrow = list(dict.fromkeys([names[0], *stay, *names]))[:_NARROW]
+    places = _places(table, list(dict.fromkeys([names[0], *stay, *names]))[:_NARROW])
     heads = []
-    for place, (name, column) in enumerate(zip(names, shown, strict=True)):
-        head = columns.head(name, column, is_first=place == 0, is_less=name not in narrow)
+    for name, column in zip(names, shown, strict=True):
+        head = columns.head(name, column, place=places.get(name, "less"))
         heads.append(head | (_sorting(table, column) if sortable else {}))
     lines = [_line(table, row, shown) for row in rows]
     acts = any(line["act"] for line in lines)
     return {"alt": alt, "columns": heads, "rows": lines, "acts": acts, "keys": [line["key"] for line in lines]}
+
+
+def _places(table: Table[Any], narrow: Sequence[str]) -> dict[str, str]:
+    """Return where each of at most four columns stands in the two lines of a record on a telephone."""
+    first, *others = narrow
+    figure = next((name for name in reversed(others) if table.columns[name].is_right), None)
+    others = [name for name in others if name != figure]
+    corner = figure or (others.pop() if others else None)
+    return {
+        first: "first",
+        **({corner: "corner"} if corner else {}),
+        **dict(zip(others, ("under", "beside"), strict=False)),
+    }
 
 
 def _line(table: Table[Row], row: Row, shown: Sequence[Column[Row]]) -> dict[str, Any]:
@@ -230,9 +243,9 @@ def let_go(table: Table[Any]) -> None:
 
 def footer(figures: Mapping[str, str]) -> None:
     """Draw the totals of the whole selection, across all pages: label and figure."""
-    with st.container(border=True, gap="xsmall", key="selection_total"):
-        st.caption("Total of the whole selection, all pages")
-        with st.grid(len(figures), min_column_width=150, gap="small"):
+    with st.container(gap="xsmall", key="selection_total"):
+        st.caption("Of the whole selection, all pages")
+        with st.grid(2, min_column_width=150, gap="small"):
             for label, value in figures.items():
                 with st.container(gap=None):
                     st.caption(label)

@@ -39,9 +39,12 @@ def _known(parameter: str) -> list[str]:
 
 
 def draw(search: Search, names: Choices, person: Person) -> None:
-    """Draw the search field, then the filters."""
-    search_box.draw(PolicyFilter.FIELDS["find"], search.box)
-    sales_filters.draw_period(search.asked)
-    sales_filters.chips(
-        search.asked, names, leave_out=("find",), beside=lambda: saved_views.draw("policies/search.py", person)
+    """Draw the search field and the filters in one line."""
+    sales_filters.draw(
+        search.asked,
+        names,
+        search=lambda: search_box.draw(PolicyFilter.FIELDS["find"], search.box),
+        leave_out=("find",),
+        beside=lambda: saved_views.draw("policies/search.py", person),
     )
+    search_box.complain(search.box)

@@ -14,9 +14,9 @@ POLICIES: Table[PolicyRow] = Table(
         "ends": "Ends soonest first",
         "ends-back": "Ends latest first",
     },
-    narrow=("number", "state", "customer", "ends"),
+    narrow=("number", "customer", "state", "ends"),
     columns={
-        "number": columns.text("Policy number", lambda row: row.policy_number, 165),
+        "number": columns.text("Policy number", lambda row: row.policy_number or "No number yet", 165),
         "state": columns.state("State", lambda row: row.stage),
         "customer": columns.text("Customer", lambda row: row.holder, 120),
         "plate": columns.text("Plate", lambda row: row.registration, 85),

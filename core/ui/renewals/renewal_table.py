@@ -28,10 +28,10 @@ RENEWALS: Table[RenewalRow] = Table(
     home=("sales/renewals.py", "Back to the renewals"),
     key=lambda row: row.policy_id,
     orders=BY_TIME_OR_AMOUNT,
-    narrow=("renewed", "policy", "customer", "total"),
+    narrow=("customer", "policy", "renewed", "total"),
     columns={
-        "renewed": columns.day("Renewed", lambda row: row.created_at, sorts=BY_TIME),
         **WHOSE,
+        "renewed": columns.day("Renewed", lambda row: row.created_at, sorts=BY_TIME),
         "ends": columns.day("Term to", lambda row: row.expiration_at),
         "status": columns.state("Status", lambda row: "Took effect" if row.status else "Failed or reversed"),
         "starts": columns.day("Term from", lambda row: row.start_at, usual=False),

@@ -1,6 +1,6 @@
 """The filters of the screens with a period: named or between two days, beside the fields of the list's filter."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 from uuid import UUID
@@ -132,3 +132,38 @@ def _period_changed(asked: Asked[SalesFilter]) -> None:
 def chips(asked: Asked[S], names: Choices, **more: Any) -> None:
     """Draw the filters in one line, without the period and its reset button; for `more`: `filter_chips.draw`."""
     filter_chips.draw(asked.criteria, names.names, reset=lambda: None, **more)
+
+
+def draw(asked: Asked[S], names: Choices, *, search: Callable[[], None] | None = None, **more: Any) -> None:
+    """Draw the filters of a list in one line: its search, the period, the others; for `more`: `filter_chips.draw`."""
+
+    def first() -> None:
+        if search:
+            search()
+        _choose_period(asked)
+
+    filter_chips.draw(
+        asked.criteria,
+        names.names,
+        first=first,
+        reset=lambda: url_state.reset_button(shown=asked.is_changed),
+        **more,
+    )
+
+
+def _choose_period(asked: Asked[S]) -> None:
+    """Draw the period as one pick list, and beside it the two days of a custom one."""
+    st.session_state[_PERIOD] = asked.period
+    st.selectbox(
+        "Period",
+        list(EVERY_PERIOD),
+        key=_PERIOD,
+        format_func=periods.NAMES.__getitem__,
+        label_visibility="collapsed",
+        width=_DAY_WIDTH,
+        on_change=_period_changed,
+        args=(asked,),
+    )
+    if asked.period == periods.CUSTOM:
+        field, value = asked.criteria.FIELDS["created"], asked.criteria.created
+        filter_bar.draw_field(field, value, {}, width=_DAY_WIDTH, is_labelled=False)

@@ -1,6 +1,7 @@
 """The table of purchases, and the columns shared by all tables of sales."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from core.services.sales.filter import SOURCES
@@ -19,10 +20,10 @@ BY_TIME_OR_AMOUNT: Mapping[str, str] = {
 BY_TIME, BY_AMOUNT = ("oldest", "newest"), ("smallest", "largest")
 # The default columns fit beside the menu at 1280 pixels; the others are selected under Columns and kept in the URL.
 WHOSE: Mapping[str, Column[Any]] = {
-    "policy": columns.text("Policy number", lambda row: row.policy_number, 160),
     "customer": columns.text("Customer", lambda row: row.customer, 120),
+    "policy": columns.text("Policy number", lambda row: row.policy_number, 140),
     "email": columns.text("E-mail", lambda row: row.email, 190, usual=False),
-    "product": columns.text("Product", lambda row: row.product, 145),
+    "product": columns.text("Product", lambda row: row.product, 120),
     "total": columns.naira("Premium", lambda row: row.total_minor, sorts=BY_AMOUNT),
 }
 THROUGH_WHOM: Mapping[str, Column[Any]] = {
@@ -50,12 +51,14 @@ PURCHASES: Table[SaleRow] = Table(
     noun=("purchase", "purchases"),
     opens="sales/purchase.py",
     orders=BY_TIME_OR_AMOUNT,
-    narrow=("sold", "customer", "product", "total"),
+    narrow=("customer", "product", "sold", "total"),
     columns={
-        "sold": columns.moment("Sold", lambda row: row.created_at, sorts=BY_TIME),
         **WHOSE,
+        "state": columns.state("Policy state", lambda row: row.stage),
+        "sold": columns.moment("Sold", lambda row: row.created_at, sorts=BY_TIME),
         **THROUGH_WHOM,
-        "state": columns.state("Policy state", lambda row: row.stage, usual=False),
+        "provider": replace(THROUGH_WHOM["provider"], usual=False),
+        "distributor": replace(THROUGH_WHOM["distributor"], usual=True),
         "payment": columns.state("Payment", lambda row: row.payment_state, usual=False),
         "frequency": columns.text("Paid", lambda row: row.premium_frequency.capitalize(), 80, usual=False),
     },

@@ -38,12 +38,19 @@ def read() -> SearchText:
 
 
 def draw(field: Field, search: SearchText) -> None:
-    """Draw the box, and below it the fault or the kinds that the text was searched as."""
+    """Draw the box."""
     filter_bar.draw_field(field, search.text, {})
+
+
+def complain(search: SearchText) -> None:
+    """Draw what keeps the text from being searched."""
     if search.fault:
         st.markdown(forms.complaint(search.fault))
-    elif search.text:
-        st.caption(f"Looked for as {_list_kinds(search.text)}.")
+
+
+def describe(search: SearchText) -> str:
+    """Return the end of the sentence on a list: as what its text was searched, "" without one."""
+    return f" · looked for as {_list_kinds(search.text)}" if search.text and not search.fault else ""
 
 
 def _list_kinds(text: str) -> str:
