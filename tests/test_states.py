@@ -33,7 +33,7 @@ OTHER_SUBJECTS = {
     "core/ui/compliance/tables.py": {"Declined"},
     "core/ui/kit/words.py": {"In force", "Expired"},
     "core/ui/policies/filters.py": {"In force"},
-    "core/ui/policies/submission_card.py": {"Declined"},
+    "pages/policies/policy.py": {"Declined", "queued", "dead"},
     "core/ui/sales/customer_table.py": {"In force"},
     "core/ui/sales/sales_table.py": {"Paid"},
 }

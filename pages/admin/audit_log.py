@@ -7,10 +7,9 @@ from core.services.audit.filter import AuditFilter
 from core.services.audit.search import SearchChoices, SearchResult
 from core.store.access import reading
 from core.ui.admin.audit_view import ENTRIES
-from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import filter_bar, filter_chips, saved_views, tables
+from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
 
 
 def choices(wanted: AuditFilter, known: SearchChoices) -> dict[str, dict[str, str]]:

@@ -1,19 +1,364 @@
 """Performance: time to settlement, age of open claims, decline reasons, and decisions by officer."""
 
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from typing import Any, Final
+
+import pandas as pd
 import streamlit as st
 
 from core import clock
 from core.services.claims.reports import breakdowns as claim_breakdowns
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.reports import loss_ratios
-from core.services.dimensions import load_choices
+from core.services.claims.reports.breakdowns import AgeBucket, OfficerWorkload, TurnaroundBucket, TypeDecisions
+from core.services.claims.reports.figures import ClaimSummary
+from core.services.claims.reports.loss_ratios import LOSS_DIMENSIONS, LossDimension, LossFigures, LossTable
+from core.services.claims.reports.metrics import CLAIM_METRICS, OPEN_NOW
+from core.services.dimensions import Choices, load_choices
+from core.services.sales.breakdowns import Grain
 from core.services.sales.filter import SalesFilter
+from core.services.windows import Window
+from core.states.claims import ClaimStatus
 from core.store.access import reading
-from core.ui.claims import performance_cards
-from core.ui.claims_money import loss_table
 from core.ui.frame import frame, page_links
-from core.ui.lists import periods
-from core.ui.sales import sales_filters
+from core.ui.kit import charts, colours, words
+from core.ui.kit.charts import Chart
+from core.ui.lists import columns, export_panel, periods, tables
+from core.ui.lists.tables import Table
+from core.ui.sales import charts as sales_charts
+from core.ui.sales import dashboard_cards, sales_filters, tiles
+
+_HEIGHT: Final = 260
+# Above the highest bar, for its label.
+_ROOM: Final = 1.2
+
+
+def chart_over_time(when: Sequence[date], lodged: Sequence[int], decided: Sequence[int], grain: Grain) -> Chart:
+    """Chart claims lodged and decided; a lower second line means that a backlog is building up."""
+    first, second, *_ = colours.series()
+    mode = "lines+markers" if len(when) < 70 else "lines"
+    table = pd.DataFrame({"Lodged": lodged, "Decided": decided}, index=pd.Index(when, name=grain.title()))
+    series = [
+        charts.line(name, list(table[name]), colour, dash=dash, mode=mode, hovertemplate=charts.COUNT)
+        for name, colour, dash in (("Lodged", first, "solid"), ("Decided", second, "dash"))
+    ]
+    return Chart(
+        figure=sales_charts.build_over_time(
+            series,
+            when,
+            grain,
+            names=[sales_charts.name_bucket(day, grain) for day in when],
+            up=charts.count_axis(max(*lodged, *decided, 1)),
+            most_labels=8,
+            height=_HEIGHT,
+            hovermode="x unified",
+        ),
+        table=table,
+        is_money=False,
+        alt=f"Claims by {grain}: {sum(lodged):,} lodged, {sum(decided):,} decided.",
+    )
+
+
+def chart_turnaround(took: Sequence[TurnaroundBucket]) -> Chart:
+    """Chart the number of paid claims by days taken: in calendar time, and in our own time."""
+    labels = [each.days.label for each in took]
+    series = [
+        ("By the calendar", [each.calendar for each in took]),
+        ("Our own time", [each.net for each in took]),
+    ]
+    told = ", ".join(f"{each.days.label} days {each.calendar:,} ({each.net:,})" for each in took)
+    return _beside("Days", labels, series, f"Paid claims by days, in brackets our own time: {told}.")
+
+
+def chart_ageing(aged: Sequence[AgeBucket]) -> Chart:
+    """Chart open claims by age; a click on a bar gives the index of its age class."""
+    numbers = pd.Series([each.number for each in aged], index=[each.days.label for each in aged], dtype="int64")
+    hover = [f"{each.days.label} days: {each.number:,} open" for each in aged]
+    told = ", ".join(f"{each.days.label} days {each.number:,}" for each in aged)
+    series = _labelled(
+        "Open", list(numbers), colours.series()[0], hovertext=hover, hovertemplate="%{hovertext}<extra></extra>"
+    )
+    return Chart(
+        figure=_upright([series], list(numbers.index)),
+        table=numbers.to_frame("Open").rename_axis("Days"),
+        is_money=False,
+        alt=f"Open claims by age: {told}.",
+        targets=[range(len(aged))],
+    )
+
+
+def chart_reasons(rows: Sequence[tuple[str, int]]) -> Chart:
+    """Chart declines by reason, the most frequent on top; a click on a bar gives the reason."""
+    titles = [words.title(name) for name, _ in rows]
+    numbers = [number for _, number in rows]
+    hover = [f"{charts.plain(title)}: {number:,} declined" for title, number in zip(titles, numbers, strict=True)]
+    series = charts.rows(
+        ClaimStatus.DECLINED, numbers, [words.count(number) for number in numbers], hover, colours.series()[1]
+    )
+    told = ", ".join(f"{name} {number:,}" for name, number in rows)
+    return Chart(
+        figure=sales_charts.build_ranked(series, titles),
+        table=pd.DataFrame({str(ClaimStatus.DECLINED): numbers}, index=pd.Index(titles, name="Reason"), dtype="int64"),
+        is_money=False,
+        alt=f"Declines by reason: {told}." if told else "Declines by reason: none.",
+        targets=[[name for name, _ in rows]],
+    )
+
+
+def chart_types(rows: Sequence[TypeDecisions]) -> Chart:
+    """Chart approvals and declines of each claim type."""
+    series = [
+        (ClaimStatus.APPROVED, [row.approved for row in rows]),
+        (ClaimStatus.DECLINED, [row.declined for row in rows]),
+    ]
+    told = ", ".join(f"{row.claim_type} {row.approved:,} approved and {row.declined:,} declined" for row in rows)
+    labels = [row.claim_type for row in rows]
+    return _beside("Type", labels, series, f"By type of claim: {told}." if told else "By type of claim: none.")
+
+
+def _beside(place: str, labels: Sequence[str], series: Sequence[tuple[str, list[int]]], alt: str) -> Chart:
+    """Return a chart of two bars side by side, the second one hatched; `place` heads the labels in the table."""
+    drawn = [
+        _labelled(str(name), numbers, colour, pattern=pattern, hovertemplate=charts.COUNT)
+        for pattern, ((name, numbers), colour) in enumerate(zip(series, colours.series(), strict=False))
+    ]
+    table = pd.DataFrame(
+        {str(name): numbers for name, numbers in series}, index=pd.Index(labels, name=place), dtype="int64"
+    )
+    return Chart(
+        figure=_upright(drawn, labels, legend=True, hovermode="x unified"), table=table, is_money=False, alt=alt
+    )
+
+
+def _labelled(name: str, numbers: Sequence[int], colour: str, **more: Any) -> dict[str, Any]:
+    """Return bars with their numbers above them."""
+    texts = [words.count(number) for number in numbers]
+    look: dict[str, Any] = {
+        "text": texts,
+        "textposition": "outside",
+        "textangle": 0,
+        "constraintext": "none",
+        "cliponaxis": False,
+    }
+    return charts.bars(name, numbers, colour, **look, **more)
+
+
+def _upright(drawn: Sequence[Mapping[str, Any]], labels: Sequence[str], **layout: Any) -> dict[str, Any]:
+    highest = max((number for each in drawn for number in each["y"]), default=0)
+    across = charts.category_axis(labels)
+    # There is little room across.
+    across["ticktext"] = [_break(label) for label in across["ticktext"]]
+    return charts.build_figure(
+        drawn, height=_HEIGHT, across=across, up=charts.hidden_axis(highest * _ROOM), bargap=0.3, **layout
+    )
+
+
+def _break(label: str, longest: int = 10) -> str:
+    """Return a long label of several words in two lines."""
+    return label.replace(" ", "<br>", 1) if len(label) > longest else label
+
+
+# The cards of claims performance: tiles, one chart each, and the workload of each officer.
+
+QUEUE: Final = "claims/queue.py"
+_GO: Final = "performance_go"
+_NOBODY: Final = "nobody"
+OFFICERS: Final[Table[OfficerWorkload]] = Table(
+    name="officers",
+    noun=("officer", "officers"),
+    opens=QUEUE,
+    key=lambda work: work.officer or _NOBODY,
+    query=lambda officer: {"view": "open", "assigned": str(officer)},
+    columns={
+        "officer": columns.text("Officer", lambda work: work.name, says="Click to see the open claims"),
+        "decided": columns.number("Decided", lambda work: work.decided),
+        "half": columns.text("Our own time, median, days", lambda work: _days(work.median_net_ms), right=True),
+        "open": columns.number("Open now", lambda work: work.open),
+        "overdue": columns.number("Overdue now", lambda work: work.overdue),
+    },
+)
+
+
+def follow() -> None:
+    """Open the claims behind the chart element that was just clicked."""
+    if query := st.session_state.pop(_GO, None):
+        page_links.go(QUEUE, **query)
+
+
+def draw_tiles(summary: ClaimSummary) -> None:
+    """Draw every tile; its help says what the figure counts, leaves out and is dated by."""
+    with st.grid(4, min_column_width=215, gap="xsmall"):
+        for metric in CLAIM_METRICS:
+            tiles.tile(
+                metric,
+                now=metric.compute(summary.current),
+                then=metric.compute(summary.previous),
+                compared=summary.compared,
+            )
+
+
+def draw_ageing(aged: Sequence[AgeBucket]) -> None:
+    """Draw open claims by age, as of now."""
+
+    def claims_of(place: int) -> dict[str, str]:
+        found = aged[place]
+        days = {"from": found.first, "to": found.last}
+        return {"view": "open", **{name: str(day) for name, day in days.items() if day}}
+
+    number, chart = sum(each.number for each in aged), chart_ageing(aged)
+    with st.container(border=True, height="stretch"):
+        charts.draw_head(
+            "Open claims by age",
+            chart,
+            file_name="open-claims-by-age",
+            about=f"**{words.count(number)}** open now, by days in Lagos since lodging. Click a bar to see its claims.",
+            explanation=OPEN_NOW.definition,
+        )
+        if number:
+            _clickable("ageing", chart, claims_of)
+        else:
+            st.info("No claim is open.", icon=":material/inbox:")
+
+
+def draw_over_time(summary: ClaimSummary) -> None:
+    """Draw claims lodged and decided over time."""
+    grain = dashboard_cards.read_cut(summary.window).grain
+    chart = chart_over_time(*summary.count_by_bucket(grain), grain)
+    with st.container(border=True, height="stretch"):
+        about = f"By {grain}. When more are lodged than decided, the desk falls behind."
+        charts.draw_head("Lodged and decided", chart, file_name="claims-lodged-and-decided", about=about)
+        charts.draw(chart, key="claims over time")
+
+
+def draw_turnaround(took: Sequence[TurnaroundBucket]) -> None:
+    """Draw how long paid claims took."""
+    about = "Claims paid in the period, by days; our own time leaves out waiting for the claimant."
+    chart, is_empty = chart_turnaround(took), not any(each.calendar for each in took)
+    _draw_card("From lodged to paid", about, chart, otherwise="No claim was paid" if is_empty else "")
+
+
+def draw_reasons(rows: Sequence[tuple[str, int]], window: Window) -> None:
+    """Draw declines by reason."""
+
+    def claims_of(reason: str) -> dict[str, str]:
+        days = {"decided_from": str(window.start), "decided_to": str(window.last)}
+        return {"view": "all", "status": ClaimStatus.DECLINED, "reason": reason, **days}
+
+    chart = chart_reasons(rows)
+    with st.container(border=True, height="stretch"):
+        about = "Declined in the period. Click a bar to see its claims."
+        charts.draw_head("Declines by reason", chart, file_name="declines-by-reason", about=about)
+        if rows:
+            _clickable(f"reasons {window}", chart, claims_of)
+        else:
+            st.info("No claim was declined in this period.", icon=":material/thumb_up:")
+
+
+def draw_types(rows: Sequence[TypeDecisions]) -> None:
+    """Draw approvals and declines by type."""
+    about = "Approvals given in the period that still stand, and declines."
+    otherwise = "" if rows else "No claim was approved or declined"
+    _draw_card("Approvals and declines by type", about, chart_types(rows), otherwise=otherwise)
+
+
+def draw_officers(rows: Sequence[OfficerWorkload]) -> None:
+    """Draw each officer's decisions in the period and current open claims."""
+    with st.container(border=True):
+        _title("By officer", "Decided in the period by whom it is assigned to; open and overdue as of now.")
+        if not rows:
+            st.info("Nobody has a claim, and none was decided in this period.", icon=":material/group:")
+            return
+        tables.draw_short(OFFICERS, rows)
+
+
+def _days(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else f"{milliseconds / 86_400_000:,.1f}"
+
+
+def _title(title: str, about: str) -> None:
+    with st.container(gap=None, width="content"):
+        st.markdown(f"**{title}**")
+        st.caption(about)
+
+
+def _draw_card(title: str, about: str, chart: Chart, *, otherwise: str) -> None:
+    """Draw a chart in its card; `otherwise` says that there is nothing to draw."""
+    with st.container(border=True, height="stretch"):
+        charts.draw_head(title, chart, file_name=title.lower().replace(" ", "-"), about=about)
+        if otherwise:
+            st.info(f"{otherwise} in this period.", icon=":material/hourglass_empty:")
+        else:
+            charts.draw(chart, key=f"claims {title}")
+
+
+def _clickable(name: str, chart: Chart, claims_of: Callable[..., Any]) -> None:
+    # The chart gets a new key after each visit to the queue, so that the click that led there is forgotten.
+    key = f"claims {name} {st.session_state.get('performance_visit', 0)}"
+
+    def on_click(target: object) -> None:
+        st.session_state["performance_visit"] = st.session_state.get("performance_visit", 0) + 1
+        st.session_state[_GO] = claims_of(target)
+
+    charts.draw(chart, key=key, on_click=on_click)
+
+
+# Loss ratios on claims performance: a table by product, insurer, distributor or month of the incident.
+
+_LABELS: Final[Mapping[LossDimension, str]] = {
+    "product": "Product",
+    "provider": "Insurer",
+    "distributor": "Distributor",
+    "month": "Month of incident",
+}
+Line = tuple[str, LossFigures]
+_CHOSEN: Final = "loss_dimension"
+
+
+def draw_losses(table: LossTable, choices: Choices, window: Window) -> None:
+    """Draw the table with its total, the choice of its lines, and its export."""
+    with st.container(border=True):
+        with st.container(gap=None):
+            st.markdown(f"**Loss ratio** · **{words.percent(table.total.ratio)}**")
+            st.caption(
+                "Incurred (paid and outstanding, as of now) of losses whose incident lies in the period, of the premium"
+                " earned in it: evenly over each term, credit life by the sum of the digits, less refunds."
+            )
+        dimension: LossDimension = (
+            st.segmented_control(
+                "By", LOSS_DIMENSIONS, key=_CHOSEN, default="product", required=True, format_func=_LABELS.__getitem__
+            )
+            or "product"
+        )
+        if not table.cells:
+            st.info("No premium was earned and no loss happened in this period.", icon=":material/hourglass_empty:")
+            return
+        # The total first: a long list is scrolled, and its end would be out of sight.
+        lines = [("Total", table.total), *table.list_lines(dimension, choices)]
+        tables.draw_short(_build_table(dimension), lines)
+        pairs = {key[:2] for key in table.cells}
+        address = {"from": [window.start.isoformat()], "to": [window.last.isoformat()]}
+        export_panel.offer("loss-ratios", address, rows=len(pairs), sum_minor=table.total.incurred_minor)
+
+
+def _build_table(dimension: LossDimension) -> Table[Line]:
+    label = _LABELS[dimension]
+    return Table(
+        name=f"losses_{dimension}",
+        noun=("line", f"loss ratios by {label.lower()}, their total and one row each"),
+        key=lambda line: line[0],
+        narrow=("name", "incurred", "ratio"),
+        columns={
+            "name": columns.text(label, lambda line: line[0], 230),
+            "losses": columns.number("Losses", lambda line: line[1].claims),
+            "paid": columns.naira(ClaimStatus.PAID, lambda line: line[1].paid_minor),
+            "outstanding": columns.naira("Outstanding", lambda line: line[1].outstanding_minor),
+            "incurred": columns.naira("Incurred", lambda line: line[1].incurred_minor),
+            "earned": columns.naira("Earned premium", lambda line: line[1].earned_minor),
+            "ratio": columns.text("Loss ratio", lambda line: words.percent(line[1].ratio), 100, right=True),
+        },
+    )
+
 
 DEFAULT = "6m"
 PERIODS = [name for name in periods.NAMES if name != periods.ALL]
@@ -21,7 +366,7 @@ PERIODS = [name for name in periods.NAMES if name != periods.ALL]
 
 def draw() -> None:
     frame.require("claims", "supervisor")
-    performance_cards.follow()
+    follow()
     frame.page_header(
         "Performance", "How fast claims are settled, how old the open ones are, and why and by whom they are decided."
     )
@@ -38,7 +383,7 @@ def draw() -> None:
         " Days are those of Lagos."
     )
     # The tiles are drawn before the figures of the charts are queried.
-    performance_cards.draw_tiles(summary)
+    draw_tiles(summary)
     with st.skeleton(height=400), reading(frame.scope()) as session:
         aged = claim_breakdowns.count_by_age(session)
         reasons = claim_breakdowns.count_decline_reasons(session, window)
@@ -52,13 +397,13 @@ def draw() -> None:
         )
         page_links.link("claims/lodge.py", label="Lodge a claim", icon=":material/note_add:")
         return
-    performance_cards.draw_over_time(summary)
+    draw_over_time(summary)
     with st.grid(2, min_column_width=380, gap="small"):
-        performance_cards.draw_turnaround(claim_breakdowns.count_by_turnaround(summary.decisions))
-        performance_cards.draw_ageing(aged)
-        performance_cards.draw_reasons(reasons, window)
-        performance_cards.draw_types(types)
-    performance_cards.draw_officers(officers)
+        draw_turnaround(claim_breakdowns.count_by_turnaround(summary.decisions))
+        draw_ageing(aged)
+        draw_reasons(reasons, window)
+        draw_types(types)
+    draw_officers(officers)
     with st.skeleton(height=300), reading(frame.scope()) as session:
         losses = loss_ratios.build_table(session, window)
-    loss_table.draw(losses, choices, window)
+    draw_losses(losses, choices, window)

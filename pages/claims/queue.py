@@ -18,10 +18,9 @@ from core.ui.claims import assignment as claim_assignment
 from core.ui.claims import filters as claim_filters
 from core.ui.claims import queue_views
 from core.ui.claims.queue_table import CLAIMS
-from core.ui.exports import panel as export_panel
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
-from core.ui.lists import tables
+from core.ui.lists import export_panel, tables
 
 IDLE = "Nothing is waiting for you, and every open claim has somebody who works on it."
 NOTHING = {

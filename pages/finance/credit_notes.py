@@ -6,12 +6,11 @@ from core.services.dimensions import load_choices
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.credit_notes.filter import CreditNoteFilter
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
 from core.ui.finance.credit_notes.table import CREDIT_NOTES
 from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import filter_bar, filter_chips, tables
+from core.ui.lists import export_panel, filter_bar, filter_chips, tables
 
 
 def nothing(criteria: CreditNoteFilter) -> None:

@@ -8,11 +8,11 @@ from core.services.exports import receipts
 from core.services.exports.receipts import Receipt, ReceiptFilter
 from core.services.paging import Page
 from core.store.access import Scope, reading
-from core.ui.exports import receipt_view
-from core.ui.exports.receipt_view import RECEIPTS
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state
 from core.ui.lists import filter_bar, filter_chips, saved_views, table_choices, tables
+from pages.finance import export
+from pages.finance.export import RECEIPTS
 
 
 def nothing(wanted: ReceiptFilter) -> None:
@@ -53,5 +53,5 @@ def draw() -> None:
         return
     table_choices.head(RECEIPTS.count_text(found.total_count), RECEIPTS)
     with reading(Scope.system()) as session:
-        rows = receipt_view.rows(session, found.items)
+        rows = export.receipt_rows(session, found.items)
     tables.draw(RECEIPTS, rows, number=number, total=found.total_count)

@@ -8,12 +8,11 @@ from core.services.finance.filter import MovementFilter
 from core.services.finance.unplaced import Unplaced
 from core.services.sales.totals import SalesTotals
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
 from core.ui.finance import adjustment_cards
 from core.ui.finance.movement_table import MOVEMENTS
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import periods, saved_views, tables
+from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Asked
 

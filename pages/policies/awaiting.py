@@ -16,7 +16,8 @@ from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
 from core.ui.lists import table_choices, tables
-from core.ui.policies import awaiting_view, endorsement_view, insurer_health, resends
+from core.ui.policies import awaiting_view, insurer_health, resends
+from pages.policies import _endorsements
 
 TABLE = awaiting_view.WAITING
 
@@ -61,7 +62,7 @@ def draw() -> None:
         names, insurers, people = load_choices(session), awaiting.list_health(session), owners.list_candidates(session)
     insurer_health.draw(insurers)
     insurer_health.confirmation()
-    endorsement_view.draw_untold()
+    _endorsements.draw_untold()
     asked = awaiting_view.read(insurers)
     awaiting_view.filters(asked, insurers, people, person)
     page, premium_minor = found(asked, names)

@@ -1,25 +1,384 @@
 """One policy: cover, certificate, submitted and sent data, money, and the possible actions."""
 
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
 import streamlit as st
 
+from core.services.audit.log import AuditEvent
+from core.services.claims.review import related
+from core.services.finance import papers
+from core.services.insurers import resending
+from core.services.insurers.submission_detail import SubmissionDetail
+from core.services.mail.mail import MailLine
 from core.services.people.staff import Person
+from core.services.policies import certificates
+from core.services.policies.certificates import CertificateFacts
 from core.services.views import policy as policy_view
-from core.services.views.policy import PolicyDetail
-from core.ui.finance import policy_papers
+from core.services.views.policy import PolicyDetail, RefundLine, TermLine
+from core.states.claims import CLAIMS_ROLES
+from core.states.policies import PolicyAction
+from core.states.submissions import AnswerStatus, SubmissionState
+from core.store.access import reading
+from core.ui.claims import tabs as claim_tabs
 from core.ui.frame import frame, page_links, record_pages
-from core.ui.kit import dialogs, facts, reveal_dialog, url_state, words
-from core.ui.letters import certificate_mail, mail_log
-from core.ui.lists import tables
-from core.ui.policies import cards as policy_cards
-from core.ui.policies import claims as policy_claims
+from core.ui.kit import dialogs, documents, facts, reveal_dialog, url_state, words
+from core.ui.letters import certificate_mail
+from core.ui.lists import columns, tables
+from core.ui.lists.tables import Table
 from core.ui.policies import dialogs as policy_dialogs
-from core.ui.policies import endorsement_view, resends, submission_card
+from core.ui.policies import resends
 from core.ui.renewals import renewal_calls, renewal_reminders
+from core.ui.sales import sale_split
+from pages.policies import _endorsements
+
+
+def certificate_address(code: str) -> str:
+    """Return the URL path of a certificate; relative, so that the browser stays on its current host."""
+    return f"/certificates/{code}.pdf"
+
+
+def show_certificate(code: str) -> None:
+    """Show the certificate in the browser's own viewer."""
+    documents.embed_pdf(certificate_address(code), title="Certificate", name="certificate-viewer")
+
+
+def download_certificate(code: str) -> None:
+    """Draw a download button; the certificate is generated on click."""
+    st.download_button(
+        "Download",
+        data=lambda: certificates.render_certificate(_facts_of(code)),
+        file_name=_facts_of(code).file_name,
+        mime="application/pdf",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+def _facts_of(code: str) -> CertificateFacts:
+    with reading(frame.scope()) as session:
+        return certificates.get_by_code(session, code)
+
+
+_METHODS = {
+    "full": "All of it, as cover never began",
+    "pro_rata": "Pro rata by days",
+    "short_rate": "Short rate, as the customer ended it",
+    "level": "Months left of the loan",
+    "decreasing": "Months left of a falling loan",
+    "claim_paid": "Nothing, as a claim was paid out of this term",
+}
+
+
+def draw_cover(policy: PolicyDetail) -> None:
+    """Draw the cover and its dates."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Cover**")
+        facts.line("Product", policy.sale.product)
+        facts.line("Insurer", policy.sale.provider)
+        if policy.registration:
+            facts.line("Plate", policy.registration)
+        if policy.sum_insured_minor is not None:
+            facts.line("Sum insured", words.naira(policy.sum_insured_minor))
+        _endorsements.draw_present(policy)
+        facts.days_of_cover(policy.sale)
+        if policy.renewal_window:
+            window = policy.renewal_window
+            facts.line("Can be renewed", f"{words.day(window.opens_on)} to {words.day(window.closes_on)}")
+        elif PolicyAction.RENEW in policy.state.actions and not policy.is_live:
+            facts.line("Can be renewed", "On any day, as a test")
+
+
+def draw_holder(policy: PolicyDetail) -> None:
+    """Draw the policyholder."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Policyholder**")
+        facts.line("Name", policy.sale.customer)
+        facts.line("E-mail", policy.sale.email)
+        facts.line("Phone", policy.sale.phone or "–")
+        facts.line("Place", policy.sale.place or "–")
+        if policy.date_of_birth:
+            facts.line("Born", words.day(policy.date_of_birth))
+        facts.line("Role", "Beneficiary" if policy.is_for_beneficiary else "Principal")
+        page_links.link(
+            "sales/customer.py",
+            label="Open the customer",
+            icon=":material/person:",
+            query_params={"id": str(policy.sale.customer_id), **frame.mode_query()},
+        )
+        page_links.link(
+            "policies/search.py",
+            label="All policies of this customer",
+            icon=":material/person_search:",
+            query_params={"find": policy.sale.email, **frame.mode_query()},
+        )
+
+
+def draw_sale(policy: PolicyDetail, person: Person) -> None:
+    """Draw the time, distributor and premium of the sale, with a link to the purchase."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Sale**")
+        facts.line("Sold", words.moment(policy.sale.created_at))
+        facts.line("Distributor", policy.sale.distributor)
+        facts.line("Premium", words.naira(policy.sale.total_minor))
+        facts.line("Premium paid", words.title(policy.sale.premium_frequency))
+        if policy.refunded_minor:
+            facts.line("Given back", words.naira(policy.refunded_minor))
+        if person.has_role("operations", "finance"):
+            page_links.link(
+                "sales/purchase.py",
+                label="Open the purchase",
+                icon=":material/receipt:",
+                query_params={"id": str(policy.sale.id), **frame.mode_query()},
+            )
+
+
+def draw_certificate(policy: PolicyDetail, *, beside: Callable[[], None] = lambda: None) -> None:
+    """Show the certificate in the page, with a download and what `beside` draws next to it."""
+    code = policy.certificate_code
+    if code is None:
+        st.caption("The certificate follows when the policy is activated.")
+        return
+    with st.container(horizontal=True, gap="xsmall"):
+        download_certificate(code)
+        st.link_button("Open in a tab", certificate_address(code), icon=":material/open_in_new:")
+        st.link_button("Verify", f"/verify/{code}", icon=":material/qr_code:")
+        beside()
+    show_certificate(code)
+
+
+def draw_money(policy: PolicyDetail) -> None:
+    """Draw the premium with its steps and split, and the refunds."""
+    with st.grid(2, min_column_width=320, gap="small"):
+        with st.container(border=True):
+            st.metric("Premium", words.naira(policy.sale.total_minor))
+            sale_split.draw(policy.sale)
+        with st.container(border=True):
+            st.markdown("**How the premium came about**")
+            facts.table_of(policy.sale.explained)
+        for refund in policy.refunds:
+            _refund(refund)
+
+
+def _refund(refund: RefundLine) -> None:
+    with st.container(border=True):
+        of_what = "of the renewal" if refund.of_renewal else "of the purchase"
+        st.metric(f"Given back {of_what}", words.naira(refund.parts.total_minor))
+        for label, minor in (
+            ("By the insurer", refund.parts.provider_share_minor),
+            ("By the platform", refund.parts.mca_profit_minor),
+            ("By the distributor", refund.parts.distributor_profit_minor),
+        ):
+            facts.line(label, words.naira(minor))
+        facts.line("On", words.moment(refund.created_at))
+        facts.line("Rule", _METHODS.get(refund.method, words.title(refund.method)))
+        facts.line("Reason", refund.reason)
+        facts.table_of(refund.explained)
+
+
+def draw_terms(policy: PolicyDetail) -> None:
+    """Draw every paid term with its certificate."""
+    if not policy.terms:
+        st.caption("Cover has not begun: there is no paid term yet.")
+        return
+    lines = "\n".join(map(_term, policy.terms))
+    st.markdown(f"| Term | From | To | Premium | Certificate |\n|:---|:---|:---|---:|:---|\n{lines}")
+
+
+def _term(term: TermLine) -> str:
+    """Return one row of a Markdown table, which can align money to the right."""
+    cells = (
+        "Renewal" if term.is_renewal else "First term",
+        words.day(term.start_at),
+        words.day(term.expiration_at),
+        words.naira(term.total_minor),
+        f"[Open]({certificate_address(term.certificate_code)})" if term.certificate_code else "–",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def draw_payload(policy: PolicyDetail) -> None:
+    """Draw the payload sent to the insurer, with the insurer's field names."""
+    facts.draw_masked(policy.insurer_payload, named=str)
+
+
+# The claims on a policy, on its screen; people who handle claims can open them and lodge another.
+
+
+def draw_claims(policy: PolicyDetail, person: Person) -> None:
+    """Draw every claim with its state, and the link to lodge one for people who may."""
+    with reading(frame.scope()) as session:
+        lines = related.list_by_policy(session, policy.id)
+    works = person.has_role(*CLAIMS_ROLES)
+    claim_tabs.draw_claims(lines, linked=works, empty="Nobody has claimed on this policy.")
+    if works and policy.sale.policy_number:
+        page_links.link(
+            "claims/lodge.py",
+            label="Lodge a claim on it",
+            icon=":material/note_add:",
+            query_params={"policy": policy.sale.policy_number, **frame.mode_query()},
+        )
+
+
+# The submission of one policy to its insurer: the card at the top, and the history in its tab.
+
+_MEANS = {
+    "Delegated": "Issued here under the insurer's authority; to be reported by bordereau.",
+    "Accepted": "The insurer has accepted it.",
+    "Declined": "The insurer has declined it.",
+    "Withdrawn": "It ended before the insurer took it.",
+    "Queued": "Waiting to be sent to the insurer.",
+    "Being sent": "A worker is talking to the insurer about it now.",
+    "Deciding": "The insurer has it and is still deciding; it is asked again.",
+    "Trying again": "The insurer did not take it yet; it is tried again.",
+    "Set aside": "It is not tried any more: somebody has to look at it.",
+    "Not connected": "This insurer has no connection here: tell it by hand.",
+}
+
+
+def draw_submission(policy: PolicyDetail, person: Person) -> None:
+    """Draw the state of the submission and the possible actions."""
+    told = policy.submission
+    with st.container(border=True, height="stretch"):
+        st.markdown("**With the insurer**")
+        if told is None:
+            st.caption("Nothing was noted for the insurer.")
+            return
+        st.markdown(f"{words.badge(told.situation)} {_means(told)}")
+        if told.waits and (issued := _issued_by_hand(policy)):
+            facts.line("Issued by hand", f"{issued.actor_name or issued.actor}, {words.moment(issued.at)}")
+            st.caption("It is in force here, and the insurer has not accepted it.")
+        facts.line("Since", words.moment(told.updated_at))
+        if told.attempts:
+            facts.line("Attempts", words.count(told.attempts))
+        if told.last_error:
+            st.caption(words.plain(told.last_error))
+        if person.has_role(*resending.SENDING_ROLES):
+            _actions(policy, told)
+
+
+def _means(told: SubmissionDetail) -> str:
+    """Return the meaning of the state; an acceptance without a stored answer of the insurer was set at the desk."""
+    if told.state == SubmissionState.ACCEPTED and told.answer != AnswerStatus.ACCEPTED:
+        return "Settled at the desk: no answer of the insurer is kept here."
+    return _MEANS.get(told.situation, "")
+
+
+def _issued_by_hand(policy: PolicyDetail) -> AuditEvent | None:
+    """Return the log entry that says who activated the policy without its insurer."""
+    found = (event for event in policy.sale.history if event.action == "policy issued by hand")
+    return next(found, None)
+
+
+def _actions(policy: PolicyDetail, told: SubmissionDetail) -> None:
+    with st.container(horizontal=True, gap="xsmall"):
+        if told.resendable:
+            st.button(
+                "Resend to the insurer",
+                icon=":material/send:",
+                key="policy.resend",
+                on_click=resends.one,
+                args=(policy.id,),
+            )
+        if told.reportable:
+            st.button(
+                "Mark as reported",
+                icon=":material/task_alt:",
+                key="policy.reported",
+                on_click=resends.report_by_hand,
+                args=(policy.id,),
+                help="The insurer knows of it by another way, such as the bordereau.",
+            )
+
+
+def draw_submission_story(policy: PolicyDetail) -> None:
+    """Draw the events of the submission, above the payload that was sent."""
+    told = policy.submission
+    if told is None:
+        return
+    with st.container(border=True):
+        for label, value in _facts(told).items():
+            facts.line(label, value)
+
+
+def _facts(told: SubmissionDetail) -> dict[str, str]:
+    said = {
+        "State": told.situation,
+        "Noted": words.moment(told.created_at),
+        "Times sent": words.count(told.attempts),
+        "Next try": words.moment(told.next_try_at) if told.next_try_at else None,
+        "Last answer": told.last_error,
+        "Answer": words.title(told.answer) if told.answer else None,
+        "Answered": words.moment(told.answered_at) if told.answered_at else None,
+        "Number at the insurer": told.insurer_number,
+        "Certificate at the insurer": told.insurer_certificate_url,
+    }
+    return {label: value for label, value in said.items() if value}
+
+
+# The e-mails about a record: when, to whom, by whom, and what became of them.
+
+LETTER_STATES = {"queued": "Waiting", "sent": "Sent", "dead": "Given up"}
+LETTERS: Table[MailLine] = Table(
+    name="letters",
+    noun=("e-mail", "e-mails"),
+    narrow=("at", "subject", "to", "state"),
+    columns={
+        "at": columns.moment("Asked for", lambda row: row.created_at),
+        "subject": columns.text("Subject", lambda row: row.subject, 260),
+        "to": columns.text("To", lambda row: row.recipient, 200),
+        "by": columns.text("By", lambda row: row.sent_by and row.sent_by.removeprefix("staff "), 200),
+        "state": columns.state("State", lambda row: LETTER_STATES[row.state]),
+        "error": columns.text("Why", lambda row: row.last_error, 240),
+    },
+)
+
+
+def draw_letters(letters: Sequence[MailLine]) -> None:
+    """Draw the e-mails about a record; says so where there is none."""
+    if not letters:
+        st.caption("No e-mail was sent about this.")
+        return
+    tables.draw_short(LETTERS, letters)
+    if any(letter.state == "queued" for letter in letters):
+        st.caption(f"{words.count(sum(letter.state == 'queued' for letter in letters))} waiting to be sent.")
+
+
+# The statements and bordereaux of a policy, on its own screen.
+
+
+def draw_papers(policy_id: UUID, person: Person) -> None:
+    """Name the bordereaux that reported a policy and the statements its money is on; finance can open them."""
+    with reading(frame.scope()) as session:
+        found = papers.list_of_policy(session, policy_id)
+    st.markdown("**Papers of finance**")
+    if not frame.mode():
+        st.caption("Test records are on no statement and in no bordereau.")
+        return
+    for report in found.bordereaux:
+        label = f"Reported by bordereau {report.number} of {report.month:%B %Y} ({report.state.lower()})"
+        _paper(label, "finance/bordereau.py", report.id, person)
+    if found.unreported:
+        st.caption(f"Movements that no bordereau has reported yet: {found.unreported}")
+    for statement_id, number, party, month in found.statements:
+        label = f"Statement {number} of {words.plain(party)}, {month:%B %Y}"
+        _paper(label, "finance/statement.py", statement_id, person)
+    if not found.statements:
+        st.caption("On no statement yet: the month is stated when it is over.")
+
+
+def _paper(label: str, page: str, paper_id: UUID, person: Person) -> None:
+    if person.has_role("finance"):
+        query = {"id": str(paper_id), **frame.mode_query()}
+        page_links.link(page, label=label, icon=":material/request_quote:", query_params=query)
+    else:
+        st.markdown(f":material/request_quote: {label}")
+
 
 SEARCH = "policies/search.py"
 
 
-def header(policy: PolicyDetail, person: Person) -> None:
+def draw_header(policy: PolicyDetail, person: Person) -> None:
     with frame.header_with_buttons(
         facts.policy_title(policy.sale),
         f"{words.plain(policy.sale.product)} of {words.plain(policy.sale.customer)}",
@@ -40,33 +399,33 @@ def header(policy: PolicyDetail, person: Person) -> None:
         )
 
 
-def details(policy: PolicyDetail, person: Person) -> None:
+def draw_details(policy: PolicyDetail, person: Person) -> None:
     papers, money, terms, endorsed, claims, letters, submitted, sent, history = url_state.tabs(
         *("Certificate", "Money", "Terms and renewals", "Endorsements", "Claims", "E-mail", "Submitted"),
         *("Sent to the insurer", "History"),
     )
     with papers:
-        policy_cards.certificate(policy, beside=lambda: send_certificate(policy, person))
+        draw_certificate(policy, beside=lambda: send_certificate(policy, person))
     with money:
-        policy_cards.money(policy)
-        policy_papers.draw(policy.id, person)
+        draw_money(policy)
+        draw_papers(policy.id, person)
     with terms:
-        policy_cards.terms(policy)
+        draw_terms(policy)
         renewal_reminders.opt_out(policy.sale.customer_id, person)
         renewal_calls.history(policy.id)
     with endorsed:
-        endorsement_view.draw(policy, person)
+        _endorsements.draw(policy, person)
     with claims:
-        policy_claims.draw(policy, person)
+        draw_claims(policy, person)
     with letters:
-        mail_log.draw(policy.letters)
+        draw_letters(policy.letters)
     with submitted:
-        personal(policy, "submitted", person)
+        reveal_personal(policy, "submitted", person)
         facts.draw_masked(policy.sale.submitted)
     with sent:
-        personal(policy, "payload", person)
-        submission_card.story(policy)
-        policy_cards.draw_payload(policy)
+        reveal_personal(policy, "payload", person)
+        draw_submission_story(policy)
+        draw_payload(policy)
     with history:
         facts.log(policy.sale.history)
 
@@ -76,7 +435,7 @@ def send_certificate(policy: PolicyDetail, person: Person) -> None:
         certificate_mail.button(policy.id, policy.sale.email, key="mail certificate")
 
 
-def personal(policy: PolicyDetail, within: str, person: Person) -> None:
+def reveal_personal(policy: PolicyDetail, within: str, person: Person) -> None:
     reveal_dialog.values(policy.sale.hidden, within=within, kind="policy", record_id=policy.id, by=person)
 
 
@@ -84,15 +443,15 @@ def draw() -> None:
     person = frame.require("operations", "claims", "supervisor")
     tables.back_link("policies", SEARCH, "Back to the search")
     policy = record_pages.load("policy", policy_view.get_policy, is_of_mode=True)
-    header(policy, person)
+    draw_header(policy, person)
     policy_dialogs.run(policy, person)
-    dialogs.run(*endorsement_view.ROLES)
+    dialogs.run(*_endorsements.ROLES)
     resends.show_result()
     certificate_mail.outcome()
     with st.grid(2, min_column_width=320, gap="small"):
-        policy_cards.cover(policy)
-        policy_cards.holder(policy)
-        policy_cards.sale(policy, person)
-        submission_card.draw(policy, person)
-    details(policy, person)
+        draw_cover(policy)
+        draw_holder(policy)
+        draw_sale(policy, person)
+        draw_submission(policy, person)
+    draw_details(policy, person)
     st.caption(f"Policy {policy.id} · purchase {policy.sale.id} · customer {policy.sale.customer_id}")

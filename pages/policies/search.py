@@ -7,10 +7,9 @@ from core.services.paging import Page
 from core.services.policies import policies
 from core.services.policies.policies import PolicyRow
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state
-from core.ui.lists import periods, tables
+from core.ui.lists import export_panel, periods, tables
 from core.ui.policies import filters as policy_filters
 from core.ui.policies.filters import Search
 from core.ui.policies.table import POLICIES

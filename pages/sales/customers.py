@@ -8,10 +8,9 @@ from core.services.customers.table import CustomerRow
 from core.services.dimensions import Choices, load_choices
 from core.services.paging import Page
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state
-from core.ui.lists import filter_bar, filter_chips, saved_views, tables
+from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
 from core.ui.sales.customer_table import CUSTOMERS
 
 

@@ -12,10 +12,9 @@ from core.services.renewals import due
 from core.services.renewals.due import Bucket, DueRow
 from core.services.renewals.filter import DueFilter
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import actions, url_state, words
-from core.ui.lists import tables
+from core.ui.lists import export_panel, tables
 from core.ui.lists.tables import Table
 from core.ui.policies import dialogs as policy_dialogs
 from core.ui.renewals import due_filters, renewal_calls

@@ -9,10 +9,9 @@ from core.services.sales import table as sales_table
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.totals import SalesTotals
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
-from core.ui.lists import periods, saved_views, tables
+from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.sales import money_table, sales_filters, search_box
 from core.ui.sales.sales_filters import Asked
 from core.ui.sales.sales_table import PURCHASES

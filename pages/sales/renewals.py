@@ -10,10 +10,9 @@ from core.services.renewals import records
 from core.services.renewals.filter import RenewalFilter
 from core.services.renewals.records import RenewalRow, RenewalTotal
 from core.store.access import reading
-from core.ui.exports import panel as export_panel
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
-from core.ui.lists import periods, saved_views, tables
+from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.lists.tables import Table
 from core.ui.renewals.renewal_table import RENEWALS
 from core.ui.sales import money_table, sales_filters

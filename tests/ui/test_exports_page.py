@@ -17,9 +17,9 @@ from core.services.exports.registry import get_kind
 from core.services.policies.policies import PolicyFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
-from core.ui.exports import panel as export_panel
-from core.ui.exports.listed_tables import TABLES
 from core.ui.kit import words
+from core.ui.lists import export_panel
+from pages.finance.export import TABLES
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, address, lists, press, texts

@@ -33,7 +33,7 @@ from core.services.sales import purchases
 from core.services.sales.filter import PurchaseFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Purchase
-from core.ui.exports import receipt_view
+from pages.finance.export import receipt_rows
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, address, texts
@@ -120,7 +120,7 @@ def test_it_is_an_option_of_the_command_whose_receipt_tells_it(
         assert {UUID(row["id"]) for row in csv.DictReader(file)} == found.keys()
     with sold.reading(Scope.system()) as session:
         (receipt,) = receipts.list_latest(session, 5)
-        (row,) = receipt_view.rows(session, [receipt])
+        (row,) = receipt_rows(session, [receipt])
     assert (receipt.rows, receipt.sum_minor) == (len(found), sum(found.values()))
     assert row.filters == {"Instalment": "monthly, weekly"}
 

@@ -19,8 +19,8 @@ from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.table import SaleRow
 from core.store.access import Scope, Store
-from core.ui.exports import panel as export_panel
 from core.ui.kit import words
+from core.ui.lists import export_panel
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.ui.conftest import Screen, address, follow, labels, lists, press, row_links, texts
