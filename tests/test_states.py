@@ -30,7 +30,7 @@ OTHER_SUBJECTS = {
     "core/services/outbox/health.py": {"queued", "dead"},
     "core/ui/admin/system_cards.py": {"queued", "dead"},
     "core/services/views/backlog.py": {"dead"},
-    "core/ui/compliance/tables.py": {"Declined"},
+    "pages/compliance/_shared.py": {"Declined"},
     "core/ui/kit/words.py": {"In force", "Expired"},
     "core/ui/policies/filters.py": {"In force"},
     "pages/policies/policy.py": {"Declined", "queued", "dead"},

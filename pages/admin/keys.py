@@ -1,7 +1,6 @@
 """API keys: distributor, mode and last use; a new key is shown once only."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -13,17 +12,11 @@ from core.ui.admin.desk import action
 from core.ui.admin.key_table import KEYS
 from core.ui.frame import frame
 from core.ui.kit import actions, words
-from core.ui.kit.actions import Action, Choice, Field, Text, Values
+from core.ui.kit.actions import Action, Choice, Segments, Text, Values
 from core.ui.lists import tables
 
 MADE, SEED = "keys.made", "keys.seed"
 MODES = {"test": "Test: invented sales only", "live": "Live: real sales"}
-
-
-@dataclass(frozen=True, slots=True)
-class Mode(Field):
-    def draw(self, key: str) -> None:
-        st.segmented_control(self.label, list(MODES), required=True, format_func=MODES.__getitem__, key=key)
 
 
 def issuing(names: Sequence[str], seed: str) -> Action:
@@ -34,7 +27,7 @@ def issuing(names: Sequence[str], seed: str) -> Action:
         icon="key",
         fields=[
             Choice("distributor", "Distributor", options=options, placeholder=hint, is_open=True),
-            Mode("mode", "Mode", value="test"),
+            Segments("mode", "Mode", options=MODES, value="test"),
             Text("name", "What it is for", longest=100, placeholder="Checkout of the shop"),
         ],
         work=lambda session, typed, by: (key_admin.issue_key(session, typed, seed=seed, by=by), typed),

@@ -17,9 +17,8 @@ from core.services.selling import endorsing
 from core.services.views.policy import PolicyDetail
 from core.store.access import reading
 from core.ui.frame import frame
-from core.ui.kit import dialogs, facts, words
-from core.ui.kit.dialog_writes import DialogWrites
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import facts, words
+from core.ui.kit.actions import Action, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 
@@ -108,7 +107,6 @@ ROLES = endorsing.ROLES
 _MOST = 20
 # Their present values stand in the columns of the policy, and so on its cards.
 _SHOWN = {*REGISTRATION.names, "first_name", "last_name", "email", "phone_number", "phone"}
-_WRITES = DialogWrites(ROLES[0], frame.scope)
 
 
 def draw(policy: PolicyDetail, person: Person) -> None:
@@ -160,26 +158,18 @@ def _notice(made: Endorsement, person: Person) -> None:
         return
     st.markdown(":orange-badge[Insurer to be told] No connection takes endorsements: tell the insurer by hand.")
     if person.has_role(*ROLES):
-        dialogs.button(
-            "Note that the insurer was told",
-            _telling(made.id, made.number),
-            key=f"endorsement.told.{made.number}",
-            icon=":material/task_alt:",
-        )
+        _reporting(made.id, made.number).button("Note that the insurer was told", key=f"endorsement.told.{made.number}")
 
 
-def _telling(endorsement_id: UUID, number: int) -> Decision:
-    return Decision(
+def _reporting(endorsement_id: UUID, number: int) -> Action:
+    return Action(
         title="The insurer was told",
-        icon="task_alt",
         says=f"Endorsement {number} is noted as told, with your name and the time. This cannot be taken back.",
-        asks=lambda: dialogs.field("note", "How it was told", longest=endorsing.LONGEST["note"]),
+        fields=[Text("note", "How it was told", longest=endorsing.LONGEST["note"])],
         confirm="Note it",
-        act=_WRITES.run_with_fields(
-            ("note",),
-            lambda session, typed, by: endorsing.note_told(session, endorsement_id, note=typed["note"], by=by),
-            f"It is noted that the insurer was told of endorsement {number}.",
-        ),
+        roles=ROLES[:1],
+        work=lambda session, typed, by: endorsing.note_told(session, endorsement_id, note=typed["note"], by=by),
+        done=f"It is noted that the insurer was told of endorsement {number}.",
     )
 
 

@@ -14,9 +14,9 @@ from core.services.paging import Page
 from core.services.people.staff import Person
 from core.store.access import reading
 from core.ui.frame import frame
-from core.ui.kit import url_state, words
+from core.ui.kit import actions, url_state, words
 from core.ui.lists import table_choices, tables
-from core.ui.policies import awaiting_view, insurer_health, resends
+from core.ui.policies import awaiting_view, insurer_health
 from pages.policies import _endorsements
 
 TABLE = awaiting_view.WAITING
@@ -57,7 +57,7 @@ def draw() -> None:
     person = frame.require("operations")
     awaiting_view.follow()
     frame.page_header("Awaiting insurer", "Policies that their insurer has not taken or answered yet, and why.")
-    resends.show_result()
+    actions.run()
     with reading(frame.scope()) as session:
         names, insurers, people = load_choices(session), awaiting.list_health(session), owners.list_candidates(session)
     insurer_health.draw(insurers)

@@ -22,12 +22,11 @@ from core.states.submissions import AnswerStatus, SubmissionState
 from core.store.access import reading
 from core.ui.claims import tabs as claim_tabs
 from core.ui.frame import frame, page_links, record_pages
-from core.ui.kit import dialogs, documents, facts, reveal_dialog, url_state, words
+from core.ui.kit import actions, documents, facts, reveal_dialog, url_state, words
 from core.ui.letters import certificate_mail
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from core.ui.policies import dialogs as policy_dialogs
-from core.ui.policies import resends
+from core.ui.policies import policy_actions, resends
 from core.ui.renewals import renewal_calls, renewal_reminders
 from core.ui.sales import sale_split
 from pages.policies import _endorsements
@@ -273,20 +272,15 @@ def _issued_by_hand(policy: PolicyDetail) -> AuditEvent | None:
 def _actions(policy: PolicyDetail, told: SubmissionDetail) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         if told.resendable:
-            st.button(
-                "Resend to the insurer",
-                icon=":material/send:",
-                key="policy.resend",
-                on_click=resends.one,
-                args=(policy.id,),
-            )
+            resend = resends.resending_one(policy.id)
+            st.button(resend.title, icon=":material/send:", key="policy.resend", on_click=resend.do)
         if told.reportable:
+            report = resends.reporting(policy.id)
             st.button(
-                "Mark as reported",
+                report.title,
                 icon=":material/task_alt:",
                 key="policy.reported",
-                on_click=resends.report_by_hand,
-                args=(policy.id,),
+                on_click=report.do,
                 help="The insurer knows of it by another way, such as the bordereau.",
             )
 
@@ -385,7 +379,7 @@ def draw_header(policy: PolicyDetail, person: Person) -> None:
         tab=f"{policy.sale.policy_number or 'Without a number'} · Policy",
     ):
         if person.has_role("operations"):
-            policy_dialogs.buttons(policy, person)
+            policy_actions.buttons(policy)
     if policy.possible_duplicate_of:
         st.warning(
             "The same customer has an earlier policy for this amount and this loan start. Is it a second loan?",
@@ -444,10 +438,8 @@ def draw() -> None:
     tables.back_link("policies", SEARCH, "Back to the search")
     policy = record_pages.load("policy", policy_view.get_policy, is_of_mode=True)
     draw_header(policy, person)
-    policy_dialogs.run(policy, person)
-    dialogs.run(*_endorsements.ROLES)
-    resends.show_result()
-    certificate_mail.outcome()
+    policy_actions.follow_address(policy)
+    actions.run()
     with st.grid(2, min_column_width=320, gap="small"):
         draw_cover(policy)
         draw_holder(policy)

@@ -16,7 +16,7 @@ from core.ui.frame import frame
 from core.ui.kit import actions, url_state, words
 from core.ui.lists import export_panel, tables
 from core.ui.lists.tables import Table
-from core.ui.policies import dialogs as policy_dialogs
+from core.ui.policies import policy_actions
 from core.ui.renewals import due_filters, renewal_calls
 from core.ui.renewals.renewal_table import DUE
 
@@ -66,10 +66,9 @@ def draw() -> None:
     looking = replace(DUE, act=None, opens="sales/purchase.py", key=lambda row: row.purchase_id)
     table = DUE if person.has_role("operations") else looking
     if policy_id := tables.get_clicked_row(table):
-        policy_dialogs.begin_renewal(policy_id, person)
+        policy_actions.begin_renewal(policy_id)
     todo = ": call them, and renew here." if table.act else "."
     frame.page_header("Due for renewal", f"Whose cover ends soon or has just ended{todo}")
-    policy_dialogs.run_any()
     actions.run()
     with reading(frame.scope()) as session:
         names = load_choices(session)

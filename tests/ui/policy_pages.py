@@ -17,7 +17,7 @@ def open_page(screen: Screen, policy_id: Any, *roles: str, page: str = PAGE, **q
 
 
 def confirm(at: AppTest) -> AppTest:
-    done: AppTest = at.button(key="policy.confirm").click().run()
+    done: AppTest = at.button(key="decision.confirm").click().run()
     assert not done.exception
     return done
 

@@ -49,7 +49,7 @@ def test_the_dialog_says_before_what_its_blanks_will_do(screen: Screen, pending:
     assert "Cover is backdated: it begins 40 days back" in said
     assert "Issued by hand by **Some_body *Bold***" in said
     assert "the next of our series" in said
-    assert at.button(key="policy.confirm").label == "Issue by hand, 40 days back"
+    assert at.button(key="decision.confirm").label == "Issue by hand, 40 days back"
 
 
 @pytest.mark.frozen_at(shipped.STILL + timedelta(days=400))
@@ -57,7 +57,7 @@ def test_cover_that_would_be_over_is_refused_in_the_words_of_the_form(screen: Sc
     at = press(open_page(screen, pending), "Activate")
     over = words.day(clock.add_months(clock.to_lagos_day(shipped.STILL), 12))
     assert f"“Cover starts” must be later: cover would be over on {over}." in texts(at).replace("\\", "")
-    said = texts(at.button(key="policy.confirm").click().run()).replace("\\", "")
+    said = texts(at.button(key="decision.confirm").click().run()).replace("\\", "")
     assert f"Must be later: cover would be over on {over}" in said
     assert "start_on" not in said
 
@@ -66,7 +66,7 @@ def test_an_empty_dialog_claims_nothing_that_the_insurer_did_not_say(
     screen: Screen, store: Store, pending: Sale
 ) -> None:
     at = press(open_page(screen, pending), "Activate")
-    at = at.button(key="policy.confirm").click().run()
+    at = at.button(key="decision.confirm").click().run()
     assert not at.exception
     said = texts(at)
     assert "issued by hand: tell its insurer" in said
@@ -83,14 +83,14 @@ def test_an_empty_dialog_claims_nothing_that_the_insurer_did_not_say(
 
 def test_an_acceptance_is_recorded_with_how_it_is_known(screen: Screen, pending: Sale) -> None:
     at = press(open_page(screen, pending), "Activate")
-    at.button_group(key="policy.insurer_said").set_value("It accepted the policy").run()
-    at = at.button(key="policy.confirm").click().run()
+    at.button_group(key="decision.field.insurer_said").set_value("accepted").run()
+    at = at.button(key="decision.confirm").click().run()
     assert "Must be given, in 2 to 200 characters" in texts(at)
-    at.text_input(key="policy.insurer_word").set_value("E-mail of the underwriter").run()
-    at.date_input(key="policy.start_on").set_value(clock.today()).run()
+    at.text_input(key="decision.field.insurer_accepted").set_value("E-mail of the underwriter").run()
+    at.date_input(key="decision.field.start_on").set_value(clock.today()).run()
     assert "backdated" not in texts(at)
-    assert at.button(key="policy.confirm").label == "Activate the policy"
-    said = texts(at.button(key="policy.confirm").click().run())
+    assert at.button(key="decision.confirm").label == "Activate the policy"
+    said = texts(at.button(key="decision.confirm").click().run())
     assert "as its insurer accepted it" in said
     assert "Accepted by the insurer: E-mail of the underwriter" in said
     assert "Settled at the desk: no answer of the insurer is kept here" in said
@@ -98,8 +98,8 @@ def test_an_acceptance_is_recorded_with_how_it_is_known(screen: Screen, pending:
 
 def test_days_that_were_not_shown_are_not_taken(screen: Screen, store: Store, pending: Sale) -> None:
     at = press(open_page(screen, pending), "Activate")
-    at.date_input(key="policy.start_on").set_value(clock.today() - timedelta(days=90))
-    at = at.button(key="policy.confirm").click().run()
+    at.date_input(key="decision.field.start_on").set_value(clock.today() - timedelta(days=90))
+    at = at.button(key="decision.confirm").click().run()
     assert "The days of cover have changed since they were shown" in texts(at)
     with store.reading(Scope.system()) as session:
         assert not session.get_one(Policy, pending.policy_id).activated

@@ -23,7 +23,7 @@ from tests.ui.policy_pages import PAGE, confirm, open_page
 
 AWAITING = "policies/awaiting.py"
 NOON = datetime(2026, 3, 2, 11, tzinfo=UTC)
-PLATE = "policy.endorse.registration_number"
+PLATE = "decision.field.changes.registration_number"
 
 
 @pytest.fixture
@@ -50,15 +50,15 @@ def test_a_policy_is_endorsed_shows_its_versions_and_its_insurer_is_told(
     at = press(opened(screen, ope, active.policy_id), "Endorse")
     assert at.text_input(key=PLATE).value == active_plate(store, active)
     at.text_input(key=PLATE).set_value("XYZ-111AA")
-    at.text_input(key="policy.endorse.email").set_value("x")
+    at.text_input(key="decision.field.changes.email").set_value("x")
     confirm(at)
     assert all(fault in texts(at) for fault in ("Must be an e-mail address", "Must be given"))
-    at.text_input(key="policy.endorse.email").set_value("obi@people.example")
-    at.text_input(key="policy.reason").set_value("New plates")
-    at.text_input(key="policy.requested_by").set_value("The owner by phone")
+    at.text_input(key="decision.field.changes.email").set_value("obi@people.example")
+    at.text_input(key="decision.field.reason").set_value("New plates")
+    at.text_input(key="decision.field.requested_by").set_value("The owner by phone")
     confirm(at)
     assert f"Is insured in these days by {other.policy['meta']['policy_number']}" in texts(at)
-    assert at.text_input(key="policy.reason").value == "New plates", "nothing that was typed is lost"
+    assert at.text_input(key="decision.field.reason").value == "New plates", "nothing that was typed is lost"
     at.text_input(key=PLATE).set_value("NEW-222BB")
     confirm(at)
     done = ("The policy has endorsement 1. Its insurer is still to be told.", "Insurer to be told")
@@ -116,9 +116,9 @@ def test_a_claims_officer_reads_the_versions_and_changes_nothing(
     screen: Screen, store: Store, active: Sale, ope: Person
 ) -> None:
     at = press(opened(screen, ope, active.policy_id), "Endorse")
-    at.text_input(key="policy.endorse.last_name").set_value("Obi")
-    at.text_input(key="policy.reason").set_value("Married")
-    at.text_input(key="policy.requested_by").set_value("The owner")
+    at.text_input(key="decision.field.changes.last_name").set_value("Obi")
+    at.text_input(key="decision.field.reason").set_value("Married")
+    at.text_input(key="decision.field.requested_by").set_value("The owner")
     confirm(at)
     officer = open_page(screen, active.policy_id, "claims")
     assert "Endorsement 1" in texts(officer)

@@ -114,4 +114,4 @@ def test_the_dialog_refuses_a_cancellation_while_a_claim_is_open(
         at = open_page(screen, "policies/policy.py", id=str(office.desk.sale.policy_id), mode="test")
         next(button for button in at.button if button.label == "Cancel policy").click().run()
     assert f"Claim C-{claim_id.hex[-8:].upper()} (Pending) is still open" in texts(at)
-    assert not [button for button in at.button if button.key == "policy.confirm"]
+    assert not [button for button in at.button if button.key == "decision.confirm"]

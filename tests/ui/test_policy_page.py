@@ -12,15 +12,16 @@ from core import clock
 from core.covers import credit_life
 from core.covers.insurers import insurer_a, insurer_f
 from core.errors import StateForbids
-from core.services.policies import changes, policies
+from core.services.policies import changes as policy_changes
+from core.services.policies import policies
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Policy, Refund
+from core.ui.kit import actions as kit_actions
 from core.ui.kit import words
-from core.ui.policies import page_actions
 from tests.conftest import Partner
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, press, texts, turn_to
+from tests.ui.conftest import Screen, person_of, press, texts, turn_to
 from tests.ui.policy_pages import PAGE, confirm, count, open_page
 
 ACTIONS = {"Activate", "Decline", "Cancel policy", "Renew", "Endorse"}
@@ -85,7 +86,7 @@ def test_only_the_allowed_actions_are_offered(
 ) -> None:
     assert actions(open_page(screen, pending.policy_id)) == {"Activate", "Decline", "Cancel policy"}
     assert actions(open_page(screen, active.policy_id)) == {"Cancel policy", "Renew", "Endorse"}
-    elsewhere(store, partner, active, changes.cancel, reason="sold it", by_insurer=False)
+    elsewhere(store, partner, active, policy_changes.cancel, reason="sold it", by_insurer=False)
     assert actions(open_page(screen, active.policy_id)) == set()
 
 
@@ -103,7 +104,7 @@ def test_finance_has_no_policy_screen(screen: Screen) -> None:
 
 def test_activating_takes_the_insurers_number(screen: Screen, store: Store, pending: Sale) -> None:
     at = press(open_page(screen, pending.policy_id), "Activate")
-    at.text_input(key="policy.number").set_value("ACC/CM/11/26/HQ/77")
+    at.text_input(key="decision.field.policy_number").set_value("ACC/CM/11/26/HQ/77")
     confirm(at)
     assert "active as ACC/CM/11/26/HQ/77" in texts(at)
     assert "In force" in at.title[0].value
@@ -113,22 +114,22 @@ def test_activating_takes_the_insurers_number(screen: Screen, store: Store, pend
 
 def test_wrong_dates_are_said_beside_them_and_nothing_is_lost(screen: Screen, store: Store, pending: Sale) -> None:
     at = press(open_page(screen, pending.policy_id), "Activate")
-    at.text_input(key="policy.number").set_value("N/1")
-    at.date_input(key="policy.expiration_on").set_value(clock.add_months(clock.today(), 60))
+    at.text_input(key="decision.field.policy_number").set_value("N/1")
+    at.date_input(key="decision.field.expiration_on").set_value(clock.add_months(clock.today(), 60))
     confirm(at)
     assert "no premium, no cover" in texts(at)
-    assert at.text_input(key="policy.number").value == "N/1"
+    assert at.text_input(key="decision.field.policy_number").value == "N/1"
     assert stage(store, pending) == "Pending"
 
 
 def test_cancelling_shows_the_refund_first_and_gives_back_that(screen: Screen, store: Store, active: Sale) -> None:
     at = press(open_page(screen, active.policy_id), "Cancel policy")
     by_customer = next(metric.value for metric in at.metric if metric.label == "Goes back")
-    at.button_group(key="policy.by").set_value("The insurer").run()
+    at.button_group(key="decision.field.ended_by").set_value("insurer").run()
     by_insurer = next(metric.value for metric in at.metric if metric.label == "Goes back")
     assert (by_customer, by_insurer) == ("₦13,500.00", "₦15,000.00")
-    assert at.button(key="policy.confirm").label == f"Cancel and give back {by_insurer}"
-    at.text_area(key="policy.reason").set_value("Wrong vehicle")
+    assert at.button(key="decision.confirm").label == f"Cancel and give back {by_insurer}"
+    at.text_area(key="decision.field.reason").set_value("Wrong vehicle")
     confirm(at)
     assert f"cancelled; {by_insurer} goes back" in texts(at)
     assert "Cancelled" in at.title[0].value
@@ -158,14 +159,14 @@ def test_an_ended_policy_says_when_and_what_its_term_was(
         return shown[shown.index(label) + 1]
 
     assert after("Ends") == end
-    elsewhere(store, partner, active, changes.cancel, reason="sold it", by_insurer=False)
+    elsewhere(store, partner, active, policy_changes.cancel, reason="sold it", by_insurer=False)
     assert (after("Cancelled"), after("Term would have ended")) == (today, end)
     assert "Ends" not in said()
 
 
 def test_declining_gives_everything_back(screen: Screen, store: Store, pending: Sale) -> None:
     at = press(open_page(screen, pending.policy_id), "Decline")
-    at.text_area(key="policy.reason").set_value("Too old")
+    at.text_area(key="decision.field.reason").set_value("Too old")
     confirm(at)
     assert "declined" in at.success[0].value
     assert "Declined" in [caption.value for caption in at.caption]
@@ -175,20 +176,22 @@ def test_declining_gives_everything_back(screen: Screen, store: Store, pending: 
 def test_a_second_click_acts_once(screen: Screen, store: Store, active: Sale) -> None:
     """The run of the first click may be stopped after the commit: the next one must find its answer."""
     at = press(open_page(screen, active.policy_id), "Cancel policy")
-    hand = at.session_state["policy.open"].hand
-    given = {"reason": "Sold the car", "by_insurer": False, "expected": Decimal("13500.00")}
-    assert page_actions.cancel(hand, **given) == page_actions.cancel(hand, **given)
+    cancel, _ = at.session_state["decision.open"]
+    typed = {"reason": "Sold the car", "ended_by": "customer", "expected": Decimal("13500.00")}
+    person = person_of("operations")
+    assert kit_actions.perform(cancel, typed, person)[1] == kit_actions.perform(cancel, typed, person)[1]
     assert count(store, Refund) == 1
     with pytest.raises(StateForbids, match="done already"):
-        page_actions.cancel(hand, **{**given, "reason": "Another reason"})
+        kit_actions.perform(cancel, {**typed, "reason": "Another reason"}, person)
     assert "cannot be cancelled" in texts(at.run())
 
 
 def test_a_refund_that_changed_since_it_was_shown_is_not_given(screen: Screen, store: Store, active: Sale) -> None:
     at = press(open_page(screen, active.policy_id), "Cancel policy")
-    hand = at.session_state["policy.open"].hand
+    cancel, _ = at.session_state["decision.open"]
+    typed = {"reason": "Sold it", "ended_by": "customer", "expected": Decimal("13500.01")}
     with pytest.raises(StateForbids, match=r"refund has changed to ₦13,500\.00"):
-        page_actions.cancel(hand, reason="Sold it", by_insurer=False, expected=Decimal("13500.01"))
+        kit_actions.perform(cancel, typed, person_of("operations"))
     assert stage(store, active) == "In force"
     assert count(store, Refund) == 0
 
@@ -197,12 +200,12 @@ def test_somebody_elses_change_is_said_and_nothing_typed_is_lost(
     screen: Screen, store: Store, partner: Partner, pending: Sale
 ) -> None:
     at = press(open_page(screen, pending.policy_id), "Cancel policy")
-    at.text_area(key="policy.reason").set_value("Changed their mind")
-    elsewhere(store, partner, pending, changes.activate)
+    at.text_area(key="decision.field.reason").set_value("Changed their mind")
+    elsewhere(store, partner, pending, policy_changes.activate)
     confirm(at)
     assert "Somebody else changed this policy" in at.warning[0].value
     assert "In force" in at.warning[0].value
-    assert at.text_area(key="policy.reason").value == "Changed their mind"
+    assert at.text_area(key="decision.field.reason").value == "Changed their mind"
     assert count(store, Refund) == 0
     confirm(at)
     assert stage(store, pending) == "Cancelled"
@@ -212,8 +215,8 @@ def test_an_action_that_somebody_else_has_ruled_out_is_not_offered_again(
     screen: Screen, store: Store, partner: Partner, pending: Sale
 ) -> None:
     at = press(open_page(screen, pending.policy_id), "Decline")
-    at.text_area(key="policy.reason").set_value("Too old")
-    elsewhere(store, partner, pending, changes.activate)
+    at.text_area(key="decision.field.reason").set_value("Too old")
+    elsewhere(store, partner, pending, policy_changes.activate)
     confirm(at)
     assert "Nothing of yours was written" in at.warning[0].value
     assert [area.value for area in at.text_area] == ["Too old"]
@@ -226,12 +229,12 @@ def test_an_open_dialog_does_not_follow_to_another_policy(screen: Screen, pendin
     at = press(open_page(screen, pending.policy_id), "Decline")
     at.query_params["id"] = str(active.policy_id)
     at.run()
-    assert not [button for button in at.button if button.key == "policy.confirm"]
+    assert not [button for button in at.button if button.key == "decision.confirm"]
 
 
 def test_changes_are_written_down_with_the_person(screen: Screen, store: Store, active: Sale) -> None:
     at = press(open_page(screen, active.policy_id), "Cancel policy")
-    at.text_area(key="policy.reason").set_value("Sold the car")
+    at.text_area(key="decision.field.reason").set_value("Sold the car")
     confirm(at)
     with store.reading(Scope.system()) as session:
         actors = session.execute(sa.select(AuditEntry.actor).where(AuditEntry.action == "policy cancelled")).scalars()

@@ -42,7 +42,7 @@ def test_a_renewal_that_came_to_be_refused_while_its_dialog_was_open_says_when(
     at.run()
     assert "it can be renewed again from" in at.info[0].value
     assert not re.search(r"\d{4}-\d\d-\d\d", at.info[0].value)
-    assert not [button for button in at.button if button.key == "policy.confirm"]
+    assert not [button for button in at.button if button.key == "decision.confirm"]
     assert count(store, Renewal) == 1
 
 
@@ -58,7 +58,7 @@ def test_a_renewal_shows_its_price_and_then_its_term(screen: Screen, store: Stor
     with clock.freeze(clock.midnight(clock.add_months(clock.today(), -11))):
         sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
     at = press(open_page(screen, sale.policy_id), "Renew")
-    assert at.button(key="policy.confirm").label == "Renew for ₦15,000.00"
+    assert at.button(key="decision.confirm").label == "Renew for ₦15,000.00"
     confirm(at)
     assert "renewed for ₦15,000.00" in texts(at)
     assert "| Renewal |" in texts(at)

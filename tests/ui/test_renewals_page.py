@@ -167,8 +167,8 @@ def test_renewing_in_place_shows_the_price_buys_once_and_takes_the_row_away(
 ) -> None:
     at = begun(open_page(screen, DUE))
     assert "Amaka Eze" in texts(at)
-    assert at.button(key="policy.confirm").label == "Renew for ₦15,000.00"
-    at.button(key="policy.confirm").click().run()
+    assert at.button(key="decision.confirm").label == "Renew for ₦15,000.00"
+    at.button(key="decision.confirm").click().run()
     assert not at.exception
     assert "Amaka Eze" in at.success[0].value
     assert "renewed for ₦15,000.00" in texts(at)
@@ -186,7 +186,7 @@ def test_a_term_that_a_colleague_renewed_meanwhile_is_refused_in_words(
     at = begun(open_page(screen, DUE))
     with store.writing(partner.scope(is_live=True)) as session:
         renewals.renew(session, due, partner.seller(is_live=True))
-    at.button(key="policy.confirm").click().run()
+    at.button(key="decision.confirm").click().run()
     assert "Somebody else changed this policy" in at.warning[0].value
     assert "was renewed already" in texts(at)
     with store.reading(LIVE) as session:

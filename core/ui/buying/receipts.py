@@ -14,7 +14,7 @@ from core.services.views.sale import SaleDetail
 from core.ui.buying import known_customer
 from core.ui.buying.selling import Receipt
 from core.ui.frame import frame, page_links
-from core.ui.kit import words
+from core.ui.kit import actions, words
 from core.ui.letters import certificate_mail
 
 PURCHASE: Final = "sales/purchase.py"
@@ -60,7 +60,7 @@ def draw(sale: SaleDetail) -> None:
             )
         if sale.certificate_url:
             _sending(sale, sale.certificate_url)
-        certificate_mail.outcome()
+        actions.run()
         _next(sale)
 
 

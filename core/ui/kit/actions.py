@@ -51,12 +51,16 @@ Work = Callable[[ScopedSession, Any, Person], Any]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """An input of an action; `value` is what it begins with, and a live one runs the page at each change."""
+    """An input of an action; `value` is what it begins with, and a live one runs the page at each change.
+
+    It is drawn if `when`, where there is one, says so of the values before it.
+    """
 
     name: str
     label: str
     value: Any = field(default=None, kw_only=True)
     is_live: bool = field(default=False, kw_only=True)
+    when: "Callable[[Values], bool] | None" = field(default=None, kw_only=True)
 
     def draw(self, key: str) -> None:
         """Draw the widget with this key."""
@@ -65,6 +69,11 @@ class Field:
     def read(self, key: str) -> Any:  # noqa: ANN401 of the widget's type
         """Return what was typed: text, "" for nothing."""
         return str(st.session_state.get(key) or "")
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The inputs whose errors it shows itself, or has shown below it."""
+        return (self.name,)
 
     @property
     def mode(self) -> Literal["ignore", "rerun"]:
@@ -128,6 +137,19 @@ class Choice(Field):
             placeholder=self.placeholder,
             accept_new_options=self.is_open,
             on_change=self.mode,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Segments(Field):
+    """A few values side by side, one of which is always chosen."""
+
+    options: Mapping[str, str] = field(kw_only=True)
+
+    def draw(self, key: str) -> None:
+        """Draw the widget with this key."""
+        st.segmented_control(
+            self.label, list(self.options), required=True, format_func=self.options.__getitem__, key=key
         )
 
 
@@ -252,13 +274,18 @@ def open_(action: Action | Callable[[], Action]) -> None:
     """Open the dialog of an action, with empty fields or what they begin with."""
     close()
     action = action if isinstance(action, Action) else action()
-    st.session_state[_OPEN] = action
+    st.session_state[_OPEN] = action, _read_record()
 
 
 def get_open() -> Action | None:
-    """Return the action whose dialog is open."""
-    action: Action | None = st.session_state.get(_OPEN)
-    return action
+    """Return the action whose dialog is open; it does not follow to another record or mode."""
+    action: Action | None
+    action, record = st.session_state.get(_OPEN, (None, None))
+    return action if record == _read_record() else None
+
+
+def _read_record() -> tuple[bool, str | None]:
+    return frame.mode(), st.query_params.get("id")
 
 
 def close() -> None:
@@ -308,10 +335,11 @@ def draw_fields(action: Action, place: str, prefix: str) -> Values:
     values: dict[str, Any] = {}
     for each in action.fields:
         if isinstance(each, Field):
-            if each.value is not None:
-                st.session_state.setdefault(prefix + each.name, each.value)
-            each.draw(prefix + each.name)
-            blame(place, each.name)
+            if each.when is None or each.when(values):
+                if each.value is not None:
+                    st.session_state.setdefault(prefix + each.name, each.value)
+                each.draw(prefix + each.name)
+                blame(place, each.name)
             values[each.name] = each.read(prefix + each.name)
         else:
             values |= each(values) or {}
@@ -327,7 +355,7 @@ def do(action: Action, place: str = "", prefix: str = "", shown: Values | None =
     forget(place)
     values = {**read_values(action.fields, prefix), **(shown or {})}
     try:
-        result, sentence = _carry_out(action, values, by)
+        result, sentence = perform(action, values, by)
     except StaleVersion as error:
         if action.on_stale:
             action.on_stale()
@@ -351,13 +379,13 @@ def read_values(fields: Fields, prefix: str = FIELD) -> dict[str, Any]:
     return {each.name: each.read(prefix + each.name) for each in fields if isinstance(each, Field)}
 
 
-def _carry_out(action: Action, values: Values, by: Person) -> tuple[Any, str]:
+def perform(action: Action, values: Values, by: Person) -> tuple[Any, str]:
     """Run the work and return its result and the sentence that says so.
 
     With a token a repeated one returns the stored sentence, with the values for the result (contract S13).
     """
     if action.items:
-        return _carry_out_each(action, action.items(), by)
+        return _perform_each(action, action.items(), by)
     scope, once, work = action.scope(), action.once, action.work
     if once is None:
         result = transact(scope, lambda session: work(session, values, by))
@@ -380,7 +408,7 @@ def _carry_out(action: Action, values: Values, by: Person) -> tuple[Any, str]:
     return values, str(json.loads(answer.body))
 
 
-def _carry_out_each(action: Action, items: Iterable[tuple[str, Any]], by: Person) -> tuple[int, str]:
+def _perform_each(action: Action, items: Iterable[tuple[str, Any]], by: Person) -> tuple[int, str]:
     """Run the work for each item; StateForbids with the first refusal if none was done."""
     count, refusals = 0, []
     for name, item in items:
@@ -410,7 +438,7 @@ def _label(action: Action, values: Values) -> str:
 
 
 def _names(action: Action) -> list[str]:
-    return [each.name for each in action.fields if isinstance(each, Field)]
+    return [name for each in action.fields if isinstance(each, Field) for name in each.names]
 
 
 def _empty(fields: Fields, prefix: str) -> None:

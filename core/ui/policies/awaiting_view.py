@@ -61,9 +61,9 @@ def follow() -> None:
     with reading(frame.scope()) as session:
         act = awaiting.get_next_act(session, policy_id)
     if act == "send":
-        resends.one(policy_id)
+        resends.resending_one(policy_id).do()
     elif act == "tell":
-        resends.report_by_hand(policy_id)
+        resends.reporting(policy_id).do()
     elif act == "activate":
         page_links.go("policies/policy.py", id=str(policy_id), do="activate")
 
@@ -78,8 +78,7 @@ def bulk(picked: Sequence[OpenSubmission], people: People, person: Person) -> No
             key="awaiting.resend",
             icon=":material/send:",
             disabled=not any(row.retryable for row in picked),
-            on_click=resends.act_on_selected,
-            args=(ids_, resending.resend, "first in the queue", WAITING),
+            on_click=resends.acting_on(ids_, resending.resend, "first in the queue", WAITING).do,
         )
         st.button(
             f"Reported by bordereau{number}",
@@ -87,8 +86,7 @@ def bulk(picked: Sequence[OpenSubmission], people: People, person: Person) -> No
             icon=":material/task:",
             disabled=not picked,
             help="The insurer was told of these active policies another way.",
-            on_click=resends.act_on_selected,
-            args=(ids_, resending.record_reported, "noted as reported", WAITING),
+            on_click=resends.acting_on(ids_, resending.record_reported, "noted as reported", WAITING).do,
         )
         _owner_button(ids_, people, person)
         if not picked:
@@ -101,12 +99,12 @@ def _owner_button(ids_: Sequence[UUID], people: People, person: Person) -> None:
     choices: dict[UUID | None, str] = {person.id: "Me", **others, None: "Nobody"}
     with st.popover("Owner", icon=":material/person_add:", disabled=not ids_, key="awaiting_owner"):
         to: UUID | None = st.selectbox("New owner", list(choices), key=_OWNER, format_func=choices.__getitem__)
+        whom = _with_whom(choices[to])
         st.button(
             "Set the owner",
             key="awaiting.owner",
             type="primary",
-            on_click=resends.act_on_selected,
-            args=(ids_, partial(owners.set_owner, to=to), f"now with {_with_whom(choices[to])}", WAITING),
+            on_click=resends.acting_on(ids_, partial(owners.set_owner, to=to), f"now with {whom}", WAITING).do,
         )
 
 

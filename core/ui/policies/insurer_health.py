@@ -104,7 +104,7 @@ def _draw_dialog(insurer: InsurerHealth) -> None:
 
 def _retry_all(insurer: InsurerHealth) -> None:
     _close()
-    resends.all_of(insurer.id, insurer.name)
+    resends.resending_all(insurer.id, insurer.name).do()
 
 
 def age(since: datetime) -> str:

@@ -183,6 +183,8 @@ def _refuse_payer(session: ScopedSession, row: CreditNote, by: Person) -> None:
     given = sa.select(col(Approval.staff_id)).where(
         col(Approval.subject_id) == row.id, col(Approval.subject_kind) == _KIND
     )
+    if row.made_by == by.actor:
+        raise NotAllowed("You ended this policy: somebody else of finance notes what goes back")
     if by.id in {row.first_by, row.approved_by, *session.execute(given).scalars()}:
         raise NotAllowed("You approved it: somebody else of finance notes its payment")
     staff.refuse_resting(by)
@@ -235,7 +237,7 @@ def list_allowed(row: Any, by: Person) -> Sequence[str]:
     if not by.has_role(ROLE):
         return ()
     may_approve = row.made_by != by.actor and by.id not in (row.first_by, row.paid_by, row.returned_by)
-    may_pay = by.id not in (row.approved_by, row.first_by)
+    may_pay = row.made_by != by.actor and by.id not in (row.approved_by, row.first_by)
     first, anew = (("approve",), ("anew",)) if may_approve else ((), ())
     allowed: Mapping[CreditNoteState, Sequence[str]] = {
         _STATE.COMPUTED: first,
