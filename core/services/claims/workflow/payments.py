@@ -294,7 +294,7 @@ def _find_given_back(session: ScopedSession, claim: Claim, policy: Policy) -> in
     """Return the premium in kobo that went back to the customer of the term of a loss (contract K6)."""
     if policy.cancelled_at is None:
         return 0
-    terms = paid_terms.list_paid_terms(session, policy)
+    terms = refunds.list_paid_terms(session, policy)
     term = _find_term(terms, get_loss_day(claim))
     query = (
         sa.select(sa.func.sum(col(CreditNotePayment.amount_minor)))
