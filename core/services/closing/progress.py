@@ -109,7 +109,7 @@ def _of_states(key: str, name: str, states: Sequence[str], left: dict[str, str])
 
 
 def _payments(rows: Iterable[StatementSummary]) -> Stage:
-    """What is owed to a party is paid; what a party owes is carried to its next statement, or received."""
+    """Balances owed to parties are paid; what a party owes is carried to its next statement, or received."""
     owed = [row for row in rows if (row.closing_minor or 0) > 0 and row.state in (*IN_FORCE, StatementState.DISPUTED)]
     open_rows = [row for row in owed if row.state != StatementState.PAID]
     minor = sum(row.closing_minor or 0 for row in open_rows)

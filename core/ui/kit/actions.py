@@ -77,7 +77,7 @@ class Field:
 
     @property
     def mode(self) -> Literal["ignore", "rerun"]:
-        """What a change does, as Streamlit calls it."""
+        """The effect of a change, as Streamlit calls it."""
         return "rerun" if self.is_live else "ignore"
 
 
@@ -208,7 +208,7 @@ Fields = Sequence[Field | Shown]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Once:
-    """Where the token of an action is kept: the scope of the record's distributor; with it the work is done once."""
+    """The place of an action's token, the scope of the record's distributor; with it the work is done once."""
 
     scope: Scope
     token: str | Callable[[Values, Person], str]
@@ -452,7 +452,7 @@ def _empty(fields: Fields, prefix: str) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refusal:
-    """Why the last attempt at a place was refused: errors by field, and a general one."""
+    """The last refusal at a place: errors by field, and a general one."""
 
     faults: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
@@ -460,7 +460,7 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Result:
-    """What the page says of the last action, since when; it stays for several runs, as a click may interrupt one."""
+    """The sentence of the last action, and since when it is shown; it stays for several runs, as a click may interrupt one."""
 
     text: str
     is_done: bool

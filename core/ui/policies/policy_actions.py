@@ -1,4 +1,4 @@
-"""What changes a policy: each action previews its effect, and is made once on the version that was seen (S13)."""
+"""Changes of a policy: each action previews its effect, and is made once on the version that was seen (S13)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
