@@ -3,27 +3,92 @@
 import streamlit as st
 
 from core.services.compliance import breaches
-from core.services.compliance.breaches import MAX_LISTED, RISKS, BreachRow
+from core.services.compliance.breaches import MAX_LISTED, RISKS, BreachRow, Exposure
 from core.services.people.staff import Person
-from core.ui.compliance import register_actions
-from core.ui.compliance.desk import ROLE, history, read, record
-from core.ui.compliance.tables import EXPOSURES
 from core.ui.frame import frame
 from core.ui.kit import actions, facts, words
-from core.ui.lists import tables
+from core.ui.kit.actions import Action, Choice, Text
+from core.ui.lists import columns, tables
+from core.ui.lists.tables import Table
+from pages.compliance._shared import ROLE, action, draw_history, read, record
+
+EXPOSURES: Table[Exposure] = Table(
+    name="exposures",
+    noun=("entry", "entries"),
+    columns={
+        "at": columns.moment("When", lambda row: row.at),
+        "actor": columns.text("Who", lambda row: row.actor, 260),
+        "action": columns.text("What", lambda row: words.title(row.action), 180),
+        "subject": columns.text("Record", lambda row: row.subject, 360),
+    },
+)
+
+
+def judging(row: BreachRow) -> Action:
+    """Return the dialog that decides the risk."""
+    return action(
+        title="Judge the risk",
+        icon="balance",
+        says="Who judges it does not close it.",
+        confirm="Decide",
+        fields=[
+            Choice("risk", "Risk to people", options=RISKS),
+            Text("risk_reason", "Why", longest=2_000, is_long=True),
+            Text("people", "People concerned", longest=9),
+        ],
+        work=lambda session, typed, by: breaches.judge(session, row.id, typed, version=row.version, by=by),
+        done="The risk is decided.",
+    )
+
+
+def notifying(row: BreachRow) -> Action:
+    """Return the dialog that notes the notice to the Commission."""
+    return action(
+        title="The Commission was notified",
+        icon="outgoing_mail",
+        says="Its reference proves when.",
+        confirm="Note it",
+        fields=[Text("reference", "Reference", longest=60)],
+        work=lambda session, typed, by: breaches.note_commission(
+            session, row.id, reference=typed["reference"], version=row.version, by=by
+        ),
+        done="The notice is noted.",
+    )
+
+
+def telling(row: BreachRow) -> Action:
+    """Return the dialog that notes that people were told."""
+    return action(
+        title="The people were told",
+        icon="campaign",
+        says="Everybody concerned was told what happened and what they can do.",
+        confirm="Note it",
+        work=lambda session, _, by: breaches.note_people(session, row.id, version=row.version, by=by),
+        done="It is noted.",
+    )
+
+
+def closing(row: BreachRow) -> Action:
+    """Return the dialog that closes a breach."""
+    return action(
+        title="Close the breach",
+        icon="task_alt",
+        says="Somebody else judged it, and everybody was told who has to know.",
+        confirm="Close it",
+        work=lambda session, _, by: breaches.close(session, row.id, version=row.version, by=by),
+        done=f"{row.number} is closed.",
+    )
 
 
 def buttons(row: BreachRow, person: Person) -> None:
     with st.container(horizontal=True, gap="xsmall"):
-        register_actions.judging(row).button(
-            "Judge the risk", icon="balance", type="primary" if row.risk is None else "secondary"
-        )
+        judging(row).button("Judge the risk", icon="balance", type="primary" if row.risk is None else "secondary")
         if row.risk not in {None, "unlikely"} and row.commission_at is None:
-            register_actions.notifying(row).button("Commission notified", icon="outgoing_mail", type="primary")
+            notifying(row).button("Commission notified", icon="outgoing_mail", type="primary")
         if row.risk and row.people_at is None:
-            register_actions.telling(row).button("People told", icon="campaign")
+            telling(row).button("People told", icon="campaign")
         if row.risk and row.decided_by != person.id:
-            register_actions.closing(row).button("Close", icon="task_alt")
+            closing(row).button("Close", icon="task_alt")
 
 
 def deadlines(row: BreachRow) -> None:
@@ -69,4 +134,4 @@ def draw() -> None:
         st.caption("The audit log has no entry of the kind in this span.")
     with st.expander("Draft of the notice to the Commission", icon=":material/draft:"):
         st.code(breaches.draft_notice(row, exposures), language=None, wrap_lines=True)
-    history(f"breach {row.id}")
+    draw_history(f"breach {row.id}")

@@ -8,12 +8,24 @@ from core.errors import NotFound
 from core.services.compliance import complaints
 from core.services.compliance.complaints import CATEGORIES, ComplaintRow
 from core.store.access import ScopedSession
-from core.ui.compliance import register_actions
-from core.ui.compliance.desk import ROLE, history, record
-from core.ui.compliance.tables import days_left
 from core.ui.frame import frame
 from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
+from pages.compliance._shared import ROLE, action, days_left, draw_history, record
+
+
+def answering_complaint(row: ComplaintRow) -> Action:
+    """Return the dialog that answers a complaint."""
+    return action(
+        title="Answer the complaint",
+        icon="task_alt",
+        says="Write what was found and what the person was told.",
+        confirm="Close it",
+        fields=[Text("outcome", "Answer", longest=4_000, is_long=True)],
+        work=lambda session, typed, by: complaints.answer(session, row.id, outcome=typed["outcome"], by=by),
+        done=f"{row.number} is answered.",
+    )
 
 
 def found(session: ScopedSession, id_: UUID) -> ComplaintRow:
@@ -34,7 +46,7 @@ def draw() -> None:
     )
     actions.run()
     if row.answered_at is None:
-        register_actions.answering_complaint(row).button("Answer", icon="task_alt", type="primary")
+        answering_complaint(row).button("Answer", icon="task_alt", type="primary")
     with st.container(border=True):
         facts.line("Name", row.name)
         facts.line("Contact", row.contact or "–")
@@ -48,4 +60,4 @@ def draw() -> None:
         if row.outcome:
             st.markdown(f"**Answer** of {words.moment(row.answered_at)}")
             st.caption(words.plain(row.outcome))
-    history(f"complaint {row.id}")
+    draw_history(f"complaint {row.id}")

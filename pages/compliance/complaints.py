@@ -3,12 +3,66 @@
 import streamlit as st
 
 from core.services.compliance import complaints
-from core.ui.compliance import register_actions
-from core.ui.compliance.desk import ROLE, read
-from core.ui.compliance.tables import COMPLAINTS, INSURERS
+from core.services.compliance.complaints import CATEGORIES, ComplaintRow, InsurerLine
 from core.ui.frame import frame
 from core.ui.kit import actions
-from core.ui.lists import held_rows, tables
+from core.ui.kit.actions import Action, Choice, Text
+from core.ui.lists import columns, held_rows, tables
+from core.ui.lists.tables import Table
+from pages.compliance._shared import ROLE, action, days_left, get_days_left, read
+
+COMPLAINTS: Table[ComplaintRow] = held_rows.sortable(
+    Table(
+        name="complaints",
+        noun=("complaint", "complaints"),
+        opens="compliance/complaint.py",
+        columns={
+            "number": columns.text("Number", lambda row: row.number, 120),
+            "category": columns.text("About", lambda row: CATEGORIES[row.category], 100),
+            "insurer": columns.text("Insurer", lambda row: row.insurer, 190),
+            "policy": columns.text("Policy", lambda row: row.policy_number, 170),
+            "name": columns.text("Name", lambda row: row.name, 170),
+            "received": columns.day("Received", lambda row: row.received_at),
+            "left": columns.text(
+                "Left", lambda row: days_left(row.days_left) or "Answered", 110, right=True, sort_key=get_days_left
+            ),
+        },
+    ),
+    usual="Next due first",
+)
+
+
+INSURERS: Table[InsurerLine] = Table(
+    name="complaints_of_insurers",
+    noun=("insurer", "insurers"),
+    columns={
+        "insurer": columns.text("Insurer", lambda row: row.insurer, 260),
+        "complaints": columns.number("Complaints, 12 months", lambda row: row.complaints),
+        "delays": columns.number("Of them delay", lambda row: row.delays),
+        "open": columns.number("Open", lambda row: row.open),
+        "notice": columns.number("Premiums not notified in time", lambda row: row.notice_late),
+        "placing": columns.number("Covers not placed in time", lambda row: row.placing_late),
+    },
+)
+
+
+def registering_complaint() -> Action:
+    """Return the dialog that registers a complaint."""
+    return action(
+        title="Register a complaint",
+        icon="feedback",
+        says="The policy names the insurer that it is counted for.",
+        confirm="Register it",
+        fields=[
+            Choice("category", "About", options=CATEGORIES),
+            Text("name", "Name", longest=200),
+            Text("contact", "E-mail or phone", longest=254),
+            Text("policy_number", "Policy number, if there is one", longest=60),
+            Text("text", "In their words", longest=4_000, is_long=True),
+        ],
+        work=lambda session, typed, by: complaints.register(session, typed, by=by),
+        done="The complaint is registered.",
+    )
 
 
 def draw() -> None:
@@ -16,7 +70,7 @@ def draw() -> None:
     with frame.header_with_buttons(
         "Complaints", "What people complain of, counted for each insurer over twelve months."
     ):
-        register_actions.registering_complaint().button("Register a complaint", icon="feedback", type="primary")
+        registering_complaint().button("Register a complaint", icon="feedback", type="primary")
     actions.run()
     rows = read(complaints.list_complaints)
     if rows:

@@ -4,12 +4,44 @@ import streamlit as st
 
 from core import clock
 from core.services.compliance import figures, yearly
-from core.ui.compliance import register_actions
-from core.ui.compliance.desk import ROLE, read
-from core.ui.compliance.tables import FIGURES
+from core.services.compliance.figures import Figure
 from core.ui.frame import frame
 from core.ui.kit import actions, words
-from core.ui.lists import tables
+from core.ui.kit.actions import Action, Choice, Day, Text
+from core.ui.lists import columns, tables
+from core.ui.lists.tables import Table
+from pages.compliance._shared import ROLE, action, read
+
+FIGURES: Table[Figure] = Table(
+    name="figures",
+    noun=("figure", "figures"),
+    key=lambda row: f"{row.name} {row.effective_on}",
+    columns={
+        "label": columns.text("Figure", lambda row: row.label, 420),
+        "amount": columns.number("Amount", lambda row: row.amount),
+        "from": columns.day("From", lambda row: row.effective_on),
+        "source": columns.text("Source", lambda row: row.source, 420),
+    },
+)
+
+
+def setting_figure() -> Action:
+    """Return the dialog that sets a figure from a day on."""
+    return action(
+        title="Set a figure",
+        icon="tune",
+        says="It holds from its day on; what held before stays on record.",
+        confirm="Set it",
+        fields=[
+            Choice("name", "Figure", options=figures.LABELS),
+            Text("amount", "Amount", longest=4),
+            Day("effective_on", "From (tomorrow or later)"),
+            Text("source", "Source", longest=300),
+        ],
+        work=lambda session, typed, by: figures.set_figure(session, typed, by=by),
+        done="The figure is set.",
+    )
+
 
 _YEARS = 5
 
@@ -19,7 +51,7 @@ def draw() -> None:
     with frame.header_with_buttons(
         "Figures", "Days, hours and months that hold, each from a day on and with its source."
     ):
-        register_actions.setting_figure().button("Set a figure", icon="tune")
+        setting_figure().button("Set a figure", icon="tune")
     actions.run()
     tables.draw_short(FIGURES, read(figures.list_figures))
     st.subheader("Figures of a year", anchor=False)

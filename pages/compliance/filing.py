@@ -1,25 +1,64 @@
 """One return to an authority: prepared, checked and sent."""
 
+from datetime import date
+from uuid import UUID
+
 import streamlit as st
 
 from core.services.compliance import filings
 from core.services.compliance.filings import FilingRow
 from core.services.people.staff import Person
-from core.ui.compliance import register_actions
-from core.ui.compliance.desk import ROLE, history, read
-from core.ui.compliance.tables import STATES, days_left
 from core.ui.frame import frame
 from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
+from pages.compliance._shared import ROLE, STATES, action, days_left, draw_history, read
+
+
+def preparing_return(kind: str, ends_on: date) -> Action:
+    """Return the dialog that notes a return as prepared."""
+    return action(
+        title="The return is prepared",
+        icon="draw",
+        says="Somebody else checks it.",
+        confirm="Note it",
+        work=lambda session, _, by: filings.prepare(session, kind, ends_on, by=by),
+        done="The return is noted as prepared.",
+    )
+
+
+def checking_return(filing_id: UUID) -> Action:
+    """Return the dialog that notes a return as checked."""
+    return action(
+        title="The return was checked",
+        icon="fact_check",
+        says="You have compared it with the books.",
+        confirm="Note it",
+        work=lambda session, _, by: filings.check(session, filing_id, by=by),
+        done="The return is noted as checked.",
+    )
+
+
+def sending_return(row: FilingRow, filing_id: UUID) -> Action:
+    """Return the dialog that notes a return as sent."""
+    return action(
+        title=f"{row.label} was sent",
+        icon="outgoing_mail",
+        says="The authority's reference proves it.",
+        confirm="Note it",
+        fields=[Text("reference", "Reference", longest=60)],
+        work=lambda session, typed, by: filings.send(session, filing_id, reference=typed["reference"], by=by),
+        done="The return is noted as sent.",
+    )
 
 
 def buttons(row: FilingRow, person: Person) -> None:
     if row.id is None:
-        register_actions.preparing_return(row.kind, row.period_ends_on).button("Prepared", icon="draw", type="primary")
+        preparing_return(row.kind, row.period_ends_on).button("Prepared", icon="draw", type="primary")
     elif row.state == "prepared" and row.prepared_by != person.id:
-        register_actions.checking_return(row.id).button("Checked", icon="fact_check", type="primary")
+        checking_return(row.id).button("Checked", icon="fact_check", type="primary")
     elif row.state == "checked":
-        register_actions.sending_return(row, row.id).button("Sent", icon="outgoing_mail", type="primary")
+        sending_return(row, row.id).button("Sent", icon="outgoing_mail", type="primary")
 
 
 def draw() -> None:
@@ -46,4 +85,4 @@ def draw() -> None:
         facts.line("Sent", f"{row.sender}, {words.moment(row.sent_at)}" if row.sent_at else "–")
         facts.line("Reference", row.reference or "–")
     if row.id:
-        history(f"return {row.id}")
+        draw_history(f"return {row.id}")

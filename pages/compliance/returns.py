@@ -3,11 +3,46 @@
 import streamlit as st
 
 from core.services.compliance import filings
-from core.ui.compliance.desk import ROLE, read
-from core.ui.compliance.tables import CALENDAR, LICENCES
+from core.services.compliance.filings import FilingRow, Licence
 from core.ui.frame import frame
 from core.ui.kit import words
-from core.ui.lists import held_rows, tables
+from core.ui.lists import columns, held_rows, tables
+from core.ui.lists.tables import Table
+from pages.compliance._shared import ROLE, STATES, days_left, get_days_left, read
+
+CALENDAR: Table[FilingRow] = held_rows.sortable(
+    Table(
+        name="filings",
+        noun=("return", "returns"),
+        opens="compliance/filing.py",
+        key=lambda row: row.key,
+        narrow=("label", "due", "left", "state"),
+        columns={
+            "label": columns.text("Return", lambda row: row.label, 210),
+            "period": columns.day("Period to", lambda row: row.period_ends_on),
+            "due": columns.day("Due", lambda row: row.due_on),
+            "left": columns.text("Left", lambda row: days_left(row.days_left), 110, right=True, sort_key=get_days_left),
+            "state": columns.state("State", lambda row: STATES[row.state]),
+            "preparer": columns.text("Prepared by", lambda row: row.preparer, 140),
+            "checker": columns.text("Checked by", lambda row: row.checker, 140),
+            "reference": columns.text("Reference", lambda row: row.reference, 140),
+        },
+    ),
+    usual="Next due first",
+)
+
+
+LICENCES: Table[Licence] = Table(
+    name="licences",
+    noun=("distributor", "distributors"),
+    key=lambda row: row.distributor_id,
+    columns={
+        "distributor": columns.text("Distributor", lambda row: row.distributor, 260),
+        "number": columns.text("Licence", lambda row: row.number, 180),
+        "expires": columns.day("Until", lambda row: row.expires_on),
+        "state": columns.state("State", lambda row: row.state),
+    },
+)
 
 
 def draw() -> None:

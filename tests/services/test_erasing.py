@@ -36,8 +36,7 @@ from core.services.idempotency import WireResponse
 from core.services.mail import mail
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.services.policies import changes as policy_changes
-from core.services.policies import endorsements
+from core.services.policies import changes, endorsements
 from core.services.renewals import calls
 from core.services.selling import drafts, endorsing
 from core.services.selling.drafts import Draft
@@ -220,7 +219,7 @@ class PrivacyDesk:
         """The cover ends, and what goes back of it is paid to the person by name."""
         policy = session.get_one(Policy, self.desk.sale.policy_id)
         given = {"reason": "Oluwaseyifunmi asked", "by_insurer": True, "expected_version": policy.version}
-        policy_changes.cancel(session, policy.id, actor=self.people["oye"].actor, **given)
+        changes.cancel(session, policy.id, actor=self.people["oye"].actor, **given)
         (note,) = session.execute(sa.select(col(CreditNote.id)).where(col(CreditNote.is_live))).scalars()
         deciding.approve(session, note, {"payee": "Oluwaseyifunmi"}, by=self.people["femi"])
         paid = {"payee": "Oluwaseyifunmi", "bank_reference": "TRF/1", "value_on": "2026-12-02"}

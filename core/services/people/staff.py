@@ -19,8 +19,8 @@ from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.approvals import get_limit
 from core.services.audit import log as audit
-from core.services.customers.filter import to_international
 from core.services.people import passwords, staff_sessions
+from core.services.personal import to_international
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema import parties as party_tables
 from core.store.schema.tables import Staff, StaffSession

@@ -9,12 +9,14 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids
+from core import clock, ids, money
 from core.covers.credit_life import CREDIT_LIFE
 from core.errors import InvalidInput, NotAllowed
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
-from core.store.schema.tables import Claim, Policy
+from core.services.finance.credit_notes import deciding
+from core.services.policies import changes
+from core.store.schema.tables import Claim, CreditNote, Policy
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 from tests.services.selling import sell
@@ -139,3 +141,43 @@ def test_a_cover_whose_policy_names_no_sum_has_the_ceiling_of_its_product(office
     assert review(office, claim_id).amounts.limits.insured_minor == 300_000_000
     with pytest.raises(InvalidInput, match=r"amount must not be above ₦3,000,000.00, what is insured"):
         office.move(claim_id, "Approved", by="sade", amount="5000000")
+
+
+def cancelled(office: Office) -> tuple[UUID, int]:
+    """End the policy, with its refund approved; the credit note and its sum in kobo."""
+    given = {"reason": "Sold the car", "by_insurer": False, "actor": "staff wale@x.example"}
+    with office.store.writing(DESK) as session:
+        policy = session.get_one(Policy, office.desk.sale.policy_id)
+        changes.cancel(session, policy.id, **given, expected_version=policy.version)
+        note = session.execute(sa.select(CreditNote)).scalar_one()
+        key, total = note.id, note.total_minor
+    with office.store.writing(DESK) as session:
+        deciding.approve(session, key, {}, by=office.people["root"])
+    return key, total
+
+
+def pay_back(office: Office, note: UUID) -> None:
+    with office.store.writing(DESK) as session:
+        paid = {"bank_reference": "BACK-1", "value_on": "2026-11-20"}
+        deciding.pay(session, note, paid, by=office.people["funmi"])
+
+
+def test_premium_that_went_back_comes_off_the_claims_of_its_term(office: Office) -> None:
+    first = office.lodge(**KNOWN)
+    office.move(first, "Declined", reason="exclusion", note="Excluded by the wording", by="sade")
+    note, back = cancelled(office)
+    pay_back(office, note)
+    second = office.lodge_again(**KNOWN)
+    office.walk(second, "Approved")
+    rest = 7_500_000 - back
+    (line,) = [each for each in review(office, second).offer.steps if each.label.startswith("Less premium")]
+    assert line.amount == money.to_naira(rest)
+    above = f"{money.format_naira(rest)}, what remains after the .* of premium that went back"
+    with pytest.raises(InvalidInput, match=above):
+        office.move(second, "Offer sent", amount=str(money.to_naira(rest + 1)), note="As agreed", by="sade")
+    office.move(second, "Offer sent", amount=str(money.to_naira(rest)), note="As agreed", by="sade")
+    office.walk(second, "Offer accepted", "Paid")
+    # Nor is what came off one claim paid by another one for the same debt.
+    third = office.lodge_again(**KNOWN, pending_repayment_amount=str(money.to_naira(back)))
+    with pytest.raises(InvalidInput, match=r"must not be above ₦0\.00, what is still owed"):
+        office.move(third, "Approved", amount=str(money.to_naira(back)), by="sade")

@@ -54,6 +54,19 @@ def state(finance: Finance, note: UUID) -> str:
     return str(finance.read(credit_note_reading.get_note, note).state)
 
 
+def test_who_ended_the_policy_neither_approves_nor_pays_what_goes_back(finance: Finance, partner: Partner) -> None:
+    with clock.freeze(NOW - timedelta(days=30)):
+        sale = sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True)
+    given = {"reason": "Sold the car", "by_insurer": True, "actor": finance.people["wale"].actor}
+    finance.do(changes.cancel, sale.policy_id, **given, expected_version=1)
+    (row,) = finance.read(credit_note_reading.list_unpaid, NOW + timedelta(days=1))
+    for act, typed in ((deciding.approve, {}), (deciding.pay, PAID)):
+        with pytest.raises(NotAllowed, match="You ended this policy: somebody else of finance"):
+            finance.do(act, row.id, typed, by="wale")
+        finance.do(deciding.approve, row.id, {}, by="femi") if act is deciding.approve else None
+    finance.do(deciding.pay, row.id, PAID, by="funmi")
+
+
 def test_one_person_does_not_pay_return_and_pay_somebody_else(finance: Finance, note: UUID) -> None:
     finance.do(deciding.approve, note, {"payee": "Ngozi Okafor"}, by="femi")
     with pytest.raises(InvalidInput, match="is not Ngozi Okafor, who was approved: another is approved anew"):

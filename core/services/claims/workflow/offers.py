@@ -26,6 +26,7 @@ class Limits:
     `paid_minor` was paid on the claim before and counts towards its total. `elsewhere_minor` was paid or is approved on
     other claims of the policy in the same term; it is already deducted from the insured amount, and from the owed
     amount as far as the debt did not know of it. `offer_paid_minor` was paid of the offer that stands, in parts.
+    `given_back_minor` is premium of the term that went back to the customer and came off no other claim.
     """
 
     owed_minor: int | None = None
@@ -33,6 +34,7 @@ class Limits:
     paid_minor: int = 0
     elsewhere_minor: int = 0
     offer_paid_minor: int = 0
+    given_back_minor: int = 0
 
     @property
     def most_minor(self) -> int | None:
@@ -61,11 +63,12 @@ def compute_offer(
     insured: Decimal | None = None,
     excess: Decimal = money.ZERO,
     betterment: Decimal = money.ZERO,
+    given_back: Decimal = money.ZERO,
     paid: Decimal = money.ZERO,
 ) -> Price:
-    """The lowest of approved, owed and insured, less excess, betterment and what was paid, never below zero; in naira.
+    """The lowest of approved, owed and insured, less what comes off it, in naira and never below zero.
 
-    What is not known (None) does not bound it.
+    Excess, betterment, premium that went back and what was paid come off. What is not known (None) does not bound it.
     """
     steps = [Step("Approved amount", "as approved", approved)]
     amount = approved
@@ -77,9 +80,10 @@ def compute_offer(
         amount = min(step.amount for step in steps)
         lower = " and ".join(f"{step.amount:,.2f}" for step in steps)
         steps.append(Step("Lower of both" if len(steps) == 2 else "Lowest of all", f"the lower of {lower}", amount))
-    for label, deduction in (("Excess", excess), ("Betterment", betterment), ("what was paid", paid)):
+    less = (excess, betterment, given_back, paid)
+    for label, deduction in zip(("excess", "betterment", "premium that went back", "what was paid"), less, strict=True):
         if deduction:
-            steps.append(Step(f"Less {label.lower()}", f"{amount:,.2f} - {deduction:,.2f}", amount - deduction))
+            steps.append(Step(f"Less {label}", f"{amount:,.2f} - {deduction:,.2f}", amount - deduction))
             amount -= deduction
     total = max(amount, money.ZERO)
     steps.append(Step("Offer", "never below zero" if amount < 0 else "what remains", total))
@@ -98,6 +102,9 @@ def describe_max_offer(claim: Claim, limits: Limits) -> str:
         return (
             f"{money.format_naira(limit)}, what remains after the {money.format_naira(limits.paid_minor)} that was paid"
         )
+    if limits.given_back_minor:
+        given_back = money.format_naira(limits.given_back_minor)
+        return f"{money.format_naira(limit)}, what remains after the {given_back} of premium that went back"
     if claim.excess_deduction_amount_minor or claim.betterment_deduction_amount_minor:
         return f"{money.format_naira(limit)}, what remains after excess and betterment"
     if limit < claim.approved_amount_minor:
@@ -139,6 +146,7 @@ def of_amounts(limits: Limits, *, approved: Decimal, excess_minor: int, betterme
         insured=None if limits.insured_minor is None else money.to_naira(limits.insured_minor),
         excess=money.to_naira(excess_minor),
         betterment=money.to_naira(betterment_minor),
+        given_back=money.to_naira(limits.given_back_minor),
         paid=money.to_naira(limits.paid_minor),
     )
 

@@ -20,8 +20,8 @@ from core.services.claims.workflow import payees as claim_payees
 from core.services.claims.workflow.inputs import PaymentInput
 from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
-from core.services.policies import paid_terms
-from core.services.policies.paid_terms import PaidTerm
+from core.services.policies import refunds
+from core.services.policies.refunds import PaidTerm
 from core.services.transfers import find_fault, keys_of
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
@@ -31,9 +31,12 @@ from core.store.schema.tables import (
     ClaimEvent,
     ClaimPayee,
     ClaimPayment,
+    CreditNote,
+    CreditNotePayment,
     Policy,
     ProductVersion,
     Purchase,
+    Refund,
     Staff,
 )
 
@@ -234,16 +237,20 @@ def limits(session: ScopedSession, claim: Claim, *, for_update: bool = False) ->
     policy: Policy = session.execute(query.with_for_update() if for_update else query).scalar_one()
     payments = sa.select(sa.func.sum(AMOUNT)).where(col(ClaimPayment.claim_id) == claim.id)
     others = _load_others(session, claim, policy)
-    owed = _find_owed(claim, others)
+    given_back = _find_given_back(session, claim, policy)
+    # It came off the first claim that was paid, and bounds all claims of the term together.
+    came_off = given_back if any(other.paid_minor > 0 for other in others) else 0
+    owed = _find_owed(claim, others, came_off)
     # The ceiling of a product bounds what is owed; alone it is no reason to pay anything.
     insured = insured_minor(policy) if owed is None else find_ceiling(session, policy)
     elsewhere = sum(other.paid_minor + other.approved_minor for other in others)
     return Limits(
         owed_minor=owed,
-        insured_minor=None if insured is None else max(0, insured - elsewhere),
+        insured_minor=None if insured is None else max(0, insured - elsewhere - came_off),
         paid_minor=int(session.execute(payments).scalar_one() or 0),
         elsewhere_minor=elsewhere,
         offer_paid_minor=_sum_of_offer(session, claim),
+        given_back_minor=given_back - came_off,
     )
 
 
@@ -283,6 +290,24 @@ class _Other:
         return sum(minor for paid_at, minor in self.payments if paid_at >= at) + self.approved_minor
 
 
+def _find_given_back(session: ScopedSession, claim: Claim, policy: Policy) -> int:
+    """Return the premium in kobo that went back to the customer of the term of a loss (contract K6)."""
+    if policy.cancelled_at is None:
+        return 0
+    terms = refunds.list_paid_terms(session, policy)
+    term = _find_term(terms, get_loss_day(claim))
+    query = (
+        sa.select(sa.func.sum(col(CreditNotePayment.amount_minor)))
+        .join(CreditNote, col(CreditNote.id) == col(CreditNotePayment.credit_note_id))
+        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        .where(col(Refund.policy_id) == policy.id)
+    )
+    if term:
+        renewal = col(Refund.renewal_id)
+        query = query.where(renewal.is_(None) if term.renewal_id is None else renewal == term.renewal_id)
+    return int(session.execute(query).scalar_one() or 0)
+
+
 def _load_others(session: ScopedSession, claim: Claim, policy: Policy) -> list[_Other]:
     query = sa.select(Claim).where(
         col(Claim.policy_id) == policy.id, col(Claim.id) != claim.id, col(Claim.deleted_at).is_(None)
@@ -290,7 +315,7 @@ def _load_others(session: ScopedSession, claim: Claim, policy: Policy) -> list[_
     claims = session.execute(query).scalars().all()
     if not claims:
         return []
-    terms = paid_terms.list_paid_terms(session, policy)
+    terms = refunds.list_paid_terms(session, policy)
     term = _find_term(terms, get_loss_day(claim))
     same = [other for other in claims if _find_term(terms, get_loss_day(other)) == term]
     made: AnySelect = sa.select(col(ClaimPayment.claim_id), col(ClaimPayment.created_at), AMOUNT).where(
@@ -310,11 +335,11 @@ def _build_other(claim: Claim, payments: Sequence[tuple[datetime, int]]) -> _Oth
     return _Other(claim=claim, payments=payments, approved_minor=max(0, figure - paid) if is_standing else 0)
 
 
-def _find_owed(claim: Claim, others: Sequence[_Other]) -> int | None:
+def _find_owed(claim: Claim, others: Sequence[_Other], came_off_minor: int) -> int | None:
     """Return what is owed in kobo, less what other claims of the term were paid or approved (contract K5).
 
     What a lender states as owed knows of what was paid before. A debt that an earlier claim named is never more than
-    that, less what all claims were paid and approved since.
+    that, less what all claims were paid and approved since, and the premium that came off one of them.
     """
     stated = claim_offers.get_amount_owed(claim)
     if stated is None:
@@ -326,7 +351,7 @@ def _find_owed(claim: Claim, others: Sequence[_Other]) -> int | None:
             is_earlier = earlier.claim.created_at <= claim.created_at and (earlier.payments or earlier.approved_minor)
             if debt is not None and is_earlier:
                 since = sum(other.sum_since(earlier.claim.created_at) for other in others)
-                bounds.append(money.to_minor(debt) - since)
+                bounds.append(money.to_minor(debt) - since - came_off_minor)
     return max(0, min(bounds))
 
 

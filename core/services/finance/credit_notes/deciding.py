@@ -21,7 +21,7 @@ from core.services.finance.payments.transitions import BankAnswer, ReturnInput
 from core.services.people import own_interest, staff
 from core.services.people.own_interest import Parties, refuse_own
 from core.services.people.staff import Person
-from core.services.policies import paid_terms, refund_holds
+from core.services.policies import refunds
 from core.services.transfers import Reference, keys_of
 from core.states.credit_notes import TRANSITIONS, CreditNoteState
 from core.store.access import ScopedSession
@@ -183,6 +183,8 @@ def _refuse_payer(session: ScopedSession, row: CreditNote, by: Person) -> None:
     given = sa.select(col(Approval.staff_id)).where(
         col(Approval.subject_id) == row.id, col(Approval.subject_kind) == _KIND
     )
+    if row.made_by == by.actor:
+        raise NotAllowed("You ended this policy: somebody else of finance notes what goes back")
     if by.id in {row.first_by, row.approved_by, *session.execute(given).scalars()}:
         raise NotAllowed("You approved it: somebody else of finance notes its payment")
     staff.refuse_resting(by)
@@ -235,7 +237,7 @@ def list_allowed(row: Any, by: Person) -> Sequence[str]:
     if not by.has_role(ROLE):
         return ()
     may_approve = row.made_by != by.actor and by.id not in (row.first_by, row.paid_by, row.returned_by)
-    may_pay = by.id not in (row.approved_by, row.first_by)
+    may_pay = row.made_by != by.actor and by.id not in (row.approved_by, row.first_by)
     first, anew = (("approve",), ("anew",)) if may_approve else ((), ())
     allowed: Mapping[CreditNoteState, Sequence[str]] = {
         _STATE.COMPUTED: first,
@@ -262,11 +264,11 @@ def _refuse_claims(session: ScopedSession, row: CreditNote) -> None:
     """A claim that was lodged after the policy had ended holds the money back, and uses it up once it is paid."""
     refund = session.get_one(Refund, row.refund_id)
     policy = session.get_one(Policy, refund.policy_id)
-    claims = refund_holds.of(session, policy.id)
-    refund_holds.refuse_while_open(claims)
-    terms = paid_terms.list_paid_terms(session, policy) if policy.activated else []
+    claims = refunds.list_policy_claims(session, policy.id)
+    refunds.refuse_while_open(claims)
+    terms = refunds.list_paid_terms(session, policy) if policy.activated else []
     term = next((each for each in terms if each.renewal_id == refund.renewal_id), None)
-    if refund_holds.paid_on(term, terms, claims) if term else any(claim.was_paid for claim in claims):
+    if refunds.paid_on(term, terms, claims) if term else any(claim.was_paid for claim in claims):
         raise StateForbids("A claim was paid out of this term: correct the refund by an adjustment instead")
 
 

@@ -1,7 +1,7 @@
 """Rules of money that hold after every act, worked out of the rows and by no function of a service."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import Any
 
 from tests.services.controls.model.office import Office
@@ -231,24 +231,38 @@ class Ledger:
                 faults.append(f"policy {plain(row.policy_id)}: {row.premium} of premium is left")
             if min(int(row.ours), int(row.theirs)) < -2 or commissions > int(row.premium) + 2:
                 faults.append(f"policy {plain(row.policy_id)}: commissions of {commissions} on {row.premium}")
-        claimed = self.office.read(
-            "SELECT policy_id, sum(amount_minor) AS minor FROM claim_payment JOIN claim ON claim.id = claim_id"
-            " GROUP BY policy_id"
-        )
-        for row in claimed:
-            if row.minor > 0 and self.refunded.get(plain(row.policy_id)):
-                back = self.refunded[plain(row.policy_id)]
-                faults.append(f"policy {plain(row.policy_id)}: {row.minor} of claims paid, and {back} went back")
+        approved = {
+            plain(row.subject_id): row.minor
+            for row in self.office.read(
+                "SELECT subject_id, max(amount_minor) AS minor FROM approval WHERE subject_kind = 'claim'"
+                " GROUP BY subject_id"
+            )
+        }
+        paid: Counter[str] = Counter()
+        most: Counter[str] = Counter()
+        for row in self.office.read(
+            "SELECT claim.id, policy_id, sum(amount_minor) AS minor FROM claim_payment"
+            " JOIN claim ON claim.id = claim_id GROUP BY claim.id, policy_id HAVING sum(amount_minor) > 0"
+        ):
+            paid[plain(row.policy_id)] += int(row.minor)
+            most[plain(row.policy_id)] += approved[plain(row.id)]
+        for policy, back in self.refunded.items():
+            # What went back before a claim came was taken off what the claim was paid.
+            if paid[policy] and paid[policy] + back > most[policy]:
+                faults.append(f"policy {policy}: {paid[policy]} of {most[policy]} paid on claims, and {back} went back")
         return faults
 
     def _of_statements(self) -> list[str]:
         """Statements are what their lines come to, and what was paid on those of a party is within what they say."""
         faults = []
         lines = self._sum("SELECT statement_id, sum(net_minor) FROM statement_line GROUP BY statement_id")
-        due: dict[str, int] = defaultdict(int)
-        for row in self.office.read("SELECT * FROM statement WHERE reverses_id IS NULL AND state <> 'Void'"):
+        # Balances of a party after each statement that was sent: a later one may turn what is due around.
+        due: dict[str, list[int]] = defaultdict(lambda: [0])
+        stand = "SELECT * FROM statement WHERE reverses_id IS NULL AND state <> 'Void' ORDER BY sent_at, id"
+        for row in self.office.read(stand):
             own = row.closing_minor - row.opening_minor + row.paid_minor
-            due[plain(row.distributor_id or row.provider_id)] += own if row.sent_at else 0
+            balances = due[plain(row.distributor_id or row.provider_id)]
+            balances.append(balances[-1] + (own if row.sent_at else 0))
             if lines.get(plain(row.id), 0) != own:
                 faults.append(f"statement {row.number} of {own} has lines of {lines.get(plain(row.id), 0)}")
         rows = self.office.read("SELECT * FROM payment")
@@ -257,8 +271,8 @@ class Ledger:
             if row.state in ("Approved", "Confirmed"):
                 paid[plain(row.distributor_id or row.provider_id)] += row.net_minor
         for party, minor in paid.items():
-            if not min(0, due[party]) <= minor <= max(0, due[party]):
-                faults.append(f"party {party} was paid {minor}, and {due[party]} is stated")
+            if not min(due[party]) <= minor <= max(due[party]):
+                faults.append(f"party {party} was paid {minor}, and {due[party]} was stated")
         return faults + self._of_payouts(rows)
 
     def _of_payouts(self, rows: list[Any]) -> list[str]:

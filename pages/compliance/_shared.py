@@ -1,0 +1,93 @@
+"""What the screens of the privacy desk share: reading and changing over every record, and their tables."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+from uuid import UUID
+
+from core.services.audit import log as audit
+from core.services.audit.log import AuditEvent
+from core.services.compliance.complaints import ComplaintRow
+from core.services.compliance.erasures import ErasureRow
+from core.services.compliance.filings import FilingRow
+from core.services.compliance.requests import RequestRow
+from core.services.compliance.retention import CLASSES
+from core.store.access import Scope, ScopedSession, reading
+from core.ui.frame import frame, record_pages
+from core.ui.kit import facts
+from core.ui.kit.actions import Action
+from core.ui.lists import columns, held_rows
+from core.ui.lists.tables import Table
+
+Result = TypeVar("Result")
+ROLE = "compliance"
+# A person's records are at several distributors and in both modes.
+_EVERYTHING = Scope.system()
+action = partial(Action, roles=(ROLE,), scope=Scope.system)
+
+
+def read(work: Callable[[ScopedSession], Result]) -> Result:
+    """Read over every record; only for people of compliance."""
+    frame.require(ROLE)
+    with reading(_EVERYTHING) as session:
+        return work(session)
+
+
+def record(get: Callable[[ScopedSession, UUID], Result], noun: str) -> Result:
+    """Return the record named in the URL; if there is none, show a message and stop the page."""
+    frame.require(ROLE)
+    return record_pages.load(noun, get, scope=_EVERYTHING)
+
+
+def draw_history(subject: str) -> None:
+    """Draw the entries of the audit log about a record."""
+    entries = read(lambda session: audit.list_history(session, subject))
+    facts.history(
+        [AuditEvent(at=row.created_at, actor=row.actor, action=row.action, facts=row.after or {}) for row in entries]
+    )
+
+
+STATES = {
+    "received": "Waiting",
+    "acknowledged": "Acknowledged",
+    "answered": "Answered",
+    "refused": "Declined",
+    "withdrawn": "Off",
+    "open": "Proposed",
+    "erased": "Erased",
+    "due": "Planned",
+    "prepared": "Prepared",
+    "checked": "Checked",
+    "sent": "Sent",
+}
+
+
+def days_left(days: int | None) -> str | None:
+    """Return the days left in words: "3 days", "2 days late"; None when nothing is due."""
+    if days is None:
+        return None
+    plural = "" if abs(days) == 1 else "s"
+    return f"{-days} day{plural} late" if days < 0 else f"{days} day{plural}"
+
+
+def get_days_left(row: RequestRow | FilingRow | ComplaintRow) -> int | None:
+    return row.days_left
+
+
+ERASURES: Table[ErasureRow] = held_rows.sortable(
+    Table(
+        name="erasures",
+        noun=("erasure", "erasures"),
+        opens="compliance/erasure.py",
+        columns={
+            "number": columns.text("Number", lambda row: row.number, 120),
+            "class": columns.text("Of", lambda row: CLASSES[row.record_class][0], 240),
+            "people": columns.number("Records of people", lambda row: len(row.customers)),
+            "state": columns.state("State", lambda row: STATES[row.state]),
+            "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
+            "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
+            "decider": columns.text("Decided by", lambda row: row.decider, 150),
+        },
+    ),
+    usual="Newest first",
+)
