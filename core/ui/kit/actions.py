@@ -479,7 +479,7 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Result:
-    """The sentence of the last action, and since when it is shown; it stays for several runs, as a click may interrupt one."""
+    """The sentence of the last action, since when it is shown; it stays for several runs, as a click may stop one."""
 
     text: str
     is_done: bool
