@@ -27,9 +27,8 @@ os.environ.update({"COVERDESK_SECRET_KEY": SECRET, "COVERDESK_BASE_URL": "http:/
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 from core import clock, settings, telemetry  # noqa: E402
-from core.services.distributors import keys  # noqa: E402
+from core.services.catalogue import keys, shipped  # noqa: E402
 from core.services.people import passwords  # noqa: E402
-from core.services.products import catalogue  # noqa: E402
 from core.services.selling.buying import Seller  # noqa: E402
 from core.store.access import Scope, Store, engine  # noqa: E402
 from core.store.access import sqlite as sqlite_access  # noqa: E402
@@ -131,7 +130,7 @@ def postgres() -> Iterator[sa.URL]:
 def _ready(store: Store) -> None:
     migrating.migrate(store)
     with store.writing(Scope.system()) as session:
-        catalogue.load_catalogue(session)
+        shipped.load_catalogue(session)
 
 
 @pytest.fixture(scope="session")

@@ -40,12 +40,11 @@ IN_SERVICES = "Services import services of lower layers only"
 # A folder of the services, and one of a layer above it or beside it.
 UPWARDS = [
     ("audit", "people"),
-    ("customers", "sales"),
-    ("people", "files"),
-    ("files", "products"),
-    ("products", "sales"),
-    ("sales", "distributors"),
-    ("distributors", "policies"),
+    ("people", "customers"),
+    ("customers", "files"),
+    ("files", "catalogue"),
+    ("catalogue", "sales"),
+    ("sales", "policies"),
     ("policies", "claims"),
     ("claims", "selling"),
     ("selling", "insurers"),

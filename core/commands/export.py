@@ -14,6 +14,7 @@ from rich.console import Console
 from core import money
 from core.commands import ACTOR
 from core.errors import InvalidInput
+from core.services.catalogue import products
 from core.services.dimensions import Choices, load_choices
 from core.services.exports import arrangement, runs
 from core.services.exports.exports import ExportKind, Tally
@@ -21,7 +22,6 @@ from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import KINDS
 from core.services.filters.field import Parameter
 from core.services.people import staff
-from core.services.products import products
 from core.store.access import Scope, ScopedSession, reading
 from core.store.operations import unfinished_files
 

@@ -14,11 +14,11 @@ from core import demo as portfolio
 from core import telemetry
 from core.errors import NotFound
 from core.services.admin import demonstration
+from core.services.catalogue import shipped
 from core.services.closing import demonstration as month_close
 from core.services.compliance import demonstration as privacy
 from core.services.finance import demonstration as finance
 from core.services.people import invitations
-from core.services.products import catalogue
 from core.services.selling import demonstration as endorsements
 from core.settings import settings
 from core.store.access import Scope, reading, store, transact, writing
@@ -43,7 +43,7 @@ def _prepare_store() -> str:
     settings().get_secret()
     migrating.migrate(store())
     with writing(Scope.system()) as session:
-        new = catalogue.load_catalogue(session)
+        new = shipped.load_catalogue(session)
     return f"The store stands at version {versions.version(store())}; {new} catalogue records are new."
 
 

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from core import clock
 from core.commands import ACTOR
-from core.services.distributors import key_admin, keys
+from core.services.catalogue import key_admin, keys
 from core.services.webhooks import endpoints
 from core.store.access import Scope, reading, writing
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import structlog
 
 from core.services.exports import view_messages
-from core.services.renewals import automatic
+from core.services.renewals import reminders
 from core.store.access import Scope, Store
 
 _log = structlog.get_logger("coverdesk.worker")
@@ -18,10 +18,10 @@ _SYSTEM = Scope.system()
 def remind(store: Store) -> int:
     """Carry on with today's reminders until they are over; returns how many were queued."""
     with store.reading(_SYSTEM) as session:
-        if not automatic.is_due(session):
+        if not reminders.is_due(session):
             return 0
     total = 0
-    while (sent := store.transact(_SYSTEM, automatic.send_batch)) is not None:
+    while (sent := store.transact(_SYSTEM, reminders.send_batch)) is not None:
         total += sent
     return total
 

@@ -130,7 +130,9 @@ def _is_genuine(row: tables.Approval) -> bool:
 def list_changed(approval: Approval, subject: Subject) -> list[str]:
     """List in words the parts of a subject that are not what was approved."""
     now = frozen.freeze(subject.parts)
-    changed = [name for name, value in approval.parts.items() if now.get(name) != value]
+    # What came since is no part of what was approved; approvals from before there were parts have none.
+    names = [*approval.parts, *(name for name in now if approval.parts and name not in approval.parts)]
+    changed = [name for name in names if now.get(name) != approval.parts.get(name)]
     return [*([AMOUNT] if approval.amount_minor != subject.amount_minor else []), *changed]
 
 

@@ -1,12 +1,18 @@
-"""Personal numbers inside submitted data: extract, seal, and mask to their last four characters (contract A3)."""
+"""Personal numbers inside submitted data, sealed and masked (contract A3), and the ways a phone number is written."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
+
+import phonenumbers
+from phonenumbers import PhoneNumberFormat
 
 from core import seal
 from core.covers.fields import Personal, get_metadata
 from core.covers.request import Request
+
+_FORMATS = (PhoneNumberFormat.E164, PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL)
 
 
 def find_personal_numbers(request: Request) -> frozenset[str]:
@@ -64,3 +70,19 @@ def _restore_values(data: Mapping[str, Any], numbers: Mapping[str, str], prefix:
         else numbers.get(f"{prefix}{name}", value)
         for name, value in data.items()
     }
+
+
+def list_spellings(phone: str) -> Sequence[str]:
+    """Return the ways in which a phone number may have been written."""
+    variants = {phone, re.sub(r"[^\d+]", "", phone)}
+    try:
+        number = phonenumbers.parse(phone, "NG")
+    except phonenumbers.NumberParseException:
+        return sorted(variants)
+    formatted = [phonenumbers.format_number(number, form) for form in _FORMATS]
+    return sorted({*variants, *formatted, *(re.sub(r"\D", "", way) for way in formatted)})
+
+
+def to_international(phone: str) -> str:
+    """Return a valid phone number in E.164 form."""
+    return phonenumbers.format_number(phonenumbers.parse(phone, "NG"), PhoneNumberFormat.E164)

@@ -3,11 +3,10 @@
 import streamlit as st
 
 from core import clock
+from core.services.catalogue import product_list, share_changes
 from core.services.finance import agreements, bank_accounts, parties
 from core.services.finance.parties import Account, Party
 from core.services.people.staff import Person
-from core.services.products import list as product_list
-from core.services.products import share_changes
 from core.store.access import reading
 from core.ui.finance import agreement_actions, agreement_cards, commission_shares
 from core.ui.frame import frame, record_pages

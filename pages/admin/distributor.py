@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.services.distributors import list as distributor_list
-from core.services.distributors.list import DistributorDetail
+from core.services.sales import distributors
+from core.services.sales.distributors import DistributorDetail
 from core.services.webhooks import endpoints
 from core.store.access import reading
 from core.ui.admin import partner_actions, partner_pages
@@ -58,7 +58,7 @@ def webhooks(of: DistributorDetail) -> None:
 def draw() -> None:
     frame.require("admin")
     tables.back_link("distributors", "admin/partners.py", "All distributors")
-    found = record_pages.load("distributor", distributor_list.get_distributor)
+    found = record_pages.load("distributor", distributors.get_distributor)
     row = found.row
     with frame.header_with_buttons(
         f"{words.plain(row.name)} {words.badge('Active' if row.active else 'Off')}",

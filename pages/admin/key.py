@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.services.distributors import key_admin
-from core.services.distributors.key_admin import KeyRow
+from core.services.catalogue import key_admin
+from core.services.catalogue.key_admin import KeyRow
 from core.services.webhooks import desk, endpoints
 from core.store.access import Scope, reading
 from core.ui.admin.desk import action

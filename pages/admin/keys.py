@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core import ids
-from core.services.distributors import distributors, key_admin
+from core.services.catalogue import distributors, key_admin
 from core.store.access import Scope, reading
 from core.ui.admin import key_table
 from core.ui.admin.desk import action

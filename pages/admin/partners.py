@@ -4,10 +4,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.services.distributors import list as distributor_list
-from core.services.distributors.list import DistributorFilter
 from core.services.insurers import list as insurer_list
 from core.services.people.staff import Person
+from core.services.sales.distributors import ORDERS, DistributorFilter, list_distributors
 from core.store.access import reading
 from core.ui.admin import partner_actions
 from core.ui.admin.partner_pages import DISTRIBUTORS, INSURERS
@@ -22,11 +21,11 @@ def distributors(person: Person) -> None:
     wanted = filter_bar.read(DistributorFilter)
     filter_chips.draw(wanted, beside=lambda: add_button(person))
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        page = distributor_list.list_distributors(
+        page = list_distributors(
             session,
             wanted,
             DISTRIBUTORS.paging(url_state.page()),
-            order=DISTRIBUTORS.order_among(distributor_list.ORDERS),
+            order=DISTRIBUTORS.order_among(ORDERS),
         )
     if not page.total_count:
         nothing(narrowed=wanted != DistributorFilter())

@@ -4,8 +4,8 @@ import streamlit as st
 
 from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
-from core.services.products import detail as product_detail
-from core.services.products.detail import ProductDetail
+from core.services.catalogue import product_detail
+from core.services.catalogue.product_detail import ProductDetail
 from core.store.access import reading
 from core.ui.admin import product_cards, product_page
 from core.ui.frame import frame, record_pages

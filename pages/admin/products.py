@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.services.products import list as product_list
-from core.services.products.list import ProductFilter
+from core.services.catalogue import product_list
+from core.services.catalogue.product_list import ProductFilter
 from core.store.access import reading
 from core.ui.admin.product_table import PRODUCTS
 from core.ui.frame import frame, page_links

@@ -11,9 +11,8 @@ from core import clock
 from core.covers.tariff import Tariff
 from core.covers.tariff_reading import parse_tariff
 from core.errors import FieldFault, InvalidInput
-from core.services.products import detail as product_detail
-from core.services.products import rate_changes
-from core.services.products.detail import ProductDetail, RatesVersion
+from core.services.catalogue import product_detail, rate_changes
+from core.services.catalogue.product_detail import ProductDetail, RatesVersion
 from core.ui.admin import product_form, product_page, product_preview, product_words
 from core.ui.admin.desk import action
 from core.ui.frame import frame, page_links, record_pages

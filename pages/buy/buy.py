@@ -7,8 +7,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.registry import COVERS
-from core.services.distributors import distributors
-from core.services.distributors.distributors import DistributorName
+from core.services.catalogue import distributors
+from core.services.catalogue.distributors import DistributorName
 from core.services.people.staff import Person
 from core.store.access import reading
 from core.ui.buying import checkout, draft_list, known_customer, receipts, sale_drafts, selling

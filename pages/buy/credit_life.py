@@ -9,10 +9,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.covers.credit_life import BASES, CREDIT_LIFE
-from core.services.distributors import distributors
-from core.services.distributors.distributors import DistributorName
+from core.services.catalogue import distributors
+from core.services.catalogue.distributors import DistributorName
+from core.services.catalogue.products import ProductForSale
 from core.services.people.staff import Person
-from core.services.products.products import ProductForSale
 from core.store.access import reading
 from core.ui.buying import checkout, draft_list, receipts, sale_drafts, selling
 from core.ui.buying.checkout import Checkout

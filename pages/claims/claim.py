@@ -7,16 +7,15 @@ from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview
 from core.services.people.staff import Person
 from core.store.access import reading
-from core.ui.claims import attempts as claim_attempts
 from core.ui.claims import cards as claim_cards
+from core.ui.claims import claim_actions, document_viewer, next_claim
 from core.ui.claims import corrections as claim_corrections
 from core.ui.claims import decision as claim_decision
-from core.ui.claims import document_viewer, next_claim, review_actions
 from core.ui.claims import tabs as claim_tabs
 from core.ui.claims_diary import letters as diary_letters
 from core.ui.claims_diary import tasks as claims_diary
 from core.ui.frame import frame, record_pages
-from core.ui.kit import attempts, url_state, words
+from core.ui.kit import actions, url_state
 from core.ui.lists import tables
 
 
@@ -26,9 +25,8 @@ def notices(review: ClaimReview, officers: list[Officer], person: Person) -> Non
     They have a container of their own, so that the elements below keep their place, and the document stays loaded.
     """
     with st.container():
-        if done := attempts.take_message(claim_attempts.key(review.id, "claim")):
-            st.success(words.plain(done), icon=":material/check_circle:")
-        next_claim.draw(review, person)
+        actions.run()
+        next_claim.draw(review)
         claim_cards.draw_changes(review, officers)
         claim_cards.waiting(review)
 
@@ -67,7 +65,7 @@ def draw() -> None:
     next_claim.follow()
     tables.back_link("claims", "claims/queue.py", "Back to the queue")
     with record_pages.require_id("claim", is_of_mode=True) as claim_id:
-        review = review_actions.open_review(claim_id, person=person, is_live=frame.mode())
+        review = claim_actions.open_review(claim_id, person=person, is_live=frame.mode())
     with reading(frame.scope()) as session:
         officers = claim_officers.list_active(session)
     claim_cards.header(review)

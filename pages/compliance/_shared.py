@@ -1,4 +1,4 @@
-"""What the screens of the privacy desk share: reading and changing over every record, and their tables."""
+"""Shared by the screens of the privacy desk: reading and changing over every record, and their tables."""
 
 from collections.abc import Callable
 from functools import partial

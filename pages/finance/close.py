@@ -1,54 +1,161 @@
-"""Month close: the check list of a month, its steps, and its journal."""
+"""Month close: how far a month is, what its next stage waits for, its check list, its steps, and its journal."""
 
-from datetime import date
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from typing import Any, Final
 
 import streamlit as st
 
 from core import clock
-from core.services.closing import closing
+from core.services.closing import checks, closing, progress
 from core.services.closing.checks import Check
+from core.services.closing.progress import Stage
 from core.services.finance import months
 from core.services.finance.statements import overview as statement_overview
 from core.services.people.staff import Person
 from core.states.months import MonthState
-from core.store.access import reading
-from core.ui.finance import close_actions
+from core.store.access import ScopedSession, reading, store
 from core.ui.finance.finance_writes import ROLE
-from core.ui.finance.months import choose_month
+from core.ui.finance.months import choose_month, newest_over
 from core.ui.frame import frame, page_links
-from core.ui.kit import dialogs, facts, words
+from core.ui.kit import actions, check_runs, facts, words
+from core.ui.kit.actions import Action, Text, Values
+from core.ui.kit.check_runs import CheckRun
 
 SHOWN = 10
+LABELS: Final = {
+    MonthState.CLOSING: "Start closing",
+    MonthState.CLOSED: "Close the month",
+    MonthState.OPEN: "Give the closing up",
+    MonthState.REOPENING: "Ask to reopen it",
+    MonthState.REOPENED: "Reopen it",
+}
+_SAYS: Final = {
+    MonthState.CLOSING: "Somebody else of finance closes it, once nothing stands against it.",
+    MonthState.CLOSED: "Its statements are not reversed any more, and the hash of its journal is kept.",
+    MonthState.OPEN: "The month is open as before.",
+    MonthState.REOPENING: "Somebody else of finance decides.",
+    MonthState.REOPENED: "Its papers can be changed, and it is closed anew by two people.",
+}
+_NOTES: Final = {MonthState.CLOSED: "What you have looked at", MonthState.REOPENING: "Why it has to be open again"}
+# The screens with the rows of a stage or of a line of the check list; the first that the person may open is linked.
+_ROWS: Final[Mapping[str, tuple[str, ...]]] = {
+    "sales": ("finance/movements.py",),
+    "totals": ("finance/movements.py",),
+    "large": ("finance/movements.py",),
+    "adjustments": ("finance/movements.py",),
+    "insurers": ("policies/awaiting.py",),
+    "statements": ("finance/statements.py",),
+    "bordereaux": ("finance/bordereaux.py",),
+    "payments": ("finance/payments.py",),
+    "balances": ("finance/payments.py",),
+    "refunds": ("finance/credit_notes.py",),
+    "reconciled": ("finance/reconcile.py",),
+    "differences": ("finance/reconcile.py",),
+    "rates": ("admin/products.py",),
+    "accounts": ("admin/staff.py",),
+    "store": ("admin/system.py",),
+}
+_NOUNS: Final = {
+    "insurers": "insurers' answers",
+    "statements": "statements",
+    "bordereaux": "bordereaux",
+    "payments": "payouts",
+    "reconciled": "reconciliation",
+}
+# A check of the whole store is made again when the last one is older.
+_FRESH: Final = timedelta(minutes=10)
+_EVERY: Final = "1s"
+
+
+def stepping(month: date, state: MonthState, to: MonthState) -> Action:
+    """Return the dialog that brings a month to another state."""
+    is_given_up = to == MonthState.OPEN or (state, to) == (MonthState.REOPENING, MonthState.CLOSED)
+    label = label_of(state, to)
+
+    def work(session: ScopedSession, typed: Values, by: Person) -> None:
+        if is_given_up:
+            closing.give_up(session, month, by=by)
+        elif to == MonthState.CLOSING:
+            closing.begin(session, month, by=by)
+        elif to == MonthState.CLOSED:
+            closing.close(session, month, by=by, note=typed["note"])
+        elif to == MonthState.REOPENING:
+            closing.ask_reopening(session, month, by=by, note=typed["note"])
+        else:
+            closing.reopen(session, month, by=by)
+
+    return Action(
+        title=f"{label}: {month:%B %Y}",
+        icon="lock_clock",
+        says="It stays closed as it was." if is_given_up and to == MonthState.CLOSED else _SAYS[to],
+        fields=[Text("note", _NOTES[to], longest=500, is_long=True)] if to in _NOTES and not is_given_up else [],
+        confirm=label,
+        roles=(ROLE,),
+        work=work,
+        done=f"{label}: done.",
+    )
+
+
+def label_of(state: MonthState, to: MonthState) -> str:
+    """Return the label of a step: closing again after a reopening was asked for is giving that up."""
+    return "Leave it closed" if (state, to) == (MonthState.REOPENING, MonthState.CLOSED) else LABELS[to]
+
+
+def rows_of(key: str, month: date) -> tuple[str, dict[str, Any]] | None:
+    """Return the screen with the rows of a subject and its query; None if the person may open none."""
+    path = next((each for each in _ROWS.get(key, ()) if page_links.can_open(each)), None)
+    if path is None:
+        return None
+    if path == "finance/movements.py":
+        query = {"from": f"{month}", "to": f"{clock.add_days(clock.add_months(month, 1), -1)}"}
+        return path, query | ({"kind": "adjustment"} if key == "adjustments" else {})
+    return path, {"month": f"{month:%Y-%m}"} if path.startswith("finance/") else {}
+
+
+def track(stages: Sequence[Stage], month: date) -> None:
+    """Draw the stages side by side, each with what it waits for and a link to its rows."""
+    with st.container(horizontal=True, gap="xsmall"):
+        for stage in stages:
+            with st.container(border=True, width=150, height="stretch", gap="xxsmall"):
+                icon = ":green[:material/check_circle:]" if stage.is_done else ":orange[:material/pending:]"
+                st.markdown(f"{icon} **{stage.name}**")
+                st.markdown(stage.figure)
+                for line in stage.waits:
+                    st.caption(line)
+                if found := rows_of(stage.key, month):
+                    page_links.link(found[0], label="Open", query_params=found[1])
+
+
+def next_stage(stages: Sequence[Stage], month: date) -> None:
+    """Draw the one button that leads to the first stage that waits."""
+    for stage in stages:
+        if not stage.is_done and stage.key in _NOUNS and (found := rows_of(stage.key, month)):
+            label = f"Next: {_NOUNS[stage.key]}, {stage.waits[0]}"
+            if st.button(label, type="primary", icon=":material/arrow_forward:", key="next"):
+                page_links.go(found[0], **found[1])
+            return
 
 
 def buttons(month: date, steps: list[months.Step], earlier: date | None, person: Person) -> None:
     state = steps[-1].state if steps else MonthState.OPEN
-    if earlier and state != MonthState.CLOSED:
-        page_links.link(
-            "finance/close.py",
-            label=f"{earlier:%B %Y} comes first: months are closed one after the other",
-            icon=":material/event_busy:",
-            query_params={"month": f"{earlier:%Y-%m}"},
+    for to in closing.list_allowed(steps, person):
+        stepping(month, state, to).button(
+            label_of(state, to),
+            key=f"step.{to}",
+            type="primary" if to == MonthState.CLOSED else "secondary",
+            disabled=to == MonthState.CLOSING and earlier is not None,
         )
-    with st.container(horizontal=True, gap="xsmall"):
-        for to in closing.list_allowed(steps, person):
-            dialogs.button(
-                close_actions.label_of(state, to),
-                close_actions.stepping(month, state, to),
-                key=f"step.{to}",
-                is_primary=to in (MonthState.CLOSING, MonthState.CLOSED),
-                disabled=to == MonthState.CLOSING and earlier is not None,
-            )
-        st.link_button("Journal, CSV", f"/closes/{month:%Y-%m}/journal.csv", icon=":material/download:")
+    st.link_button("Journal, CSV", f"/closes/{month:%Y-%m}/journal.csv", icon=":material/download:")
 
 
-def check(found: Check) -> None:
+def draw_check(found: Check, month: date) -> None:
     number = len(found.rows)
     if not number and found.unproved:
         st.markdown(f":material/remove: {words.plain(found.name)}: {words.plain(found.unproved)}")
         return
     if not number:
-        st.markdown(f":material/check_circle: {words.plain(found.name)}")
+        st.markdown(f":green[:material/check_circle:] {words.plain(found.name)}")
         return
     icon = ":material/block:" if found.is_blocking else ":material/visibility:"
     kind = "stands against it" if found.is_blocking else "to be looked at"
@@ -57,6 +164,31 @@ def check(found: Check) -> None:
             st.markdown(words.plain(row))
         if number > SHOWN:
             st.caption(f"and {words.count(number - SHOWN)} more")
+        if link := rows_of(found.key, month):
+            page_links.link(link[0], label="Open the rows", icon=":material/arrow_forward:", query_params=link[1])
+
+
+def check_list(month: date) -> None:
+    """Draw the check list; the check of the whole store is made beside it, as it takes long."""
+    run = check_runs.latest(store())
+    if run is None or (run.ended_at and clock.now() - run.ended_at > _FRESH):
+        run = check_runs.start(store())
+    st.fragment(_check_store, run_every=_EVERY if run.is_running else None)(run, month)
+    with st.skeleton(height=200), reading(frame.scope()) as session:
+        found = checks.run(session, month)
+    for each in found:
+        draw_check(each, month)
+
+
+def _check_store(run: CheckRun, month: date) -> None:
+    frame.require(ROLE)
+    if run.is_running:
+        done = len(run.findings)
+        st.progress(done / run.rules, f"The whole store is being checked: {done} of {run.rules} rules")
+    elif run.fault:
+        draw_check(checks.of_store([], unproved=run.fault), month)
+    else:
+        draw_check(checks.of_store(fault for finding in run.violated for fault in finding.faults), month)
 
 
 def history(steps: list[months.Step]) -> None:
@@ -72,27 +204,38 @@ def history(steps: list[months.Step]) -> None:
 
 def draw() -> None:
     person = frame.require(ROLE)
-    frame.page_header("Month close", "What has to be right before a month is closed, by two people, and its journal.")
+    frame.page_header("Month close", "How far a month is, and what is left until two people of finance close it.")
     if not frame.mode():
         st.info("The books are of live records: switch to Live in the menu.", icon=":material/science:")
         return
     with reading(frame.scope()) as session:
-        month = choose_month(statement_overview.list_months(session))
-        steps = list(months.list_steps(session, month))
-        earlier = closing.get_earlier(session, month)
-    state = steps[-1].state if steps else MonthState.OPEN
-    st.markdown(f"**{month:%B %Y}** {words.badge(state)}")
-    dialogs.run(ROLE)
+        choices = statement_overview.list_months(session)
+        following = closing.find_next(session, newest_over(choices))
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        month = choose_month(choices, following)
+        with reading(frame.scope()) as session:
+            steps = list(months.list_steps(session, month))
+            earlier = closing.get_earlier(session, month)
+        state = steps[-1].state if steps else MonthState.OPEN
+        st.markdown(words.badge(state))
+    if earlier and state != MonthState.CLOSED:
+        page_links.link(
+            "finance/close.py",
+            label=f"{earlier:%B %Y} comes first: months are closed one after the other",
+            icon=":material/event_busy:",
+            query_params={"month": f"{earlier:%Y-%m}"},
+        )
+    with st.skeleton(height=160), reading(frame.scope()) as session:
+        stages = progress.list_stages(session, month)
+    track(stages, month)
+    actions.run()
     if clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
         st.info("The month runs still: it is closed when it is over.", icon=":material/event_upcoming:")
         return
-    buttons(month, steps, earlier, person)
+    with st.container(horizontal=True, gap="xsmall"):
+        next_stage(stages, month)
+        buttons(month, steps, earlier, person)
     history(steps)
-    st.subheader("Checklist", anchor=False)
-    if st.toggle("Run the checklist now", value=state == MonthState.CLOSING, key=f"checks.{state}"):
-        with st.spinner("Reading the whole store: minutes at a million purchases"), reading(frame.scope()) as session:
-            found = closing.list_checks(session, month)
-        for each in found:
-            check(each)
-    else:
-        st.caption("It reads the whole store, and runs again when the month is closed.")
+    if state != MonthState.CLOSED:
+        st.subheader("Checklist", anchor=False)
+        check_list(month)

@@ -6,7 +6,7 @@ from core.services.dimensions import load_choices
 from core.services.finance import adjustments, movements, unplaced
 from core.services.finance.filter import MovementFilter
 from core.services.finance.unplaced import Unplaced
-from core.services.sales.sales_totals import SalesTotals
+from core.services.sales.totals import SalesTotals
 from core.store.access import reading
 from core.ui.finance import adjustment_cards
 from core.ui.finance.movement_table import MOVEMENTS

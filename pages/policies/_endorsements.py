@@ -164,6 +164,7 @@ def _notice(made: Endorsement, person: Person) -> None:
 def _reporting(endorsement_id: UUID, number: int) -> Action:
     return Action(
         title="The insurer was told",
+        icon="task_alt",
         says=f"Endorsement {number} is noted as told, with your name and the time. This cannot be taken back.",
         fields=[Text("note", "How it was told", longest=endorsing.LONGEST["note"])],
         confirm="Note it",

@@ -12,7 +12,7 @@ from core.services.insurers import resending
 from core.services.insurers.submission_detail import SubmissionDetail
 from core.services.mail.mail import MailLine
 from core.services.people.staff import Person
-from core.services.policies import certificate_pdf, certificates
+from core.services.policies import certificates
 from core.services.policies.certificates import CertificateFacts
 from core.services.views import policy as policy_view
 from core.services.views.policy import PolicyDetail, RefundLine, TermLine
@@ -46,7 +46,7 @@ def download_certificate(code: str) -> None:
     """Draw a download button; the certificate is generated on click."""
     st.download_button(
         "Download",
-        data=lambda: certificate_pdf.render(_facts_of(code)),
+        data=lambda: certificates.render_certificate(_facts_of(code)),
         file_name=_facts_of(code).file_name,
         mime="application/pdf",
         icon=":material/download:",

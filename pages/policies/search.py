@@ -4,8 +4,8 @@ import streamlit as st
 
 from core.services.dimensions import Choices, load_choices
 from core.services.paging import Page
-from core.services.policies import search as policy_search
-from core.services.policies.search import PolicyRow
+from core.services.policies import policies
+from core.services.policies.policies import PolicyRow
 from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state
@@ -19,8 +19,8 @@ from core.ui.sales import search_box
 def found(search: Search, names: Choices) -> Page[PolicyRow]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         paging = POLICIES.paging(url_state.page())
-        return policy_search.search_policies(
-            session, search.asked.criteria, names, order=POLICIES.order_among(policy_search.ORDERS), paging=paging
+        return policies.search_policies(
+            session, search.asked.criteria, names, order=POLICIES.order_among(policies.ORDERS), paging=paging
         )
 
 

@@ -8,12 +8,12 @@ from uuid import UUID
 import streamlit as st
 
 from core.errors import InvalidInput
+from core.services.customers import merging
+from core.services.customers.merging import OtherRecord
+from core.services.customers.notes import KINDS, ROLES, Note, add_note, list_notes
 from core.services.dimensions import load_choices
 from core.services.paging import Page
 from core.services.people.staff import Person
-from core.services.sales import customer_merging, customer_notes
-from core.services.sales.customer_merging import OtherRecord
-from core.services.sales.customer_notes import KINDS, Note
 from core.services.views import customer as customer_view
 from core.services.views.customer import CustomerDetail
 from core.states.claims import CLAIMS_ROLES
@@ -125,7 +125,7 @@ _FIND, _PAGE = "same_person", "sales/customer.py"
 
 def draw_merged(customer: CustomerDetail, person: Person) -> None:
     """Draw the records that the person has beside this one."""
-    may_merge = person.has_role(*customer_merging.ROLES)
+    may_merge = person.has_role(*merging.ROLES)
     if customer.group.kept_id != customer.id:
         _part_of(customer, may_merge=may_merge)
     else:
@@ -135,7 +135,7 @@ def draw_merged(customer: CustomerDetail, person: Person) -> None:
 
 def draw_search(customer: CustomerDetail, person: Person) -> None:
     """Draw the search for another record of the person, for operations."""
-    if person.has_role(*customer_merging.ROLES) and customer.group.kept_id == customer.id:
+    if person.has_role(*merging.ROLES) and customer.group.kept_id == customer.id:
         with st.expander("The same person under another record?", icon=":material/merge:"):
             _search(customer)
 
@@ -165,7 +165,7 @@ def _search(customer: CustomerDetail) -> None:
     )
     text = st.text_input("Find a record of the same distributor", key=_FIND, type="search", max_chars=100)
     with reading(frame.scope()) as session:
-        found = customer_merging.list_candidates(session, customer.id, text.strip())
+        found = merging.list_candidates(session, customer.id, text.strip())
     if not found:
         st.caption("No other record has this name or phone." if not text else "No other record matches.")
     elif not text:
@@ -195,8 +195,8 @@ def _merging(customer: CustomerDetail, record: OtherRecord) -> Action:
         f" **{words.plain(customer.name)}** ({words.plain(customer.email)}). If one of them wants no reminders, none"
         " goes to either.",
         confirm="Merge",
-        roles=customer_merging.ROLES,
-        work=lambda session, _, by: customer_merging.merge(session, customer.id, record.id, by=by),
+        roles=merging.ROLES,
+        work=lambda session, _, by: merging.merge(session, customer.id, record.id, by=by),
         done=f"{record.name} ({record.email}) is shown here from now on.",
     )
 
@@ -206,8 +206,8 @@ def _apart_button(record_id: UUID, name: str) -> None:
         title="Take apart",
         icon="call_split",
         says=f"**{words.plain(name)}** is shown as a customer apart again, with what was always its own.",
-        roles=customer_merging.ROLES,
-        work=lambda session, _, by: customer_merging.undo(session, record_id, by=by),
+        roles=merging.ROLES,
+        work=lambda session, _, by: merging.undo(session, record_id, by=by),
         done=f"{name} is a customer apart again.",
     )
     apart.button(key=f"apart {record_id}")
@@ -222,7 +222,7 @@ _TEXT, _KIND = f"{_PREFIX}text", f"{_PREFIX}kind"
 def draw_notes(customer_id: UUID, *, also: Sequence[UUID] = ()) -> None:
     """Draw the notes on a customer, the newest first, below the form for another; `also` are merged records."""
     with reading(frame.scope()) as session:
-        notes = customer_notes.list_notes(session, customer_id, *also)
+        notes = list_notes(session, customer_id, *also)
     st.subheader(f"Notes · {words.count(len(notes))}", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         st.selectbox("Kind", list(KINDS), key=_KIND, format_func=KINDS.__getitem__, width=150)
@@ -245,7 +245,7 @@ def _adding(customer_id: UUID) -> Action:
     return Action(
         title="Add",
         fields=[Text("text", "Note", longest=1_000), Choice("kind", "Kind", options=KINDS)],
-        roles=customer_notes.ROLES,
+        roles=ROLES,
         work=partial(_add_note, customer_id),
         done="The note is kept.",
     )
@@ -255,7 +255,7 @@ def _add_note(customer_id: UUID, session: ScopedSession, typed: Values, by: Pers
     text = typed["text"].strip()
     if not text:
         raise InvalidInput.for_field("text", "write what was said or done")
-    customer_notes.add_note(session, customer_id, {"text": text, "kind": typed["kind"] or "note"}, by=by)
+    add_note(session, customer_id, {"text": text, "kind": typed["kind"] or "note"}, by=by)
 
 
 CUSTOMERS = "sales/customers.py"

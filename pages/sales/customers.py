@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.services.customers import table as customers_table
-from core.services.customers.filter import CustomerFilter
+from core.services.customers.customers import CustomerFilter
 from core.services.customers.table import CustomerRow
 from core.services.dimensions import Choices, load_choices
 from core.services.paging import Page

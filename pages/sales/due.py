@@ -8,10 +8,8 @@ import streamlit as st
 from core import clock
 from core.services.dimensions import load_choices
 from core.services.people.staff import Person
-from core.services.renewals import due as renewals_due
-from core.services.renewals import due_table
-from core.services.renewals.due import Bucket
-from core.services.renewals.due_table import DueRow
+from core.services.renewals import due
+from core.services.renewals.due import Bucket, DueRow
 from core.services.renewals.filter import DueFilter
 from core.store.access import reading
 from core.ui.frame import frame
@@ -77,10 +75,10 @@ def draw() -> None:
     open_bucket, criteria = due_filters.read(names)
     due_filters.draw(criteria, names, person)
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        buckets = renewals_due.list_due(session, clock.today(), criteria)
+        buckets = due.list_due(session, clock.today(), criteria)
         paging = table.paging(url_state.page())
-        rows = due_table.list_rows(
-            session, open_bucket, criteria, names, order=table.order_among(due_table.ORDERS), paging=paging
+        rows = due.list_due_rows(
+            session, open_bucket, criteria, names, order=table.order_among(due.ORDERS), paging=paging
         )
     due_filters.tiles(buckets, open_bucket)
     bucket = next(bucket for bucket in buckets if bucket.key == open_bucket)

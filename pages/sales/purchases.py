@@ -7,7 +7,7 @@ from core.services.dimensions import load_choices
 from core.services.people.staff import Person
 from core.services.sales import table as sales_table
 from core.services.sales.filter import PurchaseFilter
-from core.services.sales.sales_totals import SalesTotals
+from core.services.sales.totals import SalesTotals
 from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state, words

@@ -6,9 +6,9 @@ import streamlit as st
 
 from core.money import Split
 from core.services.dimensions import load_choices
-from core.services.renewals import table as renewals_table
+from core.services.renewals import records
 from core.services.renewals.filter import RenewalFilter
-from core.services.renewals.table import RenewalRow, RenewalTotal
+from core.services.renewals.records import RenewalRow, RenewalTotal
 from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
@@ -83,10 +83,10 @@ def draw() -> None:
     asked = sales_filters.read(RenewalFilter, names, usual=periods.ALL)
     sales_filters.draw(asked, names, beside=lambda: saved_views.draw("sales/renewals.py", person))
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        total = renewals_table.compute_total(session, asked.criteria)
-        order, paging = table.order_among(renewals_table.ORDERS), table.paging(url_state.page())
-        rows = renewals_table.list_rows(session, asked.criteria, names, order=order, paging=paging)
-        given_back = renewals_table.sum_refunds(session, asked.criteria)
+        total = records.compute_total(session, asked.criteria)
+        order, paging = table.order_among(records.ORDERS), table.paging(url_state.page())
+        rows = records.list_rows(session, asked.criteria, names, order=order, paging=paging)
+        given_back = records.sum_refunds(session, asked.criteria)
     toolbar(asked, total, table, given_back)
     if not total.all_rows.renewals:
         nothing(asked)

@@ -15,7 +15,7 @@ from core.api.protection.load_shedding import AdmissionQueue, LoadShedding, WebS
 from core.api.protection.rate_limits import RateLimiter, address_key
 from core.commands import serve
 from core.errors import TooManyRequests
-from core.services.distributors import keys
+from core.services.catalogue import keys
 from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner

@@ -9,7 +9,7 @@ import pytest
 from core import clock
 from core.covers import credit_life
 from core.covers.insurers import insurer_a, insurer_b_auto
-from core.services.policies import changes as policy_changes
+from core.services.policies import changes
 from core.store.access import Scope, Store
 from core.store.schema.tables import Customer, Policy
 from tests.api.conftest import Client
@@ -75,8 +75,8 @@ def test_number_and_status_stand_at_the_top_of_a_policy_and_agree_with_active(
     cancelled = buy(client, partner.test_key, insurer_a.THIRD_PARTY)
     later = buy(client, partner.test_key, credit_life.CREDIT_LIFE, loan_start_date=str(clock.today() + timedelta(9)))
     with store.writing(partner.scope()) as session:
-        policy_changes.decline(session, UUID(declined["id"]), actor="desk", reason="too old", expected_version=1)
-        policy_changes.cancel(
+        changes.decline(session, UUID(declined["id"]), actor="desk", reason="too old", expected_version=1)
+        changes.cancel(
             session, UUID(cancelled["id"]), actor="desk", reason="sold", by_insurer=False, expected_version=1
         )
 
@@ -104,9 +104,7 @@ def test_number_and_status_stand_at_the_top_of_a_policy_and_agree_with_active(
 
 def test_cancelled_policy_is_not_in_force(client: Client, store: Store, partner: Partner, loan: dict[str, Any]) -> None:
     with store.writing(partner.scope()) as session:
-        policy_changes.cancel(
-            session, UUID(loan["id"]), actor="desk", reason="repaid", by_insurer=False, expected_version=1
-        )
+        changes.cancel(session, UUID(loan["id"]), actor="desk", reason="repaid", by_insurer=False, expected_version=1)
     assert found(client, partner, "status=true") == []
     assert data_of(client, partner.test_key, f"policies/{loan['id']}")["policy"]["active"] is False
 

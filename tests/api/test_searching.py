@@ -13,8 +13,7 @@ from core.api.v1 import purchases as purchase_routes
 from core.covers.insurers import insurer_a, insurer_f
 from core.services.dimensions import load_choices
 from core.services.paging import Paging
-from core.services.sales import page_locator, purchases
-from core.services.sales import table as sales_table
+from core.services.sales import page_locator, purchases, table
 from core.services.sales.filter import PurchaseFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
@@ -82,7 +81,7 @@ def test_every_form_of_a_text_finds_what_the_desk_finds(
         assert [[row["id"] for row in rows] for rows in by_list] == expected, text
         with store.reading(Scope.staff(is_live=False)) as session:
             criteria = PurchaseFilter.read({"find": [text]})
-            desk = sales_table.list_rows(session, criteria, load_choices(session), paging=Paging(1, 50))
+            desk = table.list_rows(session, criteria, load_choices(session), paging=Paging(1, 50))
         assert [str(row.id) for row in desk] == expected[0], text
 
 

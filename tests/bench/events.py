@@ -147,7 +147,7 @@ def measure() -> Table:  # noqa: PLR0915 - one story from top to bottom
     from core.covers.fields import build_example
     from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
     from core.covers.request import validate
-    from core.services.distributors import keys
+    from core.services.catalogue import keys
     from core.services.selling import buying
     from core.services.selling.buying import Seller
     from core.services.webhooks import endpoints

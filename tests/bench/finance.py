@@ -18,7 +18,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from core import clock, money
-from core.services.distributors import keys
+from core.services.catalogue import keys, shipped
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.reconciling import our_side, running
@@ -27,7 +27,6 @@ from core.services.finance.statements import pdf as statement_pdf
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
 from core.services.people import staff
-from core.services.products import catalogue
 from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema import migrating
@@ -59,7 +58,7 @@ def build(store: Store, rows: int) -> tuple[Party, Any]:
     """Make a store whose one distributor has about as many movements in a month; it and somebody of finance."""
     migrating.migrate(store)
     with store.writing(SYSTEM) as session:
-        catalogue.load_catalogue(session)
+        shipped.load_catalogue(session)
         seller = keys.get_or_create_distributor(session, "Swift Lenders")
         session.add(Staff(email="finance@bench.example", name="Finance", roles=["finance"]))
     for number in range(0, rows, _AT_ONCE):

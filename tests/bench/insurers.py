@@ -28,8 +28,7 @@ from core.covers.insurers import insurer_b_auto  # noqa: E402
 from core.covers.request import validate  # noqa: E402
 from core.insurers.sandbox import SandboxInsurer  # noqa: E402
 from core.services.admin import store_check  # noqa: E402
-from core.services.distributors import keys  # noqa: E402
-from core.services.products import catalogue  # noqa: E402
+from core.services.catalogue import keys, shipped  # noqa: E402
 from core.services.selling import buying  # noqa: E402
 from core.services.selling.buying import Seller  # noqa: E402
 from core.store.access import Scope, store, writing  # noqa: E402
@@ -92,7 +91,7 @@ def main() -> None:
     """Everything, one after the other."""
     migrating.migrate(store())
     with writing(Scope.system()) as session:
-        catalogue.load_catalogue(session)
+        shipped.load_catalogue(session)
         seller = Seller(distributor_id=keys.get_or_create_distributor(session, "Bench"), is_live=True, actor="bench")
     worker = Worker(store())
     worker.start()

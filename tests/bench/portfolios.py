@@ -15,8 +15,7 @@ from uuid import UUID
 import sqlalchemy as sa
 
 from core import demo
-from core.services.distributors import keys
-from core.services.products import catalogue
+from core.services.catalogue import keys, shipped
 from core.settings import VAR
 from core.store.access import Scope, Store
 from core.store.operations import statistics
@@ -124,7 +123,7 @@ def _made(url: str, size: int) -> Portfolio:
     store = Store(url)
     migrating.migrate(store)
     with store.writing(Scope.system()) as session:
-        catalogue.load_catalogue(session)
+        shipped.load_catalogue(session)
     if not demo.write(store, purchases=size, seed=1).already_there:
         statistics.refresh(store)
     return Portfolio(url=url, size=size, store=store)

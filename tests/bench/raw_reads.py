@@ -110,7 +110,7 @@ class Desk:
 
     async def stock(self) -> None:
         """Take the catalogue as the API embeds it, once."""
-        from core.services.products import products
+        from core.services.catalogue import products
         from core.store.access import Scope, reading
 
         with reading(Scope.system()) as session:

@@ -109,7 +109,7 @@ def _serving(name: str, command: Sequence[str], key: str, environment: Mapping[s
 
 def partner(url: str) -> tuple[str, str]:
     """The id of a distributor of its own in that store, and its live key."""
-    from core.services.distributors import keys
+    from core.services.catalogue import keys
     from core.store.access import Scope, Store
 
     store = Store(url)
@@ -190,7 +190,7 @@ def database(kind: str, folder: Path) -> Iterator[str]:
 def build(url: str, purchases: int) -> None:
     """The catalogue and, where wanted, the demonstration's portfolio."""
     from core import demo
-    from core.services.products import catalogue
+    from core.services.catalogue import shipped
     from core.store.access import Scope, Store
     from core.store.operations import statistics
     from core.store.schema import migrating
@@ -198,7 +198,7 @@ def build(url: str, purchases: int) -> None:
     store = Store(url)
     migrating.migrate(store)
     with store.writing(Scope.system()) as session:
-        catalogue.load_catalogue(session)
+        shipped.load_catalogue(session)
     if purchases:
         demo.write(store, purchases=purchases, seed=1)
         statistics.refresh(store)

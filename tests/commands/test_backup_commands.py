@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.services.audit import log as audit
-from core.services.distributors import keys
+from core.services.catalogue import keys
 from core.store.access import Scope, Store
 from tests.commands.command_line import coverdesk
 

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from core import demo
 from core.cli import COMMANDS, LazyCommand, main
 from core.services.admin import demonstration
-from core.services.distributors import keys
+from core.services.catalogue import keys
 from core.services.people import staff
 from core.settings import ROOT
 from core.store.access import Scope, Store

@@ -10,7 +10,7 @@ from sqlmodel import SQLModel, col
 
 from core import settings
 from core.services.admin import demonstration
-from core.services.distributors import keys
+from core.services.catalogue import keys
 from core.services.people import staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import Purchase, Staff

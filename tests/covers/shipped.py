@@ -12,7 +12,7 @@ from core.covers.cover import Cover, Price, Rates
 from core.covers.fields import build_example
 from core.covers.request import Request, validate
 from core.errors import InvalidInput
-from core.services.products.catalogue import SHIPPED_FOLDER
+from core.services.catalogue.shipped import SHIPPED_FOLDER
 
 GOLDEN = Path(__file__).parent / "golden"
 STILL = datetime(2026, 11, 20, 7, 8, tzinfo=UTC)

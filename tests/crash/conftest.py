@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core import demo, settings
-from core.services.products import catalogue
+from core.services.catalogue import shipped
 from core.store.access import Scope, Store, engine
 from core.store.schema import migrating
 from tests.conftest import BOTH, SECRET, Partner, make_partner
@@ -64,7 +64,7 @@ class Room:
         with self.opened() as store:
             migrating.migrate(store)
             with store.writing(Scope.system()) as session:
-                catalogue.load_catalogue(session)
+                shipped.load_catalogue(session)
 
     def is_in_use(self) -> bool:
         """True once some process has come to the database."""

@@ -11,7 +11,7 @@ import pytest
 
 from core import ids
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
-from core.services.distributors import keys
+from core.services.catalogue import keys
 from core.store.access import Scope
 from tests.covers import shipped
 from tests.crash.conftest import Place

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 from core import clock
-from core.services.distributors import keys
+from core.services.catalogue import keys
 from core.services.people import sign_in, staff, staff_sessions
 from core.store.access import Scope, Store
 from tests.e2e.deployment import deployed

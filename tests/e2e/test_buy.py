@@ -20,7 +20,7 @@ from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers.insurer_a import THIRD_PARTY
 from core.covers.registry import COVERS
-from core.services.products import products
+from core.services.catalogue import products
 from core.store.access import Scope
 from core.store.schema.tables import SaleDraft
 from core.ui.forms import questions

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from core import clock
 from core.covers.credit_life import CREDIT_LIFE
-from core.services.distributors import keys
+from core.services.catalogue import keys
 from core.services.selling import buying
 from core.services.selling.buying import Seller
 from core.store.access import Scope

@@ -14,7 +14,7 @@ from core import money
 from core.services.exports import receipts
 from core.services.sales import figures
 from core.services.sales.filter import PurchaseFilter
-from core.services.sales.sales_totals import SalesTotals
+from core.services.sales.totals import SalesTotals
 from core.services.windows import Window
 from core.store.access import Scope
 from tests.e2e.conftest import PATIENCE, Desk, Visit, settled

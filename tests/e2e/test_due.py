@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from core import clock
 from core.covers.insurers import insurer_a
-from core.services.policies import states as policy_states
+from core.services.policies import policies
 from core.services.selling import buying
 from core.services.selling.buying import Sale, Seller
 from core.store.access import Scope
@@ -46,4 +46,4 @@ def test_a_lapsed_policy_is_renewed_where_it_is_listed_and_leaves_the_list(
     expect(page.get_by_text("The policy is renewed for ₦15,000.00.")).to_be_visible()
     expect(page.get_by_text("Nothing is due: no policy that can be renewed")).to_be_visible()
     with desk.store.reading(Scope.staff(is_live=False)) as session:
-        assert policy_states.get_state(session, sale.policy_id).stage == "In force"
+        assert policies.get_state(session, sale.policy_id).stage == "In force"

@@ -9,13 +9,13 @@ import sqlalchemy as sa
 from playwright.sync_api import Locator, Page, expect
 
 from core import clock, ids, money
-from core.services.distributors import keys
+from core.services.catalogue import keys
 from core.services.exports import receipts
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import get_kind
-from core.services.renewals import due as renewals_due
+from core.services.renewals import due
 from core.store.access import Scope
 from core.store.schema.tables import Policy, Purchase, Submission
 from core.ui.kit import words
@@ -67,7 +67,7 @@ def filled(desk: Desk) -> None:
 
 def bucket(desk: Desk) -> str:
     with desk.store.reading(Scope.staff(is_live=True)) as session:
-        buckets = renewals_due.list_due(session, clock.today())
+        buckets = due.list_due(session, clock.today())
     return next(each.key for each in buckets if each.policies)
 
 

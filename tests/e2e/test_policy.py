@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from core.covers.insurers import insurer_a
 from core.services.mail import mail
-from core.services.policies import states as policy_states
+from core.services.policies import policies
 from core.services.selling import buying
 from core.services.selling.buying import Sale, Seller
 from core.store.access import Scope
@@ -64,7 +64,7 @@ def test_a_policy_is_found_by_its_plate_and_cancelled_with_its_refund(visit: Vis
     expect(page.get_by_role("heading", name=number)).to_contain_text("Cancelled")
     expect(page.get_by_role("button", name="Cancel policy")).not_to_be_visible()
     with desk.store.reading(Scope.staff(is_live=False)) as session:
-        assert policy_states.get_state(session, sale.policy_id).stage == "Cancelled"
+        assert policies.get_state(session, sale.policy_id).stage == "Cancelled"
     page.get_by_role("link", name="Back to the search").click()
     expect(page.get_by_label("Find", exact=True)).to_have_value("kja 417 qx")
 

@@ -5,10 +5,8 @@ from uuid import UUID
 import httpx
 from playwright.sync_api import expect
 
-from core.services.distributors import keys
+from core.services.catalogue import keys, product_detail, rate_changes
 from core.services.people import staff
-from core.services.products import detail as product_detail
-from core.services.products import rate_changes
 from core.store.access import Scope
 from tests.e2e.conftest import PASSWORD, Desk, Visit, settled, twice
 

@@ -15,7 +15,7 @@ from sqlmodel import col
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.services.admin import heartbeats
 from core.services.audit import log as audit
-from core.services.distributors import keys
+from core.services.catalogue import keys
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Submission
 from tests.covers import shipped

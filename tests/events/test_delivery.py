@@ -21,7 +21,7 @@ from core.errors import NotFound, StateForbids
 from core.outbound import signing
 from core.outbound.webhook_client import SendResult, WebhookClient
 from core.services.admin import status
-from core.services.distributors import keys
+from core.services.catalogue import keys
 from core.services.events import catalogue, samples
 from core.services.outbox import health
 from core.services.renewals import renewals

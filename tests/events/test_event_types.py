@@ -16,6 +16,7 @@ import pytest
 from core import clock
 from core.covers.insurers import insurer_a, insurer_b_auto
 from core.dispatch import events as event_dispatch
+from core.services.catalogue import changes, product_detail, rate_changes
 from core.services.claims.workflow import questions
 from core.services.events import catalogue, feed, samples
 from core.services.events.catalogue import BY_NAME, EVENT_TYPES
@@ -23,9 +24,6 @@ from core.services.events.feed import FeedFilter
 from core.services.exports import runs
 from core.services.exports.exports import Tally
 from core.services.policies import changes as policy_changes
-from core.services.products import changes as product_changes
-from core.services.products import detail as product_detail
-from core.services.products import rate_changes
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale
 from core.settings import ROOT
@@ -164,7 +162,7 @@ def test_other_rates_are_told_to_all_who_sell_and_a_withheld_product_to_one(
     with store.writing(Scope.system()) as session:
         rate_changes.confirm(session, product_id, proposed, seen=known.version + 1, by=SECOND)
         asked = {"offered": False, "seen_version": known.version + 2, "by": ADMIN}
-        product_changes.set_offered(session, product_id, partner.id, **asked)
+        changes.set_offered(session, product_id, partner.id, **asked)
     assert types(told(store, partner)) == ["product.price_changed", "product.withdrawn"]
     assert types(told(store, stranger)) == types(told(store, stranger, is_live=True)) == ["product.price_changed"]
 

@@ -9,7 +9,7 @@ import standardwebhooks
 
 from core import settings
 from core.api.http import envelope
-from core.services.distributors import keys
+from core.services.catalogue import keys
 from core.services.events.appending import object_path
 from core.services.events.catalogue import EVENT_TYPES
 from core.services.exports import runs

@@ -13,9 +13,9 @@ import sqlalchemy as sa
 
 from core.covers.cover import Cover
 from core.covers.registry import COVERS
+from core.services.catalogue import keys
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import questions as claim_questions
-from core.services.distributors import keys
 from core.services.exports.registry import KINDS
 from core.services.people import sign_in, staff, staff_sessions
 from core.store.access import Scope, Store

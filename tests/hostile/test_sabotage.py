@@ -21,9 +21,9 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_b_auto
 from core.errors import StaleVersion, Unauthorized
 from core.services import idempotency, personal
+from core.services.catalogue import keys
+from core.services.catalogue.keys import Caller
 from core.services.claims.workflow import changes as claim_changes
-from core.services.distributors import keys
-from core.services.distributors.keys import Caller
 from core.services.exports import column_parts
 from core.services.people import sign_in, staff, staff_sessions, tickets
 from core.services.people.staff import Person

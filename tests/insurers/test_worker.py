@@ -19,7 +19,7 @@ from core.services.insurers import connections as insurer_connections
 from core.services.insurers import sending
 from core.services.insurers.connections import Insurer
 from core.services.insurers.sending import Job
-from core.services.policies import changes as policy_changes
+from core.services.policies import changes
 from core.services.selling.buying import Sale
 from core.store.access import Scope, ScopedSession
 from core.store.schema.tables import AuditEntry, Policy, Refund, Submission
@@ -189,8 +189,8 @@ def test_defect_of_ours_goes_to_a_person_and_stops_nothing_else(line: Line) -> N
 
 def test_cancelled_and_declined_policies_are_never_sent(line: Line) -> None:
     cancelled, declined = line.sell(), line.sell(registration_number="KJA-777ZZ")
-    change(line, cancelled, policy_changes.cancel, reason="sold the car", by_insurer=False)
-    change(line, declined, policy_changes.decline, reason="too old")
+    change(line, cancelled, changes.cancel, reason="sold the car", by_insurer=False)
+    change(line, declined, changes.decline, reason="too old")
     line.drain()
     assert line.told(cancelled).state == "withdrawn"
     assert line.told(declined).state == "declined"
@@ -199,7 +199,7 @@ def test_cancelled_and_declined_policies_are_never_sent(line: Line) -> None:
 
 def test_policy_that_ended_while_it_was_queued_is_taken_out_of_the_queue(line: Line) -> None:
     sale = line.sell()
-    change(line, sale, policy_changes.cancel, reason="sold the car", by_insurer=False)
+    change(line, sale, changes.cancel, reason="sold the car", by_insurer=False)
     with line.store.writing(Scope.system()) as session:
         told = session.get_one(Submission, sale.policy_id)
         told.state, told.next_try_at = "queued", clock.now()
@@ -242,7 +242,7 @@ def test_failure_of_a_worker_that_lost_its_lease_changes_nothing(line: Line) -> 
 def test_answer_after_the_policy_was_cancelled_is_written_down_only(line: Line, status: Any) -> None:
     sale = line.sell()
     (job,) = claim(line)
-    change(line, sale, policy_changes.cancel, reason="sold the car", by_insurer=False)
+    change(line, sale, changes.cancel, reason="sold the car", by_insurer=False)
     for _ in range(2):
         line.worker()._apply_outcome(job, InsurerAnswer(status=status, policy_number="LATE/1"))
     policy, told = line.policy(sale), line.told(sale)
@@ -265,7 +265,7 @@ def test_answer_after_the_desk_activated_does_not_change_the_number(
 ) -> None:
     sale = line.sell()
     (job,) = claim(line)
-    change(line, sale, policy_changes.activate, policy_number="DESK/1", insurer_accepted=accepted)
+    change(line, sale, changes.activate, policy_number="DESK/1", insurer_accepted=accepted)
     line.worker()._apply_outcome(job, InsurerAnswer(status="accepted", policy_number="LATE/2"))
     told = line.told(sale)
     assert (line.policy(sale).policy_number, told.state, told.insurer_number) == ("DESK/1", "accepted", "LATE/2")

@@ -14,8 +14,7 @@ from core.services.admin import store_check
 from core.services.audit import log as audit
 from core.services.insurers import resending
 from core.services.people.staff import Person
-from core.services.policies import changes as policy_changes
-from core.services.policies import policies
+from core.services.policies import changes, policies
 from core.services.policies.changes import Activation, PolicyChange
 from core.services.selling.buying import Sale
 from core.services.views import policy as policy_view
@@ -33,14 +32,12 @@ TODAY, LATER = date(2026, 11, 20), shipped.STILL + timedelta(days=40)
 
 def preview(store: Store, partner: Partner, sale: Sale, **given: Any) -> Activation:
     with store.reading(partner.scope()) as session:
-        return policy_changes.preview_activation(session, sale.policy_id, **given)
+        return changes.preview_activation(session, sale.policy_id, **given)
 
 
 def activate(store: Store, partner: Partner, sale: Sale, **given: Any) -> PolicyChange:
     with store.writing(partner.scope()) as session:
-        return policy_changes.activate(
-            session, sale.policy_id, actor="staff ada@x.example", expected_version=1, **given
-        )
+        return changes.activate(session, sale.policy_id, actor="staff ada@x.example", expected_version=1, **given)
 
 
 def submission(store: Store, sale: Sale) -> Submission:

@@ -13,8 +13,8 @@ from core.errors import NotAllowed, NotFound
 from core.services.admin import automations
 from core.services.admin.automations import RENEWAL_REMINDERS
 from core.services.people.staff import Person
-from core.services.policies import changes as policy_changes
-from core.services.renewals import automatic, reminders
+from core.services.policies import changes
+from core.services.renewals import reminders
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Mail, Policy
 from tests.conftest import Partner
@@ -67,7 +67,7 @@ def test_nothing_goes_out_until_an_admin_says_so_and_then_each_once(store: Store
         switch(store)
         switch(store)
         with store.reading(Scope.system()) as session:
-            assert automatic.count_due(session) == 1
+            assert reminders.count_due(session) == 1
     assert [run(store, MORNING + timedelta(hours=hours)) for hours in (0, 1, 24)] == [1, 0, 0]
     assert reminded(store) == {f"policy {due}"}
     # The last of the four, a day before the end.
@@ -78,7 +78,7 @@ def test_nothing_goes_out_until_an_admin_says_so_and_then_each_once(store: Store
         mails = session.execute(sa.select(Mail.sent_by)).scalars().all()
     assert (state.done, state.is_finished, state.changed_by) == (1, True, ADMIN.actor)
     assert list(audited) == ["automation switched on"]
-    assert list(mails) == [automatic.ACTOR] * 2
+    assert list(mails) == [reminders.ACTOR] * 2
 
 
 def test_reminders_wait_for_the_morning_and_stop_when_switched_off(store: Store, partner: Partner) -> None:
@@ -103,7 +103,7 @@ def test_who_wants_none_cannot_renew_or_has_no_address_holds_up_nobody(store: St
             customer = session.get_one(Policy, keys[0]).customer_id
             reminders.set_opt_out(session, customer, is_out=True, by=somebody("operations"))
             session.get_one(Policy, unreachable).email = "somebody at home"
-            policy_changes.cancel(session, keys[1], actor="t", reason="sold", by_insurer=False, expected_version=1)
+            changes.cancel(session, keys[1], actor="t", reason="sold", by_insurer=False, expected_version=1)
         switch(store)
     assert run(store) == 1
     assert reminded(store) == {f"policy {keys[2]}"}
@@ -112,11 +112,11 @@ def test_who_wants_none_cannot_renew_or_has_no_address_holds_up_nobody(store: St
 def test_a_pass_goes_on_where_another_worker_stopped(
     store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(automatic, "AT_ONCE", 2)
+    monkeypatch.setattr(reminders, "AT_ONCE", 2)
     keys = {sold(store, partner, place, days=3 + place) for place in range(5)}
     with clock.freeze(MORNING):
         switch(store)
-        assert store.transact(Scope.system(), automatic.send_batch) == 2
+        assert store.transact(Scope.system(), reminders.send_batch) == 2
         with store.reading(Scope.system()) as session:
             state = automations.get_state(session, RENEWAL_REMINDERS)
     assert (state.done, state.is_finished) == (2, False)

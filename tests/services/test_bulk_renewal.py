@@ -13,9 +13,9 @@ from core.errors import InvalidInput, NotAllowed
 from core.services.dimensions import load_choices
 from core.services.paging import Paging
 from core.services.people.staff import Person
-from core.services.renewals import bulk, due_table
-from core.services.renewals.bulk import BulkRenewal, ShownTerm
+from core.services.renewals import due, renewals
 from core.services.renewals.filter import DueFilter
+from core.services.renewals.renewals import BulkRenewal, ShownTerm
 from core.store.access import Scope, Store
 from core.store.schema.tables import Renewal
 from tests.conftest import Partner
@@ -42,7 +42,7 @@ def shown(store: Store, partner: Partner, stranger: Partner) -> list[ShownTerm]:
         for place, seller in enumerate((partner, partner, stranger)):
             sell(store, seller, insurer_a.THIRD_PARTY, is_live=True, registration_number=f"ABC-12{place}-XY")
     with clock.freeze(A_YEAR_ON), store.reading(LIVE) as session:
-        rows = due_table.list_rows(session, "week", DueFilter(), load_choices(session), paging=Paging(1, 50))
+        rows = due.list_due_rows(session, "week", DueFilter(), load_choices(session), paging=Paging(1, 50))
         return [
             ShownTerm(policy_id=row.id, expiration_at=row.expiration_at, total_minor=row.next_minor or 0)
             for row in rows
@@ -51,16 +51,16 @@ def shown(store: Store, partner: Partner, stranger: Partner) -> list[ShownTerm]:
 
 def renew(store: Store, shown: Sequence[ShownTerm], by: Person = OPERATIONS) -> BulkRenewal:
     with clock.freeze(A_YEAR_ON), store.writing(LIVE) as session:
-        return bulk.renew_each(session, shown, by=by)
+        return renewals.renew_each(session, shown, by=by)
 
 
 def test_each_is_renewed_once_at_the_price_that_was_shown(store: Store, shown: list[ShownTerm]) -> None:
     dearer = replace(shown[2], total_minor=shown[2].total_minor + 1)
     first = renew(store, [shown[0], shown[1], dearer, shown[0]])
     assert (first.done, first.total_minor) == (2, shown[0].total_minor + shown[1].total_minor)
-    assert first.left_out == {bulk.REPRICED: 1}
+    assert first.left_out == {renewals.REPRICED: 1}
     again = renew(store, [*shown, replace(shown[0], policy_id=ids.new())])
-    assert (again.done, again.left_out) == (1, {bulk.RENEWED: 2, "Policy not found": 1})
+    assert (again.done, again.left_out) == (1, {renewals.RENEWED: 2, "Policy not found": 1})
     with store.reading(LIVE) as session:
         rows = session.execute(sa.select(Renewal.policy_id, Renewal.total_minor, Renewal.distributor_id)).all()
     assert {row.policy_id for row in rows} == {each.policy_id for each in shown}

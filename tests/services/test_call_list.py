@@ -17,7 +17,7 @@ from core.services.exports.registry import get_kind
 from core.services.paging import Paging
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.services.renewals import calls, due, due_table
+from core.services.renewals import calls, due
 from core.services.renewals.due import BUCKETS
 from core.services.renewals.filter import DueFilter
 from core.store.access import Scope, Store, reading
@@ -64,7 +64,7 @@ def test_each_bucket_is_a_file_with_the_rows_order_and_sum_of_its_tile(store: St
         names = load_choices(session)
         tiles = {tile.key: tile for tile in due.list_due(session, clock.today())}
         for bucket in BUCKETS:
-            rows = due_table.list_rows(session, bucket, DueFilter(), names, paging=Paging())
+            rows = due.list_due_rows(session, bucket, DueFilter(), names, paging=Paging())
             content, summed = export(bucket=bucket)
             printed = records(content)
             assert [row["policy_id"] for row in printed] == [str(row.id) for row in rows] != []

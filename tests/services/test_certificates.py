@@ -17,8 +17,7 @@ from core import clock
 from core.covers import credit_life
 from core.covers.insurers import insurer_a
 from core.errors import NotFound
-from core.services.policies import certificate_pdf, certificates
-from core.services.policies import changes as policy_changes
+from core.services.policies import certificates, changes
 from core.services.policies.certificates import CertificateFacts
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale
@@ -86,7 +85,7 @@ def test_every_active_policy_has_a_certificate_that_opens(store: Store, partner:
     assert facts.policy_number == sale.policy["meta"]["policy_number"]
     assert facts.covered
     assert facts.premium_minor == int(sale.price.total * 100)
-    with pikepdf.open(io.BytesIO(certificate_pdf.render(facts))) as pdf:
+    with pikepdf.open(io.BytesIO(certificates.render_certificate(facts))) as pdf:
         assert len(pdf.pages) == 1
         assert [round(float(x)) for x in pdf.pages[0].mediabox] == [0, 0, 595, 842]
 
@@ -142,18 +141,16 @@ def test_cancelled_policy_cancels_the_terms_that_it_cuts_short(store: Store, par
         second = code_of(renewals.renew(session, sale.policy_id, partner.seller()).policy)
     with clock.freeze(shipped.STILL + timedelta(days=400)):
         with store.writing(partner.scope()) as session:
-            policy_changes.cancel(
-                session, sale.policy_id, actor="desk", reason="sold", by_insurer=False, expected_version=2
-            )
+            changes.cancel(session, sale.policy_id, actor="desk", reason="sold", by_insurer=False, expected_version=2)
         assert [facts_of(store, code).status for code in (first, second)] == ["Expired", "Cancelled"]
 
 
 def test_same_facts_give_the_same_bytes_in_another_process_too(facts: CertificateFacts) -> None:
-    certificate_pdf.render.cache_clear()
-    first = certificate_pdf.render(facts)
-    certificate_pdf.render.cache_clear()
+    certificates.render_certificate.cache_clear()
+    first = certificates.render_certificate(facts)
+    certificates.render_certificate.cache_clear()
     with clock.freeze(shipped.STILL + timedelta(days=100)):
-        assert certificate_pdf.render(facts) == first
+        assert certificates.render_certificate(facts) == first
     program = (
         "import hashlib, pickle, sys; from core.services.policies import certificate_pdf;"
         "facts = pickle.loads(sys.stdin.buffer.read());"
@@ -167,7 +164,7 @@ def test_same_facts_give_the_same_bytes_in_another_process_too(facts: Certificat
 
 @needs_poppler
 def test_pdf_can_be_read_and_copied(facts: CertificateFacts, tmp_path: Path) -> None:
-    text = printed(certificate_pdf.render(facts), tmp_path)
+    text = printed(certificates.render_certificate(facts), tmp_path)
     for words in (
         "Anchorline Insurance",
         "Certificate of third-party auto insurance",
@@ -185,10 +182,10 @@ def test_pdf_can_be_read_and_copied(facts: CertificateFacts, tmp_path: Path) -> 
 
 @needs_poppler
 def test_test_mode_and_cancellation_are_printed(facts: CertificateFacts, tmp_path: Path) -> None:
-    test = printed(certificate_pdf.render(replace(facts, is_live=False)), tmp_path)
+    test = printed(certificates.render_certificate(replace(facts, is_live=False)), tmp_path)
     assert "Test mode - not a certificate of insurance" in test
     ended = replace(facts, cancelled_at=shipped.STILL + timedelta(days=42))
-    assert "1 January 2027" in printed(certificate_pdf.render(ended), tmp_path)
+    assert "1 January 2027" in printed(certificates.render_certificate(ended), tmp_path)
 
 
 @needs_poppler
@@ -199,7 +196,7 @@ def test_long_values_stay_on_one_page(facts: CertificateFacts, tmp_path: Path) -
         holder="Ade " * 100,
         covered=tuple((f"Line {n}", "word " * 400) for n in range(7)),
     )
-    pdf = certificate_pdf.render(long)
+    pdf = certificates.render_certificate(long)
     with pikepdf.open(io.BytesIO(pdf)) as opened:
         assert len(opened.pages) == 1
     assert "₦15,000.00" in printed(pdf, tmp_path)
@@ -207,12 +204,12 @@ def test_long_values_stay_on_one_page(facts: CertificateFacts, tmp_path: Path) -
 
 def test_qr_code_leads_to_the_verification_page_at_our_own_address(facts: CertificateFacts) -> None:
     assert facts.verification_url == f"http://127.0.0.1:8501/verify/{'a' * 26}"
-    with pikepdf.open(io.BytesIO(certificate_pdf.render(facts))) as pdf:
+    with pikepdf.open(io.BytesIO(certificates.render_certificate(facts))) as pdf:
         (link,) = [a for a in pdf.pages[0].Annots if a.Subtype == "/Link"]  # type: ignore[attr-defined]
         assert str(link.A.URI) == facts.verification_url
 
 
 def test_pdf_names_its_title_and_language(facts: CertificateFacts) -> None:
-    with pikepdf.open(io.BytesIO(certificate_pdf.render(facts))) as pdf:
+    with pikepdf.open(io.BytesIO(certificates.render_certificate(facts))) as pdf:
         assert str(pdf.docinfo["/Title"]) == f"{facts.title} {facts.policy_number}"
         assert str(pdf.Root.Lang) == "en-NG"

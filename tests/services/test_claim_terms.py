@@ -11,11 +11,10 @@ import sqlalchemy as sa
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed
 from core.money import Split
+from core.services.catalogue import product_detail, rate_changes
 from core.services.claims.review import cover_terms
 from core.services.claims.review import review as claim_review
-from core.services.policies.paid_terms import PaidTerm
-from core.services.products import detail as product_detail
-from core.services.products import rate_changes
+from core.services.policies.refunds import PaidTerm
 from core.store.access import Scope
 from core.store.schema.tables import Claim, Policy, Purchase, Refund, Staff
 from tests.services.claim_desk import NOON

@@ -9,8 +9,8 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.services import comparisons
 from core.services.comparisons import Comparison
 from core.services.sales import figures
+from core.services.sales.figures import METRICS_BY_KEY
 from core.services.sales.filter import SalesFilter
-from core.services.sales.metrics import METRICS_BY_KEY
 from core.services.windows import Window
 from core.store.access import Scope, Store
 from tests.conftest import Partner

@@ -12,13 +12,12 @@ from core.covers.insurers import insurer_a, insurer_f
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import requests
-from core.services.customers import customers
-from core.services.customers.filter import CustomerFilter
+from core.services.customers import customers, merging, notes
+from core.services.customers.customers import CustomerFilter
 from core.services.dimensions import load_choices
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.renewals import reminders
-from core.services.sales import customer_merging, customer_notes
 from core.services.views import customer as customer_view
 from core.services.views.customer import CustomerDetail
 from core.store.access import Scope, Store
@@ -65,7 +64,7 @@ def both(store: Store, partner: Partner) -> tuple[UUID, UUID]:
 
 def merge(store: Store, kept: UUID, merged: UUID, by: Person) -> None:
     with store.writing(LIVE) as session:
-        customer_merging.merge(session, kept, merged, by=by)
+        merging.merge(session, kept, merged, by=by)
 
 
 def shown(store: Store, key: UUID) -> CustomerDetail:
@@ -82,9 +81,9 @@ def test_a_person_is_shown_whole_and_taken_apart_again(store: Store, both: tuple
     kept, merged = both
     before, apart = owners(store), [shown(store, key) for key in both]
     with store.writing(LIVE) as session:
-        customer_notes.add_note(session, merged, {"text": "Called"}, by=bola)
-        assert [each.id for each in customer_merging.list_candidates(session, kept)] == [merged]
-        assert [each.id for each in customer_merging.list_candidates(session, kept, "n.okafor@")] == [merged]
+        notes.add_note(session, merged, {"text": "Called"}, by=bola)
+        assert [each.id for each in merging.list_candidates(session, kept)] == [merged]
+        assert [each.id for each in merging.list_candidates(session, kept, "n.okafor@")] == [merged]
     merge(store, kept, merged, bola)
     whole, part = shown(store, kept), shown(store, merged)
     assert whole.bought.policies == whole.purchases.total_count == whole.policies.total_count == 3
@@ -96,13 +95,13 @@ def test_a_person_is_shown_whole_and_taken_apart_again(store: Store, both: tuple
     assert (part.group.kept_id, part.bought) == (kept, apart[1].bought)
     assert owners(store) == before, "nothing is moved"
     with store.reading(LIVE) as session:
-        assert len(customer_notes.list_notes(session, *whole.group.ids)) == 1
+        assert len(notes.list_notes(session, *whole.group.ids)) == 1
         assert customers.list_customers(session).total_count == 2, "the API shows what it always showed"
         assert customers.list_customers(session, CustomerFilter(merged=False)).total_count == 1
-        assert customer_merging.list_candidates(session, kept) == []
+        assert merging.list_candidates(session, kept) == []
     for _ in range(2):
         with store.writing(LIVE) as session:
-            customer_merging.undo(session, merged, by=bola)
+            merging.undo(session, merged, by=bola)
     assert [shown(store, key).bought for key in both] == [each.bought for each in apart]
     with store.reading(LIVE) as session:
         actions = [entry.action for entry in audit.list_history(session, audit.subject_of("customer", kept))]
@@ -137,7 +136,7 @@ def test_the_check_of_the_store_finds_merges_that_no_screen_could_make(
 ) -> None:
     def faults() -> list[str]:
         with store.reading(Scope.system()) as session:
-            return list(customer_merging.find_merge_faults(session))
+            return list(merging.find_merge_faults(session))
 
     kept, merged = both
     merge(store, kept, merged, bola)

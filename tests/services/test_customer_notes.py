@@ -10,8 +10,8 @@ from sqlmodel import col
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
+from core.services.customers.notes import add_note, list_notes
 from core.services.people.staff import Person
-from core.services.sales import customer_notes
 from core.store.access import Scope, Store
 from core.store.schema.tables import Customer
 from tests.conftest import Partner
@@ -36,9 +36,9 @@ def test_notes_are_added_once_and_listed_newest_first(store: Store, customer_id:
     by = somebody("claims")
     for minutes, text in ((0, "Wants a second car"), (0, "Wants a second car"), (1, "Moved to Abuja")):
         with clock.freeze(NOW + timedelta(minutes=minutes)), store.writing(LIVE) as session:
-            customer_notes.add_note(session, customer_id, {"text": text, "kind": "call"}, by=by)
+            add_note(session, customer_id, {"text": text, "kind": "call"}, by=by)
     with store.reading(LIVE) as session:
-        notes = customer_notes.list_notes(session, customer_id)
+        notes = list_notes(session, customer_id)
         log = audit.list_history(session, audit.subject_of("customer", customer_id))
     assert [(note.text, note.kind) for note in notes] == [("Moved to Abuja", "call"), ("Wants a second car", "call")]
     told = [entry.after for entry in log if entry.action == "customer noted"]
@@ -48,12 +48,12 @@ def test_notes_are_added_once_and_listed_newest_first(store: Store, customer_id:
 @every_case(("field", "value"), [("text", ""), ("text", "x" * 1_001), ("text", "a\x00b"), ("kind", "fax")])
 def test_a_wrong_note_is_refused_by_its_field(store: Store, customer_id: UUID, field: str, value: str) -> None:
     with store.writing(LIVE) as session, pytest.raises(InvalidInput) as refused:
-        customer_notes.add_note(session, customer_id, {"text": "Hello", field: value}, by=somebody("operations"))
+        add_note(session, customer_id, {"text": "Hello", field: value}, by=somebody("operations"))
     assert [fault.field for fault in refused.value.faults] == [field]
 
 
 def test_a_note_needs_a_role_and_a_customer_of_the_mode(store: Store, customer_id: UUID) -> None:
     with store.writing(LIVE) as session, pytest.raises(NotAllowed):
-        customer_notes.add_note(session, customer_id, {"text": "Hello"}, by=somebody("finance"))
+        add_note(session, customer_id, {"text": "Hello"}, by=somebody("finance"))
     with store.writing(Scope.staff(is_live=False)) as session, pytest.raises(NotFound):
-        customer_notes.add_note(session, customer_id, {"text": "Hello"}, by=somebody("operations"))
+        add_note(session, customer_id, {"text": "Hello"}, by=somebody("operations"))

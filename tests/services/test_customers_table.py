@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from core import clock, ids
 from core.errors import NotFound
 from core.services.customers import table as customers_table
-from core.services.customers.filter import CustomerFilter
+from core.services.customers.customers import CustomerFilter
 from core.services.customers.table import CustomerRow
 from core.services.dimensions import load_choices
 from core.services.paging import Page, Paging

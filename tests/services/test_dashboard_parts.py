@@ -13,7 +13,7 @@ from core.services.comparisons import Comparison
 from core.services.dimensions import load_choices
 from core.services.finance import unplaced
 from core.services.renewals import due
-from core.services.sales import breakdowns, cohorts, figures, sales_totals, silence
+from core.services.sales import breakdowns, figures, totals
 from core.services.sales.filter import SalesFilter
 from core.services.views import backlog
 from core.services.windows import Window
@@ -78,7 +78,7 @@ def test_year_on_year_is_each_month_beside_the_same_month_a_year_before(sold: St
                     (clock.add_months(pair.month, -12), pair.before_minor),
                 ):
                     span = Window(month, clock.add_months(month, 1)).span
-                    total = sales_totals.compute_total(session, replace(criteria, created=span))
+                    total = totals.compute_total(session, replace(criteria, created=span))
                     assert minor == total.premium_minor
     assert any(pair.before_minor for pair in pairs)
 
@@ -86,7 +86,7 @@ def test_year_on_year_is_each_month_beside_the_same_month_a_year_before(sold: St
 def test_cohorts_are_the_renewal_rate_of_their_months(sold: Store, partner: Partner) -> None:
     with sold.reading(LIVE) as session:
         for criteria in (SalesFilter(), SalesFilter(distributor_ids=(partner.id,))):
-            found = cohorts.list_cohorts(session, criteria, TODAY)
+            found = breakdowns.list_cohorts(session, criteria, TODAY)
             assert len(found) == 12
             assert any(cohort.renewed for cohort in found)
             for cohort in found:
@@ -116,11 +116,11 @@ def test_a_distributor_is_silent_after_three_times_its_usual_gap(
     with store.writing(Scope.system()) as session:
         sales_at(session, partner.id, *days_ago(*days))  # type: ignore[arg-type]
     with store.reading(LIVE) as session:
-        found = silence.list_silent(session, load_choices(session), TODAY)
+        found = breakdowns.list_silent(session, load_choices(session), TODAY)
         assert [each.silent_days for each in found] == ([silent] if silent else [])
         assert all(each.id == partner.id and each.last_on == TODAY - timedelta(days=min(days)) for each in found)
     with store.reading(Scope.staff(is_live=False)) as session:
-        assert silence.list_silent(session, load_choices(session), TODAY) == []
+        assert breakdowns.list_silent(session, load_choices(session), TODAY) == []
 
 
 def test_stuck_work_is_counted_as_its_lists_count_it(sold: Store) -> None:

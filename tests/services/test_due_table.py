@@ -12,10 +12,8 @@ from core.covers.insurers import insurer_a, insurer_b_auto, insurer_f
 from core.errors import NotRenewable
 from core.services.dimensions import load_choices
 from core.services.paging import Paging
-from core.services.renewals import due as renewals_due
-from core.services.renewals import due_table, next_terms, renewals
-from core.services.renewals.due import BUCKETS
-from core.services.renewals.due_table import DueRow
+from core.services.renewals import due, next_terms, renewals
+from core.services.renewals.due import BUCKETS, DueRow
 from core.services.renewals.filter import DueFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Product, ProductBlock
@@ -39,9 +37,7 @@ def sold(store: Store, partner: Partner, days: int, cover: Any = insurer_a.THIRD
 
 def listed(store: Store, bucket: str, wanted: DueFilter = DueFilter(), **options: Any) -> list[DueRow]:
     with store.reading(TEST) as session:
-        return due_table.list_rows(
-            session, bucket, wanted, load_choices(session), **{"paging": Paging(1, 50), **options}
-        )
+        return due.list_due_rows(session, bucket, wanted, load_choices(session), **{"paging": Paging(1, 50), **options})
 
 
 @pytest.mark.parametrize("now", [ANNIVERSARY, ONE_IN_THE_MORNING], ids=["in the morning", "after midnight in Lagos"])
@@ -51,7 +47,7 @@ def test_each_bucket_has_both_its_edges_and_no_day_more(store: Store, partner: P
     with clock.freeze(now):
         assert {key: tuple(row.days_left for row in listed(store, key)) for key in BUCKETS} == EDGES
         with store.reading(TEST) as session:
-            tiles = renewals_due.list_due(session, clock.today())
+            tiles = due.list_due(session, clock.today())
         assert {tile.key: (tile.policies, tile.premium_minor) for tile in tiles} == {
             key: (2, sum(row.last_minor for row in listed(store, key))) for key in BUCKETS
         }
@@ -67,7 +63,7 @@ def test_filters_order_and_pages_hold_for_rows_as_for_tiles(store: Store, partne
     assert [row.id for row in listed(store, "week", wanted, paging=Paging(2, 1))] == [other]
     with store.reading(TEST) as session:
         insurer = session.get_one(Product, UUID(str(next_terms.preview_next_term(session, other).sale.id))).provider_id
-        tile = renewals_due.list_due(session, clock.today(), DueFilter(provider_ids=(insurer,)))[0]
+        tile = due.list_due(session, clock.today(), DueFilter(provider_ids=(insurer,)))[0]
     assert [row.id for row in listed(store, "week", DueFilter(provider_ids=(insurer,)))] == [other]
     assert tile.policies == 1
 

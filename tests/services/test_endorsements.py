@@ -22,8 +22,7 @@ from core.services.claims.workflow import judgement
 from core.services.files.links import Owner
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.services.policies import certificate_pdf, certificates, endorsements, policies
-from core.services.policies import changes as policy_changes
+from core.services.policies import certificates, changes, endorsements, policies
 from core.services.selling import endorsing
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
@@ -140,7 +139,7 @@ def test_the_certificate_shows_the_present_version_and_one_of_an_earlier_term_sh
     assert dict(facts.covered)["Colour"] == "Grey"
     assert facts.holder.endswith(" Obi")
     assert facts.endorsement == (1, clock.today())
-    assert certificate_pdf.render(facts).startswith(b"%PDF")
+    assert certificates.render_certificate(facts).startswith(b"%PDF")
     with store.writing(SYSTEM) as session:
         # A term that was over before the change keeps what it certified.
         today = clock.midnight(clock.today())
@@ -204,7 +203,7 @@ def test_who_may_and_when(store: Store, partner: Partner, sale: Sale, people: Ma
         with pytest.raises(StateForbids, match=f"A policy that is {stage} cannot be endorsed"):
             endorse(store, other, by, last_name="Obi")
     with store.writing(LIVE) as session:
-        policy_changes.cancel(session, sale.policy_id, actor="x", reason="Sold", by_insurer=False, expected_version=1)
+        changes.cancel(session, sale.policy_id, actor="x", reason="Sold", by_insurer=False, expected_version=1)
     with pytest.raises(StateForbids, match="cancelled cannot be endorsed"):
         endorse(store, sale, by, last_name="Obi")
 

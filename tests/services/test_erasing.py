@@ -36,8 +36,7 @@ from core.services.idempotency import WireResponse
 from core.services.mail import mail
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.services.policies import changes as policy_changes
-from core.services.policies import endorsements
+from core.services.policies import changes, endorsements
 from core.services.renewals import calls
 from core.services.selling import drafts, endorsing
 from core.services.selling.drafts import Draft
@@ -220,7 +219,7 @@ class PrivacyDesk:
         """The cover ends, and what goes back of it is paid to the person by name."""
         policy = session.get_one(Policy, self.desk.sale.policy_id)
         given = {"reason": "Oluwaseyifunmi asked", "by_insurer": True, "expected_version": policy.version}
-        policy_changes.cancel(session, policy.id, actor=self.people["oye"].actor, **given)
+        changes.cancel(session, policy.id, actor=self.people["oye"].actor, **given)
         (note,) = session.execute(sa.select(col(CreditNote.id)).where(col(CreditNote.is_live))).scalars()
         given = {"payee": "Oluwaseyifunmi", "payee_bank": "First Bank", "payee_account": "0123456789"}
         deciding.approve(session, note, given, by=self.people["femi"])
@@ -316,7 +315,7 @@ def test_an_erased_person_is_in_no_table_and_no_file_and_every_sum_stays(
     assert traces(store) >= {
         *("customer", "policy", "claim", "claim_comment", "renewal_call", "adjustment", "adjustment_proposal"),
         *("mail", "kept_answer", "export_receipt", "audit_entry", "sale_draft", "statement_line", "bordereau_line"),
-        *("payment_payee", "customer_note", "credit_note", "policy_endorsement", "endorsement_notice"),
+        *("payment_payee", "customer_note", "policy_endorsement", "endorsement_notice"),
     }, "the person is everywhere to begin with"
     before, folder = privacy.read(sums), Path(settings().files_url)
     assert any(b"Oluwaseyifunmi" in path.read_bytes() for path in folder.rglob("*") if path.is_file())
@@ -432,7 +431,7 @@ NO_PERSON = {
     *("agreement", "bank_account", "bordereau", "compliance_figure", "erasure", "payment", "payment_settlement"),
     *("payout_batch", "product_version", "purchase", "rate_proposal", "renewal", "statement", "statement_payment"),
     *("tax_rate", "reconciliation", "difference", "month_step", "statement_step", "role_grant", "commission_share"),
-    *("claim_payment_file", "approval", "approval_lapse"),
+    *("claim_payment_file", "approval", "approval_lapse", "credit_note"),
 }
 
 

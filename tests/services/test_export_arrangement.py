@@ -16,7 +16,7 @@ from core.services.exports import arrangement, receipts, runs
 from core.services.exports.receipts import ExportOrder, Receipt
 from core.services.exports.registry import KINDS
 from core.services.paging import Paging
-from core.services.sales import table as sales_table
+from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
@@ -78,12 +78,10 @@ def test_every_column_and_order_of_a_kind_can_be_had_with_the_rows_and_the_sum_o
 
 
 def test_rows_come_in_the_order_of_the_list(sold: Store) -> None:
-    for order in sales_table.ORDERS:
+    for order in table.ORDERS:
         _, content = make("purchases", columns=["policy_state", "id"], order=[order])
         with sold.reading(LIVE) as session:
-            rows = sales_table.list_rows(
-                session, PurchaseFilter(), load_choices(session), order=order, paging=Paging(1, 500)
-            )
+            rows = table.list_rows(session, PurchaseFilter(), load_choices(session), order=order, paging=Paging(1, 500))
         assert lines(content)[1:] == [[row.stage, str(row.id)] for row in rows]
 
 

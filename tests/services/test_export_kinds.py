@@ -31,10 +31,9 @@ from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import KINDS, get_kind
 from core.services.finance import movements
 from core.services.paging import Paging
-from core.services.policies import search as policy_search
-from core.services.policies import states as policy_states
-from core.services.renewals import table as renewals_table
-from core.services.sales import table as sales_table
+from core.services.policies import policies
+from core.services.renewals.records import compute_total
+from core.services.sales import table
 from core.services.spreadsheets.columns import DATE, DAY, INSTANT, TEXT
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import (
@@ -119,17 +118,17 @@ Shown = tuple[int, int | None]
 
 
 def purchases_shown(session: ScopedSession, wanted: Any) -> Shown:
-    total = sales_table.compute_total(session, wanted)
+    total = table.compute_total(session, wanted)
     return total.sold, total.sold_minor
 
 
 def renewals_shown(session: ScopedSession, wanted: Any) -> Shown:
-    whole = renewals_table.compute_total(session, wanted).all_rows
+    whole = compute_total(session, wanted).all_rows
     return whole.renewals, whole.total_minor
 
 
 def policies_shown(session: ScopedSession, wanted: Any) -> Shown:
-    page = policy_search.search_policies(session, wanted, load_choices(session), paging=Paging())
+    page = policies.search_policies(session, wanted, load_choices(session), paging=Paging())
     return page.total_count, None
 
 
@@ -284,7 +283,7 @@ def test_every_parameter_of_a_selection_has_its_name_and_is_told(kind: ExportKin
 
 def test_states_days_and_references_are_those_of_the_screens(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
-        stages = {str(row.id): policy_states.get_stage(row) for row in session.execute(sa.select(Policy)).scalars()}
+        stages = {str(row.id): policies.get_stage(row) for row in session.execute(sa.select(Policy)).scalars()}
         queue = {str(row.id): row for row in claim_queue.list_rows(session, EVERY_CLAIM, paging=Paging(1, 500))}
     assert {row["id"]: row["state"] for row in records(made(ordered(get_kind("policies"))))} == stages
     assert len(set(stages.values())) > 3

@@ -19,9 +19,9 @@ from core.services.exports.kinds.purchases import PURCHASES
 from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
 from core.services.sales import figures
-from core.services.sales import table as sales_table
+from core.services.sales.figures import METRICS_BY_KEY
 from core.services.sales.filter import PurchaseFilter
-from core.services.sales.metrics import METRICS_BY_KEY
+from core.services.sales.table import Order, compute_total, list_rows
 from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Purchase
@@ -93,8 +93,8 @@ def test_tile_footer_table_and_export_are_one_number_under_every_filter(sold: St
         rows, tally = exported(sold, selection)
         with sold.reading(Scope.staff(is_live=True)) as session:
             names = load_choices(session)
-            footer = sales_table.compute_total(session, selection)
-            table = sales_table.list_rows(session, selection, names, paging=Paging(1, 500))
+            footer = compute_total(session, selection)
+            table = list_rows(session, selection, names, paging=Paging(1, 500))
             summary = figures.build_summary(session, WINDOW, selection)
         assert len(rows) == tally.rows == footer.sold == len(table)
         assert sum(minor(row, "total") for row in rows) == tally.sum_minor == footer.sold_minor
@@ -108,7 +108,7 @@ def test_tile_footer_table_and_export_are_one_number_under_every_filter(sold: St
 def test_export_rows_equal_the_table_rows_in_order_and_in_every_column(sold: Store) -> None:
     rows, _ = exported(sold, PurchaseFilter())
     with sold.reading(Scope.staff(is_live=True)) as session:
-        table = sales_table.list_rows(session, PurchaseFilter(), load_choices(session), paging=Paging(1, 500))
+        table = list_rows(session, PurchaseFilter(), load_choices(session), paging=Paging(1, 500))
         emails = dict(session.execute(sa.select(Policy.purchase_id, Policy.email)).all())
     assert list(rows[0]) == list(COLUMNS)
     for row, sale in zip(rows, table, strict=True):
@@ -143,11 +143,11 @@ def test_an_export_never_mixes_the_modes(sold: Store) -> None:
 
 
 @every_case("order", ["newest", "oldest", "largest", "smallest"])
-def test_pages_of_the_table_are_in_order_without_gap_or_repeat(sold: Store, order: sales_table.Order) -> None:
+def test_pages_of_the_table_are_in_order_without_gap_or_repeat(sold: Store, order: Order) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
         names, wanted = load_choices(session), PurchaseFilter()
-        whole = sales_table.list_rows(session, wanted, names, order=order, paging=Paging(1, 500))
-        pages = [sales_table.list_rows(session, wanted, names, order=order, paging=Paging(n, 50)) for n in (1, 2, 3, 4)]
+        whole = list_rows(session, wanted, names, order=order, paging=Paging(1, 500))
+        pages = [list_rows(session, wanted, names, order=order, paging=Paging(n, 50)) for n in (1, 2, 3, 4)]
     assert [row for page in pages for row in page] == whole
     key = {"newest": "created_at", "oldest": "created_at"}.get(order, "total_minor")
     values = [getattr(row, key) for row in whole]
@@ -193,7 +193,7 @@ def test_a_sale_during_an_export_is_not_in_it(sold: Store, partner: Partner, mon
     monkeypatch.setattr(exports, "CHUNK", 10)
     order, tally = ordered(), Tally()
     with sold.reading(Scope.staff(is_live=True)) as session:
-        before = sales_table.compute_total(session, PurchaseFilter())
+        before = compute_total(session, PurchaseFilter())
     stream = runs.stream(order, tally)
     next(stream)
     Portfolio(seed=9, size=5, sellers=(partner.id,)).write(sold)

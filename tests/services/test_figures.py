@@ -11,9 +11,9 @@ import sqlalchemy as sa
 
 from core.services.comparisons import Comparison
 from core.services.dimensions import DIMENSIONS, load_choices
-from core.services.sales import breakdowns, figures, sales_totals
+from core.services.sales import breakdowns, figures, totals
+from core.services.sales.figures import METRICS, METRICS_BY_KEY
 from core.services.sales.filter import SalesFilter
-from core.services.sales.metrics import METRICS, METRICS_BY_KEY
 from core.services.windows import Window
 from core.store.access import Scope, ScopedSession, Store
 from core.store.rollups import daily_rollup
@@ -181,10 +181,10 @@ def test_daybook_and_rows_tell_the_same(sold: Store, partner: Partner) -> None:
         for window in WINDOWS:
             from_book, from_rows = (replace(f, created=window.span) for f in (SalesFilter(), every_source))
             for chosen in [(), *((key,) for key in keys), keys[2:]]:
-                assert sales_totals.group_totals(session, from_book, *chosen) == sales_totals.group_totals(
+                assert totals.group_totals(session, from_book, *chosen) == totals.group_totals(
                     session, from_rows, *chosen
                 )
-        assert sales_totals.compute_total(session, SalesFilter()) == sales_totals.compute_total(session, every_source)
+        assert totals.compute_total(session, SalesFilter()) == totals.compute_total(session, every_source)
 
 
 def test_daybook_is_kept_in_step_and_can_be_made_anew(sold: Store) -> None:
@@ -204,7 +204,7 @@ def test_a_rolled_back_sale_leaves_no_trace_in_the_daybook(store: Store, partner
         sales_at(session, partner.id, NOW)
         raise Halt
     with store.reading(Scope.system()) as session:
-        assert sales_totals.compute_total(session, SalesFilter()) == sales_totals.ZERO_TOTALS
+        assert totals.compute_total(session, SalesFilter()) == totals.ZERO_TOTALS
 
 
 @pytest.mark.parametrize(

@@ -12,17 +12,17 @@ import sqlalchemy as sa
 
 from core.errors import InvalidInput
 from core.services.audit.filter import AuditFilter
+from core.services.catalogue.product_list import ProductFilter
 from core.services.claims.lists.filter import ClaimFilter
-from core.services.customers.filter import CustomerFilter
-from core.services.distributors.list import DistributorFilter
+from core.services.customers.customers import CustomerFilter
 from core.services.exports.receipts import ReceiptFilter
 from core.services.filters import fields
 from core.services.filters.declaration import Filter, of, parameterise
 from core.services.filters.field import Field
-from core.services.policies.filter import PolicyFilter
-from core.services.products.list import ProductFilter
+from core.services.policies.policies import PolicyFilter
 from core.services.renewals.filter import DueFilter, RenewalFilter
-from core.services.sales import day_totals
+from core.services.sales import totals
+from core.services.sales.distributors import DistributorFilter
 from core.services.sales.filter import PurchaseFilter, SalesFilter
 from core.services.windows import Span
 from core.store.access import Scope
@@ -135,7 +135,7 @@ def test_the_daybook_answers_only_where_its_lines_are_narrowed_by_the_field(name
 def test_the_totals_of_the_days_answer_nothing_but_times(name: str) -> None:
     criteria = both(SalesFilter, name)[0]
     assert isinstance(criteria, SalesFilter)
-    assert day_totals.can_answer(Scope.staff(is_live=True), criteria) is (name == "created")
+    assert totals.can_roll_up(Scope.staff(is_live=True), criteria) is (name == "created")
 
 
 def declare(**attributes: Any) -> None:

@@ -7,8 +7,8 @@ import sqlalchemy as sa
 
 from core import ids
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids, Unauthorized
-from core.services.distributors import key_admin, keys
-from core.services.distributors.key_admin import KeyFilter
+from core.services.catalogue import key_admin, keys
+from core.services.catalogue.key_admin import KeyFilter
 from core.services.paging import Paging
 from core.services.people.staff import Person
 from core.store.access import Scope, Store

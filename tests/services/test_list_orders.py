@@ -6,18 +6,17 @@ from typing import Any
 import pytest
 
 from core import clock
+from core.services.catalogue import key_admin, product_list
 from core.services.customers import table as customers_table
-from core.services.customers.filter import CustomerFilter
+from core.services.customers.customers import CustomerFilter
 from core.services.dimensions import load_choices
-from core.services.distributors import key_admin
-from core.services.distributors import list as distributor_list
 from core.services.exports import receipts
 from core.services.insurers import awaiting
 from core.services.paging import Paging
 from core.services.people import staff, staff_list
-from core.services.policies import search as policy_search
-from core.services.policies.filter import PolicyFilter
-from core.services.products import list as product_list
+from core.services.policies import policies
+from core.services.policies.policies import PolicyFilter
+from core.services.sales import distributors
 from core.store.access import Scope, ScopedSession, Store
 from tests.conftest import Partner
 from tests.every_case import every_case
@@ -35,8 +34,8 @@ LISTS: dict[str, tuple[Any, Read]] = {
         ),
     ),
     "policies": (
-        policy_search.ORDERS,
-        lambda s, order, paging: policy_search.search_policies(
+        policies.ORDERS,
+        lambda s, order, paging: policies.search_policies(
             s, PolicyFilter(), load_choices(s), order=order, paging=paging
         ),
     ),
@@ -45,9 +44,9 @@ LISTS: dict[str, tuple[Any, Read]] = {
         lambda s, order, paging: product_list.list_products(s, product_list.ProductFilter(), paging, order=order),
     ),
     "distributors": (
-        distributor_list.ORDERS,
-        lambda s, order, paging: distributor_list.list_distributors(
-            s, distributor_list.DistributorFilter(), paging, order=order
+        distributors.ORDERS,
+        lambda s, order, paging: distributors.list_distributors(
+            s, distributors.DistributorFilter(), paging, order=order
         ),
     ),
     "keys": (

@@ -15,7 +15,7 @@ from core.services.dimensions import load_choices
 from core.services.exports import exports
 from core.services.exports.exports import Tally
 from core.services.exports.kinds.loss_ratios import LOSS_RATIOS
-from core.services.policies import paid_terms
+from core.services.policies import refunds
 from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Refund
@@ -44,7 +44,7 @@ def earned(total: int, start: date, end: date, day: date, *, is_reducing: bool) 
     return total - gone if is_reducing else total * (day - start).days // length
 
 
-def end_of(term: paid_terms.PaidTerm) -> date:
+def end_of(term: refunds.PaidTerm) -> date:
     day = term.expiration_at.date()
     return day if term.expiration_at == clock.midnight(day) else day + timedelta(days=1)
 
@@ -64,7 +64,7 @@ def earned_by_terms(store: Store, window: Window) -> int:
             (row.policy_id, row.renewal_id): row.total_minor for row in session.execute(sa.select(Refund)).scalars()
         }
         found = 0
-        for policy_id, terms in paid_terms.list_by_policy(session, policies).items():
+        for policy_id, terms in refunds.list_by_policy(session, policies).items():
             policy = next(each for each in policies if each.id == policy_id)
             for term in terms:
                 kept = term.total_minor - back.get((policy_id, term.renewal_id), 0)

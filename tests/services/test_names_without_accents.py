@@ -7,11 +7,11 @@ import pytest
 from core.covers import request_parts
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.customers import customers
-from core.services.customers.filter import CustomerFilter
+from core.services.customers.customers import CustomerFilter
 from core.services.dimensions import load_choices
 from core.services.paging import Paging
-from core.services.policies import search as policy_search
-from core.services.policies.filter import PolicyFilter
+from core.services.policies import policies
+from core.services.policies.policies import PolicyFilter
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from tests.conftest import Partner
@@ -35,9 +35,7 @@ def sale(store: Store, partner: Partner) -> Sale:
 
 def policies_of(store: Store, text: str) -> list[object]:
     with store.reading(LIVE) as session:
-        page = policy_search.search_policies(
-            session, PolicyFilter(find=text), load_choices(session), paging=Paging(1, 50)
-        )
+        page = policies.search_policies(session, PolicyFilter(find=text), load_choices(session), paging=Paging(1, 50))
     return [row.id for row in page.items]
 
 

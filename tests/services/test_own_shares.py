@@ -11,11 +11,10 @@ from sqlmodel import col
 from core import clock, money
 from core.covers.insurers import insurer_a, insurer_f
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.services.catalogue import product_detail, products, rate_changes, share_changes
+from core.services.catalogue.products import ProductFilter
 from core.services.paging import Paging
 from core.services.policies import changes
-from core.services.products import detail as product_detail
-from core.services.products import products, rate_changes, share_changes
-from core.services.products.products import ProductFilter
 from core.services.renewals import renewals
 from core.store.access import Scope, Store
 from core.store.schema.tables import CommissionShare, ProductVersion, Purchase, Refund, Renewal

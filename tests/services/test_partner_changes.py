@@ -10,13 +10,11 @@ from core import clock, ids
 from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids, Unauthorized
 from core.services.audit import log as audit
-from core.services.distributors import changes as partner_changes
-from core.services.distributors import keys
-from core.services.distributors import list as distributor_list
-from core.services.distributors.list import DistributorFilter, DistributorRow
+from core.services.catalogue import changes, keys
 from core.services.insurers import list as insurer_list
 from core.services.paging import Paging
-from core.services.products import changes as product_changes
+from core.services.sales import distributors
+from core.services.sales.distributors import DistributorFilter, DistributorRow
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.services.selling import CAR, sell
@@ -27,13 +25,13 @@ ADMIN = person_of("admin")
 
 def listed(store: Store, **wanted: Any) -> list[DistributorRow]:
     with store.reading(Scope.staff(is_live=True)) as session:
-        return list(distributor_list.list_distributors(session, DistributorFilter(**wanted), Paging(1, 50)).items)
+        return list(distributors.list_distributors(session, DistributorFilter(**wanted), Paging(1, 50)).items)
 
 
 def switch(store: Store, row: DistributorRow, *, on: bool, **other: Any) -> None:
     options = {"seen_at": row.updated_at, "by": ADMIN, **other}
     with store.writing(Scope.system()) as session:
-        partner_changes.set_distributor_active(session, row.id, active=on, **options)
+        changes.set_distributor_active(session, row.id, active=on, **options)
 
 
 def test_every_key_of_a_distributor_that_is_switched_off_is_refused_at_once(
@@ -70,11 +68,11 @@ def test_a_distributor_is_added_once_and_its_name_is_its_own(store: Store, partn
     new_id = ids.new()
     for _ in range(2):
         with store.writing(Scope.system()) as session:
-            partner_changes.add_distributor(session, new_id, {"name": "Lagos Loans", "email": ""}, by=ADMIN)
+            changes.add_distributor(session, new_id, {"name": "Lagos Loans", "email": ""}, by=ADMIN)
     assert [row.name for row in listed(store)] == ["Lagos Loans", "Swift Lenders"]
     for same in ("Lagos Loans", "LAGOS loans"):
         with store.writing(Scope.system()) as session, pytest.raises(InvalidInput, match="name belongs"):
-            partner_changes.add_distributor(session, ids.new(), {"name": same}, by=ADMIN)
+            changes.add_distributor(session, ids.new(), {"name": same}, by=ADMIN)
     row = listed(store, q="lagos")[0]
     for said, fault in (
         ({"name": "Swift Lenders"}, "name belongs"),
@@ -82,9 +80,9 @@ def test_a_distributor_is_added_once_and_its_name_is_its_own(store: Store, partn
         ({"name": "Lagos", "email": "x"}, "email must be"),
     ):
         with store.writing(Scope.system()) as session, pytest.raises(InvalidInput, match=fault):
-            partner_changes.change_distributor(session, row.id, said, seen_at=row.updated_at, by=ADMIN)
+            changes.change_distributor(session, row.id, said, seen_at=row.updated_at, by=ADMIN)
     with store.writing(Scope.system()) as session:
-        partner_changes.change_distributor(session, row.id, {"name": "LAGOS LOANS"}, seen_at=row.updated_at, by=ADMIN)
+        changes.change_distributor(session, row.id, {"name": "LAGOS LOANS"}, seen_at=row.updated_at, by=ADMIN)
 
 
 def test_two_who_name_a_distributor_at_once_in_another_case_make_one(store: Store) -> None:
@@ -103,11 +101,11 @@ def test_the_lists_tell_what_is_sold_of_each_in_this_mode_alone(store: Store, pa
     with clock.freeze(clock.now() - timedelta(days=400)):
         sell(store, partner, insurer_a.THIRD_PARTY, is_live=True, registration_number="OLD-123-AB")
     with store.writing(Scope.system()) as session:
-        product_changes.set_offered(session, CAR, partner.id, offered=False, seen_version=1, by=ADMIN)
+        changes.set_offered(session, CAR, partner.id, offered=False, seen_version=1, by=ADMIN)
     (row,) = listed(store)
     assert (row.keys, row.customers, row.policies, row.premium_minor, row.withheld) == (1, 1, 2, 1_500_000, 1)
     with store.reading(Scope.staff(is_live=True)) as session:
-        assert distributor_list.get_distributor(session, partner.id).withheld == [(CAR, "Third-party auto, private")]
+        assert distributors.get_distributor(session, partner.id).withheld == [(CAR, "Third-party auto, private")]
         insurers = {each.segment: each for each in insurer_list.list_insurers(session)}
     assert len(insurers) == 7
     first = insurers["insurer-a"]
@@ -129,10 +127,10 @@ def test_an_insurer_is_renamed_with_its_before_and_after(store: Store) -> None:
     said = {name: getattr(row, name) for name in ("first_name", "last_name", "email", "phone_number")}
     with store.writing(Scope.system()) as session:
         changed = {**said, "company_name": "Anchorline Assurance"}
-        partner_changes.change_insurer(session, row.id, changed, seen_at=row.updated_at, by=ADMIN)
+        changes.change_insurer(session, row.id, changed, seen_at=row.updated_at, by=ADMIN)
         (entry,) = audit.list_history(session, audit.subject_of("insurer", row.id))
         assert (entry.before or {})["company_name"] == row.name
         assert (entry.after or {})["company_name"] == "Anchorline Assurance"
     with store.writing(Scope.system()) as session, pytest.raises(InvalidInput) as refused:
-        partner_changes.change_insurer(session, row.id, {"email": "x"}, seen_at=row.updated_at, by=ADMIN)
+        changes.change_insurer(session, row.id, {"email": "x"}, seen_at=row.updated_at, by=ADMIN)
     assert {fault.field for fault in refused.value.faults} == {*said, "company_name"}

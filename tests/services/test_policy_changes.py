@@ -18,11 +18,9 @@ from core.covers.refunds import Refund as Preview
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.filters import expressions
-from core.services.policies import certificates, policies
-from core.services.policies import changes as policy_changes
-from core.services.policies import states as policy_states
+from core.services.policies import certificates, changes, policies
 from core.services.policies.changes import PolicyChange
-from core.services.policies.states import PolicyState
+from core.services.policies.policies import PolicyState
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
@@ -44,26 +42,26 @@ def change(store: Store, partner: Partner, verb: Any, policy_id: UUID, **options
 
 
 def activate(store: Store, partner: Partner, sale: Sale, **options: Any) -> PolicyChange:
-    return change(store, partner, policy_changes.activate, sale.policy_id, **options)
+    return change(store, partner, changes.activate, sale.policy_id, **options)
 
 
 def cancel(store: Store, partner: Partner, sale: Sale, **options: Any) -> PolicyChange:
     given = {"reason": "sold the car", "by_insurer": False, **options}
-    return change(store, partner, policy_changes.cancel, sale.policy_id, **given)
+    return change(store, partner, changes.cancel, sale.policy_id, **given)
 
 
 def decline(store: Store, partner: Partner, sale: Sale, **options: Any) -> PolicyChange:
-    return change(store, partner, policy_changes.decline, sale.policy_id, **{"reason": "too old", **options})
+    return change(store, partner, changes.decline, sale.policy_id, **{"reason": "too old", **options})
 
 
 def preview(store: Store, partner: Partner, sale: Sale, *, by_insurer: bool = False) -> Preview:
     with store.reading(partner.scope()) as session:
-        return policy_changes.preview_refund(session, sale.policy_id, by_insurer=by_insurer)
+        return changes.preview_refund(session, sale.policy_id, by_insurer=by_insurer)
 
 
 def state(store: Store, partner: Partner, sale: Sale) -> PolicyState:
     with store.reading(partner.scope()) as session:
-        return policy_states.get_state(session, sale.policy_id)
+        return policies.get_state(session, sale.policy_id)
 
 
 def submission(store: Store, sale: Sale) -> Submission:

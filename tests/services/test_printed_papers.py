@@ -19,7 +19,7 @@ from core.services.finance.statements import pdf as statement_pdf
 from core.services.finance.statements.files import Paper
 from core.services.finance.statements.paid_lines import PaidLine
 from core.services.mail.claim_letters import CLAIM_LETTERS
-from core.services.policies import certificate_pdf
+from core.services.policies import certificates
 from core.services.policies.certificates import CertificateFacts
 from tests.papers import find_overflows, needs_poppler, read_pages
 
@@ -267,7 +267,9 @@ def facts(**changed: Any) -> CertificateFacts:
 
 @pytest.mark.parametrize("number", ["ACC/AR/10/26/HQ/1", "W" * 60])
 def test_a_certificate_is_one_page_on_which_nothing_overflows(number: str) -> None:
-    content = certificate_pdf.render(replace(facts(), policy_number=number, insurer="Insurance of Nigeria " * 6))
+    content = certificates.render_certificate(
+        replace(facts(), policy_number=number, insurer="Insurance of Nigeria " * 6)
+    )
     (read,) = read_pages(content)
     for words in (number, "Olúwatóyìn Ṣóyínká", "LSD-123AB", "₦15,000.00"):
         assert words in read

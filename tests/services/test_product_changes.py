@@ -19,16 +19,13 @@ from core.covers import credit_life
 from core.covers.insurers import insurer_a, insurer_c, insurer_f
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.audit import log as audit
+from core.services.catalogue import cache, changes, product_detail, product_list, rate_changes
+from core.services.catalogue.product_detail import ProductDetail
+from core.services.catalogue.product_list import ProductFilter
 from core.services.paging import Paging
 from core.services.people import invitations, passwords, role_grants, staff
 from core.services.people.staff import Person
 from core.services.policies import policies
-from core.services.products import catalogue_cache, rate_changes
-from core.services.products import changes as product_changes
-from core.services.products import detail as product_detail
-from core.services.products import list as product_list
-from core.services.products.detail import ProductDetail
-from core.services.products.list import ProductFilter
 from core.services.sales import purchases
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import ProductVersion, Purchase, RateProposal, Staff
@@ -351,7 +348,7 @@ def test_a_product_is_switched_off_for_one_distributor_at_once(
     store: Store, partner: Partner, stranger: Partner
 ) -> None:
     with store.writing(Scope.system()) as session:
-        product_changes.set_offered(session, CAR, partner.id, offered=False, seen_version=1, by=ADMIN)
+        changes.set_offered(session, CAR, partner.id, offered=False, seen_version=1, by=ADMIN)
     with pytest.raises(InvalidInput, match="product_id"):
         sell(store, partner, insurer_a.THIRD_PARTY)
     assert sell(store, stranger, insurer_a.THIRD_PARTY)
@@ -360,14 +357,14 @@ def test_a_product_is_switched_off_for_one_distributor_at_once(
         "Swift Lenders": True,
     }
     with store.writing(Scope.system()) as session:
-        product_changes.set_offered(session, CAR, partner.id, offered=True, seen_version=2, by=ADMIN)
+        changes.set_offered(session, CAR, partner.id, offered=True, seen_version=2, by=ADMIN)
     assert sell(store, partner, insurer_a.THIRD_PARTY, registration_number="NEW-123-AB")
 
 
 def test_a_product_that_is_off_is_sold_to_nobody_and_its_policies_stay(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_a.THIRD_PARTY)
     with store.writing(Scope.system()) as session:
-        product_changes.set_active(session, CAR, active=False, seen_version=1, by=ADMIN)
+        changes.set_active(session, CAR, active=False, seen_version=1, by=ADMIN)
     with pytest.raises(InvalidInput, match="product_id"):
         sell(store, partner, insurer_a.THIRD_PARTY, registration_number="NEW-123-AB")
     with store.reading(partner.scope()) as session:
@@ -382,15 +379,13 @@ def test_texts_keep_their_lines_and_lose_what_could_harm(store: Store) -> None:
         "how_to_claim": "Call us",
     }
     with store.writing(Scope.system()) as session:
-        product_changes.change_texts(session, CAR, said, seen_version=1, by=ADMIN)
+        changes.change_texts(session, CAR, said, seen_version=1, by=ADMIN)
     product = seen(store, CAR)
     assert product.description == "Cover for cars.\nAnd jeeps."
     assert product.key_benefits == '<ul><li>One</li></ul><a rel="noopener noreferrer">a</a>'
     assert (product.how_it_works, product.how_to_claim) == (None, "Call us")
     with store.writing(Scope.system()) as session, pytest.raises(InvalidInput, match="key_benefits"):
-        product_changes.change_texts(
-            session, CAR, {**said, "key_benefits": "<script>x</script>"}, seen_version=2, by=ADMIN
-        )
+        changes.change_texts(session, CAR, {**said, "key_benefits": "<script>x</script>"}, seen_version=2, by=ADMIN)
 
 
 def test_what_is_embedded_elsewhere_is_new_at_the_next_look(store: Store, partner: Partner) -> None:
@@ -406,7 +401,7 @@ def test_what_is_embedded_elsewhere_is_new_at_the_next_look(store: Store, partne
     plan(store, LOAN, {"mca_commission": "12.50"})
     said = {"description": "Another text", "key_benefits": "One", "how_it_works": "", "how_to_claim": ""}
     with store.writing(Scope.system()) as session:
-        product_changes.change_texts(session, LOAN, said, seen_version=3, by=ADMIN)
+        changes.change_texts(session, LOAN, said, seen_version=3, by=ADMIN)
     assert embedded() == ("Another text", before[1])
     with clock.freeze(LATER):
         assert embedded() == ("Another text", "12.50")
@@ -416,21 +411,21 @@ def test_what_is_embedded_elsewhere_is_new_at_the_next_look(store: Store, partne
 def test_a_work_reads_the_catalogue_with_its_own_change_and_nobody_else_keeps_it(store: Store) -> None:
     def described(session: ScopedSession) -> str:
         said = {"description": "Never committed", "key_benefits": "One", "how_it_works": "", "how_to_claim": ""}
-        product_changes.change_texts(session, LOAN, said, seen_version=1, by=ADMIN)
+        changes.change_texts(session, LOAN, said, seen_version=1, by=ADMIN)
         session.flush()
-        raise StateForbids(str(catalogue_cache.get_catalogue(session).records[LOAN, True]["description"]))
+        raise StateForbids(str(cache.get_catalogue(session).records[LOAN, True]["description"]))
 
     with pytest.raises(StateForbids, match="Never committed"):
         store.transact(Scope.system(), described)
     with store.reading(Scope.system()) as session:
-        assert catalogue_cache.get_catalogue(session).records[LOAN, True]["description"] != "Never committed"
+        assert cache.get_catalogue(session).records[LOAN, True]["description"] != "Never committed"
 
 
 def test_the_list_tells_what_is_off_and_what_is_planned(store: Store, partner: Partner) -> None:
     plan(store, CAR, {"price": "16000"})
     with store.writing(Scope.system()) as session:
-        product_changes.set_offered(session, CAR, partner.id, offered=False, seen_version=3, by=ADMIN)
-        product_changes.set_active(session, LOAN, active=False, seen_version=1, by=ADMIN)
+        changes.set_offered(session, CAR, partner.id, offered=False, seen_version=3, by=ADMIN)
+        changes.set_active(session, LOAN, active=False, seen_version=1, by=ADMIN)
     with store.reading(Scope.system()) as session:
         found = product_list.list_products(session, ProductFilter(q="PRIVATE"), Paging(1, 50))
         off = product_list.list_products(session, ProductFilter.read({"on": ["false"]}), Paging(1, 50))

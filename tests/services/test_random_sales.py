@@ -17,11 +17,11 @@ from core import clock, ids
 from core.covers.registry import COVERS
 from core.demo.sales.requests import wishes
 from core.services.admin import store_check
+from core.services.catalogue import products
 from core.services.exports import exports
 from core.services.exports.exports import Tally
 from core.services.exports.registry import get_kind
-from core.services.policies.filter import PolicyFilter
-from core.services.products import products
+from core.services.policies.policies import PolicyFilter
 from core.services.sales.filter import PurchaseFilter
 from core.services.selling import buying
 from core.store.access import Scope, Store

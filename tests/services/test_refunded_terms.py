@@ -19,15 +19,13 @@ from core.services.exports import exports
 from core.services.exports.exports import Tally
 from core.services.exports.kinds.purchases import PURCHASES
 from core.services.exports.kinds.renewals import RENEWALS
-from core.services.policies import changes as policy_changes
+from core.services.policies import changes
 from core.services.policies.changes import PolicyChange
-from core.services.renewals import renewals
-from core.services.renewals import table as renewals_table
+from core.services.renewals import records, renewals
 from core.services.renewals.filter import RenewalFilter
-from core.services.sales import figures, sales_totals
-from core.services.sales import table as sales_table
+from core.services.sales import figures, table, totals
+from core.services.sales.figures import METRICS_BY_KEY, REFUNDS
 from core.services.sales.filter import SalesFilter
-from core.services.sales.metrics import METRICS_BY_KEY, REFUNDS
 from core.services.selling.buying import Sale
 from core.services.windows import Window
 from core.store.access import Scope, Store
@@ -45,14 +43,14 @@ AMOUNTS = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
 
 def cancel(store: Store, partner: Partner, policy: Any, *, version: int = 1, by_insurer: bool = True) -> PolicyChange:
     with store.writing(partner.scope()) as session:
-        return policy_changes.cancel(
+        return changes.cancel(
             session, policy, actor="desk", reason="asked for", by_insurer=by_insurer, expected_version=version
         )
 
 
 def decline(store: Store, partner: Partner, sale: Sale) -> None:
     with store.writing(partner.scope()) as session:
-        policy_changes.decline(session, sale.policy_id, actor="desk", reason="too old", expected_version=1)
+        changes.decline(session, sale.policy_id, actor="desk", reason="too old", expected_version=1)
 
 
 def renew(store: Store, partner: Partner, sale: Sale) -> None:
@@ -111,7 +109,7 @@ def test_a_decline_reverses_every_part_exactly(store: Store, partner: Partner) -
     (purchase,), (refund,) = rows(store, Purchase), rows(store, Refund)
     assert parts(refund) == parts(purchase)
     with store.reading(DESK) as session:
-        written = sales_totals.compute_total(session, SalesFilter())
+        written = totals.compute_total(session, SalesFilter())
     assert written.net == Split(0, 0, 0)
     assert written.gross == parts(purchase)
     assert faults(store) == []
@@ -139,7 +137,7 @@ def test_every_movement_is_the_sum_of_its_three_shares_and_all_of_them_are_the_f
     assert len(found) == 2 + 1 + 3
     assert all(row.premium == row.insurer + row.platform + row.seller for row in found)
     with store.reading(DESK) as session:
-        net = sales_totals.compute_total(session, SalesFilter()).net
+        net = totals.compute_total(session, SalesFilter()).net
     sums = [sum(getattr(row, name) for row in found) for name in ("premium", "platform", "seller", "insurer")]
     assert sums == [net.total_minor, net.mca_profit_minor, net.distributor_profit_minor, net.provider_share_minor]
 
@@ -169,10 +167,10 @@ def test_tiles_footers_and_exports_tell_the_same_gross_refunds_and_net(
     with store.reading(DESK) as session:
         summary = figures.build_summary(session, window)
         sold, renewed = (
-            sales_table.compute_total(session, everything),
-            renewals_table.compute_total(session, renewals),
+            table.compute_total(session, everything),
+            records.compute_total(session, renewals),
         )
-        back = [sales_table.sum_refunds(session, everything), renewals_table.sum_refunds(session, renewals)]
+        back = [table.sum_refunds(session, everything), records.sum_refunds(session, renewals)]
     of_purchases, of_renewals = back
     gross, given_back = sold.purchases + renewed.all_rows.money, of_purchases + of_renewals
     assert exported(store, PURCHASES) == sold.purchases
@@ -250,7 +248,7 @@ def test_an_open_claim_holds_the_refund_back_and_a_decided_one_lets_it_go(store:
 
 def refund_shown(store: Store, partner: Partner, policy_id: Any) -> None:
     with store.reading(partner.scope()) as session:
-        policy_changes.preview_refund(session, policy_id, by_insurer=True)
+        changes.preview_refund(session, policy_id, by_insurer=True)
 
 
 def test_nothing_goes_back_of_a_term_out_of_which_a_claim_was_paid(store: Store, partner: Partner) -> None:

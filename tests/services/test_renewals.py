@@ -17,10 +17,8 @@ from core import clock
 from core.covers.insurers import insurer_a, insurer_b_auto, insurer_b_contents, insurer_c, insurer_f, insurer_g
 from core.errors import DuplicateRisk, NotFound, NotRenewable
 from core.services.audit import log as audit
-from core.services.policies import changes as policy_changes
-from core.services.renewals import due as renewals_due
-from core.services.renewals import records as renewal_records
-from core.services.renewals import renewals
+from core.services.policies import changes
+from core.services.renewals import due, records, renewals
 from core.services.renewals.filter import DueFilter
 from core.services.renewals.next_terms import RenewalWindow, compute_policy_year, compute_window
 from core.services.renewals.renewals import RenewalResult
@@ -66,7 +64,7 @@ def rows_of(store: Store, entity: Any) -> list[Any]:
 
 def activated(store: Store, partner: Partner, sale: Sale, *, is_live: bool = False) -> None:
     with store.writing(partner.scope(is_live=is_live)) as session:
-        policy_changes.activate(session, sale.policy_id, actor="desk", expected_version=1)
+        changes.activate(session, sale.policy_id, actor="desk", expected_version=1)
 
 
 def test_renewed_policy_keeps_its_id_and_gets_a_new_term_and_certificate(store: Store, partner: Partner) -> None:
@@ -89,7 +87,7 @@ def test_renewal_keeps_both_dates_the_total_and_both_profits(store: Store, partn
     with days_from(YEAR, -30):
         renewed = renew(store, partner, sale.policy_id)
     with store.reading(partner.scope()) as session:
-        record = renewal_records.get_renewal(session, renewed.renewal_id)
+        record = records.get_renewal(session, renewed.renewal_id)
     assert record["previous_expiration_date"] == "2027-11-20T00:00:00.000Z"
     assert record["start_date"] == "2027-11-20T00:00:00.000Z"
     assert record["expiration_date"] == "2028-11-20T00:00:00.000Z"
@@ -191,7 +189,7 @@ def test_other_cover_is_refused_where_third_party_is_asked_for(store: Store, par
 def test_cancelled_pending_and_unrenewable_policies_are_refused(store: Store, partner: Partner) -> None:
     cancelled = sell(store, partner, insurer_a.THIRD_PARTY)
     with store.writing(partner.scope()) as session:
-        policy_changes.cancel(
+        changes.cancel(
             session, cancelled.policy_id, actor="desk", reason="sold the car", by_insurer=False, expected_version=1
         )
     detail = refusal(store, partner, cancelled.policy_id)
@@ -313,8 +311,8 @@ def test_due_policies_are_counted_by_days_with_the_premium_at_risk(store: Store,
     sell(store, partner, insurer_c.TRAVEL)
     sell(store, partner, insurer_a.COMPREHENSIVE)
     with store.reading(Scope.staff(is_live=False)) as session:
-        buckets = renewals_due.list_due(session, date(2027, 11, 20))
-        live = renewals_due.list_due(session, date(2027, 11, 20), DueFilter(distributor_ids=(uuid4(),)))
+        buckets = due.list_due(session, date(2027, 11, 20))
+        live = due.list_due(session, date(2027, 11, 20), DueFilter(distributor_ids=(uuid4(),)))
     assert [(b.label, b.policies, b.premium_minor) for b in buckets] == [(name, 1, 15_000_00) for name in expiring]
     assert sum(bucket.policies for bucket in live) == 0
 
@@ -325,7 +323,7 @@ def test_renewed_policy_is_due_again_with_what_its_last_term_cost(store: Store, 
     with days_from(YEAR, -5):
         renew(store, partner, sale.policy_id)
     with store.reading(partner.scope()) as session:
-        now, later = (renewals_due.list_due(session, date(year, 11, 15)) for year in (2027, 2028))
+        now, later = (due.list_due(session, date(year, 11, 15)) for year in (2027, 2028))
     assert sum(bucket.policies for bucket in now) == 0
     assert (later[0].policies, later[0].premium_minor) == (1, 18_000_00)
 
@@ -381,7 +379,7 @@ def test_test_policy_is_renewed_for_ten_years_ahead_and_no_further(store: Store,
 def test_what_cannot_be_renewed_at_all_cannot_in_test_mode(store: Store, partner: Partner) -> None:
     cancelled, travel = sell(store, partner, insurer_a.THIRD_PARTY), sell(store, partner, insurer_c.TRAVEL)
     with store.writing(partner.scope()) as session:
-        policy_changes.cancel(
+        changes.cancel(
             session, cancelled.policy_id, actor="desk", reason="sold the car", by_insurer=False, expected_version=1
         )
     assert refusal(store, partner, cancelled.policy_id)["reason"] == "This policy was cancelled"

@@ -10,10 +10,10 @@ import pytest
 from core import clock
 from core.services.dimensions import load_choices
 from core.services.paging import Paging
-from core.services.renewals import table as renewals_table
+from core.services.renewals import records
 from core.services.renewals.filter import RenewalFilter
-from core.services.renewals.table import RenewalRow, Sums
-from core.services.sales import sales_totals
+from core.services.renewals.records import RenewalRow, Sums
+from core.services.sales import totals
 from core.services.windows import open_dates, open_days
 from core.store.access import Scope, Store
 from tests.conftest import Partner
@@ -42,7 +42,7 @@ def everything(store: Store, wanted: RenewalFilter) -> list[RenewalRow]:
     with store.reading(LIVE) as session:
         names = load_choices(session)
         for page in range(1, 20):
-            found += renewals_table.list_rows(session, wanted, names, paging=Paging(page, 20))
+            found += records.list_rows(session, wanted, names, paging=Paging(page, 20))
     return found
 
 
@@ -80,7 +80,7 @@ def test_the_footer_is_the_sum_of_all_pages_whatever_is_asked_for(sold: Store, p
     }
     for name, (wanted, expected) in asked.items():
         with sold.reading(LIVE) as session:
-            total = renewals_table.compute_total(session, wanted)
+            total = records.compute_total(session, wanted)
         assert total.all_rows == summed(expected), name
         assert total.failed == summed([row for row in expected if not row.status]), name
         assert {row.id for row in everything(sold, wanted)} == {row.id for row in expected}, name
@@ -92,9 +92,9 @@ def test_what_took_effect_equals_the_dashboard(sold: Store, partner: Partner) ->
     asked = (RenewalFilter(), RenewalFilter(created=DAYS), RenewalFilter(created=DAYS, distributor_ids=(partner.id,)))
     for wanted in asked:
         with sold.reading(LIVE) as session:
-            shown = sales_totals.compute_total(session, wanted)
-            by_rows = renewals_table.compute_total(session, replace(wanted, status=True)).all_rows
-            total = renewals_table.compute_total(session, wanted)
+            shown = totals.compute_total(session, wanted)
+            by_rows = records.compute_total(session, replace(wanted, status=True)).all_rows
+            total = records.compute_total(session, wanted)
         assert total.effective == by_rows
         assert total.effective[:2] == (shown.renewed, shown.renewed_minor)
         assert total.effective[2:] == (shown.renewed_mca_minor, shown.renewed_distributor_minor)
@@ -104,11 +104,11 @@ def test_orders_are_complete_and_another_mode_is_empty(sold: Store) -> None:
     with sold.reading(LIVE) as session:
         names = load_choices(session)
         newest, oldest, largest = (
-            renewals_table.list_rows(session, RenewalFilter(), names, order=order, paging=Paging(1, 100))
+            records.list_rows(session, RenewalFilter(), names, order=order, paging=Paging(1, 100))
             for order in ("newest", "oldest", "largest")
         )
-        assert renewals_table.list_rows(session, RenewalFilter(customer_id=uuid4()), names, paging=Paging()) == []
+        assert records.list_rows(session, RenewalFilter(customer_id=uuid4()), names, paging=Paging()) == []
     assert newest == oldest[::-1]
     assert [row.total_minor for row in largest] == sorted((row.total_minor for row in newest), reverse=True)
     with sold.reading(Scope.staff(is_live=False)) as session:
-        assert renewals_table.compute_total(session, RenewalFilter()).all_rows == Sums()
+        assert records.compute_total(session, RenewalFilter()).all_rows == Sums()

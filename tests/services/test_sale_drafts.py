@@ -8,8 +8,8 @@ from alembic import command
 
 from core import clock, ids
 from core.covers.insurers import insurer_a
+from core.services.catalogue import products
 from core.services.people.staff import Person
-from core.services.products import products
 from core.services.selling import drafts
 from core.services.selling.drafts import Draft
 from core.store.access import Scope, Store

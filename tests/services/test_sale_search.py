@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from core.covers.insurers import insurer_a, insurer_f
 from core.services.dimensions import load_choices
 from core.services.paging import Paging
-from core.services.policies import changes as policy_changes
-from core.services.sales import table as sales_table
+from core.services.policies import changes
+from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.table import SaleRow
 from core.services.selling.buying import Sale
@@ -40,9 +40,9 @@ def listed(store: Store, **address: str | list[str]) -> list[SaleRow]:
     given = {name: [value] if isinstance(value, str) else value for name, value in address.items()}
     criteria = PurchaseFilter.read(given)
     with store.reading(DESK) as session:
-        rows = sales_table.list_rows(session, criteria, load_choices(session), paging=Paging(1, 50))
-        total = sales_table.compute_total(session, criteria)
-        sales_table.sum_refunds(session, criteria)
+        rows = table.list_rows(session, criteria, load_choices(session), paging=Paging(1, 50))
+        total = table.compute_total(session, criteria)
+        table.sum_refunds(session, criteria)
     assert (total.sold, total.sold_minor) == (len(rows), sum(row.total_minor for row in rows))
     return rows
 
@@ -53,7 +53,7 @@ def found(store: Store, **address: str | list[str]) -> set[UUID]:
 
 def cancel(store: Store, partner: Partner, sale: Sale, *, by_insurer: bool) -> None:
     with store.writing(partner.scope(is_live=True)) as session:
-        policy_changes.cancel(
+        changes.cancel(
             session, sale.policy_id, actor="t", reason="moved away", by_insurer=by_insurer, expected_version=1
         )
 

@@ -9,7 +9,7 @@ from core.errors import InvalidInput, NotAllowed
 from core.services.audit import log as audit
 from core.services.dimensions import load_choices
 from core.services.people.staff import Person
-from core.services.sales import sales_totals, targets
+from core.services.sales import targets, totals
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Window
 from core.store.access import Scope, Store
@@ -57,7 +57,7 @@ def test_progress_is_the_premium_of_the_month_in_live_records(
             (partner.id, SalesFilter(created=span, distributor_ids=(partner.id,))),
             (insurer, SalesFilter(created=span, provider_ids=(insurer,))),
         ):
-            assert found[key].written_minor == sales_totals.compute_total(session, criteria).premium_minor
+            assert found[key].written_minor == totals.compute_total(session, criteria).premium_minor
     assert found[partner.id].target_minor == 5_000_000_00
     assert progress(store, clock.add_months(MONTH, 1)) == []
 

@@ -15,7 +15,7 @@ from core.services.exports import registry, view_messages, view_watches
 from core.services.people import saved_views, staff
 from core.services.people.saved_views import View
 from core.services.people.staff import Person
-from core.services.sales import table as sales_table
+from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Mail, Staff
@@ -76,7 +76,7 @@ def test_a_view_is_mailed_each_week_with_the_figures_of_its_list(sold: Store) ->
     # On Monday, not before seven.
     assert [tell(sold, days=3, hours=hours) for hours in (-6, 0, 1)] == [0, 1, 0]
     with sold.reading(LIVE) as session:
-        total = sales_table.compute_total(session, PurchaseFilter(request_sources=("desk",)))
+        total = table.compute_total(session, PurchaseFilter(request_sources=("desk",)))
     (letter,) = letters(sold)
     figures = view_messages.Figures(total.sold, total.sold_minor).text
     assert total.sold
@@ -92,7 +92,7 @@ def test_a_view_is_mailed_each_week_with_the_figures_of_its_list(sold: Store) ->
 def test_a_warning_comes_once_for_each_crossing(sold: Store) -> None:
     bola = colleague(sold, "operations")
     with sold.reading(LIVE) as session:
-        number = sales_table.compute_total(session, PurchaseFilter(request_sources=("desk",))).sold
+        number = table.compute_total(session, PurchaseFilter(request_sources=("desk",))).sold
     view = save(sold, bola)
     watch(sold, view, bola, warn="rows above", bound=str(number))
     assert tell(sold) == 0

@@ -14,11 +14,11 @@ from core.services.claims.lists import queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import customers
-from core.services.customers.filter import CustomerFilter
+from core.services.customers.customers import CustomerFilter
 from core.services.paging import Paging
 from core.services.policies import policies
-from core.services.policies.filter import PolicyFilter
-from core.services.renewals import records as renewal_records
+from core.services.policies.policies import PolicyFilter
+from core.services.renewals import records
 from core.services.sales import page_locator, purchases
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Span
@@ -120,7 +120,7 @@ def test_a_page_is_read_in_its_order_whatever_the_figures_say(store: Store, part
         (policies.list_policies, "ix_policy_of_distributor"),
         (lambda s: policies.list_policies(s, PolicyFilter(status=True)), "ix_policy_of_distributor"),
         (lambda s: policies.list_policies(s, SalesFilter(expiring=QUARTER)), "ix_policy_in_force"),
-        (renewal_records.list_renewals, "ix_renewal_of_distributor"),
+        (records.list_renewals, "ix_renewal_of_distributor"),
         (customers.list_customers, "ix_customer_of_distributor"),
         (
             lambda s: customers.list_customers(s, CustomerFilter(search="okafor", active=True)),

@@ -171,11 +171,11 @@ def test_a_batch_names_what_was_refused(at: AppTest) -> None:
 def test_a_form_in_place_is_emptied_when_it_is_done_and_not_before(at: AppTest) -> None:
     at.session_state["state_of"]["refuses"] = "field"
     at.text_input(key="note.reason").set_value("Called")
-    at.button(key="note.confirm").click().run()
+    at.button(key="note").click().run()
     assert "Is too short" in texts(at)
     assert at.text_input(key="note.reason").value == "Called"
     at.session_state["state_of"]["refuses"] = None
-    at.button(key="note.confirm").click().run()
+    at.button(key="note").click().run()
     assert at.session_state["done"] == [{"reason": "Called"}]
     assert at.text_input(key="note.reason").value == ""
     assert "Is too short" not in texts(at)
@@ -186,7 +186,7 @@ def test_a_token_is_used_once(at: AppTest, store: Store) -> None:
     at.run()
     for typed, sentence in (("Called", "It is kept"), ("Called", "It is kept"), ("Other", actions.DONE_ALREADY)):
         at.text_input(key="note.reason").set_value(typed)
-        at.button(key="note.confirm").click().run()
+        at.button(key="note").click().run()
         assert sentence in texts(at)
     assert at.session_state["done"] == [{"reason": "Called"}]
 
@@ -202,7 +202,7 @@ def test_only_the_roles_of_an_action_do_it(at: AppTest, monkeypatch: pytest.Monk
 
 def test_the_sentence_goes_after_some_seconds(at: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     at.text_input(key="note.reason").set_value("Called")
-    at.button(key="note.confirm").click().run()
+    at.button(key="note").click().run()
     assert at.run().success
     now = actions.clock.now()
     monkeypatch.setattr("core.clock.now", lambda: actions.clock.add_days(now, 1))

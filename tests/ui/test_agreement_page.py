@@ -4,9 +4,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock
+from core.services.catalogue import share_changes
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
-from core.services.products import share_changes
 from core.store.access.engine import Store
 from tests.conftest import Partner
 from tests.services.finance_office import Finance

@@ -13,9 +13,9 @@ from core import clock, ids
 from core.covers import fields
 from core.covers.cover import Cover
 from core.covers.insurers import insurer_a, insurer_b_contents, insurer_f, insurer_g
+from core.services.catalogue import products
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.services.products import products
 from core.store.access import Scope, Store
 from core.store.schema.tables import Mail, Policy, ProductBlock, Purchase, SaleDraft, Staff
 from core.ui.buying import live_prices, sale_drafts

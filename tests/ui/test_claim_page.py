@@ -16,8 +16,8 @@ from core.services.claims.workflow import payee_changes
 from core.services.views import pii_reveal
 from core.settings import settings
 from core.states import claims as claim_states
-from core.ui.claims import review_actions
-from core.ui.kit import words
+from core.ui.claims import claim_actions as review_actions
+from core.ui.kit import actions, words
 from tests import papers
 from tests.services.claim_office import DESK, Office
 from tests.ui.conftest import Screen, labels, press, texts
@@ -344,7 +344,7 @@ def test_a_second_click_moves_once_and_blames_nobody(opens: Opens, office: Offic
     at = choose(opens(claim_id), claim_id, "Reviewing")
     bola = office.people["bola"]
     seen = review_actions.open_review(claim_id, person=bola, is_live=False)
-    first = review_actions.move(review_actions.hand(seen, bola), to="Reviewing", note="")
+    _, first = actions.perform(review_actions.moving(seen, "Reviewing", given={"note": ""}), {}, bola)
     confirm(at, claim_id)
     assert first in texts(at)
     assert not at.warning
@@ -385,14 +385,14 @@ def test_day_of_the_incident_is_filled_in(opens: Opens, office: Office) -> None:
     assert "is not known yet" in texts(at)
     press(at, "Save the day")
     assert "Fill this in" in texts(at)
-    at.date_input(key=key(claim_id, "incident_date")).set_value(clock.today())
+    at.date_input(key=key(claim_id, "day incident_date")).set_value(clock.today())
     press(at, "Save the day")
     assert office.claim(claim_id).incident_date == clock.today().isoformat()
     assert "the checks are made with it" in texts(at)
-    at.date_input(key=key(claim_id, "incident_date")).set_value(clock.add_days(clock.today(), -1))
+    at.date_input(key=key(claim_id, "day incident_date")).set_value(clock.add_days(clock.today(), -1))
     press(at, "Save the day")
     assert "Must be given: the day is known, and this is another one" in texts(at)
-    at.text_input(key=key(claim_id, "day_reason")).set_value("The letter says so")
+    at.text_input(key=key(claim_id, "day correction_reason")).set_value("The letter says so")
     press(at, "Save the day")
     assert office.claim(claim_id).incident_date == clock.add_days(clock.today(), -1).isoformat()
 

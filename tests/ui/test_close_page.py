@@ -6,9 +6,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import demo
-from core.services.closing import closing
+from core.services.closing import closing, progress
 from core.services.finance import months
+from core.services.finance.statements import overview
 from core.store.access import Store
+from core.ui.kit import check_runs
 from tests.portfolio import NOW
 from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, labels, press, texts
@@ -19,7 +21,11 @@ PAGE = "finance/close.py"
 
 
 def open_page(screen: Screen, finance: Finance, by: str, month: str = "2026-10") -> AppTest:
-    return screen(path=PAGE, signed_in=finance.people[by], month=month)
+    at = screen(path=PAGE, signed_in=finance.people[by], month=month)
+    if run := check_runs.latest(finance.store):
+        # It reads the store in a thread of its own, as long as the test has one.
+        run.wait()
+    return at
 
 
 def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands_against_it(
@@ -46,3 +52,36 @@ def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands
     for role in ("operations", "claims", "supervisor"):
         with pytest.raises(ValueError, match="close"):
             screen(role, path=PAGE)
+
+
+def test_the_stages_of_a_month_say_what_each_waits_for_and_lead_to_its_rows(store: Store, screen: Screen) -> None:
+    demo.write(store, purchases=40, seed=5, until=NOW)
+    finance = Finance(store)
+    at = open_page(screen, finance, "funmi")
+    month = date(2026, 10, 1)
+    rows = [row for row in finance.read(overview.list_month, month) if row.state != "Void" and not row.is_reversal]
+    drafts = sum(row.state == "Draft" for row in rows)
+    assert drafts
+    said = texts(at)
+    assert f"0 of {len(rows)}" in said
+    assert f"{drafts} to prepare" in said
+    assert "waits for two people" in said
+    links = {link.proto.label: link.proto for link in at.get("page_link")}
+    assert links["Open"].page
+    assert [button.label for button in at.button if button.key == "next"] == [f"Next: statements, {drafts} to prepare"]
+    stages = {each.key: each for each in finance.read(progress.list_stages, month)}
+    assert list(stages) == ["sales", "insurers", "statements", "bordereaux", "payments", "reconciled", "closed"]
+    sold = sum(row.kind == "purchase" for row in finance.rows(**{"from": "2026-10-01", "to": "2026-10-31"}))
+    assert stages["insurers"].figure.endswith(f" of {sold}")
+    assert stages["sales"].is_done
+    assert finance.read(progress.list_stages, date(2026, 11, 1))[0].waits == ("runs until 30 Nov",)
+
+
+def test_the_month_that_comes_first_is_the_one_that_is_shown(store: Store, screen: Screen) -> None:
+    demo.write(store, purchases=40, seed=5, until=NOW)
+    finance = Finance(store)
+    at = screen(path=PAGE, signed_in=finance.people["funmi"])
+    assert at.selectbox(key="month").value == f"{finance.read(closing.find_next, date(2026, 10, 1)):%Y-%m}"
+    if run := check_runs.latest(store):
+        run.wait()
+    assert "The check of the whole store is clean" in texts(at.run())

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock
 from core.errors import StateForbids
-from core.services.distributors import distributors
+from core.services.catalogue import distributors
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Policy, Purchase, UploadedFile
 from core.ui.buying import selling

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock, seal
 from core.covers.insurers import insurer_b_auto, insurer_f
 from core.services.customers import table as customers_table
-from core.services.customers.filter import CustomerFilter
+from core.services.customers.customers import CustomerFilter
 from core.services.customers.table import CustomerRow
 from core.services.dimensions import load_choices
 from core.services.paging import Paging

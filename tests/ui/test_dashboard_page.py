@@ -15,11 +15,11 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock, ids, money
 from core.services.dimensions import Dimension, load_choices
-from core.services.sales import breakdowns, figures, sales_totals
+from core.services.sales import breakdowns, figures, totals
 from core.services.sales.breakdowns import Series
+from core.services.sales.figures import METRICS, MONEY_METRICS, PeriodFacts
 from core.services.sales.filter import PurchaseFilter, SalesFilter
-from core.services.sales.metrics import METRICS, MONEY_METRICS, PeriodFacts
-from core.services.sales.sales_totals import SalesTotals
+from core.services.sales.totals import SalesTotals
 from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.ui.kit import charts as kit_charts
@@ -299,7 +299,7 @@ def test_who_lacks_the_role_is_refused(sold: Store, screen: Screen) -> None:
 
 def totals_of(store: Store, selection: PurchaseFilter) -> SalesTotals:
     with store.reading(Scope.staff(is_live=True)) as session:
-        return sales_totals.compute_total(session, selection)
+        return totals.compute_total(session, selection)
 
 
 def test_a_clicked_segment_offers_its_sales_with_the_whole_selection(

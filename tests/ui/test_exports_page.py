@@ -14,7 +14,7 @@ from core.services.exports import runs
 from core.services.exports.formats import CSV, XLSX, Format
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import get_kind
-from core.services.policies.filter import PolicyFilter
+from core.services.policies.policies import PolicyFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from core.ui.kit import words

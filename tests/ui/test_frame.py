@@ -94,7 +94,7 @@ def test_a_store_that_is_gone_is_said_and_recovers(screen: Screen, monkeypatch: 
         raise StoreUnavailable
 
     with monkeypatch.context() as broken:
-        broken.setattr("core.services.distributors.distributors.list_active", gone)
+        broken.setattr("core.services.catalogue.distributors.list_active", gone)
         at.run()
         assert not at.exception
         assert "does not answer" in at.error[0].value

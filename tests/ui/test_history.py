@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.covers.cover import Cover
 from core.covers.insurers import insurer_a
-from core.services.distributors import keys
-from core.services.policies import changes as policy_changes
+from core.services.catalogue import keys
+from core.services.policies import changes
 from core.services.selling import buying
 from core.services.selling.buying import Sale, Seller
 from core.store.access import Scope, Store
@@ -32,7 +32,7 @@ def cancelled(store: Store, partner: Partner) -> Sale:
     with store.writing(partner.scope(is_live=True)) as session:
         seller = Seller(distributor_id=partner.id, is_live=True, actor=f"key {key}")
         sale = buying.sell(session, insurer_a.COMPREHENSIVE, request, seller)
-        policy_changes.decline(
+        changes.decline(
             session, sale.policy_id, actor="staff ops@x.example", reason="Not *insurable*", expected_version=1
         )
     return sale

@@ -5,8 +5,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.covers import request as requests
 from core.errors import Unauthorized
-from core.services.distributors import key_admin, keys
-from core.services.distributors.key_admin import KeyFilter
+from core.services.catalogue import key_admin, keys
+from core.services.catalogue.key_admin import KeyFilter
 from core.services.paging import Paging
 from core.services.webhooks import endpoints
 from core.services.webhooks.requests import EndpointRequest

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock
 from core.covers.insurers import insurer_a
-from core.services.policies import changes as policy_changes
+from core.services.policies import changes
 from core.services.renewals import renewals
 from core.services.selling.buying import Sale
 from core.store.access import Store
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.frozen_at(NOW)
 def declined(store: Store, partner: Partner) -> Sale:
     sale = sell(store, partner, insurer_a.COMPREHENSIVE, is_live=True, registration_number="KJA-777ZZ")
     with store.writing(partner.scope(is_live=True)) as session:
-        policy_changes.decline(session, sale.policy_id, actor="desk", reason="too old", expected_version=1)
+        changes.decline(session, sale.policy_id, actor="desk", reason="too old", expected_version=1)
     return sale
 
 
@@ -38,7 +38,7 @@ def renewed_and_cancelled(store: Store, partner: Partner) -> Sale:
     with store.writing(partner.scope(is_live=True)) as session:
         renewals.renew(session, sale.policy_id, partner.seller(is_live=True))
         given = {"actor": "desk", "reason": "sold it", "by_insurer": True, "expected_version": 2}
-        policy_changes.cancel(session, sale.policy_id, **given)
+        changes.cancel(session, sale.policy_id, **given)
     return sale
 
 

@@ -21,7 +21,7 @@ from core.api.http.queries import FilterQuery
 from core.api.http.reads import ReadRoute
 from core.commands import export
 from core.money import format_naira
-from core.services.distributors.keys import Caller
+from core.services.catalogue.keys import Caller
 from core.services.exports import receipts, registry
 from core.services.exports.exports import ExportKind
 from core.services.exports.kinds.purchases import PURCHASES

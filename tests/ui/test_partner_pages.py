@@ -5,11 +5,10 @@ from uuid import uuid4
 import pytest
 
 from core.errors import Unauthorized
-from core.services.distributors import changes as partner_changes
-from core.services.distributors import keys
-from core.services.distributors import list as distributor_list
-from core.services.distributors.list import DistributorDetail
+from core.services.catalogue import changes, keys
 from core.services.insurers import list as insurer_list
+from core.services.sales import distributors
+from core.services.sales.distributors import DistributorDetail
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.ui.conftest import Screen, confirm, lists, person_of, press, texts, turn_to
@@ -19,7 +18,7 @@ LIST, ONE, INSURER = "admin/partners.py", "admin/distributor.py", "admin/insurer
 
 def seen(store: Store, partner: Partner) -> DistributorDetail:
     with store.reading(Scope.staff(is_live=True)) as session:
-        return distributor_list.get_distributor(session, partner.id)
+        return distributors.get_distributor(session, partner.id)
 
 
 def test_the_first_distributor_is_added_from_the_empty_list(screen: Screen, store: Store) -> None:
@@ -55,9 +54,7 @@ def test_a_name_typed_over_somebody_elses_change_is_not_written(screen: Screen, 
     at = press(screen("admin", path=ONE, id=str(partner.id)), "Change")
     row = seen(store, partner).row
     with store.writing(Scope.system()) as session:
-        partner_changes.set_distributor_active(
-            session, row.id, active=False, seen_at=row.updated_at, by=person_of("admin")
-        )
+        changes.set_distributor_active(session, row.id, active=False, seen_at=row.updated_at, by=person_of("admin"))
     at.text_input(key="decision.field.name").set_value("Swifter Lenders")
     confirm(at)
     assert "Somebody else changed this" in texts(at)

@@ -13,7 +13,7 @@ from core.covers import credit_life
 from core.covers.insurers import insurer_a, insurer_f
 from core.errors import StateForbids
 from core.services.policies import changes as policy_changes
-from core.services.policies import states as policy_states
+from core.services.policies import policies
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Policy, Refund
@@ -43,7 +43,7 @@ def actions(at: AppTest) -> set[str]:
 
 def stage(store: Store, sale: Sale) -> str:
     with store.reading(Scope.system()) as session:
-        return policy_states.get_state(session, sale.policy_id).stage
+        return policies.get_state(session, sale.policy_id).stage
 
 
 def elsewhere(store: Store, partner: Partner, sale: Sale, verb: Any, **given: Any) -> None:

@@ -12,10 +12,9 @@ from core.covers.insurers import insurer_a, insurer_f
 from core.errors import InvalidInput
 from core.services.dimensions import load_choices
 from core.services.paging import Paging
-from core.services.policies import changes as policy_changes
-from core.services.policies import search as policy_search
-from core.services.policies.filter import PolicyFilter
-from core.services.sales import search_text
+from core.services.policies import changes, policies
+from core.services.policies.policies import PolicyFilter
+from core.services.sales import filter as sales_filter
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
@@ -41,7 +40,7 @@ def two_sales(store: Store, partner: Partner) -> tuple[Sale, Sale]:
 
 def found(store: Store, text: str | None, wanted: PolicyFilter | None = None, *, is_live: bool = True) -> set[Any]:
     with store.reading(Scope.staff(is_live=is_live)) as session:
-        page = policy_search.search_policies(
+        page = policies.search_policies(
             session, replace(wanted or PolicyFilter(), find=text), load_choices(session), paging=Paging(1, 50)
         )
     assert page.total_count == len(page.items)
@@ -72,7 +71,7 @@ def rows(at: AppTest) -> list[str]:
     ],
 )
 def test_what_was_typed_decides_where_to_look(text: str, kinds: tuple[str, ...]) -> None:
-    assert search_text.detect_kinds(text) == kinds
+    assert sales_filter.detect_kinds(text) == kinds
 
 
 @every_case(
@@ -108,7 +107,7 @@ def test_a_phone_is_found_in_any_spelling(store: Store, two_sales: tuple[Sale, S
     ["%", "__", "Ade%", "nobody", "ABC-999-XY", "x@y.z", "07000000000", "01900000-0000-7000-8000-0000000000ff"],
 )
 def test_what_is_not_there_is_not_found(store: Store, two_sales: tuple[Sale, Sale], text: str) -> None:
-    if len(text) < search_text.MIN_LENGTH:
+    if len(text) < sales_filter.MIN_LENGTH:
         with pytest.raises(InvalidInput):
             found(store, text)
     else:
@@ -125,7 +124,7 @@ def test_the_other_mode_is_never_found(store: Store, two_sales: tuple[Sale, Sale
 
 def test_filters_narrow_what_was_found(store: Store, partner: Partner, two_sales: tuple[Sale, Sale]) -> None:
     with store.writing(partner.scope(is_live=True)) as session:
-        policy_changes.cancel(
+        changes.cancel(
             session, two_sales[1].policy_id, actor="t", reason="moved away", by_insurer=False, expected_version=1
         )
         provider, product = session.execute(

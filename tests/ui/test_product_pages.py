@@ -13,10 +13,9 @@ from core import clock
 from core.covers.figures import Figure
 from core.covers.insurers import insurer_a
 from core.errors import InvalidInput
+from core.services.catalogue import product_detail, rate_changes
+from core.services.catalogue.product_detail import ProductDetail
 from core.services.people.staff import Person
-from core.services.products import detail as product_detail
-from core.services.products import rate_changes
-from core.services.products.detail import ProductDetail
 from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
 from tests.conftest import Partner

@@ -15,7 +15,7 @@ from core.services.exports.formats import CSV
 from core.services.exports.kinds.purchases import PURCHASES
 from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
-from core.services.sales import table as sales_table
+from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.table import SaleRow
 from core.store.access import Scope, Store
@@ -43,7 +43,7 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
 def rows_of(store: Store, page: int = 1, **address: str) -> list[SaleRow]:
     selection = PurchaseFilter.read({name: [value] for name, value in address.items()})
     with store.reading(Scope.staff(is_live=True)) as session:
-        return sales_table.list_rows(session, selection, load_choices(session), paging=Paging(page, 50))
+        return table.list_rows(session, selection, load_choices(session), paging=Paging(page, 50))
 
 
 def on_screen(at: AppTest) -> list[str]:
@@ -58,7 +58,7 @@ def open_page(screen: Screen, path: str, **query: str | list[str]) -> AppTest:
 def test_the_table_shows_a_page_and_the_footer_the_whole(sold: Store, screen: Screen, partner: Partner) -> None:
     at = open_page(screen, LIST, distributor=str(partner.id))
     with sold.reading(Scope.staff(is_live=True)) as session:
-        total = sales_table.compute_total(session, PurchaseFilter(distributor_ids=(partner.id,)))
+        total = table.compute_total(session, PurchaseFilter(distributor_ids=(partner.id,)))
     rest = total.sold_minor - total.sold_mca_minor - total.sold_distributor_minor
     assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, distributor=str(partner.id))]
     for minor in (total.sold_minor, total.sold_mca_minor, total.sold_distributor_minor, rest):

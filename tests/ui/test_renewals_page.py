@@ -12,11 +12,11 @@ from core import clock
 from core.covers.insurers import insurer_a, insurer_f
 from core.services.dimensions import load_choices
 from core.services.paging import Paging
-from core.services.policies import changes as policy_changes
-from core.services.renewals import due_table, renewals
-from core.services.renewals import table as renewals_table
+from core.services.policies import changes
+from core.services.renewals import records, renewals
+from core.services.renewals.due import list_due_rows
 from core.services.renewals.filter import DueFilter, RenewalFilter
-from core.services.renewals.table import RenewalRow
+from core.services.renewals.records import RenewalRow
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Renewal
 from core.ui.kit import words
@@ -50,7 +50,7 @@ def open_page(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
 def rows_of(store: Store, **given: str) -> list[RenewalRow]:
     wanted = RenewalFilter.read({name: [value] for name, value in given.items()})
     with store.reading(LIVE) as session:
-        return renewals_table.list_rows(session, wanted, load_choices(session), paging=Paging(1, 50))
+        return records.list_rows(session, wanted, load_choices(session), paging=Paging(1, 50))
 
 
 def on_screen(at: AppTest) -> list[str]:
@@ -60,7 +60,7 @@ def on_screen(at: AppTest) -> list[str]:
 def test_the_table_shows_a_page_and_the_footer_the_whole_with_what_failed_apart(sold: Store, screen: Screen) -> None:
     at = open_page(screen, LIST)
     with sold.reading(LIVE) as session:
-        total = renewals_table.compute_total(session, RenewalFilter())
+        total = records.compute_total(session, RenewalFilter())
     assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold)]
     assert f"**{total.all_rows.renewals}** renewals · {words.naira(total.all_rows.total_minor)} · All time" in texts(at)
     for minor in (total.all_rows.total_minor, total.all_rows.mca_minor, total.all_rows.rest_minor):
@@ -190,7 +190,7 @@ def test_a_term_that_a_colleague_renewed_meanwhile_is_refused_in_words(
     assert "Somebody else changed this policy" in at.warning[0].value
     assert "was renewed already" in texts(at)
     with store.reading(LIVE) as session:
-        assert due_table.list_rows(session, "week", DueFilter(), load_choices(session), paging=Paging()) == []
+        assert list_due_rows(session, "week", DueFilter(), load_choices(session), paging=Paging()) == []
 
 
 def test_what_cannot_be_renewed_today_has_no_button_and_says_why(
@@ -199,7 +199,7 @@ def test_what_cannot_be_renewed_today_has_no_button_and_says_why(
     with clock.freeze(A_YEAR_ON - timedelta(days=1)):
         monthly = sell(store, partner, insurer_a.COMPREHENSIVE, is_live=True, premium_frequency="monthly").policy_id
     with store.writing(partner.scope(is_live=True)) as session:
-        policy_changes.activate(session, monthly, actor="desk", expected_version=1)
+        changes.activate(session, monthly, actor="desk", expected_version=1)
         ended_on = clock.to_lagos_day(session.get_one(Policy, monthly).expiration_at or clock.now())
     table = lists(open_page(screen, DUE, bucket="month", show="note"))[0]
     opens_on = clock.add_days(ended_on, -15)

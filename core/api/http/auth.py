@@ -16,8 +16,8 @@ from core.api.http.run_inline import run_inline
 from core.api.protection import load_shedding
 from core.api.protection.rate_limits import RateLimiter
 from core.errors import CoverdeskError, Unauthorized
-from core.services.distributors import keys
-from core.services.distributors.keys import Caller
+from core.services.catalogue import keys
+from core.services.catalogue.keys import Caller
 from core.settings import settings
 from core.store.access import Scope, reading_autocommit, writing
 

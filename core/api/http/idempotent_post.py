@@ -11,7 +11,7 @@ from fastapi import Request, Response
 from core.api.http import envelope, ignored_parameters
 from core.errors import InvalidInput
 from core.services import idempotency
-from core.services.distributors.keys import Caller
+from core.services.catalogue.keys import Caller
 from core.services.idempotency import WireResponse
 from core.store.access import ScopedSession, store, transact
 

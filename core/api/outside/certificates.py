@@ -6,7 +6,7 @@ from starlette.routing import Route
 
 from core.api.outside import verification
 from core.errors import NotFound, StoreUnavailable
-from core.services.policies import certificate_pdf, certificates
+from core.services.policies import certificates
 from core.services.policies.certificates import CertificateFacts
 from core.store.access import Scope, reading
 
@@ -35,7 +35,7 @@ def certificate(request: Request) -> Response:
     """The certificate as a PDF, rendered from the current record."""
     try:
         facts = _facts(request)
-        pdf = certificate_pdf.render(facts)
+        pdf = certificates.render_certificate(facts)
     except (NotFound, StoreUnavailable) as error:
         return _refused(error)
     name = f'inline; filename="{facts.file_name}"'

@@ -9,8 +9,7 @@ from string import Template
 from typing import NamedTuple
 
 from core import clock
-from core.services.policies.certificate_lines import format_day
-from core.services.policies.certificates import TEST_MODE, CertificateFacts
+from core.services.policies.certificates import TEST_MODE, CertificateFacts, format_day
 from core.states.policies import PolicyStage
 
 _HERE = Path(__file__).parent

@@ -18,11 +18,11 @@ from core.covers import request as requests
 from core.covers.claims.registry import LINES
 from core.covers.request import Request as Body
 from core.errors import InvalidInput
+from core.services.catalogue.keys import Caller
 from core.services.claims.intake import attaching, requirements
 from core.services.claims.lists import claims
 from core.services.claims.workflow import questions
 from core.services.claims.workflow.inputs import AnswerInput
-from core.services.distributors.keys import Caller
 from core.services.files import files
 from core.services.idempotency import WireResponse
 from core.store.access import ScopedSession

@@ -18,12 +18,12 @@ from core.covers import request as requests
 from core.covers.claims.registry import LINES
 from core.covers.claims.request import LossRequest
 from core.errors import FieldFault, InvalidInput
+from core.services.catalogue.keys import Caller
 from core.services.claims.intake import lodging, requirements
 from core.services.claims.intake.request import CreditLifeClaimRequest
 from core.services.claims.lists import claims
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.lists.shapes import ClaimRecord
-from core.services.distributors.keys import Caller
 from core.services.files import files
 from core.services.idempotency import WireResponse
 from core.services.paging import Page

@@ -18,12 +18,12 @@ from core.api.v1.renewals import RenewalPage
 from core.errors import InvalidInput
 from core.services.claims.lists import claims
 from core.services.customers import customers
-from core.services.customers.filter import CustomerFilter
+from core.services.customers.customers import CustomerFilter
 from core.services.filters.declaration import F
 from core.services.paging import Page
 from core.services.policies import policies
-from core.services.policies.filter import PolicyFilter
-from core.services.renewals import records as renewal_records
+from core.services.policies.policies import PolicyFilter
+from core.services.renewals import records
 from core.services.renewals.filter import RenewalFilter
 from core.services.sales import purchases
 from core.services.sales.filter import PurchaseFilter
@@ -92,7 +92,7 @@ def list_renewals_of_customer(
     with reading(caller.scope) as session:
         customers.get_customer(session, customer_id)
         wanted = _criteria_of(query, customer_id)
-        return _page("renewals", renewal_records.list_renewals(session, wanted, query.paging()))
+        return _page("renewals", records.list_renewals(session, wanted, query.paging()))
 
 
 @router.get(

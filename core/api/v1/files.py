@@ -16,7 +16,7 @@ from core.api.http.forms import Form
 from core.api.http.idempotent_post import run_once
 from core.covers import request as requests
 from core.errors import CoverdeskError, InvalidInput
-from core.services.distributors.keys import Caller
+from core.services.catalogue.keys import Caller
 from core.services.files import files, inspection
 from core.services.files.files import FileRecord, ServableFile
 from core.services.files.inspection import ACCEPTED

@@ -11,7 +11,7 @@ from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
 from core.services.paging import Page
 from core.services.policies import policies
-from core.services.policies.filter import PolicyFilter
+from core.services.policies.policies import PolicyFilter
 from core.services.shapes import FullPolicyRecord, ListedPolicyRecord
 from core.store.access import reading, reading_autocommit
 

@@ -12,8 +12,8 @@ from core.api.http.idempotent_post import run_once_async
 from core.covers import credit_life
 from core.covers.cover import Price
 from core.covers.insurers import insurer_c
+from core.services.catalogue import products
 from core.services.idempotency import WireResponse
-from core.services.products import products
 from core.services.selling import buying
 from core.store.access import ScopedSession
 

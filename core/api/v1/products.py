@@ -10,8 +10,8 @@ from core.api.http.auth import Signed
 from core.api.http.envelope import list_response, success
 from core.api.http.queries import CatalogueQuery
 from core.api.http.reads import ReadRoute
-from core.services.products import products
-from core.services.products.products import ProductFilter
+from core.services.catalogue import products
+from core.services.catalogue.products import ProductFilter
 from core.services.shapes import CountedCategoryRecord, ProductRecord
 from core.store.access import reading, reading_autocommit
 

@@ -10,7 +10,7 @@ from core.api.http.envelope import list_response, success
 from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
 from core.api.http.run_inline import run_inline
-from core.services.distributors.keys import Caller
+from core.services.catalogue.keys import Caller
 from core.services.paging import Paging
 from core.services.sales import purchases
 from core.services.sales.filter import PurchaseFilter, SalesFilter

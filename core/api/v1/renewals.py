@@ -18,8 +18,7 @@ from core.covers.fields import ProductId
 from core.covers.insurers import insurer_a
 from core.services.idempotency import WireResponse
 from core.services.paging import Page
-from core.services.renewals import records as renewal_records
-from core.services.renewals import renewals
+from core.services.renewals import records, renewals
 from core.services.renewals.filter import RenewalFilter
 from core.services.selling.buying import Seller
 from core.services.shapes import RenewalRecord
@@ -64,21 +63,21 @@ async def renew_third_party(request: Request, caller: Signed, body: RenewThirdPa
 def list_renewals(caller: Signed, query: Annotated[FilterQuery[RenewalFilter], Query()]) -> Response:
     """Every renewal of yours that meets the conditions, newest first, with all that belongs to it."""
     with reading(caller.scope) as session:
-        return _page(renewal_records.list_renewals(session, query.criteria(), query.paging()))
+        return _page(records.list_renewals(session, query.criteria(), query.paging()))
 
 
 @router.get("/renewals/search", responses=openapi.answers(RenewalPage, _LISTED), summary="Search renewals")
 def search_renewals(caller: Signed, query: Annotated[FilterQuery[RenewalFilter], Query()]) -> Response:
     """Renewals that meet every condition given; `status` false finds those that failed or were reversed."""
     with reading(caller.scope) as session:
-        return _page(renewal_records.list_renewals(session, query.criteria(), query.paging()))
+        return _page(records.list_renewals(session, query.criteria(), query.paging()))
 
 
 @router.get("/renewals/{renewal_id}", responses=openapi.answers(RenewalRecord, _ONE, found=True), summary="One renewal")
 def get_renewal(caller: Signed, renewal_id: Id) -> Response:
     """One renewal, its fields directly under `data`."""
     with reading_autocommit(caller.scope) as session:
-        return success(renewal_records.get_renewal(session, renewal_id), _ONE)
+        return success(records.get_renewal(session, renewal_id), _ONE)
 
 
 def _page(page: Page[RenewalRecord]) -> Response:

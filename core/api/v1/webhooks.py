@@ -29,7 +29,7 @@ from core.api.v1.webhook_shapes import (
     build_endpoint,
 )
 from core.dispatch import webhooks as webhook_dispatch
-from core.services.distributors.keys import Caller
+from core.services.catalogue.keys import Caller
 from core.services.idempotency import WireResponse
 from core.services.webhooks import endpoints, log
 from core.services.webhooks.endpoints import Endpoint, NewSecret

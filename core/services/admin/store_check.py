@@ -13,10 +13,12 @@ from core import clock
 from core.services import approvals
 from core.services.admin.invariants import INVARIANTS, Invariant
 from core.services.audit import log as audit
+from core.services.catalogue import shares
 from core.services.claims import invariants as claim_invariants
 from core.services.claims.review import own_interest
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions as claim_questions
+from core.services.customers import merging
 from core.services.exports import proofs as export_proofs
 from core.services.finance import month_proofs, parties, proofs
 from core.services.finance.bordereaux import proofs as bordereau_proofs
@@ -26,8 +28,6 @@ from core.services.finance.payments import proofs as payment_proofs
 from core.services.finance.reconciling import proofs as reconciliation_proofs
 from core.services.finance.statements import proofs as statement_proofs
 from core.services.people import role_grants
-from core.services.products import own_share_proofs
-from core.services.sales import customer_merging
 from core.states import claims as claim_states
 from core.store.access import ScopedSession, wal_is_safe
 from core.store.operations import blob_storage
@@ -243,12 +243,12 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The database is whole and of this release": _find_database_faults,
     **{f"No {invariant.description}": _build_rule(invariant) for invariant in INVARIANTS},
     "The daybook has the sums of the sales": lambda session: daily_rollup.list_faults(session.connection()),
-    "Every sale is by the commission share that its distributor had": own_share_proofs.find_share_faults,
+    "Every sale is by the commission share that its distributor had": shares.find_share_faults,
     "Every movement is its row, and its premium the sum of its shares": proofs.find_movement_faults,
     "Accounts that move money are as the log has them": role_grants.find_account_faults,
     "Adjustments stay within what they correct": proofs.find_adjustment_faults,
     "Movements have the sums of the daybook": proofs.find_rollup_faults,
-    "Merged customers are of one distributor and mode, and in no chain": customer_merging.find_merge_faults,
+    "Merged customers are of one distributor and mode, and in no chain": merging.find_merge_faults,
     "Every bordereau is its rows, its hash, and leaves nothing out": bordereau_proofs.find_bordereau_faults,
     "Every refund has its credit note, in numbers without gaps": credit_note_proofs.find_credit_note_faults,
     "Every reconciliation's differences make both sides equal": reconciliation_proofs.find_reconciliation_faults,

@@ -1,6 +1,6 @@
 """The check list of a month: what blocks its closing, and what somebody has to have looked at (contract F7)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
@@ -28,7 +28,6 @@ from core.store.schema.tables import Adjustment, Movement, Policy, Product, Prod
 # In kobo: single movements above it are looked at.
 LARGE_MINOR: Final = 500_000_000
 _LATE_DAYS: Final = 14
-_EXPLAINED: Final = "Every difference of a reconciliation is explained"
 _SHOWN: Final = 50
 
 
@@ -36,10 +35,11 @@ _SHOWN: Final = 50
 class Check:
     """One line of the check list with its rows in words; a blocking one has to have none.
 
-    The rows of the others are looked at by whoever closes the month, who says so. `unproved` says why a line without
-    rows proves nothing.
+    `key` names its subject, by which a screen leads to the rows. The rows of the others are looked at by whoever closes
+    the month, who says so. `unproved` says why a line without rows proves nothing.
     """
 
+    key: str
     name: str
     is_blocking: bool
     rows: tuple[str, ...]
@@ -51,21 +51,32 @@ class Check:
         return self.is_blocking and bool(self.rows)
 
 
-def run(session: ScopedSession, month: date, *, faults: list[str]) -> list[Check]:
-    """Return the check list of a month; `faults` are those of the audit of the whole store (`find_faults`)."""
+def run(session: ScopedSession, month: date) -> list[Check]:
+    """Return the check list of a month but for the audit of the whole store, which `of_store` makes a line of it."""
     window = Window(month, clock.add_months(month, 1))
-    blocking = [("The check of the whole store is clean", iter(faults))]
-    blocking += [(name, rows(session, window)) for name, rows in _BLOCKING.items()]
-    reviewed = [(name, rows(session, window)) for name, rows in _REVIEWED.items()]
     return [
-        Check(name=name, is_blocking=is_blocking, rows=_some(rows), unproved=_find_unproved(session, name, month))
-        for found, is_blocking in ((blocking, True), (reviewed, False))
-        for name, rows in found
+        Check(
+            key=key,
+            name=name,
+            is_blocking=is_blocking,
+            rows=_some(rows(session, window)),
+            unproved=_find_unproved(session, key, month),
+        )
+        for found, is_blocking in ((_BLOCKING, True), (_REVIEWED, False))
+        for key, (name, rows) in found.items()
     ]
 
 
-def _find_unproved(session: ScopedSession, name: str, month: date) -> str:
-    if name != _EXPLAINED or reconciliation_reading.list_reconciliations(session, month=month):
+def of_store(faults: Iterable[str], *, unproved: str = "") -> Check:
+    """Return the line of the audit of the whole store."""
+    rows = _some(iter(faults))
+    return Check(
+        key="store", name="The check of the whole store is clean", is_blocking=True, rows=rows, unproved=unproved
+    )
+
+
+def _find_unproved(session: ScopedSession, key: str, month: date) -> str:
+    if key != "differences" or reconciliation_reading.list_reconciliations(session, month=month):
         return ""
     return "no file was reconciled with this month"
 
@@ -126,7 +137,7 @@ def _differences(session: ScopedSession, window: Window) -> Iterator[str]:
             yield f"{row.party}, {row.file_name}: {row.unexplained} not explained"
 
 
-def _unreconciled(session: ScopedSession, window: Window) -> Iterator[str]:
+def list_unreconciled(session: ScopedSession, window: Window) -> Iterator[str]:
     """Whoever has money of the month on our side, and no file that it was compared with."""
     done = {row.provider_id for row in reconciliation_reading.list_reconciliations(session, month=window.start)}
     query = sa.select(col(Movement.provider_id)).where(*window.span.on(col(Movement.created_at))).distinct()
@@ -193,19 +204,19 @@ def _accounts(session: ScopedSession, window: Window) -> Iterator[str]:
 
 
 _Rows = Callable[[ScopedSession, Window], Iterator[str]]
-_BLOCKING: Final[dict[str, _Rows]] = {
-    "Tiles, movements and exports have the same totals": _totals,
-    "No sale awaits its insurer for more than 14 days": _pending,
-    "No refund has been unpaid for more than 14 days": _refunds,
-    _EXPLAINED: _differences,
-    "Every bordereau is issued": _bordereaux,
-    "Every statement is approved and none is in dispute": _statements,
+_BLOCKING: Final[dict[str, tuple[str, _Rows]]] = {
+    "totals": ("Tiles, movements and exports have the same totals", _totals),
+    "insurers": ("No sale awaits its insurer for more than 14 days", _pending),
+    "refunds": ("No refund has been unpaid for more than 14 days", _refunds),
+    "differences": ("Every difference of a reconciliation is explained", _differences),
+    "bordereaux": ("Every bordereau is issued", _bordereaux),
+    "statements": ("Every statement is approved and none is in dispute", _statements),
 }
-_REVIEWED: Final[dict[str, _Rows]] = {
-    "Insurers and banks whose file was not reconciled": _unreconciled,
-    "Negative balances": _negative,
-    "Rates that changed in the month": _rates,
-    "Movements above 5,000,000 naira": _large,
-    "Adjustments by hand": _adjustments,
-    "Accounts changed without a second admin": _accounts,
+_REVIEWED: Final[dict[str, tuple[str, _Rows]]] = {
+    "reconciled": ("Insurers and banks whose file was not reconciled", list_unreconciled),
+    "balances": ("Negative balances", _negative),
+    "rates": ("Rates that changed in the month", _rates),
+    "large": ("Movements above 5,000,000 naira", _large),
+    "adjustments": ("Adjustments by hand", _adjustments),
+    "accounts": ("Accounts changed without a second admin", _accounts),
 }

@@ -31,7 +31,7 @@ def list_checks(session: ScopedSession, month: date) -> list[Check]:
     """Return the check list of a month as it stands now."""
     with reading(Scope.system()) as whole:
         faults = checks.find_faults(whole)
-    return checks.run(session, month, faults=faults)
+    return [checks.of_store(faults), *checks.run(session, month)]
 
 
 def begin(session: ScopedSession, month: date, *, by: Person) -> None:
@@ -42,6 +42,11 @@ def begin(session: ScopedSession, month: date, *, by: Person) -> None:
     if earlier := get_earlier(session, month):
         raise StateForbids(f"{earlier:%B %Y} comes first: months are closed one after the other")
     add_step(session, month, MonthState.CLOSING, by=by)
+
+
+def find_next(session: ScopedSession, newest: date) -> date:
+    """Return the month that is closed next; the newest that is over, where all before it are closed."""
+    return get_earlier(session, newest) or newest
 
 
 def get_earlier(session: ScopedSession, month: date) -> date | None:

@@ -16,8 +16,8 @@ from core.services.audit import log as audit
 from core.services.compliance import figures
 from core.services.compliance.own_records import subject_key
 from core.services.compliance.request_forms import Extension, Identity, NewRequest, Outcome, Refusal
+from core.services.customers import merging
 from core.services.people.staff import Person
-from core.services.sales import customer_merging
 from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, DataRequest, Distributor
 
@@ -112,7 +112,7 @@ def register(session: ScopedSession, typed: Mapping[str, Any], *, by: Person) ->
 
 def _find_ids(session: ScopedSession, email: str) -> list[str]:
     found = sa.select(col(Customer.id)).where(col(Customer.email_key) == email, col(Customer.email_key) != "")
-    return sorted(map(str, customer_merging.list_linked(session, list(session.execute(found).scalars()))))
+    return sorted(map(str, merging.list_linked(session, list(session.execute(found).scalars()))))
 
 
 def find_records(session: ScopedSession, row: RequestRow) -> list[FoundRecord]:
@@ -124,7 +124,7 @@ def find_records(session: ScopedSession, row: RequestRow) -> list[FoundRecord]:
     if row.phone:
         same.append(col(Customer.phone_number) == row.phone)
     found_ids = session.execute(sa.select(col(Customer.id)).where(sa.or_(*same)).limit(_MOST_FOUND)).scalars()
-    everyone = customer_merging.list_linked(session, list(found_ids))
+    everyone = merging.list_linked(session, list(found_ids))
     query = (
         sa.select(Customer, col(Distributor.business_name))
         .join(Distributor, col(Distributor.id) == col(Customer.distributor_id))

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.customers import customers
-from core.services.customers.filter import CustomerFilter
+from core.services.customers.customers import CustomerFilter
 from core.services.dimensions import UNKNOWN, Choices
 from core.services.filters import expressions
 from core.services.paging import Page, Paging

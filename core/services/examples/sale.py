@@ -11,10 +11,9 @@ from uuid import UUID
 from core.covers import credit_life
 from core.covers.fields import build_example
 from core.services import records
+from core.services.catalogue import products, shipped
 from core.services.policies import policies
-from core.services.products import catalogue
-from core.services.products import records as product_records
-from core.services.renewals import records as renewal_records
+from core.services.renewals.records import build_record
 from core.services.shapes import (
     CategoryRecord,
     CountedCategoryRecord,
@@ -49,7 +48,7 @@ RENEWAL = UUID("01a1f7c0-3c00-7000-8000-0000000000a1")
 
 @cache
 def _load_shipped() -> tuple[Product, ProductVersion, ProductCategory, Provider]:
-    rows = catalogue.build_rows()
+    rows = shipped.build_rows()
     product = next(row for row in rows if isinstance(row, Product) and row.id == _PRODUCT_ID)
     version = next(row for row in rows if isinstance(row, ProductVersion) and row.product_id == _PRODUCT_ID)
     category = next(row for row in rows if isinstance(row, ProductCategory) and row.id == product.product_category_id)
@@ -59,12 +58,12 @@ def _load_shipped() -> tuple[Product, ProductVersion, ProductCategory, Provider]
 
 def build_product() -> ProductRecord:
     """Return a credit life product of the shipped catalogue."""
-    return product_records.build_product(*_load_shipped(), is_live=False)
+    return products.build_product(*_load_shipped(), is_live=False)
 
 
 def build_category() -> CategoryRecord:
     """Return the product's category."""
-    return product_records.build_category(_load_shipped()[2], is_live=False)
+    return products.build_category(_load_shipped()[2], is_live=False)
 
 
 def counted_category() -> CountedCategoryRecord:
@@ -206,7 +205,7 @@ def build_renewal() -> RenewalRecord:
         **_copy_fields(purchase_row),
     )
     return {
-        **renewal_records.build_record(row),
+        **build_record(row),
         "customer": build_customer(),
         "product": build_product(),
         "productCategory": build_category(),
@@ -234,7 +233,7 @@ def _copy_fields(row: Purchase) -> dict[str, Any]:
 
 def build_price() -> dict[str, Any]:
     """Build the example price of a policy, with its steps."""
-    rates = product_records.rates_of(*_load_shipped()[:2])
+    rates = products.rates_of(*_load_shipped()[:2])
     request = credit_life.CreditLifePriceRequest.model_validate(build_example(credit_life.CreditLifePriceRequest))
     result = credit_life.compute_price(request.loan_amount, request.loan_tenure, request.benefit_coverage, rates)
     return {"price": float(result.total), "explain": result.explain}

@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from core import clock
+from core.services.catalogue import share_changes
 from core.services.finance import agreements, bank_accounts, parties
 from core.services.finance.bordereaux import issuing
 from core.services.finance.bordereaux import overview as bordereau_overview
@@ -18,7 +19,6 @@ from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.services.products import share_changes
 from core.states.statements import StatementState
 from core.store.access import ScopedSession
 

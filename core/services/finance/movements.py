@@ -19,9 +19,9 @@ from core.services.dimensions import Choices
 from core.services.filters.field import Condition
 from core.services.finance.filter import KIND_NAMES, MovementFilter
 from core.services.paging import Paging
-from core.services.sales import sales_totals
+from core.services.sales import totals
 from core.services.sales.filter import SalesFilter
-from core.services.sales.sales_totals import ZERO_TOTALS, Key, SalesTotals
+from core.services.sales.totals import ZERO_TOTALS, Key, SalesTotals
 from core.services.windows import Span, Window
 from core.store.access import ScopedSession
 from core.store.schema.tables import Movement, Policy
@@ -152,7 +152,7 @@ def _load_policies(session: ScopedSession, policy_ids: Sequence[UUID]) -> dict[U
 def _group(
     session: ScopedSession, criteria: SalesFilter, measures: Sequence[str], *keys: Key
 ) -> dict[tuple[Any, ...], SalesTotals]:
-    return sales_totals.group_totals(session, criteria, *keys, measures=measures)
+    return totals.group_totals(session, criteria, *keys, measures=measures)
 
 
 def _locate(

@@ -19,9 +19,7 @@ from core.services.audit import log as audit
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers.sending import MAX_FAILURES, Job, compute_decision_wait, compute_failure_wait, mask_numbers
 from core.services.outbox import queue
-from core.services.policies import changes as policy_changes
-from core.services.policies import policies, submissions
-from core.services.policies import states as policy_states
+from core.services.policies import changes, policies
 from core.states.policies import STAGES, PolicyStage
 from core.states.submissions import OPEN, AnswerStatus, SubmissionState
 from core.store.access import ScopedSession
@@ -53,7 +51,7 @@ def apply_answer(session: ScopedSession, job: Job, answer: InsurerAnswer) -> Non
     term that is over. The caller then calls `set_aside`.
     """
     policy = policies.get_for_update(session, job.policy_id)
-    case, stage = _Case(policy, get_for_update(session, job.policy_id), job, answer), policy_states.get_stage(policy)
+    case, stage = _Case(policy, get_for_update(session, job.policy_id), job, answer), policies.get_stage(policy)
     if case.submission.state not in OPEN or not STAGES[stage].actions:
         _record_late(session, case)
     else:
@@ -130,7 +128,7 @@ def _accept_pending(session: ScopedSession, case: _Case) -> None:
     policy, answer = case.policy, case.answer
     _store_answer(case.submission, answer)
     policy.provider_policy_id = answer.provider_policy_id
-    policy_changes.activate(
+    changes.activate(
         session,
         policy.id,
         actor=case.job.actor,
@@ -149,7 +147,7 @@ def _accept_active(session: ScopedSession, case: _Case) -> None:
     policy.submitted_to_provider = True
     policy.version += 1
     policy.updated_at = clock.now()
-    submissions.settle(session, policy.id, SubmissionState.ACCEPTED)
+    changes.settle_submission(session, policy.id, SubmissionState.ACCEPTED)
     _record(session, case.job, "policy accepted", before=before, after={"insurer_number": number})
 
 
@@ -157,9 +155,7 @@ def _decline_pending(session: ScopedSession, case: _Case) -> None:
     """Decline the policy as the desk would: the whole premium is refunded."""
     policy = case.policy
     _store_answer(case.submission, case.answer)
-    policy_changes.decline(
-        session, policy.id, actor=case.job.actor, reason=case.reason, expected_version=policy.version
-    )
+    changes.decline(session, policy.id, actor=case.job.actor, reason=case.reason, expected_version=policy.version)
 
 
 def _decline_active(session: ScopedSession, case: _Case) -> None:

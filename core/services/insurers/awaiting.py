@@ -15,7 +15,7 @@ from core.services.insurers import connections as insurer_connections
 from core.services.insurers import owners
 from core.services.insurers.filter import ANSWERED_WITHIN, TOLD_WITHIN, SubmissionFilter
 from core.services.paging import Page, Paging
-from core.services.policies import states as policy_states
+from core.services.policies import policies
 from core.settings import settings
 from core.states.policies import PolicyStage
 from core.states.submissions import OPEN, AnswerStatus, SubmissionState
@@ -176,7 +176,7 @@ def _build_row(submission: Submission, policy: Any, names: Choices, connection: 
         id=policy.id,
         created_at=submission.created_at,
         policy_number=policy.policy_number,
-        stage=policy_states.get_stage(policy),
+        stage=policies.get_stage(policy),
         holder=f"{policy.first_name} {policy.last_name}",
         product=product,
         provider=provider,

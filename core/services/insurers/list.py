@@ -11,10 +11,10 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.errors import NotFound
-from core.services.distributors.list import get_last_year
 from core.services.insurers import awaiting
 from core.services.insurers.awaiting import InsurerHealth
-from core.services.sales import sales_totals
+from core.services.sales import totals
+from core.services.sales.distributors import get_last_year
 from core.services.sales.filter import SalesFilter
 from core.settings import settings
 from core.store.access import ScopedSession
@@ -93,12 +93,10 @@ def get_connection_host(segment: str, *, is_live: bool) -> str:
 
 def _sum_sales(session: ScopedSession, provider_by_product: dict[UUID, UUID]) -> tuple[Counter[UUID], Counter[UUID]]:
     policies, premium = Counter[UUID](), Counter[UUID]()
-    for (product_id,), sums in sales_totals.group_totals(
-        session, SalesFilter(), "product_id", measures=("sold",)
-    ).items():
+    for (product_id,), sums in totals.group_totals(session, SalesFilter(), "product_id", measures=("sold",)).items():
         policies[provider_by_product[product_id]] += sums.sold
     recent = SalesFilter(created=get_last_year().span)
-    for (product_id,), sums in sales_totals.group_totals(
+    for (product_id,), sums in totals.group_totals(
         session, recent, "product_id", measures=("sold_minor", "renewed_minor")
     ).items():
         premium[provider_by_product[product_id]] += sums.premium_minor

@@ -15,7 +15,7 @@ from core.services.insurers import answers as insurer_answers
 from core.services.insurers import connections as insurer_connections
 from core.services.outbox import queue
 from core.services.people.staff import Person
-from core.services.policies import policies, submissions
+from core.services.policies import changes, policies
 from core.services.records import format_mode
 from core.settings import settings
 from core.states.submissions import OPEN, SubmissionState
@@ -70,7 +70,7 @@ def record_reported(session: ScopedSession, policy_id: UUID, *, person: Person) 
     policy.submitted_to_provider = True
     policy.version += 1
     policy.updated_at = clock.now()
-    submissions.settle(session, policy_id, SubmissionState.ACCEPTED, note="Reported by the desk")
+    changes.settle_submission(session, policy_id, SubmissionState.ACCEPTED, note="Reported by the desk")
     after = {"state": SubmissionState.ACCEPTED, "submitted_to_provider": True}
     subject = audit.subject_of("policy", policy_id)
     audit.write(session, actor=person.actor, action="noted as reported", subject=subject, before=before, after=after)

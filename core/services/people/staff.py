@@ -20,8 +20,8 @@ from core.errors import NotAllowed, NotFound, StateForbids
 from core.services import transfers
 from core.services.approvals import get_limit
 from core.services.audit import log as audit
-from core.services.customers.filter import to_international
 from core.services.people import passwords, staff_sessions
+from core.services.personal import to_international
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema import parties as party_tables
 from core.store.schema.tables import Staff, StaffSession

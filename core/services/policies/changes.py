@@ -1,29 +1,112 @@
-"""Changes to policies after the sale: activate, decline or cancel, checked for version (contract S8, S10)."""
+"""Changes of a policy: its number and submission, activation, decline and cancellation."""
 
+import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
+import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
+from sqlmodel import col
 
-from core import clock
+from core import clock, telemetry
 from core.covers import registry
 from core.covers.cover import Cover
 from core.covers.refunds import Refund
 from core.covers.request import has_control_characters, refuse_unless
 from core.errors import InvalidInput, StaleVersion, StateForbids
 from core.services.audit import log as audit
-from core.services.policies import certificates, numbering, policies, refunding, submissions
-from core.services.policies import states as policy_states
-from core.services.products import products
-from core.services.products.products import ProductForSale
+from core.services.catalogue import products
+from core.services.catalogue.products import ProductForSale
+from core.services.policies import certificates, policies, refunds
 from core.services.shapes import PolicyRecord
+from core.settings import settings
 from core.states.policies import PolicyAction
-from core.states.submissions import SubmissionState
+from core.states.submissions import OPEN, SubmissionState
+from core.store import policy_numbers
 from core.store.access import ScopedSession
-from core.store.policy_numbers import Series
-from core.store.schema.tables import Policy, Product, Purchase
+from core.store.policy_numbers import Series, format_number
+from core.store.schema.tables import NumberCounter, Policy, Product, Purchase, Submission
+
+_MAX_AHEAD = 1_000_000
+
+
+def take_policy_number(session: ScopedSession, series: Series) -> str:
+    """A number of the insurer that no other policy has, in the style of its series."""
+    return format_number(series.pattern, session.next_number(series.counter), clock.today())
+
+
+def get_upcoming_number(session: ScopedSession, series: Series) -> str:
+    """The number that would be drawn next; another policy may still get it."""
+    query = sa.select(col(NumberCounter.last)).where(col(NumberCounter.series) == series.counter)
+    last = session.execute(query).scalar_one_or_none() or 0
+    return format_number(series.pattern, last + 1, clock.today())
+
+
+def skip_number(session: ScopedSession, series: Series, number: str) -> None:
+    """Count past a number that an insurer gave itself, so that we never print it for another policy.
+
+    A number in another format, or too far ahead, changes nothing.
+    """
+    match = re.fullmatch(_build_pattern(series.pattern), number, re.IGNORECASE)
+    if match is None:
+        return
+    value = int(match["n"])
+    session.insert_if_absent(NumberCounter(series=series.counter, last=0))
+    session.execute(
+        sa.update(NumberCounter)
+        .where(
+            col(NumberCounter.series) == series.counter,
+            col(NumberCounter.last).between(value - _MAX_AHEAD, value - 1),
+        )
+        .values(last=value)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _build_pattern(pattern: str) -> str:
+    """The style of a series as a regular expression that finds the counted part."""
+    return re.sub(
+        r"\\\{(\w+)(?::\w+)?\\\}", lambda m: r"(?P<n>\d{1,15})" if m[1] == "n" else r"\d+", re.escape(pattern)
+    )
+
+
+# Submissions to insurers, created in the sale's own transaction.
+
+
+def queue_policy(session: ScopedSession, policy: Policy, segment: str) -> None:
+    """Queue a policy for its insurer; without a connection it is issued here, to be reported by bordereau."""
+    address = settings().insurer_url(segment, is_live=policy.is_live)
+    is_delegated = policy.submitted_to_provider and address is None
+    session.insert(
+        Submission(
+            distributor_id=policy.distributor_id,
+            is_live=policy.is_live,
+            policy_id=policy.id,
+            provider_id=policy.provider_id,
+            state=SubmissionState.DELEGATED if is_delegated else SubmissionState.QUEUED,
+            next_try_at=None if is_delegated else clock.now(),
+            trace_id=telemetry.current_trace(),
+            created_at=clock.now(),
+            updated_at=clock.now(),
+        )
+    )
+
+
+def settle_submission(
+    session: ScopedSession, policy_id: UUID, state: SubmissionState, *, note: str | None = None
+) -> None:
+    """Close the open submission of a policy: the insurer's answer is known, or no longer needed."""
+    session.execute(
+        sa.update(Submission)
+        .where(col(Submission.policy_id) == policy_id, col(Submission.state).in_(OPEN))
+        .values(state=state, last_error=note, next_try_at=None, leased_until=None, updated_at=clock.now())
+        .execution_options(synchronize_session=False)
+    )
+
+
+# Changes to policies after the sale: activate, decline or cancel, checked for version (contract S8, S10).
 
 MAX_NUMBER_LENGTH, LONGEST_WORD = 60, 200
 
@@ -78,7 +161,7 @@ def activate(
         word = _said(word, "insurer_accepted", most=LONGEST_WORD)
     if word:
         policy.submitted_to_provider = True
-        submissions.settle(session, policy.id, SubmissionState.ACCEPTED, note=word if isinstance(word, str) else None)
+        settle_submission(session, policy.id, SubmissionState.ACCEPTED, note=word if isinstance(word, str) else None)
     certificate = certificates.build_certificate(policy, start_at=start_at, expiration_at=expiration_at, at=clock.now())
     after = {
         "policy_number": policy.policy_number,
@@ -111,7 +194,7 @@ def preview_activation(
     start_at, expiration_at = _compute_term(policy, cover, sale, start_on=start_on, expiration_on=expiration_on)
     given = (policy_number or "").strip()
     return Activation(
-        policy_number=given or numbering.upcoming(session, _series(policy, sale)),
+        policy_number=given or get_upcoming_number(session, _series(policy, sale)),
         is_drawn=not given,
         start_at=start_at,
         expiration_at=expiration_at,
@@ -127,11 +210,11 @@ def decline(session: ScopedSession, policy_id: UUID, *, actor: str, reason: str,
     reason_text = _check_reason(reason)
     policy = _get_for_update(session, policy_id, expected_version, PolicyAction.DECLINE)
     _, cover = _get_sale(session, policy)
-    refund = refunding.record_refund(
-        session, policy, refunding.on_declining(session, policy), reason=reason_text, actor=actor
+    refund = refunds.record_refund(
+        session, policy, refunds.compute_declined_refunds(session, policy), reason=reason_text, actor=actor
     )
     policy.declined_at = clock.now()
-    submissions.settle(session, policy.id, SubmissionState.DECLINED, note=reason_text)
+    settle_submission(session, policy.id, SubmissionState.DECLINED, note=reason_text)
     after = {"reason": reason_text, "refund": f"{refund.price.total:.2f}"}
     return _save_change(session, policy, cover, actor=actor, action="policy declined", after=after, refund=refund)
 
@@ -146,10 +229,10 @@ def cancel(
     reason_text = _check_reason(reason)
     policy = _get_for_update(session, policy_id, expected_version, PolicyAction.CANCEL)
     _, cover = _get_sale(session, policy)
-    found = refunding.compute_cancellation_refunds(session, policy, by_insurer=by_insurer)
-    refund = refunding.record_refund(session, policy, found, reason=reason_text, actor=actor)
+    found = refunds.compute_cancellation_refunds(session, policy, by_insurer=by_insurer)
+    refund = refunds.record_refund(session, policy, found, reason=reason_text, actor=actor)
     policy.cancelled_at = clock.now()
-    submissions.settle(session, policy.id, SubmissionState.WITHDRAWN, note="Cancelled before the insurer took it")
+    settle_submission(session, policy.id, SubmissionState.WITHDRAWN, note="Cancelled before the insurer took it")
     after = {
         "reason": reason_text,
         "by_insurer": by_insurer,
@@ -163,14 +246,14 @@ def preview_refund(session: ScopedSession, policy_id: UUID, *, by_insurer: bool)
     """Return the refund of a cancellation today, by the same calculation; nothing is written."""
     policy = policies.get_row(session, policy_id)
     _require_action(session, policy, PolicyAction.CANCEL)
-    return refunding.together(refunding.compute_cancellation_refunds(session, policy, by_insurer=by_insurer))
+    return refunds.add_refunds(refunds.compute_cancellation_refunds(session, policy, by_insurer=by_insurer))
 
 
 def decline_preview(session: ScopedSession, policy_id: UUID) -> Refund:
     """The same for declining it today: the whole premium."""
     policy = policies.get_row(session, policy_id)
     _require_action(session, policy, PolicyAction.DECLINE)
-    return refunding.together(refunding.on_declining(session, policy))
+    return refunds.add_refunds(refunds.compute_declined_refunds(session, policy))
 
 
 def _get_for_update(session: ScopedSession, policy_id: UUID, expected_version: int, action: PolicyAction) -> Policy:
@@ -183,7 +266,7 @@ def _get_for_update(session: ScopedSession, policy_id: UUID, expected_version: i
 
 
 def _require_action(session: ScopedSession, policy: Policy, action: PolicyAction) -> None:
-    state = policy_states.get_state(session, policy.id)
+    state = policies.get_state(session, policy.id)
     if action not in state.actions:
         text = f"A policy that is {state.stage.lower()} cannot be {action.past_tense}"
         raise StateForbids(text, detail={"stage": state.stage})
@@ -236,10 +319,10 @@ def _set_number(session: ScopedSession, policy: Policy, sale: ProductForSale, re
     if number:
         # A test policy may be given a number in the live style, which no live policy may get then.
         for is_live in (True, False):
-            series = numbering.series(sale.provider_segment, sale.number_series, is_live=is_live)
-            numbering.skip_number(session, series, number)
-    policy.policy_number = number or numbering.next_number(session, _series(policy, sale))
-    policy.number_key = numbering.key(policy.policy_number)
+            series = policy_numbers.series(sale.provider_segment, sale.number_series, is_live=is_live)
+            skip_number(session, series, number)
+    policy.policy_number = number or take_policy_number(session, _series(policy, sale))
+    policy.number_key = policy_numbers.key(policy.policy_number)
     try:
         session.flush()
     except IntegrityError:
@@ -248,7 +331,7 @@ def _set_number(session: ScopedSession, policy: Policy, sale: ProductForSale, re
 
 
 def _series(policy: Policy, sale: ProductForSale) -> Series:
-    return numbering.series(sale.provider_segment, sale.number_series, is_live=policy.is_live)
+    return policy_numbers.series(sale.provider_segment, sale.number_series, is_live=policy.is_live)
 
 
 def _days_back(start_at: datetime) -> int:

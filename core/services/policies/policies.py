@@ -1,25 +1,30 @@
-"""Policies: reading, filtering, and their API records."""
+"""Policies: their state, how they are found, as records and as rows of the list."""
 
-from dataclasses import replace
-from typing import Any, cast
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal, cast
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlmodel import col
+from sqlmodel import UTCDateTime, col
 
 from core import clock, money
 from core.covers import registry
 from core.covers.cover import Cover
 from core.errors import NotFound
 from core.services import records
+from core.services.catalogue import cache
+from core.services.dimensions import Choices
+from core.services.filters import expressions
+from core.services.filters.declaration import Ids, of
+from core.services.filters.field import Condition
+from core.services.filters.fields import Flag, Text
 from core.services.paging import Page, Paging, fetch_newest
 from core.services.policies import endorsements
-from core.services.policies import states as policy_states
-from core.services.policies.filter import PolicyFilter
-from core.services.products import catalogue_cache
+from core.services.sales import filter as sales_filter
 from core.services.sales import page_locator
-from core.services.sales.conditions import resolve_customer
-from core.services.sales.filter import SalesFilter
+from core.services.sales.filter import SalesFilter, resolve_customer
 from core.services.shapes import (
     ChangeRecord,
     EndorsementRecord,
@@ -28,8 +33,102 @@ from core.services.shapes import (
     PolicyRecord,
     ProductRecord,
 )
+from core.services.windows import Span
+from core.states.policies import STAGES, PolicyAction, PolicyStage, PolicyStatus
 from core.store.access import AnyRow, AnySelect, ScopedSession
-from core.store.schema.tables import Customer, Distributor, Policy, PolicyEndorsement, Purchase
+from core.store.schema.tables import Customer, Distributor, Policy, PolicyEndorsement, Product, Purchase
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PolicyState:
+    """A policy's stage, the version that a command must name, and the allowed actions."""
+
+    stage: PolicyStage
+    version: int
+    actions: tuple[PolicyAction, ...]
+
+
+def get_state(session: ScopedSession, policy_id: UUID) -> PolicyState:
+    """Return the state of one policy; NotFound if unknown in this scope."""
+    query = (
+        sa.select(Policy, col(Product.renewable))
+        .join(Product, col(Product.id) == col(Policy.product_id))
+        .where(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))
+    )
+    row = session.execute(query).one_or_none()
+    if row is None:
+        raise NotFound("Policy not found")
+    stage = get_stage(row.Policy)
+    actions = tuple(each for each in STAGES[stage].actions if each is not PolicyAction.RENEW or row.renewable)
+    return PolicyState(stage=stage, version=row.Policy.version, actions=actions)
+
+
+def get_stage(policy: Any) -> PolicyStage:
+    """Return the current stage of a policy row."""
+    now = clock.now()
+    if policy.cancelled_at is not None or policy.declined_at is not None:
+        return PolicyStage.CANCELLED if policy.cancelled_at is not None else PolicyStage.DECLINED
+    if not policy.activated:
+        return PolicyStage.PENDING
+    if policy.expiration_at is not None and policy.expiration_at <= now:
+        return PolicyStage.EXPIRED
+    is_ahead = policy.start_at is not None and policy.start_at > clock.latest_start()
+    return PolicyStage.NOT_STARTED if is_ahead else PolicyStage.IN_FORCE
+
+
+def status_of(policy: object) -> PolicyStatus:
+    """The stage as the API says it: active from activation to the end, also before its start (contract S11)."""
+    return STAGES[get_stage(policy)].status
+
+
+# The filters of policies, among them one text whose form decides which indexed column is searched (contract P6).
+
+
+def _find(_: Any, text: str) -> Condition:
+    """Build the condition of a search text."""
+    return col(Policy.id).in_(sales_filter.select_policies(Policy.id, text))
+
+
+def _is_in_force(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
+    return expressions.in_force() if value else sa.not_(expressions.in_force())
+
+
+class PolicyFilter(SalesFilter, on=(Policy,)):
+    """Filter of the list of policies; `status` true means in force now (contract P5)."""
+
+    category_ids: Ids = SalesFilter.redeclare("category_ids", place="none")
+    distributor_ids: Ids = SalesFilter.redeclare("distributor_ids", api="distributor_id", place="none")
+    find: str | None = of(
+        Text(
+            label="Find",
+            column=_find,
+            address="find",
+            api="search",
+            help="A policy number, plate, customer name, e-mail or phone.",
+            check=sales_filter.normalise_text,
+            placeholder="Policy number, plate, customer name, e-mail or phone",
+            longest=sales_filter.MAX_LENGTH,
+            searches=True,
+            place="search",
+        )
+    )
+    status: bool | None = of(
+        Flag(
+            label="In force",
+            column=_is_in_force,
+            address="force",
+            api="status",
+            options={"yes": "In force", "no": "Not in force"},
+            help="yes or no.",
+        )
+    )
+    customer_type: Literal["principal", "beneficiary"] | None = SalesFilter.redeclare(
+        "customer_type", address="role", api="customer_type"
+    )
+    expiring: Span = SalesFilter.redeclare("expiring", address="expires_from expires_to", place="none")
+
+
+# Policies: reading, filtering, and their API records.
 
 UNFILTERED = PolicyFilter()
 LISTED_PRODUCT_FIELDS = ("name", "description", "id", "inspectable", "is_dynamic_pricing", "claimable")
@@ -37,7 +136,7 @@ LISTED_PRODUCT_FIELDS = ("name", "description", "id", "inspectable", "is_dynamic
 
 def build_record(row: Any, cover: Cover[Any] | None) -> PolicyRecord:
     """A policy as its record, nothing embedded."""
-    return records.build_policy(row, status=policy_states.status_of(row), echo=cover.echo_field if cover else "payload")
+    return records.build_policy(row, status=status_of(row), echo=cover.echo_field if cover else "payload")
 
 
 def list_policies(
@@ -47,7 +146,7 @@ def list_policies(
     criteria = resolve_customer(session, criteria)
 
     def load(ids: list[UUID]) -> list[ListedPolicyRecord]:
-        products = catalogue_cache.get_catalogue(session).records
+        products = cache.get_catalogue(session).records
         rows = session.execute(_build_query(col(Policy.id).in_(ids)))
         return [_build_list_record(row, products[row.Policy.product_id, row.Policy.is_live]) for row in rows]
 
@@ -68,7 +167,7 @@ def get_policy(session: ScopedSession, policy_id: UUID) -> FullPolicyRecord:
     row = session.execute(_build_query(col(Policy.id) == policy_id, col(Policy.deleted_at).is_(None))).one_or_none()
     if row is None:
         raise NotFound("Policy not found")
-    product = catalogue_cache.get_catalogue(session).records[row.Policy.product_id, row.Policy.is_live]
+    product = cache.get_catalogue(session).records[row.Policy.product_id, row.Policy.is_live]
     embedded = {
         "provider": product["provider"],
         "purchase": records.build_purchase(row.Purchase, row.Policy.id),
@@ -132,3 +231,138 @@ def _build_list_record(row: AnyRow, product: ProductRecord) -> ListedPolicyRecor
         "inspection": None,
     }
     return cast(ListedPolicyRecord, record)
+
+
+# The policies table of the desk: one page of rows, and the number of all.
+
+Order = Literal["newest", "oldest", "ends", "ends-back", "to-do"]
+# As long as the list of what is due shows it.
+_LAPSED_DAYS = 30
+_SOLD, _ENDS = col(Policy.created_at), col(Policy.expiration_at)
+
+
+def _build_turn() -> Any:
+    """Build the place of a policy among the records of one person; one that has just lapsed can still be renewed."""
+    stage, since = expressions.policy_stage(), sa.bindparam(None, callable_=_lapsed_since, type_=UTCDateTime())
+    renewable = sa.select(col(Product.id)).where(col(Product.renewable))
+    lapsed = (stage == str(PolicyStage.EXPIRED)) & (since <= _ENDS) & col(Policy.product_id).in_(renewable)
+    return sa.case(
+        (stage == str(PolicyStage.PENDING), 0),
+        ((stage == str(PolicyStage.IN_FORCE)) | lapsed, 1),
+        (stage == str(PolicyStage.NOT_STARTED), 2),
+        else_=3,
+    )
+
+
+def _lapsed_since() -> datetime:
+    return clock.midnight(clock.add_days(clock.today(), -_LAPSED_DAYS))
+
+
+# A policy without an end, which awaits its insurer, counts as the one that ends last.
+ORDERS: Mapping[Order, tuple[Any, ...]] = {
+    "newest": (_SOLD.desc(), col(Policy.id).desc()),
+    "oldest": (_SOLD, col(Policy.id)),
+    "ends": (_ENDS.asc().nulls_last(), _SOLD, col(Policy.id)),
+    "ends-back": (_ENDS.desc().nulls_first(), _SOLD.desc(), col(Policy.id).desc()),
+    # What somebody has to do something about: pending first, then by the end what has just lapsed or is in force, then
+    # what is over.
+    "to-do": (_build_turn(), _ENDS.asc().nulls_last(), _SOLD.desc(), col(Policy.id).desc()),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PolicyRow:
+    """One row of the policies table."""
+
+    id: UUID
+    created_at: datetime
+    policy_number: str | None
+    stage: PolicyStage
+    holder: str
+    email: str
+    registration: str | None
+    is_for_beneficiary: bool
+    product: str
+    provider: str
+    distributor: str
+    start_at: datetime | None
+    expiration_at: datetime | None
+
+
+def search_policies(
+    session: ScopedSession, criteria: PolicyFilter, names: Choices, *, order: Order = "newest", paging: Paging
+) -> Page[PolicyRow]:
+    """Return a page of the policies of a filter, with the exact total."""
+    conditions = build_search_conditions(criteria, names)
+    by = ORDERS[order]
+    # The page is found by its ids first: the rows that are skipped are wide.
+    page_query = sa.select(col(Policy.id)).where(*conditions).order_by(*by).limit(paging.limit).offset(paging.offset)
+    ids_, total = _load_page_ids(session, page_query, with_total=bool(criteria.find))
+    if total is None:
+        total = session.execute(sa.select(sa.func.count()).select_from(Policy).where(*conditions)).scalar_one()
+    query = _build_row_query().where(col(Policy.id).in_(ids_)).order_by(*by)
+    return Page([_build_row(row, names) for row in session.execute(query)], total)
+
+
+def _load_page_ids(session: ScopedSession, page_query: AnySelect, *, with_total: bool) -> tuple[list[UUID], int | None]:
+    """Return the ids of a page; with `with_total` also the total, unless the page is past the end.
+
+    A name is searched in all customers, so search and count are one query; without a text, an index counts faster.
+    """
+    if not with_total:
+        return list(session.execute(page_query).scalars()), None
+    found = session.execute(page_query.add_columns(sa.func.count().over())).all()
+    return [row[0] for row in found], (found[0][1] if found else None)
+
+
+def build_search_conditions(criteria: PolicyFilter, names: Choices) -> list[Condition]:
+    """Build the SQL conditions of a filter; insurers are replaced by their products, which the counting index has."""
+    if not criteria.provider_ids:
+        return build_conditions(criteria)
+    insurer_products = {key for key, provider in names.provider_of.items() if provider in criteria.provider_ids}
+    product_ids = insurer_products.intersection(criteria.product_ids or insurer_products)
+    narrowed = build_conditions(replace(criteria, provider_ids=(), product_ids=()))
+    return [col(Policy.product_id).in_(sorted(product_ids)), *narrowed]
+
+
+def _build_row_query() -> AnySelect:
+    return sa.select(
+        *(col(getattr(Policy, name)) for name in _COLUMNS), col(Policy.buyer_id) != col(Policy.customer_id)
+    )
+
+
+_COLUMNS = (
+    "id",
+    "created_at",
+    "policy_number",
+    "first_name",
+    "last_name",
+    "email",
+    "plate_key",
+    "product_id",
+    "distributor_id",
+    "start_at",
+    "expiration_at",
+    "activated",
+    "cancelled_at",
+    "declined_at",
+)
+
+
+def _build_row(row: AnyRow, names: Choices) -> PolicyRow:
+    distributor, provider, product, _ = names.get_names_of_sale(row.product_id, row.distributor_id)
+    return PolicyRow(
+        id=row.id,
+        created_at=row.created_at,
+        policy_number=row.policy_number,
+        stage=get_stage(row),
+        holder=f"{row.first_name} {row.last_name}",
+        email=row.email,
+        registration=row.plate_key,
+        is_for_beneficiary=row[-1],
+        product=product,
+        provider=provider,
+        distributor=distributor,
+        start_at=row.start_at,
+        expiration_at=row.expiration_at,
+    )

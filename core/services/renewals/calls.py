@@ -1,4 +1,4 @@
-"""Calls about the end of a term: recording what came of them, and how many led to a renewal."""
+"""Calls about renewals: who called whom and what was said, the latest of each term, and what callers achieve."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,14 +16,40 @@ from core.covers.faults import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
+from core.services.filters.field import Condition
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import policies
-from core.services.sales import metrics
+from core.services.sales import figures
 from core.services.windows import Span
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.follow_up import CALL_OUTCOMES
-from core.store.schema.tables import Policy, Renewal, RenewalCall, Staff
+from core.store.schema.tables import Policy, Renewal, RenewalCall, RenewalReminder, Staff
+
+
+def build_latest_call() -> Any:
+    """Return the id of the latest call about the current term of a policy, as SQL."""
+    call = sa.orm.aliased(RenewalCall)
+    latest = _of_term(call, col(call.id)).order_by(col(call.created_at).desc(), col(call.id).desc())
+    return latest.limit(1).scalar_subquery()
+
+
+def build_latest_reminder() -> Any:
+    """Return when a policy was last reminded of the end of its current term, as SQL."""
+    return _of_term(RenewalReminder, sa.func.max(col(RenewalReminder.created_at))).scalar_subquery()
+
+
+def is_latest_call(*conditions: Condition) -> Condition:
+    """Return the condition on a policy that its latest call is such; without conditions, that there is one."""
+    return sa.select(col(RenewalCall.id)).where(col(RenewalCall.id) == build_latest_call(), *conditions).exists()
+
+
+def _of_term(entity: Any, value: Any) -> AnySelect:
+    is_of_term = col(entity.policy_id) == col(Policy.id), col(entity.expiration_at) == col(Policy.expiration_at)
+    return sa.select(value).where(*is_of_term).correlate(Policy)
+
+
+# Calls about the end of a term: recording what came of them, and how many led to a renewal.
 
 OUTCOMES: Final[Mapping[str, str]] = {
     "will_renew": "Will renew",
@@ -89,7 +115,7 @@ class CallerFigures:
     @property
     def conversion(self) -> Any:
         """Share of the terms called about that were renewed and credited."""
-        return metrics.share(self.renewed, self.terms)
+        return figures.share(self.renewed, self.terms)
 
 
 def record_calls(

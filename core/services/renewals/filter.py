@@ -11,7 +11,7 @@ from core import clock
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
 from core.services.filters.fields import Flag, Member, Word
-from core.services.renewals import latest_calls
+from core.services.renewals import calls
 from core.services.renewals.calls import OUTCOMES
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Span
@@ -23,16 +23,16 @@ CALLS: Final[Mapping[str, str]] = {NOT_CALLED: "Not called yet", AGAIN: "To call
 
 def _is_called(_: Any, word: str) -> Condition:
     if word == NOT_CALLED:
-        return sa.not_(latest_calls.is_latest_call())
+        return sa.not_(calls.is_latest_call())
     if word == AGAIN:
-        return latest_calls.is_latest_call(col(RenewalCall.call_again_on) <= clock.today())
-    return latest_calls.is_latest_call(col(RenewalCall.outcome) == word)
+        return calls.is_latest_call(col(RenewalCall.call_again_on) <= clock.today())
+    return calls.is_latest_call(col(RenewalCall.outcome) == word)
 
 
 def _is_owned(_: Any, owner: UUID | str) -> Condition:
     if owner == NOBODY:
-        return sa.not_(latest_calls.is_latest_call())
-    return latest_calls.is_latest_call(col(RenewalCall.owner_id) == owner)
+        return sa.not_(calls.is_latest_call())
+    return calls.is_latest_call(col(RenewalCall.owner_id) == owner)
 
 
 class RenewalFilter(SalesFilter, on=(Renewal,)):

@@ -15,10 +15,10 @@ from core.covers import request as requests
 from core.covers.cover import Cover, Price, Term
 from core.errors import InvalidInput, NotRenewable
 from core.services import personal
-from core.services.policies import paid_terms, policies
-from core.services.policies.paid_terms import PaidTerm
-from core.services.products import products
-from core.services.products.products import ProductForSale
+from core.services.catalogue import products
+from core.services.catalogue.products import ProductForSale
+from core.services.policies import policies, refunds
+from core.services.policies.refunds import PaidTerm
 from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Product, ProductBlock
 
@@ -91,7 +91,7 @@ def get_next_term(session: ScopedSession, policy: Policy, required_cover: Cover[
     """Return the next term of a policy; NotRenewable if there is none, or if `required_cover` is another cover."""
     product = session.get_one(Product, policy.product_id)
     return _compute_next_term(
-        policy, product, required_cover, paid_terms.list_paid_terms(session, policy), _build_rates_for_one(session)
+        policy, product, required_cover, refunds.list_paid_terms(session, policy), _build_rates_for_one(session)
     )
 
 
@@ -109,7 +109,7 @@ def get_next_terms(session: ScopedSession, policy_ids: Sequence[UUID]) -> dict[U
     query = sa.select(Policy).where(col(Policy.id).in_(policy_ids), col(Policy.deleted_at).is_(None))
     rows = list(session.execute(query).scalars())
     catalogue = {product.id: product for product in session.execute(sa.select(Product)).scalars()}
-    terms = paid_terms.list_by_policy(session, rows)
+    terms = refunds.list_by_policy(session, rows)
     rates = _build_rates_for_many(session, {term.version_id for paid in terms.values() for term in paid[-1:]})
 
     def attempt(policy: Policy) -> NextTerm | NotRenewable:

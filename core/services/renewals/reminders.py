@@ -1,10 +1,10 @@
-"""Reminders of the end of a term by e-mail: 60, 30, 7 and 1 days before, each once, and none after an opt-out."""
+"""Reminders of renewals: by hand for one or many policies, and by themselves at each stage."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -12,12 +12,15 @@ from sqlmodel import col
 
 from core import clock, money
 from core.errors import InvalidInput, NotAllowed, NotRenewable
+from core.services.admin import automations
+from core.services.admin.automations import RENEWAL_REMINDERS
 from core.services.audit import log as audit
+from core.services.customers import merging
 from core.services.people.staff import Person
 from core.services.policies import letters, policies
-from core.services.renewals import next_terms
+from core.services.renewals import due, next_terms
 from core.services.renewals.next_terms import NextTerm
-from core.services.sales import customer_merging
+from core.services.windows import Span
 from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, Policy, ReminderOptOut, RenewalReminder
 
@@ -153,9 +156,9 @@ def set_opt_out(session: ScopedSession, customer_id: UUID, *, is_out: bool, by: 
         session.insert(
             ReminderOptOut(distributor_id=customer.distributor_id, is_live=customer.is_live, customer_id=customer_id)
         )
-        customer_merging.share_opt_out(session, customer_id)
+        merging.share_opt_out(session, customer_id)
     else:
-        everyone = customer_merging.list_linked(session, [customer_id])
+        everyone = merging.list_linked(session, [customer_id])
         session.execute(sa.delete(ReminderOptOut).where(col(ReminderOptOut.customer_id).in_(everyone)))
     audit.write(
         session,
@@ -163,3 +166,83 @@ def set_opt_out(session: ScopedSession, customer_id: UUID, *, is_out: bool, by: 
         action="reminders switched off" if is_out else "reminders switched on",
         subject=audit.subject_of("customer", customer_id),
     )
+
+
+# Reminders that go out by themselves: each day every policy whose reminder is due gets it, once (contract R4).
+
+ACTOR: Final = "automatic reminders"
+AT_ONCE: Final = MOST_AT_ONCE
+_ENDS: Any = col(Policy.expiration_at)
+_KEY = col(Policy.id)
+
+
+def is_due(session: ScopedSession) -> bool:
+    """Return True if today's pass is to begin or to go on; takes no locks."""
+    return automations.is_due(session, RENEWAL_REMINDERS)
+
+
+def send_batch(session: ScopedSession) -> int | None:
+    """Queue the reminders of the next policies of today's pass; returns how many, None when the pass is over.
+
+    The pass is kept with its row, which is locked: a worker that stops leaves the rest to the next one.
+    """
+    row = automations.lock_pass(session, RENEWAL_REMINDERS)
+    if row is None:
+        return None
+    after = None if row.after_at is None or row.after_id is None else (row.after_at, row.after_id)
+    found = list(session.execute(_select_due(after)))
+    sent = remind_each(session, [each.id for each in found], actor=ACTOR).queued if found else 0
+    is_last = len(found) < AT_ONCE
+    automations.advance(row, after=None if is_last else (found[-1].expiration_at, found[-1].id), done=sent)
+    session.flush()
+    return sent
+
+
+def count_due(session: ScopedSession) -> int:
+    """Return how many policies have a reminder due now that they were not sent; some cannot be renewed any more."""
+    conditions = _build_conditions()
+    return int(session.execute(sa.select(sa.func.count()).select_from(Policy).where(*conditions)).scalar_one())
+
+
+def _select_due(after: tuple[datetime, UUID] | None) -> Any:
+    query = sa.select(_KEY, _ENDS).where(*_build_conditions())
+    if after is not None:
+        ends, key = after
+        query = query.where(sa.or_(ends < _ENDS, sa.and_(ends == _ENDS, key < _KEY)))
+    return query.order_by(_ENDS, _KEY).limit(AT_ONCE)
+
+
+def _build_conditions() -> list[Any]:
+    opted_out = sa.select(col(ReminderOptOut.customer_id))
+    return [
+        *due.build_conditions(),
+        col(Policy.is_live).is_(True),
+        clock.now() < _ENDS,
+        col(Policy.customer_id).not_in(opted_out),
+        sa.or_(*(_is_unsent(days, first) for days, first in _stages())),
+    ]
+
+
+def _stages() -> Sequence[tuple[int, int]]:
+    """Return each reminder with the first number of days before the end that it covers: (1, 0), (7, 2), (30, 8) ..."""
+    days = DAYS_BEFORE
+    return [(last, before + 1) for before, last in zip((-1, *days), days, strict=False)]
+
+
+def _is_unsent(days: int, first: int) -> Any:
+    """Build the condition that a policy ends in the days of a reminder, and got neither it nor a later one."""
+    today = clock.today()
+    span = Span(
+        clock.lagos_midnight(clock.add_days(today, first)), clock.lagos_midnight(clock.add_days(today, days + 1))
+    )
+    sent = (
+        sa.select(col(RenewalReminder.id))
+        .where(
+            col(RenewalReminder.policy_id) == _KEY,
+            col(RenewalReminder.expiration_at) == _ENDS,
+            col(RenewalReminder.days_before) <= days,
+        )
+        .correlate(Policy)
+        .exists()
+    )
+    return sa.and_(*span.on(_ENDS), sa.not_(sent))

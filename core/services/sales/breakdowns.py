@@ -1,19 +1,22 @@
-"""Premium of a window broken down by time, insurer, category, product, distributor and instalment."""
+"""Premium broken down by seller, product and time, cohorts of customers, and distributors that sell no more."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from decimal import Decimal
+from itertools import pairwise
+from statistics import median
 from typing import Literal
 from uuid import UUID
 
 from core import clock
 from core.services.comparisons import Comparison
 from core.services.dimensions import UNKNOWN, Choices, Dimension
-from core.services.sales import sales_totals
+from core.services.sales import figures, totals
+from core.services.sales.figures import PeriodFacts
 from core.services.sales.filter import SalesFilter
-from core.services.sales.metrics import PeriodFacts
-from core.services.sales.sales_totals import Key, SalesTotals, add_totals
+from core.services.sales.totals import Key, SalesTotals, add_totals, group_totals
 from core.services.windows import Window
 from core.store.access import ScopedSession
 
@@ -52,7 +55,7 @@ class Series:
 class Breakdown:
     """Totals of a window, grouped for every chart that shows them."""
 
-    groups: sales_totals.Grouped
+    groups: totals.Grouped
     choices: Choices
 
     @property
@@ -91,7 +94,7 @@ def _sort_by_premium(slices: list[Slice]) -> list[Slice]:
 def compute_breakdown(session: ScopedSession, window: Window, criteria: SalesFilter, choices: Choices) -> Breakdown:
     """Compute the breakdown of one window, with a single set of queries."""
     within = replace(criteria, created=window.span)
-    groups = sales_totals.group_totals(
+    groups = totals.group_totals(
         session, within, "product_id", "distributor_id", "premium_frequency", measures=_PREMIUM_MEASURES
     )
     return Breakdown(groups, choices)
@@ -102,9 +105,7 @@ def compute_compared(
 ) -> Breakdown:
     """Like `compute_breakdown`, for what a window is compared with."""
     keys: tuple[Key, ...] = ("product_id", "distributor_id", "premium_frequency")
-    return Breakdown(
-        sales_totals.group_comparison(session, compared, criteria, *keys, measures=_PREMIUM_MEASURES), choices
-    )
+    return Breakdown(totals.group_comparison(session, compared, criteria, *keys, measures=_PREMIUM_MEASURES), choices)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,7 @@ def compute_year_on_year(session: ScopedSession, criteria: SalesFilter, today: d
     first = clock.add_months(today.replace(day=1), -23)
     window = Window(first, clock.add_months(today.replace(day=1), 1))
     within = replace(criteria, created=window.span)
-    groups = sales_totals.group_totals(session, within, "month", measures=("sold_minor", "renewed_minor"))
+    groups = totals.group_totals(session, within, "month", measures=("sold_minor", "renewed_minor"))
     premium = {month: totals.premium_minor for (month,), totals in groups.items()}
     months = [clock.add_months(first, place) for place in range(24)]
     return [
@@ -197,9 +198,7 @@ def compute_over_time(
     key: Key = "distributor_id" if split == "distributor" else "product_id"
     within = replace(criteria, created=window.span)
     sums: defaultdict[UUID, defaultdict[date, int]] = defaultdict(lambda: defaultdict(int))
-    for (bucket, member), part in sales_totals.group_totals(
-        session, within, grain, key, measures=amount.measures
-    ).items():
+    for (bucket, member), part in totals.group_totals(session, within, grain, key, measures=amount.measures).items():
         sums[choices.get_member(split, member, member)][bucket] += amount.of(part)
     names, when, places = choices.names[split], list_buckets(window, grain), choices.get_positions(split)
     lines = [
@@ -232,3 +231,78 @@ def get_bucket_start(day: date, grain: Grain) -> date:
     if grain == "week":
         return clock.add_days(day, -day.weekday())
     return day.replace(day=1) if grain == "month" else day
+
+
+# Renewal cohorts: the terms that ended in each month, and how many of them were renewed.
+
+_MONTHS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Cohort:
+    """The terms of renewable products that ended in one month."""
+
+    month: date
+    ended: int
+    renewed: int
+
+    @property
+    def rate(self) -> Decimal | None:
+        """Share renewed, None when no term ended."""
+        return figures.share(self.renewed, self.ended)
+
+
+def list_cohorts(session: ScopedSession, criteria: SalesFilter, today: date) -> list[Cohort]:
+    """Return the last 12 months, the latest first; this month counts the terms that have ended until today.
+
+    A term can be renewed for some weeks after its end, so the latest months still rise.
+    """
+    this_month = today.replace(day=1)
+    window = Window(clock.add_months(this_month, 1 - _MONTHS), clock.add_days(today, 1))
+    sums: defaultdict[date, list[int]] = defaultdict(lambda: [0, 0])
+    for day, (ended, renewed) in figures.count_ended_by_day(session, window, criteria).items():
+        month = sums[day.replace(day=1)]
+        month[0] += ended
+        month[1] += renewed
+    months = (clock.add_months(this_month, -place) for place in range(_MONTHS))
+    return [Cohort(month, *sums[month]) for month in months]
+
+
+# Distributors that fell silent: no sale for three times the usual gap between their days of selling.
+
+_DAYS_BACK = 365
+# With fewer days of selling there is no usual gap.
+_FEWEST_DAYS = 5
+_TIMES_USUAL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SilentDistributor:
+    """A distributor, the day of its last sale, the days since, and the usual days between two days of selling."""
+
+    id: UUID
+    name: str
+    last_on: date
+    silent_days: int
+    usual_days: float
+
+
+def list_silent(session: ScopedSession, choices: Choices, today: date) -> list[SilentDistributor]:
+    """Return the distributors that fell silent within the last year, the longest silence first."""
+    window = Window.from_days(clock.add_days(today, -_DAYS_BACK), today)
+    groups = group_totals(session, SalesFilter(created=window.span), "distributor_id", "day", measures=("sold",))
+    days_by_distributor: defaultdict[UUID, list[date]] = defaultdict(list)
+    for (distributor_id, day), sums in groups.items():
+        if sums.sold:
+            days_by_distributor[distributor_id].append(day)
+    found = (_assess(key, choices, sorted(days), today) for key, days in days_by_distributor.items())
+    return sorted(filter(None, found), key=lambda each: (-each.silent_days, each.name))
+
+
+def _assess(key: UUID, choices: Choices, days: list[date], today: date) -> SilentDistributor | None:
+    if len(days) < _FEWEST_DAYS:
+        return None
+    usual = float(median((later - earlier).days for earlier, later in pairwise(days)))
+    silent = (today - days[-1]).days
+    name = choices.names["distributor"].get(key, UNKNOWN)
+    return SilentDistributor(key, name, days[-1], silent, usual) if silent > _TIMES_USUAL * usual else None

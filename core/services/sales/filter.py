@@ -1,23 +1,141 @@
-"""The filters of sales: what purchases, renewals and policies share, and the list of purchases (contract P4-P6)."""
+"""Filters of sales: what can be asked of a purchase, renewal or policy, and what a search text means."""
 
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Final, Literal, TypeVar
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 from sqlmodel import col
 
+from core import ids
+from core.covers import request_parts
+from core.errors import InvalidInput
+from core.services.customers.customers import PHONE, has_phone_part, has_words
 from core.services.filters import expressions
 from core.services.filters.catalogue import members_of
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
 from core.services.filters.fields import Days, Member, Members, Naira, Text, Texts, Word, Words
-from core.services.sales import search_text
 from core.services.windows import Span
 from core.states.policies import PolicyStage
+from core.store import policy_numbers
+from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import Customer, DaybookLine, Policy, Product, Purchase, Refund, Renewal
+
+Kind = Literal["id", "e-mail", "phone", "policy number", "plate", "name"]
+MIN_LENGTH, MAX_LENGTH = 2, 100
+# Shorter parts are in nearly every number: those are compared whole.
+_SHORTEST_PART: Final = 3
+
+
+def detect_kinds(text: str) -> tuple[Kind, ...]:
+    """Return what a search text may be; each kind has its own index, only a name searches all customers.
+
+    "0803 123 4567" -> phone or number, "ABC-123-XY" -> number or plate, "ngozi okafor" -> name or plate.
+    """
+    if _looks_like_id(text):
+        return ("id",)
+    if "@" in text:
+        return ("e-mail",)
+    if re.fullmatch(PHONE, text):
+        return ("phone", "policy number")
+    exact: tuple[Kind, ...] = ("policy number", "plate") if any(map(str.isdigit, text)) else ("plate",)
+    # A company name may contain digits: "24 Hours Motors".
+    may_be_name = exact == ("plate",) or re.search(r"(?<!\S)[^\W\d_]{4,}(?!\S)", text)
+    return ("name", *exact) if may_be_name else exact
+
+
+def normalise_text(text: str | None) -> str:
+    """Return a search text with normalised spaces; InvalidInput if it is too short or too long."""
+    bare = " ".join((text or "").split())
+    if bare and not (MIN_LENGTH <= len(bare) <= MAX_LENGTH and bare.isprintable()):
+        raise InvalidInput.for_field("find", f"must have {MIN_LENGTH} to {MAX_LENGTH} characters")
+    return bare
+
+
+def select_policies(column: Any, text: str) -> Any:
+    """Return the query of a column of the policies that a text finds, by any of the kinds that it may be."""
+    bare = normalise_text(text)
+    return select_by_kind(column, bare, detect_kinds(bare))
+
+
+def select_by_kind(column: Any, text: str, kinds: Sequence[Kind]) -> Any:
+    """Like `select_policies`, for a normalised text and some of its kinds."""
+    # One query per kind: with OR, the planner may scan all policies in sort order. Not correlated: the list that is
+    # narrowed may read policies and customers itself.
+    found = (sa.select(col(column)).where(_CONDITIONS[kind](text)) for kind in kinds)
+    return sa.union_all(*(query.correlate(None) for query in found))
+
+
+def _has_id(text: str) -> Condition:
+    key = ids.parse(text.lower())
+    return sa.or_(*(col(column) == key for column in (Policy.id, Policy.purchase_id, Policy.customer_id)))
+
+
+def _is_of_email(text: str) -> Condition:
+    # A customer is identified by the e-mail, so these are all policies with it (contract S2).
+    return _is_of_customer(sa.select(col(Customer.id)).where(col(Customer.email_key) == text.lower()))
+
+
+def _has_name(text: str) -> Condition:
+    return _is_of_customer(sa.select(col(Customer.id)).where(has_words(col(Customer.name_key), text)))
+
+
+def _is_of_customer(customers: AnySelect) -> Condition:
+    return col(Policy.customer_id).in_(customers.correlate(None))
+
+
+def _has_number(text: str) -> Condition:
+    key, column = policy_numbers.key(text), col(Policy.number_key)
+    if len(key) < _SHORTEST_PART:
+        return column == key
+    # A whole number is often a part of later ones: then it alone is meant.
+    other: Any = aliased(Policy)
+    is_whole = sa.select(other.id).where(other.number_key == key).correlate(None).exists()
+    return sa.or_(column == key, sa.and_(sa.not_(is_whole), _has_part_of_number(column, key)))
+
+
+def _has_part_of_number(column: Any, key: str) -> Condition:
+    """Build the condition of a part; "HQ4967" is also written "HQ/4967" or "HQ-4967"."""
+    groups = re.findall(r"[A-Z]+|\d+", key)
+    if not key.isalnum() or len(groups) < 2:
+        return expressions.mentions(column, key)
+    without_marks = sa.func.replace(sa.func.replace(column, "/", ""), "-", "")
+    # The first condition is quicker, and leaves few rows to the second.
+    return sa.and_(sa.type_coerce(column, sa.String).like(f"%{'%'.join(groups)}%"), without_marks.like(f"%{key}%"))
+
+
+def _has_plate(text: str) -> Condition:
+    key, column = request_parts.normalise_registration(text), col(Policy.plate_key)
+    # Letters alone are nearly always a name.
+    is_part = len(key) >= _SHORTEST_PART and (any(map(str.isdigit, key)) or len(key) == _SHORTEST_PART)
+    return sa.and_(column > "", expressions.mentions(column, key)) if is_part else column == key
+
+
+_CONDITIONS: Final[Mapping[Kind, Callable[[str], Condition]]] = {
+    "id": _has_id,
+    "e-mail": _is_of_email,
+    "phone": lambda text: has_phone_part(col(Policy.phone), text),
+    "policy number": _has_number,
+    "plate": _has_plate,
+    "name": _has_name,
+}
+
+
+def _looks_like_id(text: str) -> bool:
+    try:
+        ids.parse(text.lower())
+    except InvalidInput:
+        return False
+    return True
+
+
+# The filters of sales: what purchases, renewals and policies share, and the list of purchases (contract P4-P6).
 
 PAYMENT_STATES = {"paid": "Paid", "part": "Part refunded", "refunded": "Refunded"}
 SOURCES = {"api": "API", "desk": "Desk", "bulk": "Bulk upload"}
@@ -33,7 +151,7 @@ def _has_role(_: Any, role: str) -> Condition:
 
 
 def _find(_: Any, text: str) -> Condition:
-    return col(Purchase.id).in_(search_text.select_policies(Policy.purchase_id, text))
+    return col(Purchase.id).in_(select_policies(Policy.purchase_id, text))
 
 
 def _has_stage(_: Any, stages: tuple[str, ...]) -> Condition:
@@ -145,9 +263,9 @@ class PurchaseFilter(SalesFilter, on=(Purchase,)):
             address="find",
             api="search",
             help="A part of a policy number, plate, name or phone, an e-mail or the id of a record.",
-            check=search_text.normalise,
+            check=normalise_text,
             placeholder="Policy number, plate, customer name, e-mail, phone or reference",
-            longest=search_text.MAX_LENGTH,
+            longest=MAX_LENGTH,
             searches=True,
             place="search",
         )
@@ -197,3 +315,35 @@ class PurchaseFilter(SalesFilter, on=(Purchase,)):
             help="Largest premium in naira, included.",
         )
     )
+
+
+# SQL conditions of a sales filter on purchases and their policies.
+
+S = TypeVar("S", bound=SalesFilter)
+_CUSTOMER_BY_EMAIL = Query(
+    sa.select(col(Customer.id)).where(col(Customer.email_key) == sa.bindparam("email", type_=sa.String()))
+)
+
+
+def build_conditions(criteria: SalesFilter) -> list[Condition]:
+    """Return the conditions of a filter on purchases and their policies."""
+    return [*criteria.conditions(Purchase), col(Purchase.deleted_at).is_(None)]
+
+
+def apply_criteria(query: AnySelect, criteria: SalesFilter) -> AnySelect:
+    """Narrow a query to the purchases of a filter; joins the policy only where a condition reads it."""
+    query = query.select_from(Purchase)
+    if criteria.concerns_policy:
+        query = query.join(Policy, col(Policy.purchase_id) == col(Purchase.id))
+    return query.where(*build_conditions(criteria))
+
+
+def resolve_customer(session: ScopedSession, criteria: S) -> S:
+    """Return the same filter with the customer's id instead of the e-mail, when exactly one customer has it.
+
+    With the e-mail alone the query planner would scan all purchases in order.
+    """
+    if not criteria.customer_email or criteria.customer_id:
+        return criteria
+    customers = _CUSTOMER_BY_EMAIL.rows(session, email=criteria.customer_email.lower())
+    return replace(criteria, customer_email=None, customer_id=customers[0][0]) if len(customers) == 1 else criteria

@@ -15,8 +15,7 @@ from sqlmodel import col
 from core import clock
 from core.services.filters.declaration import parameterise
 from core.services.paging import Paging
-from core.services.sales.conditions import apply_criteria
-from core.services.sales.filter import SalesFilter
+from core.services.sales.filter import SalesFilter, apply_criteria
 from core.services.windows import EARLIEST, LATEST, Span, Window
 from core.store.access import AnySelect, PendingRows, Query, QueryCache, ScopedSession
 from core.store.schema.tables import DaybookLine

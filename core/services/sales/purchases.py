@@ -9,14 +9,13 @@ from sqlmodel import col
 
 from core.errors import NotFound
 from core.services import records
+from core.services.catalogue import cache
+from core.services.catalogue.cache import Catalogue
 from core.services.filters.declaration import parameterise
 from core.services.paging import Page, Paging
-from core.services.products import catalogue_cache
-from core.services.products.catalogue_cache import Catalogue
 from core.services.records import CUSTOMER_FIELDS, PURCHASE_FIELDS
 from core.services.sales import page_locator
-from core.services.sales.conditions import apply_criteria, resolve_customer
-from core.services.sales.filter import SalesFilter
+from core.services.sales.filter import SalesFilter, apply_criteria, resolve_customer
 from core.services.shapes import PurchaseRecord
 from core.store.access import JOINS_IN_ORDER, AnySelect, PendingRows, Query, QueryCache, Row, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase
@@ -35,7 +34,7 @@ def list_purchases(
     the session's transaction, whose end then costs no round trip of its own.
     """
     criteria = resolve_customer(session, criteria)
-    revision = catalogue_cache.submit_revision(session)
+    revision = cache.submit_revision(session)
     if criteria.scans:
         return _search(session, criteria, paging, revision)
     location = page_locator.locate_page(session, criteria, paging)
@@ -67,7 +66,7 @@ def get_page_query(criteria: SalesFilter) -> Query:
 
 def get_purchase(session: ScopedSession, purchase_id: UUID) -> PurchaseRecord:
     """Return one purchase in full; NotFound when it does not exist in this scope."""
-    revision = catalogue_cache.submit_revision(session)
+    revision = cache.submit_revision(session)
     rows = _BY_ID_QUERY.rows(session, id=purchase_id)
     if not rows:
         raise NotFound("Purchase not found")
@@ -107,7 +106,7 @@ _BY_ID_QUERY = Query(
 
 
 def _records(session: ScopedSession, rows: list[Row], revision: PendingRows) -> list[PurchaseRecord]:
-    catalogue = catalogue_cache.get_catalogue(session, revision)
+    catalogue = cache.get_catalogue(session, revision)
     return [_record(row, catalogue) for row in rows]
 
 

@@ -19,8 +19,9 @@ from core.errors import InvalidInput, NotAllowed
 from core.services.audit import log as audit
 from core.services.dimensions import Choices
 from core.services.people.staff import Person
-from core.services.sales import metrics, sales_totals
+from core.services.sales import figures
 from core.services.sales.filter import SalesFilter
+from core.services.sales.totals import group_totals
 from core.services.windows import Window
 from core.store.access import ScopedSession
 from core.store.schema.tables import SalesTarget
@@ -58,7 +59,7 @@ class Progress:
     @property
     def reached(self) -> Decimal:
         """Share of the target that is written, above 1 when it is exceeded."""
-        return metrics.share(self.written_minor, self.target_minor) or Decimal(0)
+        return figures.share(self.written_minor, self.target_minor) or Decimal(0)
 
 
 def set_target(
@@ -102,9 +103,7 @@ def list_progress(session: ScopedSession, choices: Choices, month: date) -> list
         return []
     window = Window(month, clock.add_months(month, 1))
     criteria = replace(SalesFilter(), created=window.span)
-    groups = sales_totals.group_totals(
-        session, criteria, "product_id", "distributor_id", measures=("sold_minor", "renewed_minor")
-    )
+    groups = group_totals(session, criteria, "product_id", "distributor_id", measures=("sold_minor", "renewed_minor"))
     written: dict[tuple[Member, UUID], int] = {}
     for (product_id, distributor_id), totals in groups.items():
         for member in MEMBERS:

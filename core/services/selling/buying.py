@@ -11,15 +11,16 @@ from core.covers.offers import offer
 from core.errors import InvalidInput, run_checks
 from core.services import personal
 from core.services.audit import log as audit
+from core.services.catalogue import products
+from core.services.catalogue.products import ProductForSale
 from core.services.customers import customers
 from core.services.customers.customers import StoredCustomer
 from core.services.files import links as file_links
 from core.services.files.links import Owner
-from core.services.policies import certificates, numbering, policies, submissions
-from core.services.products import products
-from core.services.products.products import ProductForSale
+from core.services.policies import certificates, changes, policies
 from core.services.selling import duplicate_guard, licences
 from core.services.shapes import PolicyRecord
+from core.store import policy_numbers
 from core.store.access import ScopedSession
 from core.store.schema.tables import Certificate, Policy, Purchase
 
@@ -104,7 +105,7 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     if cover.initial_state.active:
         _number(session, policy, product, is_live=seller.is_live)
     session.insert(purchase, policy, *_build_certificates(policy))
-    submissions.queue_policy(session, policy, product.provider_segment)
+    changes.queue_policy(session, policy, product.provider_segment)
     record = policies.build_record(policy, cover)
     _write_audit_entry(session, policy, record, seller, customer)
     return Sale(
@@ -118,9 +119,9 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
 
 def _number(session: ScopedSession, policy: Policy, product: ProductForSale, *, is_live: bool) -> None:
     """Give a policy that is active at once the next number of its insurer."""
-    series = numbering.series(product.provider_segment, product.number_series, is_live=is_live)
-    policy.policy_number = numbering.next_number(session, series)
-    policy.number_key = numbering.key(policy.policy_number)
+    series = policy_numbers.series(product.provider_segment, product.number_series, is_live=is_live)
+    policy.policy_number = changes.take_policy_number(session, series)
+    policy.number_key = policy_numbers.key(policy.policy_number)
 
 
 def _write_audit_entry(

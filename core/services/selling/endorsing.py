@@ -16,8 +16,7 @@ from core.covers.request import Request, has_control_characters, refuse_unless
 from core.errors import NotAllowed, NotFound, StaleVersion, StateForbids, run_checks
 from core.services.audit import log as audit
 from core.services.people.staff import Person
-from core.services.policies import endorsements, policies, refund_holds
-from core.services.policies import states as policy_states
+from core.services.policies import endorsements, policies, refunds
 from core.services.selling import duplicate_guard
 from core.states.policies import PolicyAction
 from core.store.access import ScopedSession
@@ -114,7 +113,7 @@ def _get_for_update(session: ScopedSession, policy_id: UUID, expected_version: i
     policy = policies.get_for_update(session, policy_id)
     if policy.version != expected_version:
         raise StaleVersion(detail={"version": policy.version})
-    state = policy_states.get_state(session, policy.id)
+    state = policies.get_state(session, policy.id)
     if PolicyAction.ENDORSE not in state.actions:
         text = f"A policy that is {state.stage.lower()} cannot be {PolicyAction.ENDORSE.past_tense}"
         raise StateForbids(text, detail={"stage": state.stage})
@@ -181,7 +180,7 @@ def _refuse_while_claimed(
 ) -> None:
     """Refuse to change the insured thing or its owner while a claim on the policy is open; contacts may change."""
     contacts = {name for name, each in endorsable.list_fields(cover).items() if each.is_contact}
-    waiting = [claim for claim in refund_holds.of(session, policy.id) if claim.is_open]
+    waiting = [claim for claim in refunds.list_policy_claims(session, policy.id) if claim.is_open]
     if waiting and not changed.keys() <= contacts:
         named = ", ".join(claim.reference for claim in waiting[:3])
         raise StateForbids(f"While claim {named} is open, only address, e-mail and phone can be endorsed")

@@ -14,9 +14,9 @@ from core.services.finance import unplaced
 from core.services.insurers import awaiting
 from core.services.insurers.filter import SubmissionFilter
 from core.services.renewals import due
-from core.services.sales import silence
+from core.services.sales import breakdowns
+from core.services.sales.breakdowns import SilentDistributor
 from core.services.sales.filter import SalesFilter
-from core.services.sales.silence import SilentDistributor
 from core.services.webhooks import endpoints
 from core.states.submissions import OPEN
 from core.store.access import ScopedSession
@@ -69,5 +69,5 @@ def load_backlog(session: ScopedSession, choices: Choices, today: date) -> Backl
         BacklogItem("near_claims", near.count - overdue.count, near.claimed_minor - overdue.claimed_minor),
         BacklogItem("endpoints", failing),
     )
-    silent = silence.list_silent(session, choices, today)
+    silent = breakdowns.list_silent(session, choices, today)
     return Backlog(tuple(item for item in items if item.count), tuple(silent))

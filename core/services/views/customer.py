@@ -9,19 +9,18 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.errors import NotFound
+from core.services.customers import merging
 from core.services.customers import table as customers_table
+from core.services.customers.merging import Group
 from core.services.customers.table import PurchaseTotals
 from core.services.dimensions import UNKNOWN, Choices
 from core.services.paging import Page, Paging
-from core.services.policies import search as policy_search
-from core.services.policies.filter import PolicyFilter
-from core.services.policies.search import PolicyRow
-from core.services.renewals import table as renewals_table
+from core.services.policies import policies
+from core.services.policies.policies import PolicyFilter, PolicyRow
+from core.services.renewals import records
 from core.services.renewals.filter import RenewalFilter
-from core.services.renewals.table import RenewalRow
-from core.services.sales import customer_merging
-from core.services.sales import table as sales_table
-from core.services.sales.customer_merging import Group
+from core.services.renewals.records import RenewalRow
+from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.table import SaleRow
 from core.services.views import pii_reveal
@@ -97,7 +96,7 @@ def get_customer(session: ScopedSession, customer_id: UUID, names: Choices) -> C
     row = session.execute(query).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such customer in this mode")
-    group = customer_merging.get_group(session, customer_id)
+    group = merging.get_group(session, customer_id)
     everyone = group.ids if group.kept_id == customer_id else (customer_id,)
     claims, paid_minor = _claims(session, everyone)
     return CustomerDetail(
@@ -118,7 +117,7 @@ def get_customer(session: ScopedSession, customer_id: UUID, names: Choices) -> C
         personal=_list_personal_values(session, everyone),
         purchases=_purchases(session, PurchaseFilter(customer_ids=everyone), names),
         renewals=_renewals(session, RenewalFilter(customer_ids=everyone), names),
-        policies=policy_search.search_policies(
+        policies=policies.search_policies(
             session, PolicyFilter(customer_ids=everyone), names, order="to-do", paging=_FIRST_PAGE
         ),
         claims=claims,
@@ -132,15 +131,13 @@ def _join_place(*parts: str | None) -> list[str]:
 
 
 def _purchases(session: ScopedSession, criteria: PurchaseFilter, names: Choices) -> Page[SaleRow]:
-    rows = sales_table.list_rows(session, criteria, names, paging=_FIRST_PAGE)
-    return Page(rows, len(rows) if len(rows) < MAX_ROWS else sales_table.compute_total(session, criteria).sold)
+    rows = table.list_rows(session, criteria, names, paging=_FIRST_PAGE)
+    return Page(rows, len(rows) if len(rows) < MAX_ROWS else table.compute_total(session, criteria).sold)
 
 
 def _renewals(session: ScopedSession, criteria: RenewalFilter, names: Choices) -> Page[RenewalRow]:
-    rows = renewals_table.list_rows(session, criteria, names, paging=_FIRST_PAGE)
-    return Page(
-        rows, len(rows) if len(rows) < MAX_ROWS else renewals_table.compute_total(session, criteria).all_rows.renewals
-    )
+    rows = records.list_rows(session, criteria, names, paging=_FIRST_PAGE)
+    return Page(rows, len(rows) if len(rows) < MAX_ROWS else records.compute_total(session, criteria).all_rows.renewals)
 
 
 def _claims(session: ScopedSession, customer_ids: Sequence[UUID]) -> tuple[Page[ClaimLine], int]:

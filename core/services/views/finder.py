@@ -12,19 +12,18 @@ from core.errors import InvalidInput
 from core.services.claims.lists import queue
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import table as customer_table
-from core.services.customers.filter import CustomerFilter
+from core.services.customers.customers import CustomerFilter
 from core.services.dimensions import Choices, Dimension, load_choices
 from core.services.paging import Paging
 from core.services.people.staff import Person
-from core.services.policies import search as policy_search
-from core.services.policies.filter import PolicyFilter
-from core.services.policies.search import PolicyRow
-from core.services.sales import search_text
+from core.services.policies import policies
+from core.services.policies.policies import PolicyFilter, PolicyRow
+from core.services.sales import filter as sales_filter
 from core.store.access import ScopedSession
 from core.store.schema.tables import Policy
 
 Kind = Literal["policy", "purchase", "customer", "claim", "product", "distributor", "insurer"]
-MAX_LENGTH: Final = search_text.MAX_LENGTH
+MAX_LENGTH: Final = sales_filter.MAX_LENGTH
 _FIRST = Paging(1, 6)
 _MOST_NAMED = 4
 # Finance may open the purchase of a policy, others the policy itself (contract A1).
@@ -53,7 +52,7 @@ def find_records(session: ScopedSession, text: str, person: Person) -> list[Hit]
     A text is any part of a name, a policy number, claim reference, plate, e-mail, phone or id; InvalidInput when it
     is too short or too long.
     """
-    bare = search_text.normalise(text)
+    bare = sales_filter.normalise_text(text)
     if not bare:
         return []
     names = load_choices(session)
@@ -68,7 +67,7 @@ def find_records(session: ScopedSession, text: str, person: Person) -> list[Hit]
 
 def _find_policies(session: ScopedSession, text: str, names: Choices, person: Person) -> Iterator[Hit]:
     try:
-        page = policy_search.search_policies(session, PolicyFilter(find=text), names, paging=_FIRST)
+        page = policies.search_policies(session, PolicyFilter(find=text), names, paging=_FIRST)
     except InvalidInput:
         return
     rows = page.items

@@ -11,15 +11,14 @@ from sqlmodel import col
 
 from core.money import Split
 from core.services.audit import log as audit
+from core.services.catalogue import products
 from core.services.insurers import submission_detail
 from core.services.insurers.submission_detail import SubmissionDetail
 from core.services.mail import mail
 from core.services.mail.mail import MailLine
-from core.services.policies import endorsements, paid_terms, policies
-from core.services.policies import states as policy_states
+from core.services.policies import endorsements, policies, refunds
 from core.services.policies.endorsements import Endorsement
-from core.services.policies.states import PolicyState
-from core.services.products import products
+from core.services.policies.policies import PolicyState
 from core.services.renewals import next_terms
 from core.services.renewals.next_terms import RenewalWindow
 from core.services.views import sale as sale_view
@@ -89,7 +88,7 @@ class PolicyDetail:
 
 def get_policy(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
     """Return the detail view of a policy; NotFound when it does not exist in this mode."""
-    policy, state = policies.get_row(session, policy_id), policy_states.get_state(session, policy_id)
+    policy, state = policies.get_row(session, policy_id), policies.get_state(session, policy_id)
     sent = {name: sale_view.hide_links(value) for name, value in policy.payload.items()}
     return PolicyDetail(
         id=policy.id,
@@ -128,7 +127,7 @@ def _terms(session: ScopedSession, policy: Policy) -> list[TermLine]:
             is_renewal=term.renewal_id is not None,
             certificate_code=codes.get(term.start_at),
         )
-        for term in paid_terms.list_paid_terms(session, policy)
+        for term in refunds.list_paid_terms(session, policy)
     ]
 
 
@@ -149,7 +148,7 @@ def _refunds(session: ScopedSession, policy_id: UUID) -> list[RefundLine]:
 
 def _get_renewal_window(session: ScopedSession, policy: Policy) -> RenewalWindow | None:
     """Return the days on which the newest term can be renewed, by the rates it was paid at; none for a test policy."""
-    terms = paid_terms.list_paid_terms(session, policy)
+    terms = refunds.list_paid_terms(session, policy)
     if not (policy.is_live and terms):
         return None
     meta = products.get_as_sold(session, terms[-1].version_id).rates.meta

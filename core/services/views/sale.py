@@ -15,10 +15,9 @@ from core.money import Split
 from core.services.audit import log as audit
 from core.services.audit import search as audit_search
 from core.services.audit.log import AuditEvent
-from core.services.policies import certificate_lines
-from core.services.policies import states as policy_states
+from core.services.policies import certificates, policies
 from core.services.records import certificate_url
-from core.services.sales import refunded
+from core.services.sales import totals
 from core.services.views import pii_reveal
 from core.services.views.pii_reveal import HIDDEN_PLACEHOLDER, HiddenValue
 from core.store.access import AnySelect, ScopedSession
@@ -120,12 +119,12 @@ def get_sale(session: ScopedSession, purchase_id: UUID) -> SaleDetail:
         request_source=sale.request_source,
         policy_id=policy.id,
         policy_number=policy.policy_number,
-        stage=policy_states.get_stage(policy),
+        stage=policies.get_stage(policy),
         start_at=policy.start_at,
         expiration_at=policy.expiration_at,
         ended_at=policy.cancelled_at or policy.declined_at,
         certificate_url=certificate_url(policy.certificate_code),
-        insured=[line for line in certificate_lines.list_lines(policy.submitted) if line[0] not in _SERIALS],
+        insured=[line for line in certificates.list_certificate_lines(policy.submitted) if line[0] not in _SERIALS],
         possible_duplicate_of=policy.possible_duplicate_of,
         customer_id=customer.id,
         customer=f"{policy.first_name} {policy.last_name}",
@@ -168,7 +167,7 @@ def _sale(purchase_id: UUID) -> AnySelect:
 
 def _refunded(session: ScopedSession, sale: Purchase) -> Split:
     mine = (col(Refund.purchase_id) == sale.id, col(Refund.renewal_id).is_(None))
-    return refunded.together(session, refunded.SUMS.where(*mine))
+    return totals.add_refunds(session, totals.SUMS.where(*mine))
 
 
 def _parts(sale: Purchase, back: Split, version: ProductVersion, provider: str, distributor: str) -> list[PremiumShare]:

@@ -5,7 +5,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services.distributors import key_admin
+from core.services.catalogue import key_admin
 from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
 from core.services.webhooks import endpoints, log

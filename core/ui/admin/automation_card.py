@@ -5,7 +5,7 @@ import streamlit as st
 from core import clock
 from core.services.admin import automations
 from core.services.admin.automations import AutomationState
-from core.services.renewals import automatic
+from core.services.renewals import reminders
 from core.store.access import Scope, reading
 from core.ui.admin.desk import action
 from core.ui.frame import frame
@@ -63,7 +63,7 @@ def _consequence(state: AutomationState) -> str:
     if state.is_on:
         return "Nothing more goes out by itself. Reminders can still be sent from the list of what is due."
     with reading(Scope.system()) as session:
-        waiting = automatic.count_due(session)
+        waiting = reminders.count_due(session)
     return (
         f"**{words.count(waiting)}** policies have a reminder due now: they get it at once, or from 8 o'clock on."
         " After that each policy gets its own on the day."

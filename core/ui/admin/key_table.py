@@ -5,7 +5,7 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.services.distributors.key_admin import KeyFilter, KeyRow
+from core.services.catalogue.key_admin import KeyFilter, KeyRow
 from core.ui.kit import url_state
 from core.ui.lists import columns
 from core.ui.lists.tables import Table

@@ -1,9 +1,9 @@
 """An admin's changes to distributors and insurers: confirmed in a dialog, made once."""
 
 from core import ids
-from core.services.distributors import changes as partner_changes
-from core.services.distributors.list import DistributorRow
+from core.services.catalogue import changes
 from core.services.insurers.list import InsurerRow
+from core.services.sales.distributors import DistributorRow
 from core.ui.admin.desk import action
 from core.ui.kit import words
 from core.ui.kit.actions import Action, Field, Text
@@ -30,7 +30,7 @@ def adding() -> Action:
         says="A business that sells through the API, or for which the desk sells.",
         fields=_ask_business(),
         confirm="Add the distributor",
-        work=lambda session, typed, by: partner_changes.add_distributor(session, distributor_id, typed, by=by),
+        work=lambda session, typed, by: changes.add_distributor(session, distributor_id, typed, by=by),
         done=lambda typed: f"{typed['name'].strip()} is added. Issue its first key under API keys.",
     )
 
@@ -43,9 +43,7 @@ def changing(of: DistributorRow) -> Action:
         says="The new name shows everywhere, also on what was sold before.",
         fields=_ask_business(of.name, of.email or ""),
         confirm="Save",
-        work=lambda session, typed, by: partner_changes.change_distributor(
-            session, of.id, typed, seen_at=of.updated_at, by=by
-        ),
+        work=lambda session, typed, by: changes.change_distributor(session, of.id, typed, seen_at=of.updated_at, by=by),
         done=lambda typed: f"{typed['name'].strip()} is saved.",
     )
 
@@ -60,7 +58,7 @@ def switching(of: DistributorRow) -> Action:
         if on
         else f"Every key of **{name}**, live and test, is refused with 401 at once, and the desk cannot sell for it."
         " Its policies and claims stay, and are served as before.",
-        work=lambda session, _, by: partner_changes.set_distributor_active(
+        work=lambda session, _, by: changes.set_distributor_active(
             session, of.id, active=on, seen_at=of.updated_at, by=by
         ),
         done=f"{of.name} is switched {'on' if on else 'off'}.",
@@ -76,9 +74,7 @@ def changing_insurer(of: InsurerRow) -> Action:
         says="The name shows everywhere, also on certificates. The connection is a setting of the server.",
         fields=[Text(name, label, longest=200, value=held[name]) for name, label in _COMPANY.items()],
         confirm="Save",
-        work=lambda session, typed, by: partner_changes.change_insurer(
-            session, of.id, typed, seen_at=of.updated_at, by=by
-        ),
+        work=lambda session, typed, by: changes.change_insurer(session, of.id, typed, seen_at=of.updated_at, by=by),
         done=lambda typed: f"{typed['company_name'].strip()} is saved.",
     )
 

@@ -3,8 +3,8 @@
 from typing import TypeVar
 from uuid import UUID
 
-from core.services.distributors.list import DistributorRow
 from core.services.insurers.list import InsurerRow
+from core.services.sales.distributors import DistributorRow
 from core.ui.frame import frame, page_links
 from core.ui.lists import columns
 from core.ui.lists.tables import Table

@@ -1,8 +1,7 @@
 """An admin's changes to a product: confirmed in a dialog, made once, on the version that was seen."""
 
-from core.services.products import changes as product_changes
-from core.services.products import rate_changes
-from core.services.products.detail import ProductDetail, ProductSeller, Proposal, RatesVersion
+from core.services.catalogue import changes, rate_changes
+from core.services.catalogue.product_detail import ProductDetail, ProductSeller, Proposal, RatesVersion
 from core.ui.admin.desk import action
 from core.ui.kit import words
 from core.ui.kit.actions import Action, Text
@@ -22,7 +21,7 @@ def switching(product: ProductDetail) -> Action:
         icon="toggle_on" if on else "toggle_off",
         says=says,
         confirm=f"Switch {'on' if on else 'off'} for everybody",
-        work=lambda session, _, by: product_changes.set_active(
+        work=lambda session, _, by: changes.set_active(
             session, product.id, active=on, seen_version=product.version, by=by
         ),
         done=f"{product.name} is switched {'on' if on else 'off'}.",
@@ -39,7 +38,7 @@ def offering(product: ProductDetail, seller: ProductSeller) -> Action:
         says=f"**{name}** can {'sell it again' if offered else 'not sell it any more'}, at once."
         + ("" if offered else " Its policies stay as they are."),
         confirm=f"{'Offer to' if offered else 'Switch off for'} {name}",
-        work=lambda session, _, by: product_changes.set_offered(
+        work=lambda session, _, by: changes.set_offered(
             session, product.id, seller.id, offered=offered, seen_version=product.version, by=by
         ),
         done=f"{product.name} is {'offered to' if offered else 'switched off for'} {seller.name}.",

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from core.services.catalogue.product_detail import ProductDetail, Proposal, RatesVersion
 from core.services.people.staff import Person
-from core.services.products.detail import ProductDetail, Proposal, RatesVersion
 from core.ui.admin import product_actions, product_page, product_preview, product_words
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, facts, words

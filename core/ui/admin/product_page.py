@@ -6,10 +6,8 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.services.products import changes as product_changes
-from core.services.products import detail as product_detail
-from core.services.products import rate_changes
-from core.services.products.detail import ProductDetail, RatesVersion
+from core.services.catalogue import changes, product_detail, rate_changes
+from core.services.catalogue.product_detail import ProductDetail, RatesVersion
 from core.store.access import reading
 from core.ui.admin.desk import action
 from core.ui.admin.product_words import Difference
@@ -117,9 +115,7 @@ def _saving(product: ProductDetail, seen: int) -> Action:
             Text(name, label, longest=longest, height=height, is_long=True, is_live=True)
             for name, (label, longest, height) in _FIELDS.items()
         ],
-        work=lambda session, typed, by: product_changes.change_texts(
-            session, product.id, typed, seen_version=seen, by=by
-        ),
+        work=lambda session, typed, by: changes.change_texts(session, product.id, typed, seen_version=seen, by=by),
         done=f"The texts of {product.name} are saved.",
         then=lambda _: st.session_state.pop(f"{_KEY}.of"),
         on_stale=lambda: _look_again(product.id),
@@ -174,7 +170,7 @@ def show(product: ProductDetail) -> None:
 
 def _as_customers_see(texts: Mapping[str, str]) -> None:
     st.text(texts["description"])
-    html = product_changes.sanitise_html(texts["key_benefits"])
+    html = changes.sanitise_html(texts["key_benefits"])
     if html.strip():
         st.html(html)
     for name in ("how_it_works", "how_to_claim"):

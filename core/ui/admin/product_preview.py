@@ -10,7 +10,7 @@ from core import money
 from core.covers.cover import Cover, Price
 from core.covers.fields import build_example
 from core.covers.tariff import Tariff
-from core.services.products import detail as product_previews
+from core.services.catalogue import product_detail
 from core.ui.buying import live_prices, prices
 from core.ui.buying.live_prices import SoFar
 from core.ui.forms import forms, items
@@ -85,7 +85,7 @@ def _one(name: str, tariff: Tariff, known: SoFar[Price], was: Price | None) -> N
         delta_arrow="auto" if change else "off",
     )
     prices.show_steps(price.steps)
-    split = product_previews.split_price(price, tariff)
+    split = product_detail.split_price(price, tariff)
     facts.line(f"Platform, {tariff.mca_commission} %", words.naira(split.mca_profit_minor))
     facts.line(f"Distributor, {tariff.distributor_commission} %", words.naira(split.distributor_profit_minor))
     facts.line("Insurer, the rest", words.naira(split.provider_share_minor))

@@ -1,6 +1,6 @@
 """The columns of the product table."""
 
-from core.services.products.list import ProductRow
+from core.services.catalogue.product_list import ProductRow
 from core.ui.admin import product_words
 from core.ui.lists import columns
 from core.ui.lists.tables import Table

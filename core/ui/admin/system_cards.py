@@ -14,10 +14,9 @@ from core.services.outbox.health import QueueHealth
 from core.settings import settings
 from core.states.submissions import OPEN, SubmissionState
 from core.store.access import store
-from core.ui.admin import check_runs
-from core.ui.admin.check_runs import CheckRun
 from core.ui.frame import frame, page_links
-from core.ui.kit import facts, words
+from core.ui.kit import check_runs, facts, words
+from core.ui.kit.check_runs import CheckRun
 
 _LAST = "system.check"
 _EVERY = timedelta(seconds=1)

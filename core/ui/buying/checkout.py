@@ -11,7 +11,7 @@ from core.covers.cover import Cover
 from core.covers.offers import Offer, offer
 from core.covers.request import Request
 from core.errors import InvalidInput, StateForbids
-from core.services.products.products import ProductForSale
+from core.services.catalogue.products import ProductForSale
 from core.ui.buying import earlier_policies, known_customer, live_prices, prices, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.registry import COVERS
-from core.services.distributors.distributors import DistributorName
+from core.services.catalogue.distributors import DistributorName
 from core.services.people.staff import Person
 from core.services.selling.drafts import Draft
 from core.ui.buying import price_panel, sale_drafts, selling

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from core.covers.cover import Cover
-from core.services.products.products import ProductForSale
+from core.services.catalogue.products import ProductForSale
 from core.services.selling import duplicate_guard
 from core.services.selling.duplicate_guard import EarlierPolicy
 from core.store.access import reading

@@ -6,8 +6,8 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.services.customers import known
-from core.services.customers.known import KnownCustomer
+from core.services.customers import customers
+from core.services.customers.customers import KnownCustomer
 from core.store.access import reading
 from core.ui.buying import sale_drafts
 from core.ui.buying.selling import Counter
@@ -64,7 +64,7 @@ def _get_chosen(counter: Counter) -> KnownCustomer | None:
     if customer_id is None:
         return None
     with reading(counter.scope) as session:
-        return known.get_known(session, UUID(customer_id))
+        return customers.get_known(session, UUID(customer_id))
 
 
 def _search(counter: Counter, key: str, take: Callable[[KnownCustomer], None]) -> None:
@@ -79,7 +79,7 @@ def _search(counter: Counter, key: str, take: Callable[[KnownCustomer], None]) -
     if not text.strip():
         return
     with reading(counter.scope) as session:
-        found = known.find_known(session, text)
+        found = customers.find_known(session, text)
     if not found:
         st.caption("This distributor has no such customer: leave this empty, and fill in a new one.")
         return

@@ -8,7 +8,7 @@ import streamlit as st
 from core.covers.credit_life import CreditLifePriceRequest, compute_price
 from core.covers.request import validate
 from core.errors import InvalidInput
-from core.services.products.products import ProductForSale
+from core.services.catalogue.products import ProductForSale
 from core.ui.buying import price_curves, prices
 from core.ui.buying.price_curves import BASIS_NAMES, LONGEST, SHORTEST, Figures
 from core.ui.forms import forms

@@ -10,17 +10,18 @@ from core import clock
 from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.review.timeline import Message
+from core.services.claims.workflow import actions as assignments
+from core.services.claims.workflow import corrections, questions
 from core.services.claims.workflow.clock import Clock
 from core.services.people.staff import Person
 from core.services.views.pii_reveal import HiddenField
 from core.states.claims import ClaimStatus
-from core.ui.claims import attempts as claim_attempts
-from core.ui.claims import review_actions
+from core.ui.claims import claim_actions
 from core.ui.claims import words as claim_words
-from core.ui.claims.attempts import ANSWER, ASSIGNEE, DAY, key
-from core.ui.claims.review_actions import Hand
+from core.ui.claims.claim_actions import adding, changing, draw_form, key
 from core.ui.frame import frame, page_links
-from core.ui.kit import attempts, facts, reveal_dialog, words
+from core.ui.kit import actions, facts, reveal_dialog, words
+from core.ui.kit.actions import Day, Text, Values
 
 _MARKS: Final = {
     True: ":green[:material/check_circle:]",
@@ -28,6 +29,7 @@ _MARKS: Final = {
     None: ":orange[:material/help:]",
 }
 _NOBODY: Final = "Nobody"
+_ANSWER, _ASSIGNEE = "answer", "assignee"
 _MONEY: Final = frozenset({"loan_amount", "pending_repayment_amount", "cost_of_repair", "amount_claimed"})
 _OLDEST_MONTHS: Final = 120
 
@@ -96,7 +98,7 @@ def _assignee(review: ClaimReview, officers: list[Officer], person: Person) -> N
     names: dict[Any, str] = {_NOBODY: _NOBODY, **{officer.id: officer.name for officer in officers}}
     if review.assigned_to:
         names.setdefault(review.assigned_to, review.assigned_name or "Somebody who left")
-    chooser = key(review.id, ASSIGNEE)
+    chooser = key(review.id, _ASSIGNEE)
     st.session_state[chooser] = review.assigned_to or _NOBODY
     st.selectbox(
         "Assigned to",
@@ -114,12 +116,21 @@ def _assignee(review: ClaimReview, officers: list[Officer], person: Person) -> N
             on_click=_assign,
             args=(review, person.id, names),
         )
-    attempts.complain(key(review.id, ASSIGNEE))
+    actions.complain(key(review.id, _ASSIGNEE))
 
 
 def _assign(review: ClaimReview, to: UUID | None, names: dict[Any, str]) -> None:
     given = None if to == _NOBODY else to
-    claim_attempts.carry_out(ASSIGNEE, review, lambda hand: review_actions.assign(hand, to=given, name=names[to]))
+    assign = changing(
+        review,
+        "assign",
+        lambda session, _, by: assignments.assign_claim(
+            session, review.id, to=given, person=by, version=review.version
+        ),
+        f"Assigned to {names[to]}." if given else "The claim is unassigned.",
+        given=given,
+    )
+    assign.do(key(review.id, _ASSIGNEE))
 
 
 def waiting(review: ClaimReview) -> None:
@@ -127,6 +138,15 @@ def waiting(review: ClaimReview) -> None:
     question = review.open_question
     if question is None:
         return
+    answer = adding(
+        review,
+        "answer",
+        lambda session, typed, by: questions.record_answer(session, review.id, person=by, text=typed["answer"] or None),
+        "The answer is in; the clock runs again.",
+        token=f"answer {question.id}",
+        of_any=True,
+        fields=[Text("answer", "Answer (optional)", longest=2000)],
+    )
     with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(
             f":material/pause_circle: **Waiting for the claimant** since {words.moment(question.at)}:"
@@ -146,20 +166,15 @@ def waiting(review: ClaimReview) -> None:
             "The answer is in",
             key=key(review.id, "answered"),
             icon=":material/mark_email_read:",
-            on_click=claim_attempts.carry_out,
-            args=(ANSWER, review, lambda hand: _answer(review, hand, question.id), {"answer": ""}),
+            on_click=answer.do,
+            args=(key(review.id, _ANSWER), key(review.id, "")),
         )
-    attempts.complain(key(review.id, ANSWER))
+    actions.complain(key(review.id, _ANSWER))
 
 
 def _due(question: Message) -> str:
     """Return by when an answer is due."""
     return f" :small[(due {words.day(question.due_on)})]" if question.due_on else ""
-
-
-def _answer(review: ClaimReview, hand: Hand, question_id: UUID) -> str:
-    text = claim_attempts.get_typed(review.id, "answer") or ""
-    return review_actions.note_answer(hand, question_id=question_id, text=text)
 
 
 def draw_checks(review: ClaimReview, person: Person) -> None:
@@ -199,45 +214,46 @@ def _complete(review: ClaimReview) -> str:
 
 
 def _incident_day(review: ClaimReview) -> None:
-    field = key(review.id, "incident_date")
     known = review.incident_on is not None
+    reason = Text("correction_reason", "Why", longest=500)
+    save = changing(
+        review,
+        "Save the day",
+        lambda session, typed, by: corrections.set_incident_date(
+            session,
+            review.id,
+            on=typed["incident_date"],
+            person=by,
+            version=review.version,
+            reason=typed.get("correction_reason") or None,
+        ),
+        "The day of the incident is kept, and the checks are made with it.",
+        fields=[
+            Day(
+                "incident_date",
+                "Day of the incident",
+                value=date.fromisoformat(review.incident_on[:10]) if review.incident_on else None,
+                first=clock.add_months(clock.today(), -_OLDEST_MONTHS),
+                last=clock.today(),
+            ),
+            *([_say_supervisor, reason] if known else []),
+        ],
+    )
     with st.popover(
         "Correct the day of the incident" if known else "Fill in the day of the incident",
         icon=":material/event:",
         type="tertiary" if known else "secondary",
     ):
-        st.date_input(
-            "Day of the incident",
-            value=date.fromisoformat(review.incident_on[:10]) if review.incident_on else None,
-            min_value=clock.add_months(clock.today(), -_OLDEST_MONTHS),
-            max_value=clock.today(),
-            format="DD/MM/YYYY",
-            key=field,
-            on_change="ignore",
-        )
-        attempts.blame(key(review.id, DAY), "incident_date")
-        if known:
-            st.caption("A day by which a failed check is met takes a supervisor.")
-            st.text_input("Why", key=key(review.id, "day_reason"), max_chars=500, on_change="ignore")
-            attempts.blame(key(review.id, DAY), "correction_reason")
-        attempts.complain(key(review.id, DAY), "incident_date", "correction_reason")
-        st.button(
-            "Save the day",
-            key=key(review.id, "keep day"),
-            type="primary",
-            on_click=claim_attempts.carry_out,
-            args=(DAY, review, lambda hand: _date_incident(review, hand), {"day_reason": ""}),
-        )
+        draw_form(review, save, "keep day", prefix="day ")
 
 
-def _date_incident(review: ClaimReview, hand: Hand) -> str:
-    reason = claim_attempts.get_typed(review.id, "day_reason") or ""
-    return review_actions.date_incident(hand, on=claim_attempts.get_typed(review.id, "incident_date"), reason=reason)
+def _say_supervisor(_: Values) -> None:
+    st.caption("A day by which a failed check is met takes a supervisor.")
 
 
 def draw_changes(review: ClaimReview, officers: list[Officer]) -> None:
     """Show what somebody else changed since this officer looked; typed input is kept (contract C7)."""
-    seen = claim_attempts.seen_since(review)
+    seen = claim_actions.seen_since(review)
     if seen is None:
         return
     names = claim_words.names(officers)
@@ -252,7 +268,7 @@ def draw_changes(review: ClaimReview, officers: list[Officer]) -> None:
         + "\n".join(lines),
         icon=":material/sync_problem:",
     )
-    st.button("I have looked", key=key(review.id, "looked"), on_click=claim_attempts.acknowledge, args=(review.id,))
+    st.button("I have looked", key=key(review.id, "looked"), on_click=claim_actions.acknowledge, args=(review.id,))
 
 
 def people(review: ClaimReview, person: Person) -> None:

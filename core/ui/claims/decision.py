@@ -10,8 +10,9 @@ from core.services import approvals
 from core.services.claims.intake import requirements
 from core.services.claims.review import related
 from core.services.claims.review.review import ClaimReview
+from core.services.claims.workflow import actions as claim_moves
 from core.services.claims.workflow import offers as claim_offers
-from core.services.claims.workflow import transitions
+from core.services.claims.workflow import referrals, transitions
 from core.services.people.staff import Person
 from core.states.claims import (
     APPROVED_AMOUNT,
@@ -23,13 +24,13 @@ from core.states.claims import (
     ClaimTransition,
     Effect,
 )
+from core.store.access import ScopedSession
 from core.ui.buying import prices
-from core.ui.claims import attempts as claim_attempts
-from core.ui.claims import paying, referral, review_actions
+from core.ui.claims import claim_actions, paying, referral
 from core.ui.claims import words as claim_words
-from core.ui.claims.attempts import MOVE, RENEWAL, SECOND, Open, key
-from core.ui.claims.review_actions import Hand
-from core.ui.kit import attempts, form_keeper, words
+from core.ui.claims.claim_actions import MOVE, Open, changing, deciding, do_open, draw_form, get_typed, key, moving
+from core.ui.kit import actions, form_keeper, words
+from core.ui.kit.actions import Action, Choice, Text, Values
 
 _FIELDS: Final = ("amount", "reason", "note", "payment_reference", "estimate_document")
 _AT_ONCE: Final = frozenset({ClaimStatus.SETTLED})
@@ -38,7 +39,7 @@ _EMPTY: Final[Mapping[str, Any]] = {"reason": None, "note": "", "payment_referen
 
 def draw(review: ClaimReview, person: Person) -> None:
     """Draw the transitions as buttons, the reasons why others are blocked, and the open form."""
-    attempt = claim_attempts.current(review)
+    attempt = claim_actions.current(review)
     with st.container(border=True, height="stretch"):
         st.markdown("**What next**")
         with st.container(horizontal=True, gap="xsmall"):
@@ -64,22 +65,30 @@ def _draw_lapsed(review: ClaimReview) -> None:
     st.warning(
         words.plain(approvals.describe_lapsed(review.approval_fault or "")), icon=":material/history_toggle_off:"
     )
+    again = changing(
+        review,
+        "Confirm: approve again",
+        lambda session, typed, by: claim_moves.approve_anew(
+            session,
+            review.id,
+            reasons={name.removeprefix("reasons."): text for name, text in typed.items() if text},
+            person=by,
+            version=review.version,
+        ),
+        "The claim is approved as it is now.",
+        fields=[
+            Text(
+                f"reasons.{check.key}",
+                f"Why: {words.plain(check.question)} is {'unknown' if check.passed is None else 'failed'}",
+                longest=500,
+            )
+            for check in review.unmet_checks
+        ],
+    )
     with st.popover("Approve again", icon=":material/check_circle:"):
         approved = words.naira(review.amounts.approved_minor)
         st.caption(f"By the same amount, {approved}, on the claim as it is now. Where it stands does not change.")
-        place = key(review.id, RENEWAL)
-        for check in review.unmet_checks:
-            said = "unknown" if check.passed is None else "failed"
-            _ask_text(review, f"again {check.key}", f"Why: {words.plain(check.question)} is {said}", longest=500)
-            attempts.blame(place, f"reasons.{check.key}")
-        attempts.complain(place, *(f"reasons.{check.key}" for check in review.unmet_checks))
-        st.button(
-            "Confirm: approve again",
-            type="primary",
-            key=key(review.id, "approve again"),
-            on_click=claim_attempts.carry_out,
-            args=(RENEWAL, review, lambda hand: _approve_anew(review, hand)),
-        )
+        draw_form(review, again, "approve again", prefix="again ")
 
 
 def _draw_second_submission(review: ClaimReview) -> None:
@@ -91,26 +100,22 @@ def _draw_second_submission(review: ClaimReview) -> None:
     ]
     if not firsts:
         return
+
+    def close(session: ScopedSession, typed: Values, by: Person) -> str:
+        first: str = typed["first"]
+        claim_moves.link_second_submission(session, review.id, first=first, person=by, version=review.version)
+        return f"The claim is closed as the second submission of {first}."
+
+    link = changing(
+        review,
+        "Close this one",
+        close,
+        str,
+        fields=[Choice("first", "The claim that is worked", options={each: each for each in firsts}, value=firsts[0])],
+    )
     with st.popover("Second submission", icon=":material/link:", type="tertiary"):
         st.caption("The claimant sent the same claim twice: this one is closed, and the other one is worked and paid.")
-        st.selectbox("The claim that is worked", firsts, key=key(review.id, "first"), on_change="ignore")
-        attempts.complain(key(review.id, SECOND), "first")
-        st.button(
-            "Close this one",
-            type="primary",
-            key=key(review.id, "link second"),
-            on_click=claim_attempts.carry_out,
-            args=(SECOND, review, lambda hand: _link(review, hand)),
-        )
-
-
-def _link(review: ClaimReview, hand: Hand) -> str:
-    return review_actions.link_second(hand, first=claim_attempts.get_typed(review.id, "first") or "")
-
-
-def _approve_anew(review: ClaimReview, hand: Hand) -> str:
-    typed = {check.key: claim_attempts.get_typed(review.id, f"again {check.key}") for check in review.unmet_checks}
-    return review_actions.approve_anew(hand, reasons={name: text for name, text in typed.items() if text})
+        draw_form(review, link, "link second")
 
 
 def _button(review: ClaimReview, move: ClaimTransition, attempt: Open | None) -> None:
@@ -129,9 +134,9 @@ def _button(review: ClaimReview, move: ClaimTransition, attempt: Open | None) ->
 
 def _begin(review: ClaimReview, move: ClaimTransition) -> None:
     """Open the form of a transition; one that asks for nothing and touches no money is made at once."""
-    claim_attempts.begin(review, move.to)
+    claim_actions.begin(review, move.to)
     if move.to in _AT_ONCE:
-        claim_attempts.carry_out(MOVE, review, lambda hand: review_actions.move(hand, to=move.to))
+        do_open(review, move.to, lambda: moving(review, move.to))
 
 
 def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
@@ -143,7 +148,7 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
     st.markdown(f"**{words.plain(move.label)}**")
     _focus(review, attempt, asked)
     if Effect.PAYS in move.effects:
-        paying.draw_form(review)
+        paying.draw_payment(review)
     if "amount" in asked:
         _ask_amount(review, move, person)
     if "estimate_document" in asked:
@@ -164,7 +169,7 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
     above = _describe_above(review, move, person)
     _ask_note(review, required=above is not None or ("note" in asked and not (EVIDENCE in move.needs and is_signed)))
     asked_too = paying.FIELDS if Effect.PAYS in move.effects else ()
-    attempts.complain(
+    actions.complain(
         key(review.id, MOVE),
         *(*asked, *asked_too, "note", "referral_note"),
         *(f"reasons.{check.key}" for check in review.unmet_checks),
@@ -177,19 +182,13 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
             type="primary",
             # A hasty second click on the form before does not reach one that has opened by itself.
             key=key(review.id, f"confirm {attempt.to}" if attempt.is_proposed else "confirm"),
-            on_click=claim_attempts.carry_out,
-            args=(
-                MOVE,
-                review,
-                lambda hand: _refer(hand, move) if above else _carried(review, hand, move, asked),
-                _cleared(review, move),
-                move.to,
-            ),
+            on_click=do_open,
+            args=(review, move.to, lambda: _referring(review, move) if above else _deciding(review, move, asked)),
         )
         st.button(
             "Cancel",
             key=key(review.id, "put away"),
-            on_click=claim_attempts.close,
+            on_click=claim_actions.close,
             args=(review.id,),
             type="tertiary",
         )
@@ -207,48 +206,66 @@ def _describe_above(review: ClaimReview, move: ClaimTransition, person: Person) 
     """Describe why the typed amount is above this person's limit; None when it is not."""
     if AUTHORITY not in move.needs or not move.column:
         return None
-    typed = claim_offers.parse_amount(words.read_naira(claim_attempts.get_typed(review.id, f"amount {move.to}")))
+    typed = claim_offers.parse_amount(words.read_naira(get_typed(review.id, f"amount {move.to}")))
     return transitions.describe_limit_exceeded(person, money.to_minor(typed), review.related) if typed else None
 
 
-def _refer(hand: Hand, move: ClaimTransition) -> str:
-    """Refer the decision as it is typed instead of making it."""
-    return review_actions.refer(hand, to=move.to, amount=_typed(hand, move, "amount"), note=_typed(hand, move, "note"))
+def _referring(review: ClaimReview, move: ClaimTransition) -> Action:
+    """Return the action that refers the decision as it is typed instead of making it."""
+    open_ = claim_actions.read_open(review.id)
+    version = open_.version if open_ else review.version
+    amount, note = _typed(review, move, "amount"), _typed(review, move, "note")
+    return deciding(
+        review,
+        "refer",
+        lambda session, _, by: referrals.refer_claim(
+            session, review.id, to=move.to, amount=amount or None, note=note, person=by, version=version
+        ),
+        referral.REFERRED,
+        version=version,
+        given=(str(move.to), amount, note),
+        clears=_cleared(review, move),
+    )
 
 
 def _cleared(review: ClaimReview, move: ClaimTransition) -> Mapping[str, Any]:
     return {**_EMPTY, f"amount {move.to}": None, **{f"reasons {check.key}": "" for check in review.unmet_checks}}
 
 
-def _carried(review: ClaimReview, hand: Hand, move: ClaimTransition, asked: set[str]) -> str:
-    told: dict[str, Any] = {name: _typed(hand, move, name) for name in _FIELDS if name in asked or name == "note"}
+def _deciding(review: ClaimReview, move: ClaimTransition, asked: set[str]) -> Action:
+    given: dict[str, str] = {name: _typed(review, move, name) for name in _FIELDS if name in asked or name == "note"}
     unmet = review.unmet_checks if "reasons" in asked else []
-    given = {check.key: claim_attempts.get_typed(review.id, f"reasons {check.key}") for check in unmet}
+    reasons = {check.key: get_typed(review.id, f"reasons {check.key}") for check in unmet}
     if Effect.PAYS in move.effects:
-        told.pop("amount", None)
-        return paying.carry_out(review, hand, **told)
-    return review_actions.move(hand, to=move.to, reasons={name: text for name, text in given.items() if text}, **told)
+        return paying.paying(review, given, _cleared(review, move))
+    return moving(
+        review,
+        move.to,
+        given=given,
+        reasons={name: text for name, text in reasons.items() if text},
+        clears=_cleared(review, move),
+    )
 
 
-def _typed(hand: Hand, move: ClaimTransition, name: str) -> str:
+def _typed(review: ClaimReview, move: ClaimTransition, name: str) -> str:
     if name == "amount":
-        return words.read_naira(claim_attempts.get_typed(hand.claim_id, f"amount {move.to}"))
-    return claim_attempts.get_typed(hand.claim_id, name) or ""
+        return words.read_naira(get_typed(review.id, f"amount {move.to}"))
+    return get_typed(review.id, name) or ""
 
 
 def _impossible(review: ClaimReview, attempt: Open) -> None:
     """Explain that the claim has changed and the transition is no longer possible; the input can still be copied."""
     label = words.plain(attempt.to)
     st.warning(f"This claim is {words.badge(review.status)} and cannot become {label} now.", icon=":material/block:")
-    note = claim_attempts.get_typed(review.id, "note")
+    note = get_typed(review.id, "note")
     if note:
         st.text_area("What you typed", note, disabled=True, key=key(review.id, "typed"))
-    st.button("Put it away", key=key(review.id, "put away"), on_click=claim_attempts.close, args=(review.id,))
+    st.button("Put it away", key=key(review.id, "put away"), on_click=claim_actions.close, args=(review.id,))
 
 
 def _ask_amount(review: ClaimReview, move: ClaimTransition, person: Person) -> None:
     name = f"amount {move.to}"
-    claim_attempts.propose(review.id, name, words.as_typed(_suggested(review, move)))
+    claim_actions.propose(review.id, name, words.as_typed(_suggested(review, move)))
     st.text_input(
         move.amount_label,
         key=key(review.id, name),
@@ -257,7 +274,7 @@ def _ask_amount(review: ClaimReview, move: ClaimTransition, person: Person) -> N
         persist_state="page",
         on_change="rerun" if AUTHORITY in move.needs else "ignore",
     )
-    attempts.blame(key(review.id, MOVE), "amount")
+    actions.blame(key(review.id, MOVE), "amount")
     if ESTIMATE in move.needs and review.amounts.owed:
         st.caption(f"By the records {words.naira_of(review.amounts.owed)}: {_source(review)}.")
     if APPROVED_AMOUNT in move.needs and review.amounts.limits.most_minor is not None:
@@ -269,7 +286,7 @@ def _ask_amount(review: ClaimReview, move: ClaimTransition, person: Person) -> N
         st.caption(f"The offer is at most {most}; for one below it, the note has to say why.")
         prices.show_steps(review.offer.steps)
     if APPROVED_AMOUNT in move.needs:
-        _show_offer(review, words.read_naira(claim_attempts.get_typed(review.id, name)))
+        _show_offer(review, words.read_naira(get_typed(review.id, name)))
 
 
 def _suggested(review: ClaimReview, move: ClaimTransition) -> str:
@@ -327,7 +344,7 @@ def _ask_document(review: ClaimReview) -> None:
         on_change="ignore",
         help="An estimate above what was claimed corrects it: a supervisor does that, with a note.",
     )
-    attempts.blame(key(review.id, MOVE), "estimate_document")
+    actions.blame(key(review.id, MOVE), "estimate_document")
 
 
 def _ask_reason(review: ClaimReview) -> None:
@@ -341,7 +358,7 @@ def _ask_reason(review: ClaimReview) -> None:
         persist_state="page",
         on_change="ignore",
     )
-    attempts.blame(key(review.id, MOVE), "reason")
+    actions.blame(key(review.id, MOVE), "reason")
 
 
 def _ask_reasons(review: ClaimReview) -> None:
@@ -357,7 +374,7 @@ def _ask_reasons(review: ClaimReview) -> None:
             on_change="ignore",
             help=words.plain(check.detail),
         )
-        attempts.blame(key(review.id, MOVE), f"reasons.{check.key}")
+        actions.blame(key(review.id, MOVE), f"reasons.{check.key}")
 
 
 def _ask_text(review: ClaimReview, name: str, label: str, *, longest: int) -> None:
@@ -369,7 +386,7 @@ def _ask_text(review: ClaimReview, name: str, label: str, *, longest: int) -> No
         persist_state="page",
         on_change="ignore",
     )
-    attempts.blame(key(review.id, MOVE), name)
+    actions.blame(key(review.id, MOVE), name)
 
 
 def _ask_note(review: ClaimReview, *, required: bool) -> None:
@@ -383,4 +400,4 @@ def _ask_note(review: ClaimReview, *, required: bool) -> None:
         help="Kept with the move, for the desk alone.",
     )
     for name in ("note", "referral_note"):
-        attempts.blame(key(review.id, MOVE), name)
+        actions.blame(key(review.id, MOVE), name)

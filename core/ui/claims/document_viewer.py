@@ -1,22 +1,26 @@
 """The documents of a claim on its review: the required ones, and one of them at a time (contract C2)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import streamlit as st
 
 from core.errors import InvalidInput
+from core.services.claims.intake import attaching
 from core.services.claims.intake.documents import Document, Version
 from core.services.claims.review.review import ClaimReview
+from core.services.files import files
+from core.services.files.files import ReceivedFile
+from core.services.people.staff import Person
 from core.services.views import pii_reveal
 from core.services.views.pii_reveal import HiddenField
-from core.ui.claims import attempts as claim_attempts
-from core.ui.claims import review_actions
 from core.ui.claims import words as claim_words
-from core.ui.claims.attempts import DOCUMENT, key
-from core.ui.claims.review_actions import Hand
+from core.ui.claims.claim_actions import STORED, changing, key
 from core.ui.forms import uploads
 from core.ui.frame import frame
-from core.ui.kit import attempts, documents, reveal_dialog, words
+from core.ui.kit import actions, documents, reveal_dialog, words
+from core.ui.kit.actions import Action, Values
 
 _SHOWN: Final = "document"
 
@@ -96,20 +100,36 @@ def _add(review: ClaimReview) -> None:
             on_change="ignore",
             max_upload_size=uploads.MOST_MIB,
         )
-        attempts.complain(key(review.id, DOCUMENT))
+        actions.complain(key(review.id, _SHOWN))
         st.button(
             "Save the document",
             key=key(review.id, "attach"),
-            on_click=claim_attempts.carry_out,
-            args=(DOCUMENT, review, lambda hand: _attach(hand, place, chosen)),
+            on_click=lambda: _attaching(review, place, chosen).do(key(review.id, _SHOWN)),
         )
 
 
-def _attach(hand: Hand, place: str, chosen: str) -> str:
-    sent = st.session_state.get(chosen)
-    if sent is None:
-        raise InvalidInput.for_field("file", "is required: choose one first")
-    return review_actions.attach(hand, name=st.session_state[place], file_name=sent.name, content=sent.getvalue())
+def _attaching(review: ClaimReview, place: str, chosen: str) -> Action:
+    """Return the action that adds the chosen document; it is validated before the transaction that stores it."""
+    sent, name = st.session_state.get(chosen), st.session_state[place]
+    arriving = ReceivedFile(field=name, file_name=sent.name, content=sent.getvalue()) if sent else None
+
+    @contextmanager
+    def store(_: Values, __: Person) -> Iterator[Values]:
+        if arriving is None:
+            raise InvalidInput.for_field("file", "is required: choose one first")
+        with files.store_files([arriving]) as (kept,):
+            yield {STORED: kept}
+
+    return changing(
+        review,
+        "document",
+        lambda session, typed, by: attaching.attach_document(
+            session, review.id, typed[STORED], person=by, version=review.version
+        ),
+        "The document is kept with the claim.",
+        given=(name, arriving and arriving.sha256),
+        around=store,
+    )
 
 
 def _chosen(review: ClaimReview, there: list[Document]) -> Document | None:

@@ -7,12 +7,11 @@ import streamlit as st
 
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import assignment
-from core.services.people.staff import Person
-from core.store.access import transact
-from core.ui.claims import attempts as claim_attempts
-from core.ui.claims.attempts import DECIDED, key
-from core.ui.frame import frame, page_links
-from core.ui.kit import attempts
+from core.states.claims import CLAIMS_ROLES
+from core.ui.claims import claim_actions
+from core.ui.claims.claim_actions import DECIDED, key
+from core.ui.frame import page_links
+from core.ui.kit.actions import Action
 
 _NEXT: Final = "claims_next"
 REVIEW: Final = "claims/claim.py"
@@ -25,24 +24,22 @@ def follow() -> None:
         page_links.go(REVIEW, id=str(found))
 
 
-def draw(review: ClaimReview, person: Person) -> None:
+def draw(review: ClaimReview) -> None:
     """Draw the button once a decision was made on this claim."""
-    if claim_attempts.get_typed(review.id, DECIDED):
-        st.button(
-            "Next claim",
-            key=key(review.id, "next"),
-            icon=":material/skip_next:",
-            type="primary",
-            on_click=_find,
-            args=(review, person),
-            help="Your most urgent claim, or the next one that nobody has: it is yours then.",
-        )
-
-
-def _find(review: ClaimReview, person: Person) -> None:
-    found = transact(frame.scope(), lambda session: assignment.find_next(session, person=person, after=review.id))
-    if found is None:
-        attempts.keep_message(
-            key(review.id, "claim"), "Nothing is left to do: every open claim waits or has its officer."
-        )
-    st.session_state[_NEXT] = found
+    if not claim_actions.get_typed(review.id, DECIDED):
+        return
+    find = Action(
+        title="Next claim",
+        roles=tuple(CLAIMS_ROLES),
+        work=lambda session, _, by: assignment.find_next(session, person=by, after=review.id) or "",
+        done=lambda found: "" if found else "Nothing is left to do: every open claim waits or has its officer.",
+        then=lambda found: st.session_state.__setitem__(_NEXT, found or None),
+    )
+    st.button(
+        find.title,
+        key=key(review.id, "next"),
+        icon=":material/skip_next:",
+        type="primary",
+        on_click=find.do,
+        help="Your most urgent claim, or the next one that nobody has: it is yours then.",
+    )

@@ -1,22 +1,31 @@
 """The form of a payment, the payee, and the payments so far (contract C10)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import streamlit as st
 
 from core import clock, money
 from core.services.claims.review.review import ClaimReview
+from core.services.claims.workflow import part_payments, payee_changes
 from core.services.claims.workflow.chain import Link
 from core.services.claims.workflow.inputs import PAYMENT_METHODS
 from core.services.claims.workflow.offers import parse_amount
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
-from core.ui.claims import attempts as claim_attempts
-from core.ui.claims import money_actions, review_actions
-from core.ui.claims.attempts import MOVE, PART, PAYEE, key
-from core.ui.claims.review_actions import Hand
-from core.ui.kit import attempts, facts, words
+from core.ui.claims.claim_actions import (
+    MOVE,
+    changing,
+    deciding,
+    draw_form,
+    get_typed,
+    key,
+    moving,
+    propose,
+    read_open,
+)
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Text
 
 _AMOUNT: Final = f"amount {ClaimStatus.PAID}"
 FIELDS: Final = ("amount", "method", "value_on")
@@ -28,9 +37,9 @@ _PAYEE_FIELDS: Final = {
 }
 
 
-def draw_form(review: ClaimReview) -> None:
+def draw_payment(review: ClaimReview) -> None:
     """Draw what a payment says: to whom, how much, how and when; less than all of it is a part."""
-    claim_attempts.propose(review.id, _AMOUNT, words.as_typed(money.to_wire(review.balance_minor)))
+    propose(review.id, _AMOUNT, words.as_typed(money.to_wire(review.balance_minor)))
     st.metric("To pay", words.naira(review.balance_minor))
     if paid := review.amounts.limits.paid_minor:
         st.caption(f"{words.naira(paid)} was paid on this claim before, and comes on top.")
@@ -44,13 +53,13 @@ def draw_form(review: ClaimReview) -> None:
         on_change="ignore",
         help="Less than all of it pays a part: the claim stays Offer accepted until the rest is paid.",
     )
-    attempts.blame(key(review.id, MOVE), "amount")
+    actions.blame(key(review.id, MOVE), "amount")
     st.selectbox("Method", PAYMENT_METHODS, key=key(review.id, "method"), persist_state="page", on_change="ignore")
-    attempts.blame(key(review.id, MOVE), "method")
+    actions.blame(key(review.id, MOVE), "method")
     day = key(review.id, "value_on")
     st.session_state.setdefault(day, clock.today())
     st.date_input("Value date", key=day, max_value=clock.today(), format="DD/MM/YYYY", on_change="ignore")
-    attempts.blame(key(review.id, MOVE), "value_on")
+    actions.blame(key(review.id, MOVE), "value_on")
 
 
 def draw_chain(links: Sequence[Link]) -> None:
@@ -67,16 +76,33 @@ def describe_payee(review: ClaimReview) -> str:
     return f"{payee.name}{account}{bank}"
 
 
-def carry_out(review: ClaimReview, hand: Hand, **said: Any) -> str:
-    """Pay the rest of the offer, which makes the claim Paid, or a part of it."""
-    typed = words.read_naira(claim_attempts.get_typed(review.id, _AMOUNT))
-    how = {name: claim_attempts.get_typed(review.id, name) for name in ("method", "value_on")}
+def paying(review: ClaimReview, given: Mapping[str, Any], clears: Mapping[str, Any]) -> Action:
+    """Return the action that pays the rest of the offer, which makes the claim Paid, or a part of it."""
+    typed = words.read_naira(get_typed(review.id, _AMOUNT))
+    how = {name: get_typed(review.id, name) for name in ("method", "value_on")}
     payment = {name: value for name, value in how.items() if value}
     amount = parse_amount(typed)
-    if amount is not None and money.to_minor(amount) < review.balance_minor:
-        reference = said.get("payment_reference") or ""
-        return money_actions.pay_part(hand, amount=typed, payment_reference=reference, payment=payment)
-    return review_actions.move(hand, to=ClaimStatus.PAID, amount=typed, payment=payment, **said)
+    if amount is None or money.to_minor(amount) >= review.balance_minor:
+        return moving(review, ClaimStatus.PAID, given={**given, "amount": typed}, payment=payment, clears=clears)
+    open_, reference = read_open(review.id), given.get("payment_reference") or ""
+    version = open_.version if open_ else review.version
+    return deciding(
+        review,
+        "part",
+        lambda session, _, by: part_payments.pay_part(
+            session,
+            review.id,
+            amount=typed,
+            payment_reference=reference,
+            payment=payment,
+            person=by,
+            version=version,
+        ),
+        "A part is paid; the rest of the offer is still to pay.",
+        version=version,
+        given=(typed, reference, sorted(payment.items())),
+        clears=clears,
+    )
 
 
 def draw(review: ClaimReview, person: Person) -> None:
@@ -106,47 +132,47 @@ def draw(review: ClaimReview, person: Person) -> None:
 
 
 def _change_payee(review: ClaimReview) -> None:
-    place = key(review.id, PAYEE)
+    save = changing(
+        review,
+        "Save the payee",
+        lambda session, typed, by: payee_changes.set_payee(
+            session,
+            review.id,
+            name=typed["payee"],
+            bank_name=typed["payee_bank"],
+            account_number=typed["payee_account"],
+            reason=typed["payee_reason"],
+            person=by,
+            version=review.version,
+        ),
+        "The payee is kept. Somebody else has to pay.",
+        fields=[Text(name, label, longest=500) for name, label in _PAYEE_FIELDS.items()],
+    )
     with st.popover("Change the payee", icon=":material/account_balance:", type="tertiary"):
         st.caption("Who changes the payee cannot pay it.")
-        _ask_texts(review, place, _PAYEE_FIELDS)
-        st.button(
-            "Save the payee",
-            key=key(review.id, "keep payee"),
-            type="primary",
-            on_click=claim_attempts.carry_out,
-            args=(PAYEE, review, lambda hand: _set_payee(review, hand), dict.fromkeys(_PAYEE_FIELDS, "")),
-        )
-
-
-def _set_payee(review: ClaimReview, hand: Hand) -> str:
-    name, bank, account, reason = (claim_attempts.get_typed(review.id, each) or "" for each in _PAYEE_FIELDS)
-    return money_actions.set_payee(hand, name=name, bank_name=bank, account_number=account, reason=reason)
+        draw_form(review, save, "keep payee")
 
 
 def _take_back(review: ClaimReview, person: Person) -> None:
     if not person.has_role("supervisor"):
         st.caption("A part that came back is taken back by a supervisor.")
         return
-    names = {"part_reference": "Reference of the return", "part_note": "What happened"}
+    take_back = changing(
+        review,
+        "Take the last part back",
+        lambda session, typed, by: part_payments.take_back_part(
+            session,
+            review.id,
+            payment_reference=typed["part_reference"],
+            note=typed["part_note"],
+            person=by,
+            version=review.version,
+        ),
+        "The part is taken back, and can be paid again.",
+        fields=[
+            Text("part_reference", "Reference of the return", longest=500),
+            Text("part_note", "What happened", longest=500),
+        ],
+    )
     with st.popover("A part came back", icon=":material/undo:", type="tertiary"):
-        _ask_texts(review, key(review.id, PART), names)
-        st.button(
-            "Take the last part back",
-            key=key(review.id, "take part back"),
-            type="primary",
-            on_click=claim_attempts.carry_out,
-            args=(PART, review, lambda hand: _take_part(review, hand), dict.fromkeys(names, "")),
-        )
-
-
-def _take_part(review: ClaimReview, hand: Hand) -> str:
-    reference, note = (claim_attempts.get_typed(review.id, name) or "" for name in ("part_reference", "part_note"))
-    return money_actions.take_back_part(hand, payment_reference=reference, note=note)
-
-
-def _ask_texts(review: ClaimReview, place: str, names: dict[str, str]) -> None:
-    for name, label in names.items():
-        st.text_input(label, key=key(review.id, name), max_chars=500, autocomplete="off", on_change="ignore")
-        attempts.blame(place, name)
-    attempts.complain(place, *names)
+        draw_form(review, take_back, "take part back")

@@ -3,15 +3,17 @@
 import streamlit as st
 
 from core import money
+from core.services.claims.paying import hand_overs
 from core.services.claims.review.review import ClaimReview
+from core.services.claims.workflow import referrals
 from core.services.claims.workflow.referrals import Referral
 from core.services.people.staff import Person
 from core.states.claims import TRANSITIONS, ClaimStatus, ClaimTransition
-from core.ui.claims import attempts as claim_attempts
-from core.ui.claims import money_actions, review_actions
-from core.ui.claims.attempts import HAND_OVER, REFERRAL, key
-from core.ui.claims.review_actions import Hand
-from core.ui.kit import attempts, words
+from core.ui.claims.claim_actions import begin, changing, draw_form, key
+from core.ui.kit import actions, words
+from core.ui.kit.actions import Choice, Naira, Text
+
+REFERRED = "The claim is referred: supervisors find it under Referred."
 
 
 def draw(review: ClaimReview, person: Person) -> None:
@@ -54,81 +56,64 @@ def _with_finance(review: ClaimReview, referral: Referral, person: Person) -> No
         if referral.note:
             st.text(referral.note)
         if person.has_role("supervisor"):
-            st.button(
+            take = changing(
+                review,
                 "Take it back from finance",
+                lambda session, _, by: hand_overs.take_back(session, review.id, person=by, version=review.version),
+                "The payment is with the claims desk again.",
+            )
+            st.button(
+                take.title,
                 key=key(review.id, "take from finance"),
                 type="tertiary",
                 icon=":material/undo:",
-                on_click=claim_attempts.carry_out,
-                args=(HAND_OVER, review, money_actions.take_from_finance),
+                on_click=take.do,
+                args=(key(review.id, "take from finance"),),
             )
-    attempts.complain(key(review.id, HAND_OVER))
+    actions.complain(key(review.id, "take from finance"))
 
 
 def _hand_over(review: ClaimReview) -> None:
-    place = key(review.id, HAND_OVER)
+    over = changing(
+        review,
+        "Hand it over",
+        lambda session, typed, by: hand_overs.hand_over(
+            session, review.id, note=typed["hand_over_note"] or None, person=by, version=review.version
+        ),
+        "The payment is with finance, under Claims to pay.",
+        fields=[Text("hand_over_note", "Note for finance (optional)", longest=2000, is_long=True, height=90)],
+    )
     with st.popover("Hand the payment to finance", icon=":material/account_balance:", type="tertiary"):
         st.caption(f"Finance pays {words.naira(review.balance_minor)} to {words.plain(review.payee.name)}.")
-        st.text_area(
-            "Note for finance (optional)",
-            key=key(review.id, "hand_over_note"),
-            height=90,
-            max_chars=2000,
-            on_change="ignore",
-        )
-        attempts.blame(place, "hand_over_note")
-        attempts.complain(place, "hand_over_note")
-        st.button(
-            "Hand it over",
-            key=key(review.id, "hand over"),
-            type="primary",
-            on_click=claim_attempts.carry_out,
-            args=(HAND_OVER, review, _hand_to_finance, {"hand_over_note": ""}),
-        )
-
-
-def _hand_to_finance(hand: Hand) -> str:
-    return money_actions.hand_to_finance(hand, note=claim_attempts.get_typed(hand.claim_id, "hand_over_note") or "")
+        draw_form(review, over, "hand over")
 
 
 def _open_prepared(review: ClaimReview, move: ClaimTransition, amount_minor: int | None) -> None:
-    claim_attempts.begin(review, move.to)
+    begin(review, move.to)
     if amount_minor is not None:
         st.session_state[key(review.id, f"amount {move.to}")] = words.as_typed(money.to_wire(amount_minor))
 
 
 def _ask(review: ClaimReview) -> None:
-    place = key(review.id, REFERRAL)
-    labels = {move.to: move.label for move in review.transitions_allowed}
-    with st.popover("Refer to a supervisor", icon=":material/supervisor_account:", type="tertiary"):
-        st.selectbox("Decision", list(labels), format_func=labels.__getitem__, key=key(review.id, "referred to"))
-        st.text_input(
-            "Amount (₦), if it has one", key=key(review.id, "referral_amount"), autocomplete="off", on_change="ignore"
-        )
-        attempts.blame(place, "referral_amount")
-        st.text_area(
-            "Why a supervisor should decide",
-            key=key(review.id, "referral_note"),
-            height=90,
-            max_chars=2000,
-            on_change="ignore",
-        )
-        attempts.blame(place, "referral_note")
-        attempts.complain(place, "referral_amount", "referral_note")
-        st.button(
-            "Refer",
-            key=key(review.id, "refer"),
-            type="primary",
-            on_click=claim_attempts.carry_out,
-            args=(REFERRAL, review, _refer, {"referral_amount": "", "referral_note": ""}),
-        )
-
-
-def _refer(hand: Hand) -> str:
-    typed = {name: claim_attempts.get_typed(hand.claim_id, name) for name in ("referred to", "referral_amount")}
-    return review_actions.refer(
-        hand,
-        to=typed["referred to"] or "",
-        amount=words.read_naira(typed["referral_amount"]),
-        note=claim_attempts.get_typed(hand.claim_id, "referral_note") or "",
+    labels = {str(move.to): move.label for move in review.transitions_allowed}
+    refer = changing(
+        review,
+        "Refer",
+        lambda session, typed, by: referrals.refer_claim(
+            session,
+            review.id,
+            to=typed["referred to"],
+            amount=typed["referral_amount"] or None,
+            note=typed["referral_note"],
+            person=by,
+            version=review.version,
+        ),
+        REFERRED,
+        fields=[
+            Choice("referred to", "Decision", options=labels, value=next(iter(labels))),
+            Naira("referral_amount", "Amount (₦), if it has one"),
+            Text("referral_note", "Why a supervisor should decide", longest=2000, is_long=True, height=90),
+        ],
     )
+    with st.popover("Refer to a supervisor", icon=":material/supervisor_account:", type="tertiary"):
+        draw_form(review, refer, "refer")

@@ -10,16 +10,20 @@ from core.services.claims.review.officers import Officer
 from core.services.claims.review.related import ClaimLine
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.review.timeline import Message
+from core.services.claims.workflow import actions as claim_notes
+from core.services.claims.workflow import questions, reserves
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
+from core.store.access import ScopedSession
 from core.ui.buying import prices
-from core.ui.claims import attempts as claim_attempts
-from core.ui.claims import paying, review_actions
+from core.ui.claims import paying
 from core.ui.claims import words as claim_words
-from core.ui.claims.attempts import DEDUCTIONS, RESERVE, TALK, key
+from core.ui.claims.claim_actions import adding, changing, draw_form, fresh_token, get_token, key, propose
 from core.ui.frame import frame
-from core.ui.kit import attempts, facts, words
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Naira, Text, Values
 
+_TALK: Final = "talk"
 _NOTE, _COMMENT, _QUESTION = "Note for the desk", "Comment for the claimant", "Question to the claimant"
 _ABOUT: Final = {
     _NOTE: "Only people who work claims read it.",
@@ -79,32 +83,40 @@ def _write(review: ClaimReview) -> None:
             persist_state="page",
             on_change="ignore",
         )
-        attempts.blame(key(review.id, TALK), "text")
-        attempts.complain(key(review.id, TALK), "text")
+        actions.blame(key(review.id, _TALK), "text")
+        actions.complain(key(review.id, _TALK), "text")
         st.button(
             "Ask" if kind == _QUESTION else "Save the note" if kind == _NOTE else "Send the comment",
             key=key(review.id, "say"),
             type="primary",
             on_click=_say,
-            args=(review, kind, claim_attempts.get_token(review.id)),
+            args=(review, kind, get_token(review.id)),
         )
 
 
 def _say(review: ClaimReview, kind: str, token: str) -> None:
-    if token != claim_attempts.get_token(review.id):
+    if token != get_token(review.id):
         # Second click of a double click: the first one has sent it.
         return
-    text = claim_attempts.get_typed(review.id, "text") or ""
-    claim_attempts.carry_out(
-        TALK,
+    is_question, for_claimant = kind == _QUESTION, kind == _COMMENT
+    done = "The comment can be read by the claimant." if for_claimant else "The note is kept, for the desk alone."
+
+    def write(session: ScopedSession, typed: Values, by: Person) -> None:
+        if is_question:
+            questions.ask_claimant(session, review.id, text=typed["text"], person=by)
+        else:
+            claim_notes.add_comment(session, review.id, text=typed["text"], person=by, for_claimant=for_claimant)
+
+    say = adding(
         review,
-        lambda hand: (
-            review_actions.ask_question(hand, text=text, token=token)
-            if kind == _QUESTION
-            else review_actions.comment(hand, text=text, for_claimant=kind == _COMMENT, token=token)
-        ),
-        {"text": "", "token": claim_attempts.fresh_token()},
+        kind,
+        write,
+        "The claimant is asked; the clock stands still until the answer is in." if is_question else done,
+        token=token,
+        clears={"text": "", "token": fresh_token()},
+        fields=[Text("text", "What to say", longest=2000)],
     )
+    say.do(key(review.id, _TALK), key(review.id, ""))
 
 
 def amounts(review: ClaimReview, person: Person) -> None:
@@ -156,49 +168,39 @@ def _reserve(review: ClaimReview) -> None:
 
 
 def _change_reserve(review: ClaimReview) -> None:
-    place = key(review.id, RESERVE)
+    save = changing(
+        review,
+        "Save the reserve",
+        lambda session, typed, by: reserves.set_reserve(
+            session,
+            review.id,
+            amount=typed["reserve"],
+            reason=typed["reserve_reason"],
+            person=by,
+            version=review.version,
+        ),
+        "The reserve is changed.",
+        fields=[Naira("reserve", "Reserve (₦)"), Text("reserve_reason", "Why it changes", longest=500)],
+    )
     with st.popover("Change the reserve", icon=":material/savings:", type="tertiary"):
-        for name, label in (("reserve", "Reserve (₦)"), ("reserve_reason", "Why it changes")):
-            st.text_input(label, key=key(review.id, name), max_chars=500, autocomplete="off", on_change="ignore")
-            attempts.blame(place, name)
-        attempts.complain(place, "reserve", "reserve_reason")
-        st.button(
-            "Save the reserve",
-            key=key(review.id, "keep reserve"),
-            type="primary",
-            on_click=claim_attempts.carry_out,
-            args=(
-                RESERVE,
-                review,
-                lambda hand: review_actions.reserve(
-                    hand,
-                    amount=words.read_naira(claim_attempts.get_typed(review.id, "reserve")),
-                    reason=claim_attempts.get_typed(review.id, "reserve_reason") or "",
-                ),
-                {"reserve": "", "reserve_reason": ""},
-            ),
-        )
+        draw_form(review, save, "keep reserve")
 
 
 def _deductions(review: ClaimReview) -> None:
     kept = {"excess": review.amounts.excess_minor, "betterment": review.amounts.betterment_minor}
     for name, minor in kept.items():
-        claim_attempts.propose(review.id, name, words.as_typed(money.to_wire(minor)))
-        st.text_input(f"{words.title(name)} (₦)", key=key(review.id, name), autocomplete="off", on_change="ignore")
-        attempts.blame(key(review.id, DEDUCTIONS), name)
-    attempts.complain(key(review.id, DEDUCTIONS), *kept)
-    st.button(
+        propose(review.id, name, words.as_typed(money.to_wire(minor)))
+    save = changing(
+        review,
         "Save the deductions",
-        key=key(review.id, "deduct"),
-        on_click=claim_attempts.carry_out,
-        args=(
-            DEDUCTIONS,
-            review,
-            lambda hand: review_actions.deduct(
-                hand, **{name: words.read_naira(claim_attempts.get_typed(review.id, name)) for name in kept}
-            ),
+        lambda session, typed, by: claim_notes.set_deductions(
+            session, review.id, person=by, version=review.version, **typed
         ),
+        "The deductions are kept.",
+        fields=[Naira(name, f"{words.title(name)} (₦)") for name in kept],
+        keeps_typed=True,
     )
+    draw_form(review, save, "deduct", is_primary=False)
 
 
 def draw_claims(lines: Sequence[ClaimLine], *, linked: bool, empty: str) -> None:

@@ -1,6 +1,7 @@
 """Letters on the review of a claim: those that can be written now, and those in its file (contract C17)."""
 
-from functools import partial
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import streamlit as st
 
@@ -11,11 +12,13 @@ from core.services.claims.letters.letters import WAYS, KeptLetter
 from core.services.claims.review.review import ClaimReview
 from core.services.files import files
 from core.services.files.files import ReceivedFile
-from core.store.access import Scope, ScopedSession, transact
-from core.ui.claims import attempts as claim_attempts
-from core.ui.claims.attempts import LETTER, LETTER_SENT, key
-from core.ui.claims.review_actions import Hand, once
-from core.ui.kit import attempts, words
+from core.services.people.staff import Person
+from core.store.access import Scope, transact
+from core.ui.claims.claim_actions import STORED, adding, changing, key
+from core.ui.kit import actions, words
+from core.ui.kit.actions import Action, Values
+
+_PLACE = "letters"
 
 
 def draw(review: ClaimReview) -> None:
@@ -30,11 +33,10 @@ def draw(review: ClaimReview) -> None:
                 icon=":material/mail:",
                 disabled=missing is not None,
                 help=f"Needs {missing}" if missing else None,
-                on_click=claim_attempts.carry_out,
-                args=(LETTER, review, partial(_write, kind=kind)),
+                on_click=_writing(review, kind).do,
+                args=(key(review.id, _PLACE),),
             )
-    attempts.complain(key(review.id, LETTER))
-    attempts.complain(key(review.id, LETTER_SENT))
+    actions.complain(key(review.id, _PLACE))
     for letter in review.letters:
         _line(review, letter)
     if not review.letters:
@@ -62,32 +64,46 @@ def _send_button(review: ClaimReview, letter: KeptLetter, label: str, way: str |
         label,
         key=key(review.id, f"sent {letter.code} {way or 'mail'}"),
         type="tertiary",
-        on_click=claim_attempts.carry_out,
-        args=(LETTER_SENT, review, partial(_send, code=letter.code, way=way)),
+        on_click=_sending(review, letter.code, way).do,
+        args=(key(review.id, _PLACE),),
     )
 
 
-def _send(hand: Hand, *, code: str, way: str | None) -> str:
-    """Note a letter as sent, or send its text by e-mail."""
+def _sending(review: ClaimReview, code: str, way: str | None) -> Action:
+    """Return the action that notes a letter as sent, or sends its text by e-mail."""
+    if way is None:
+        return adding(
+            review,
+            "send",
+            lambda session, _, by: claim_letters.send_by_mail(session, review.id, code, person=by),
+            "The text of the letter goes to the claimant by e-mail.",
+            token=f"letter {code}",
+        )
+    return adding(
+        review,
+        "send",
+        lambda session, _, by: claim_letters.mark_sent(session, review.id, code, way=way, person=by),
+        "The letter is marked as sent.",
+        token=f"letter {code}",
+    )
 
-    def work(session: ScopedSession) -> str:
-        if way is None:
-            claim_letters.send_by_mail(session, hand.claim_id, code, person=hand.person)
-            return "The text of the letter goes to the claimant by e-mail."
-        claim_letters.mark_sent(session, hand.claim_id, code, way=way, person=hand.person)
-        return "The letter is marked as sent."
 
-    return attempts.run_once(hand.scope, f"letter {code}", work, way or "mail")
+def _writing(review: ClaimReview, kind: str) -> Action:
+    @contextmanager
+    def store(_: Values, by: Person) -> Iterator[Values]:
+        scope = Scope.staff(is_live=review.is_live)
+        letter = transact(scope, lambda session: claim_letters.compose(session, review.id, kind, person=by))
+        arriving = ReceivedFile(field=letter.field, file_name=f"{kind}.pdf", content=letter.content)
+        with files.store_files([arriving]) as (kept,):
+            yield {STORED: kept, "text": seal.keyed_hash("claim letter", letter.body)}
 
-
-def _write(hand: Hand, *, kind: str) -> str:
-    scope = Scope.staff(is_live=hand.is_live)
-    letter = transact(scope, lambda session: claim_letters.compose(session, hand.claim_id, kind, person=hand.person))
-    arriving = ReceivedFile(field=letter.field, file_name=f"{kind}.pdf", content=letter.content)
-    with files.store_files([arriving]) as (kept,):
-
-        def work(session: ScopedSession) -> str:
-            claim_letters.keep_letter(session, hand.claim_id, kept, kind=kind, person=hand.person, version=hand.version)
-            return "The letter is in the file of the claim: print it, or send it."
-
-        return once(hand, work, "letter", kind, seal.keyed_hash("claim letter", letter.body))
+    return changing(
+        review,
+        "letter",
+        lambda session, typed, by: claim_letters.keep_letter(
+            session, review.id, typed[STORED], kind=kind, person=by, version=review.version
+        ),
+        "The letter is in the file of the claim: print it, or send it.",
+        given=kind,
+        around=store,
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import streamlit as st
@@ -14,16 +14,12 @@ from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES
-from core.store.access import Scope, ScopedSession, transact
-from core.ui.claims import attempts as claim_attempts
-from core.ui.claims.attempts import TASK, key
-from core.ui.claims.review_actions import Hand
+from core.ui.claims.claim_actions import adding, draw_form
 from core.ui.frame import frame
-from core.ui.kit import attempts, words
+from core.ui.kit import actions, words
+from core.ui.kit.actions import Action, Choice, Day, Text, Values
 
-_FIELDS: Final = ("task", "due_on", "task_for")
 _USUAL_DAYS: Final = 3
-_DONE: Final = "tasks"
 
 
 def draw(review: ClaimReview, officers: list[Officer], person: Person) -> None:
@@ -37,9 +33,7 @@ def draw(review: ClaimReview, officers: list[Officer], person: Person) -> None:
 
 def draw_list(found: Sequence[Task]) -> None:
     """Draw the tasks of a person, each with its claim."""
-    if said := attempts.take_message(_DONE):
-        st.success(words.plain(said), icon=":material/check_circle:")
-    attempts.complain(_DONE)
+    actions.run()
     for task in found:
         _line(task, is_linked=True)
 
@@ -59,59 +53,45 @@ def _line(task: Task, *, is_linked: bool) -> None:
                 "Done",
                 key=f"task {task.id.hex} {'list' if is_linked else 'claim'}",
                 icon=":material/check:",
-                on_click=_finish,
-                args=(task.id,),
+                on_click=_finishing(task.id).do,
             )
 
 
-def _finish(task_id: UUID) -> None:
-    person = frame.require(*CLAIMS_ROLES)
-
-    def work(session: ScopedSession) -> str:
-        claim_tasks.finish_task(session, task_id, person=person)
-        return "The task is done."
-
-    scope = Scope.staff(is_live=frame.mode())
-    done = attempts.carry_out(_DONE, lambda: transact(scope, work))
-    if done is not None:
-        attempts.keep_message(_DONE, done)
+def _finishing(task_id: UUID) -> Action:
+    return Action(
+        title="Done",
+        roles=tuple(CLAIMS_ROLES),
+        work=lambda session, _, by: claim_tasks.finish_task(session, task_id, person=by),
+        done="The task is done.",
+    )
 
 
 def _make(review: ClaimReview, officers: list[Officer], person: Person) -> None:
-    names: dict[Any, str] = {officer.id: officer.name for officer in officers}
-    place, day, chooser = key(review.id, TASK), key(review.id, "due_on"), key(review.id, "task_for")
-    st.session_state.setdefault(day, clock.add_days(clock.today(), _USUAL_DAYS))
-    if names:
-        st.session_state.setdefault(chooser, person.id if person.id in names else next(iter(names)))
+    names = {str(officer.id): officer.name for officer in officers}
+    mine = str(person.id) if str(person.id) in names else next(iter(names), None)
+    add = adding(
+        review,
+        "Save the task",
+        lambda session, typed, by: claim_tasks.add_task(
+            session,
+            review.id,
+            text=typed["task"],
+            to=UUID(typed["task_for"]) if typed["task_for"] else by.id,
+            due_on=date.fromisoformat(typed["due_on"]) if typed["due_on"] else None,
+            person=by,
+        ),
+        "The task is kept.",
+        token=lambda typed, _: _token(review, typed),
+        fields=[
+            Text("task", "What is to be done", longest=500),
+            Choice("task_for", "Who", options=names, value=mine),
+            Day("due_on", "By when", value=clock.add_days(clock.today(), _USUAL_DAYS), first=clock.today()),
+        ],
+    )
     with st.popover("Another task", icon=":material/add_task:"):
-        st.text_input("What is to be done", key=key(review.id, "task"), max_chars=500, autocomplete="off")
-        attempts.blame(place, "task")
-        st.selectbox("Who", list(names), format_func=names.__getitem__, key=chooser, on_change="ignore")
-        attempts.blame(place, "task_for")
-        st.date_input("By when", key=day, min_value=clock.today(), format="DD/MM/YYYY", on_change="ignore")
-        attempts.blame(place, "due_on")
-        attempts.complain(place, *_FIELDS)
-        st.button(
-            "Save the task",
-            key=key(review.id, "keep task"),
-            type="primary",
-            on_click=claim_attempts.carry_out,
-            args=(TASK, review, lambda hand: _add(review, hand), {"task": ""}),
-        )
+        draw_form(review, add, "keep task")
 
 
-def _add(review: ClaimReview, hand: Hand) -> str:
-    text = claim_attempts.get_typed(review.id, "task") or ""
-    to: UUID = claim_attempts.get_typed(review.id, "task_for")
-    due_on: date | None = claim_attempts.get_typed(review.id, "due_on")
-
-    def work(session: ScopedSession) -> str:
-        claim_tasks.add_task(session, hand.claim_id, text=text, to=to, due_on=due_on, person=hand.person)
-        return "The task is kept."
-
-    token = _token(review, text, to, due_on)
-    return attempts.run_once(hand.scope, token, work, text, str(to), str(due_on))
-
-
-def _token(review: ClaimReview, text: str, to: UUID, due_on: date | None) -> str:
-    return f"task {review.id} {len(review.tasks)} {to} {due_on} {seal.keyed_hash('claim task', text)}"
+def _token(review: ClaimReview, typed: Values) -> str:
+    text = seal.keyed_hash("claim task", typed["task"])
+    return f"task {review.id} {len(review.tasks)} {typed['task_for']} {typed['due_on']} {text}"

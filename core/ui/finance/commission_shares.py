@@ -6,9 +6,9 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock, money
+from core.services.catalogue import share_changes
+from core.services.catalogue.share_changes import AgreedShare
 from core.services.people.staff import Person
-from core.services.products import share_changes
-from core.services.products.share_changes import AgreedShare
 from core.ui.admin.desk import action
 from core.ui.finance import proposal_buttons
 from core.ui.kit import words

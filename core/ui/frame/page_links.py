@@ -30,6 +30,11 @@ def settle_pages(pages: Mapping[str, StreamlitPage]) -> None:
     st.session_state[_PAGES] = pages
 
 
+def can_open(path: str) -> bool:
+    """Return True for a page file of the person's menu."""
+    return path in st.session_state[_PAGES]
+
+
 def link(
     path: str,
     *,

@@ -18,6 +18,7 @@ What is wrong with a field stands below it, all other errors stand above the but
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -77,7 +78,7 @@ class Field:
 
     @property
     def mode(self) -> Literal["ignore", "rerun"]:
-        """What a change does, as Streamlit calls it."""
+        """The effect of a change, as Streamlit calls it."""
         return "rerun" if self.is_live else "ignore"
 
 
@@ -208,10 +209,14 @@ Fields = Sequence[Field | Shown]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Once:
-    """Where the token of an action is kept: the scope of the record's distributor; with it the work is done once."""
+    """The place of an action's token, the scope of the record's distributor; with it the work is done once.
+
+    A repeated token with other values is refused, unless it is `of_any` values.
+    """
 
     scope: Scope
     token: str | Callable[[Values, Person], str]
+    of_any: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -222,8 +227,9 @@ class Action:
     `done` is the sentence that says so, or a function of the result of the work (of the values, where it has none);
     `then` gets the same after it, on the screen.
     With `items` it is a batch: the work gets each item in place of the values, in a transaction of its own, `done` the
-    number done, and the refused ones are named after it. `on_stale` runs where somebody else changed the record. A form
-    is emptied when it is done, unless it `keeps_typed`.
+    number done, and the refused ones are named after it. `on_stale` runs where somebody else changed the record.
+    What stands around the transaction, such as files on disk, is `around`: it yields more values. A form is emptied
+    when it is done, unless it `keeps_typed`.
     """
 
     title: str
@@ -231,12 +237,13 @@ class Action:
     done: str | Callable[[Any], str]
     roles: tuple[str, ...]
     scope: Callable[[], Scope] = frame.scope
-    icon: str = "task_alt"
+    icon: str = ""
     says: str = ""
     confirm: str | Callable[[Values], str] = ""
     fields: Fields = ()
     items: Callable[[], Iterable[tuple[str, Any]]] | None = None
     once: Once | None = None
+    around: Callable[[Values, Person], AbstractContextManager[Values]] | None = None
     then: Callable[[Any], object] | None = None
     on_stale: Callable[[], object] | None = None
     keeps_typed: bool = False
@@ -249,18 +256,22 @@ class Action:
         """Do it now, as the callback of a button; without a place `run` shows why it was refused."""
         do(self, place, prefix)
 
-    def form(self, *, key: str, prefix: str | None = None) -> None:
+    def form(self, *, key: str, prefix: str | None = None, is_primary: bool = True) -> None:
         """Draw its fields in place, with their errors, above the button that does it; nothing runs before that.
 
-        The keys of the fields begin with the prefix, the key and a dot without one.
+        The button has the key; the keys of the fields begin with the prefix, the key and a dot without one.
         """
         prefix = f"{key}." if prefix is None else prefix
         with st.form(f"{key} form", border=False):
             values = draw_fields(self, key, prefix)
             complain(key, *_names(self))
-            label, icon = _label(self, values), f":material/{self.icon}:"
             st.form_submit_button(
-                label, key=f"{key}.confirm", type="primary", icon=icon, on_click=do, args=(self, key, prefix)
+                _label(self, values),
+                key=key,
+                type="primary" if is_primary else "secondary",
+                icon=f":material/{self.icon}:" if self.icon else None,
+                on_click=do,
+                args=(self, key, prefix),
             )
 
 
@@ -302,7 +313,7 @@ def run() -> None:
         _draw_result()
     action = get_open()
     if action is not None:
-        st.dialog(action.title, icon=f":material/{action.icon}:", on_dismiss=close)(_draw_dialog)()
+        st.dialog(action.title, icon=f":material/{action.icon or 'task_alt'}:", on_dismiss=close)(_draw_dialog)()
 
 
 def _draw_dialog() -> None:
@@ -369,7 +380,8 @@ def do(action: Action, place: str = "", prefix: str = "", shown: Values | None =
         close()
     elif not action.keeps_typed:
         _empty(action.fields, prefix)
-    keep_message(sentence)
+    if sentence:
+        keep_message(sentence)
     if action.then:
         action.then(result)
 
@@ -386,20 +398,27 @@ def perform(action: Action, values: Values, by: Person) -> tuple[Any, str]:
     """
     if action.items:
         return _perform_each(action, action.items(), by)
+    if action.around:
+        with action.around(values, by) as more:
+            return _perform(action, values, {**values, **more}, by)
+    return _perform(action, values, values, by)
+
+
+def _perform(action: Action, typed: Values, values: Values, by: Person) -> tuple[Any, str]:
     scope, once, work = action.scope(), action.once, action.work
     if once is None:
         result = transact(scope, lambda session: work(session, values, by))
         result = values if result is None else result
         return result, _say(action, result)
     token = once.token if isinstance(once.token, str) else once.token(values, by)
-    given = idempotency.fingerprint(*(f"{name} {value}".encode() for name, value in values.items()))
+    given = () if once.of_any else (f"{name} {value}".encode() for name, value in typed.items())
 
     def attempt(session: ScopedSession) -> WireResponse:
         def make() -> WireResponse:
             result = work(session, values, by)
             return WireResponse(200, json.dumps(_say(action, values if result is None else result)).encode())
 
-        return idempotency.run_once(session, once.scope, f"desk {token}", given, make)
+        return idempotency.run_once(session, once.scope, f"desk {token}", idempotency.fingerprint(*given), make)
 
     try:
         answer = transact(scope, attempt)
@@ -452,7 +471,7 @@ def _empty(fields: Fields, prefix: str) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refusal:
-    """Why the last attempt at a place was refused: errors by field, and a general one."""
+    """The last refusal at a place: errors by field, and a general one."""
 
     faults: Mapping[str, str] = field(default_factory=dict)
     text: str = ""
@@ -460,7 +479,7 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Result:
-    """What the page says of the last action, since when; it stays for several runs, as a click may interrupt one."""
+    """The sentence of the last action, since when it is shown; it stays for several runs, as a click may stop one."""
 
     text: str
     is_done: bool

@@ -12,14 +12,12 @@ from core import clock
 from core.services.audit import log as audit
 from core.services.comparisons import Comparison
 from core.services.dimensions import Choices, Dimension, load_choices
-from core.services.sales import breakdowns, figures, sales_totals, targets
-from core.services.sales import cohorts as renewal_cohorts
-from core.services.sales.breakdowns import Amount, Breakdown, Grain, MonthPair, Series
-from core.services.sales.cohorts import Cohort
+from core.services.sales import breakdowns, figures, targets
+from core.services.sales.breakdowns import Amount, Breakdown, Cohort, Grain, MonthPair, Series
 from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
-from core.services.sales.sales_totals import SalesTotals
 from core.services.sales.targets import Progress
+from core.services.sales.totals import SalesTotals, compute_total
 from core.services.views import backlog
 from core.services.views.backlog import Backlog
 from core.services.windows import Span, Window
@@ -88,7 +86,7 @@ def get_comparison(at: StoreState, days: Comparison, wanted: SalesFilter) -> Bre
 def totals(at: StoreState, wanted: SalesFilter) -> SalesTotals:
     """Return the totals of a filter."""
     with at.reading() as session:
-        return sales_totals.compute_total(session, wanted)
+        return compute_total(session, wanted)
 
 
 @lru_cache(_MAX_CACHED)
@@ -102,7 +100,7 @@ def year_on_year(at: StoreState, wanted: SalesFilter) -> list[MonthPair]:
 def cohorts(at: StoreState, wanted: SalesFilter) -> list[Cohort]:
     """Return the renewal cohorts of the last 12 months; the days of the filter are ignored."""
     with at.reading() as session:
-        return renewal_cohorts.list_cohorts(session, replace(wanted, created=Span()), at.today)
+        return breakdowns.list_cohorts(session, replace(wanted, created=Span()), at.today)
 
 
 @lru_cache(_MAX_CACHED)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from core.services.dimensions import Choices
 from core.services.people.staff import Person
-from core.services.policies.filter import PolicyFilter
+from core.services.policies.policies import PolicyFilter
 from core.ui.kit import url_state
 from core.ui.lists import periods, saved_views
 from core.ui.sales import sales_filters, search_box

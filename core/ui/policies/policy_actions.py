@@ -1,4 +1,4 @@
-"""What changes a policy: each action previews its effect, and is made once on the version that was seen (S13)."""
+"""Changes of a policy: each action previews its effect, and is made once on the version that was seen (S13)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,9 +15,9 @@ from core.covers.endorsements import REGISTRATION
 from core.errors import CoverdeskError, DuplicateRisk, InvalidInput, NotFound, StateForbids
 from core.services.people.staff import Person
 from core.services.policies import changes as policy_changes
-from core.services.policies import states as policy_states
+from core.services.policies import policies
 from core.services.policies.changes import LONGEST_WORD, Activation, PolicyChange
-from core.services.policies.states import PolicyState
+from core.services.policies.policies import PolicyState
 from core.services.renewals import next_terms, renewals
 from core.services.selling import endorsing
 from core.services.selling.buying import Seller
@@ -67,7 +67,7 @@ class _Seen:
     def look_again(self) -> None:
         """Take the present version over, whose state the dialog then says."""
         with reading(self.scope) as session:
-            self.now = policy_states.get_state(session, self.policy_id)
+            self.now = policies.get_state(session, self.policy_id)
         self.version = self.now.version
 
 

@@ -1,6 +1,6 @@
 """The columns of the policy table."""
 
-from core.services.policies.search import PolicyRow
+from core.services.policies.policies import PolicyRow
 from core.ui.lists import columns
 from core.ui.lists.tables import Table
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.services.renewals import bulk
-from core.services.renewals.bulk import BulkRenewal, ShownTerm
-from core.services.renewals.due_table import DueRow
+from core.services.renewals import renewals
+from core.services.renewals.due import DueRow
+from core.services.renewals.renewals import BulkRenewal, ShownTerm
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action
 from core.ui.lists import columns, tables
@@ -47,7 +47,7 @@ def _renewing(picked: Sequence[DueRow], renewable: Sequence[DueRow]) -> Action:
         fields=[lambda _: _preview(picked, renewable)],
         confirm=f"Renew {len(renewable)} for {words.naira(total)}",
         roles=("operations",),
-        work=lambda session, _, by: bulk.renew_each(session, shown, by=by),
+        work=lambda session, _, by: renewals.renew_each(session, shown, by=by),
         done=summarise,
         then=lambda _: tables.let_go(DUE),
     )

@@ -11,7 +11,7 @@ from core.errors import NotFound
 from core.services.people.staff import Person
 from core.services.renewals import calls
 from core.services.renewals.calls import OUTCOMES, Call, CallerFigures
-from core.services.renewals.due_table import DueRow
+from core.services.renewals.due import DueRow
 from core.store.access import ScopedSession, reading
 from core.ui.frame import frame
 from core.ui.kit import actions, facts, words

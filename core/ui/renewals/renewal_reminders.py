@@ -9,7 +9,7 @@ from core.outbound import mail as smtp
 from core.services.admin import automations
 from core.services.people.staff import Person
 from core.services.renewals import reminders
-from core.services.renewals.due_table import DueRow
+from core.services.renewals.due import DueRow
 from core.services.renewals.reminders import Reminded
 from core.store.access import Scope, reading
 from core.ui.frame import frame

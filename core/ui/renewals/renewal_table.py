@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from core.services.renewals.due_table import DueRow
-from core.services.renewals.table import RenewalRow
+from core.services.renewals.due import DueRow
+from core.services.renewals.records import RenewalRow
 from core.ui.kit import words
 from core.ui.lists import columns
 from core.ui.lists.tables import Table

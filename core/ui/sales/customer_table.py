@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from core.services.customers.table import CustomerRow
-from core.services.policies.search import PolicyRow
-from core.services.renewals.table import RenewalRow
+from core.services.policies.policies import PolicyRow
+from core.services.renewals.records import RenewalRow
 from core.services.sales.table import SaleRow
 from core.services.views.customer import ClaimLine
 from core.ui.lists import columns, tables

@@ -8,8 +8,7 @@ import streamlit as st
 
 from core.services.dimensions import DIMENSIONS, Choices, Dimension
 from core.services.sales import breakdowns
-from core.services.sales.breakdowns import Amount, Breakdown, Grain, Series, Slice
-from core.services.sales.cohorts import Cohort
+from core.services.sales.breakdowns import Amount, Breakdown, Cohort, Grain, Series, Slice
 from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Window

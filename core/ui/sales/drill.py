@@ -12,7 +12,7 @@ from core.services.dimensions import Choices, Dimension
 from core.services.finance import movements
 from core.services.sales.breakdowns import Grain
 from core.services.sales.filter import SalesFilter
-from core.services.sales.sales_totals import SalesTotals
+from core.services.sales.totals import SalesTotals
 from core.services.windows import Window
 from core.ui.frame import frame, page_links
 from core.ui.kit import figure_cache, url_state, words

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.errors import InvalidInput
 from core.services.filters.field import Field
-from core.services.sales import search_text
+from core.services.sales import filter as sales_filter
 from core.ui.forms import forms
 from core.ui.kit import words
 from core.ui.lists import filter_bar
@@ -31,7 +31,7 @@ def read() -> SearchText:
     """Read the text from the URL."""
     text = st.query_params.get(_FIND, "").strip()
     try:
-        search_text.normalise(text)
+        sales_filter.normalise_text(text)
     except InvalidInput as error:
         return SearchText(text, error.faults[0].message)
     return SearchText(text, None)
@@ -54,5 +54,5 @@ def describe(search: SearchText) -> str:
 
 
 def _list_kinds(text: str) -> str:
-    kinds = [words.plain(kind) for kind in search_text.detect_kinds(search_text.normalise(text))]
+    kinds = [words.plain(kind) for kind in sales_filter.detect_kinds(sales_filter.normalise_text(text))]
     return " or ".join([", ".join(kinds[:-1]), kinds[-1]] if len(kinds) > 1 else kinds)

@@ -7,7 +7,7 @@ from typing import Final
 import streamlit as st
 
 from core.services.people.staff import Person
-from core.services.sales.silence import SilentDistributor
+from core.services.sales.breakdowns import SilentDistributor
 from core.services.views.backlog import Backlog, BacklogItem, Item
 from core.ui.frame import frame, menu, page_links
 from core.ui.kit import words

@@ -7,8 +7,7 @@ import streamlit as st
 
 from core import clock, money
 from core.services.comparisons import Comparison
-from core.services.sales.figures import Summary
-from core.services.sales.metrics import METRICS, MONEY_METRICS, Metric, PeriodFacts, Value, compute_change
+from core.services.sales.figures import METRICS, MONEY_METRICS, Metric, PeriodFacts, Summary, Value, compute_change
 from core.ui.kit import figure_tiles, words
 from core.ui.lists import periods
 

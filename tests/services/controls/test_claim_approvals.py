@@ -293,3 +293,21 @@ def test_who_declined_a_claim_once_never_approves_it(office: Office) -> None:
     with pytest.raises(NotAllowed, match="an approver other than who declined it"):
         office.move(claim_id, "Approved", by="sade", amount="75000")
     office.move(claim_id, "Approved", by="root", amount="75000")
+
+
+def test_who_paid_a_claim_never_approves_it_again(office: Office) -> None:
+    claim_id = approved(office, to="Offer accepted")
+    part = {"amount": "20000", "payment_reference": "TRF-1"}
+    office.do(part_payments.pay_part, claim_id, by="sade", version=version(office, claim_id), **part)
+    office.move(claim_id, "Reviewing", by="root")
+    with pytest.raises(NotAllowed, match="an approver other than who paid it before"):
+        office.move(claim_id, "Approved", by="sade", amount="75000")
+    office.move(claim_id, "Approved", by="root", amount="75000")
+
+
+def test_a_paper_that_came_after_the_approval_ends_it(office: Office) -> None:
+    claim_id = approved(office, to="Approved")
+    received = ReceivedFile(field="police_report", file_name="b.pdf", content=papers.pdf(text="It was not stolen"))
+    with files.store_files([received]) as (kept,):
+        office.do(attaching.attach_document, claim_id, by="ada", file=kept, version=version(office, claim_id))
+    assert fault(office, claim_id) == "the police report was changed by ada on 20 Nov 2026"

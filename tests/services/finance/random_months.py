@@ -12,6 +12,7 @@ from core import clock, ids
 from core.covers.registry import COVERS
 from core.demo.sales.requests import wishes
 from core.errors import CoverdeskError
+from core.services.catalogue import products, share_changes
 from core.services.claims.workflow import actions as claim_actions
 from core.services.closing import closing
 from core.services.finance import adjustments, agreements, bank_accounts, parties
@@ -26,7 +27,6 @@ from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
 from core.services.policies import changes
-from core.services.products import products, share_changes
 from core.services.renewals import renewals
 from core.services.selling import buying
 from core.store.schema.tables import Adjustment, Claim, ClaimEvent, Movement, Policy

@@ -18,8 +18,8 @@ from core.services.claims.intake import lodging
 from core.services.claims.review import fraud_flags
 from core.services.claims.workflow import payments as claim_payments
 from core.services.filters.field import Condition
-from core.services.policies import states as policy_states
-from core.services.sales import search_text
+from core.services.policies import policies
+from core.services.sales import filter as sales_filter
 from core.store.access import ScopedSession
 from core.store.schema.tables import Distributor, Policy, Product, Provider
 
@@ -60,7 +60,7 @@ def find_policies(session: ScopedSession, text: str) -> list[ClaimablePolicy]:
     if found := _list(session, lodging.has_number(text)):
         return found
     try:
-        return _list(session, col(Policy.id).in_(search_text.select_policies(Policy.id, text)))
+        return _list(session, col(Policy.id).in_(sales_filter.select_policies(Policy.id, text)))
     except InvalidInput:
         return []
 
@@ -89,7 +89,7 @@ def _claimable(row: Any) -> ClaimablePolicy:
         provider=row.company_name,
         holder=f"{policy.first_name} {policy.last_name}",
         email=policy.email,
-        stage=policy_states.get_stage(policy),
+        stage=policies.get_stage(policy),
         cover=fraud_flags.describe_cover(policy),
         line=line,
         incidents=sorted(line.covers[row.prefix, row.route_name]) if line else (),

@@ -20,8 +20,8 @@ from core.services.files import files
 from core.services.files import links as file_links
 from core.services.files.files import StoredFile
 from core.services.files.links import Owner
-from core.services.policies import numbering
 from core.states.claims import ClaimStatus
+from core.store import policy_numbers
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent, Customer, Policy, Product, UploadedFile
 
@@ -95,7 +95,7 @@ def _build_owner_query(new: NewClaim, owner: Owner) -> AnySelect:
 
 def has_number(policy_number: str) -> sa.ColumnElement[bool]:
     """Return the condition of a policy's number; insurers may use one twice."""
-    return col(Policy.number_key) == numbering.key(policy_number)
+    return col(Policy.number_key) == policy_numbers.key(policy_number)
 
 
 def build_policy_query(found: sa.ColumnElement[bool], endpoints: Iterable[Endpoint]) -> AnySelect:

@@ -10,10 +10,10 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
-from core.services.customers.filter import has_phone_part, has_words
+from core.services.customers.customers import has_phone_part, has_words
 from core.services.filters import expressions
 from core.services.filters.field import Condition
-from core.services.sales import search_text
+from core.services.sales import filter as sales_filter
 from core.services.transfers import reference_key
 from core.services.windows import Span
 from core.states.claims import DECIDED, AskedRole, ClaimStatus
@@ -102,16 +102,16 @@ def build_search_condition(_: Any, text: str) -> Condition:
         # No hexadecimal digit follows g.
         found = sa.select(col(Claim.id)).where(_digits >= digits, _digits < f"{digits}g")
         return col(Claim.id).in_(found.correlate(None))
-    kinds = search_text.detect_kinds(bare)
+    kinds = sales_filter.detect_kinds(bare)
     if kinds == ("id",):
         return col(Claim.id) == ids.parse(bare.lower())
     # One query per kind: with OR all claims are walked. Not correlated: it is claims that they narrow.
     return col(Claim.id).in_(sa.union_all(*(query.correlate(None) for query in _build_searches(bare, kinds))))
 
 
-def _build_searches(text: str, kinds: Sequence[search_text.Kind]) -> Iterator[AnySelect]:
+def _build_searches(text: str, kinds: Sequence[sales_filter.Kind]) -> Iterator[AnySelect]:
     if of_policy := [kind for kind in kinds if kind in ("policy number", "plate")]:
-        found = search_text.select_by_kind(Policy.id, text, of_policy)
+        found = sales_filter.select_by_kind(Policy.id, text, of_policy)
         yield sa.select(col(Claim.id)).where(col(Claim.policy_id).in_(found))
     yield (
         sa.select(col(ClaimPayment.claim_id))

@@ -21,7 +21,7 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.dimensions import UNKNOWN, Choices
-from core.services.sales.metrics import share
+from core.services.sales.figures import share
 from core.services.windows import EARLIEST, Window
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import lagos_day, milliseconds_between

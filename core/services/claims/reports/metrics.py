@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from core.services.sales.metrics import Metric, average, share
+from core.services.sales.figures import Metric, average, share
 from core.states.claims import ClaimStatus
 
 

@@ -15,8 +15,8 @@ from core.covers.tariff import EXCLUSIONS, WAITING_DAYS
 from core.services.claims.intake import submitted
 from core.services.claims.review.coverage_checks import BOUGHT, CoverageCheck
 from core.services.claims.review.fraud_flags import format_day
-from core.services.policies import paid_terms
-from core.services.policies.paid_terms import PaidTerm
+from core.services.policies import refunds
+from core.services.policies.refunds import PaidTerm
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, Policy, ProductVersion, Purchase, Refund
 
@@ -44,7 +44,7 @@ class CoverTerms:
 def load(session: ScopedSession, claim: Claim, policy: Policy) -> CoverTerms:
     """Load the terms of a claim's policy; the rates are those of the sale where no term holds the loss."""
     happened_on = date.fromisoformat(claim.incident_date[:10]) if claim.incident_date else None
-    terms = paid_terms.list_paid_terms(session, policy)
+    terms = refunds.list_paid_terms(session, policy)
     term = find_term(terms, happened_on)
     sold = term or (terms[0] if terms else None)
     version_id = term.version_id if term else session.get_one(Purchase, policy.purchase_id).product_version_id

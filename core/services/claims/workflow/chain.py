@@ -12,7 +12,7 @@ from core.services.audit import log as audit
 from core.services.people.staff import Person
 from core.states.claims import AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import AuditEntry, Claim, ClaimEvent, ClaimReferral, PaymentPayee, Staff
+from core.store.schema.tables import AuditEntry, Claim, ClaimEvent, ClaimPayment, ClaimReferral, PaymentPayee, Staff
 
 LODGED: Final = "Lodged"
 ESTIMATED: Final = "Estimate set"
@@ -23,6 +23,7 @@ OFFERED: Final = ClaimStatus.OFFER_SENT
 PAYEE_SET: Final = "Payee set"
 HANDED_OVER: Final = "Handed to finance"
 DECLINED: Final = ClaimStatus.DECLINED
+PAID: Final = ClaimStatus.PAID
 _STATUSES: Final[Mapping[str, str]] = {
     ClaimStatus.ESTIMATE_SUBMITTED: ESTIMATED,
     ClaimStatus.APPROVED: APPROVED,
@@ -72,6 +73,10 @@ def _list_rows(session: ScopedSession, claim: Claim) -> Iterator[Link]:
     for row in session.execute(handed):
         yield _build(HANDED_OVER, row, row.ClaimReferral.created_at)
 
+    paid = sa.select(ClaimPayment, col(Staff.name), col(Staff.email)).join(Staff, col(Staff.id) == ClaimPayment.paid_by)
+    for row in session.execute(paid.where(col(ClaimPayment.claim_id) == claim.id, col(ClaimPayment.amount_minor) > 0)):
+        yield _build(PAID, row, row.ClaimPayment.created_at)
+
 
 def _with_staff(table: Any) -> AnySelect:
     return sa.select(table, col(Staff.name), col(Staff.email)).join(Staff, col(Staff.id) == col(table.staff_id))
@@ -97,7 +102,7 @@ def _list_audited(session: ScopedSession, claim: Claim) -> Iterator[Link]:
 
 def list_shown(links: Sequence[Link]) -> list[Link]:
     """Return the latest of each act, in the order in which they were done: what a payer sees before paying."""
-    latest = {link.act: link for link in links if link.act != DECLINED}
+    latest = {link.act: link for link in links if link.act not in (DECLINED, PAID)}
     return sorted(latest.values(), key=lambda each: each.at)
 
 
@@ -114,12 +119,14 @@ def describe_payer(links: Iterable[Link], person: Person) -> str | None:
 
 
 def describe_approver(links: Sequence[Link], person: Person) -> str | None:
-    """Say what forbids this person to approve: they set the payee of now, or ever declined the claim."""
+    """Say what forbids this person to approve: they set the payee of now, or ever declined or paid the claim."""
     set_last = next((link for link in reversed(links) if link.act == PAYEE_SET), None)
     if set_last is not None and set_last.actor == person.actor:
         return "an approver other than who set the payee"
-    has_declined = any(link.act == DECLINED and link.actor == person.actor for link in links)
-    return "an approver other than who declined it" if has_declined else None
+    done = {link.act for link in links if link.actor == person.actor}
+    if DECLINED in done:
+        return "an approver other than who declined it"
+    return "an approver other than who paid it before" if PAID in done else None
 
 
 def describe_appeal(links: Sequence[Link], person: Person) -> str | None:

@@ -20,8 +20,8 @@ from core.services.claims.workflow import payees as claim_payees
 from core.services.claims.workflow.inputs import PaymentInput
 from core.services.claims.workflow.offers import Limits
 from core.services.people.staff import Person
-from core.services.policies import paid_terms
-from core.services.policies.paid_terms import PaidTerm
+from core.services.policies import refunds
+from core.services.policies.refunds import PaidTerm
 from core.services.transfers import TypedReference
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
@@ -248,7 +248,7 @@ def _find_given_back(session: ScopedSession, claim: Claim, policy: Policy) -> in
     """Return the premium in kobo that went back to the customer of the term of a loss (contract K6)."""
     if policy.cancelled_at is None:
         return 0
-    terms = paid_terms.list_paid_terms(session, policy)
+    terms = refunds.list_paid_terms(session, policy)
     term = _find_term(terms, get_loss_day(claim))
     query = (
         sa.select(sa.func.sum(col(CreditNotePayment.amount_minor)))
@@ -269,7 +269,7 @@ def _load_others(session: ScopedSession, claim: Claim, policy: Policy) -> list[_
     claims = session.execute(query).scalars().all()
     if not claims:
         return []
-    terms = paid_terms.list_paid_terms(session, policy)
+    terms = refunds.list_paid_terms(session, policy)
     term = _find_term(terms, get_loss_day(claim))
     same = [other for other in claims if _find_term(terms, get_loss_day(other)) == term]
     made: AnySelect = sa.select(col(ClaimPayment.claim_id), col(ClaimPayment.created_at), AMOUNT).where(

@@ -9,7 +9,7 @@ from sqlmodel import col
 
 from core.services.customers import customers
 from core.services.customers import table as customers_table
-from core.services.customers.filter import CustomerFilter
+from core.services.customers.customers import CustomerFilter
 from core.services.dimensions import Choices
 from core.services.exports.column_parts import cached_columns, mode_columns, printed_columns, text_column
 from core.services.exports.exports import ExportContext, ExportKind

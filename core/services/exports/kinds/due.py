@@ -9,10 +9,9 @@ from sqlmodel import col
 from core.services.dimensions import Choices
 from core.services.exports.column_parts import customer_columns, printed_columns, sale_name_columns, text_column
 from core.services.exports.exports import ExportKind
-from core.services.renewals import call_list, due_table, latest_calls
-from core.services.renewals import due as renewals_due
-from core.services.renewals.call_list import CallListFilter
+from core.services.renewals import calls, due
 from core.services.renewals.calls import OUTCOMES
+from core.services.renewals.due import CallListFilter
 from core.services.spreadsheets.columns import DATE, DAY, ID, INSTANT, MONEY, WORD
 from core.store.access import AnySelect
 from core.store.schema.tables import Policy, RenewalCall, Staff
@@ -32,9 +31,9 @@ def _rows(columns: Sequence[Any], criteria: CallListFilter, _: Choices) -> AnySe
     return (
         sa.select(*columns)
         .select_from(Policy)
-        .outerjoin(RenewalCall, col(RenewalCall.id) == latest_calls.build_latest_call())
+        .outerjoin(RenewalCall, col(RenewalCall.id) == calls.build_latest_call())
         .outerjoin(Staff, col(Staff.id) == col(RenewalCall.owner_id))
-        .where(*call_list.build_conditions(criteria))
+        .where(*due.build_call_conditions(criteria))
     )
 
 
@@ -49,7 +48,7 @@ DUE = ExportKind(
         text_column("policy_number", col(Policy.policy_number), width=26),
         printed_columns(
             ("expires_on", DAY, col(Policy.expiration_at)),
-            ("last_premium", MONEY, renewals_due.build_last_premium()),
+            ("last_premium", MONEY, due.build_last_premium()),
         ),
         sale_name_columns(Policy),
         printed_columns(
@@ -60,16 +59,16 @@ DUE = ExportKind(
         text_column("call_owner", col(Staff.name)),
         text_column("call_note", col(RenewalCall.note), width=40),
         printed_columns(
-            ("reminded_at", INSTANT, latest_calls.build_latest_reminder()),
+            ("reminded_at", INSTANT, calls.build_latest_reminder()),
             ("policy_id", ID, col(Policy.id)),
             ("purchase_id", ID, col(Policy.purchase_id)),
         ),
     ),
     rows=_rows,
-    count=call_list.count,
-    summed=renewals_due.build_last_premium(),
+    count=due.count_calls,
+    summed=due.build_last_premium(),
     sum_title="At risk",
-    orders=due_table.ORDERS,
+    orders=due.ORDERS,
     # What one more term costs, and why there is none, is worked out for the rows of a page.
     listed={
         "customer": ("customer_name",),

@@ -16,8 +16,8 @@ from core.services.exports.column_parts import (
 )
 from core.services.exports.exports import ExportKind
 from core.services.filters import expressions
-from core.services.policies import search as policy_search
-from core.services.policies.filter import PolicyFilter
+from core.services.policies import policies
+from core.services.policies.policies import PolicyFilter
 from core.services.spreadsheets.columns import DAY, FLAG, ID, INSTANT, MONEY, WORD
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Policy, Purchase
@@ -33,12 +33,12 @@ def _rows(columns: Sequence[Any], criteria: PolicyFilter, names: Choices) -> Any
         sa.select(*columns)
         .select_from(Policy)
         .join(Purchase, col(Purchase.id) == col(Policy.purchase_id))
-        .where(*policy_search.build_conditions(criteria, names))
+        .where(*policies.build_search_conditions(criteria, names))
     )
 
 
 def _count(session: ScopedSession, criteria: PolicyFilter) -> int:
-    conditions = policy_search.build_conditions(criteria, load_choices(session))
+    conditions = policies.build_search_conditions(criteria, load_choices(session))
     counted = sa.select(sa.func.count()).select_from(Policy).where(*conditions)
     return int(session.execute(counted).scalar_one())
 
@@ -84,7 +84,7 @@ POLICIES = ExportKind(
     count=_count,
     summed=col(Purchase.total_minor),
     sum_title="Premium at sale",
-    orders=policy_search.ORDERS,
+    orders=policies.ORDERS,
     listed={
         "number": ("policy_number",),
         "state": ("state",),

@@ -19,10 +19,9 @@ from core.services.exports.column_parts import (
 )
 from core.services.exports.exports import ExportKind
 from core.services.filters import expressions
-from core.services.sales import table as sales_table
-from core.services.sales.conditions import build_conditions
-from core.services.sales.filter import PAYMENT_STATES, PurchaseFilter
-from core.services.sales.refunded import OF_PURCHASE
+from core.services.sales import table
+from core.services.sales.filter import PAYMENT_STATES, PurchaseFilter, build_conditions
+from core.services.sales.totals import OF_PURCHASE
 from core.services.spreadsheets.columns import DAY, ID, INSTANT
 from core.store.access import AnySelect, ScopedSession
 from core.store.rollups.daily_rollup import ONCE
@@ -47,7 +46,7 @@ def _rows(columns: Sequence[Any], criteria: PurchaseFilter, _: Choices) -> AnySe
 
 
 def _count(session: ScopedSession, criteria: PurchaseFilter) -> int:
-    return sales_table.compute_total(session, criteria).sold
+    return table.compute_total(session, criteria).sold
 
 
 PURCHASES = ExportKind(
@@ -82,7 +81,7 @@ PURCHASES = ExportKind(
     count=_count,
     summed=col(Purchase.total_minor),
     sum_title="Premium",
-    orders=sales_table.ORDERS,
+    orders=table.ORDERS,
     listed={
         "sold": ("created_at",),
         **LISTED_SALE,

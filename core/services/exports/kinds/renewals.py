@@ -18,10 +18,9 @@ from core.services.exports.column_parts import (
     text_column,
 )
 from core.services.exports.exports import ExportKind
-from core.services.renewals import records as renewal_records
-from core.services.renewals import table as renewals_table
+from core.services.renewals import records
 from core.services.renewals.filter import RenewalFilter
-from core.services.sales.refunded import OF_RENEWAL
+from core.services.sales.totals import OF_RENEWAL
 from core.services.spreadsheets.columns import DAY, ID, INSTANT, WORD
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Policy, Refund, Renewal
@@ -37,12 +36,12 @@ def _rows(columns: Sequence[Any], criteria: RenewalFilter, _: Choices) -> AnySel
         .select_from(Renewal)
         .join(Policy, col(Policy.id) == col(Renewal.policy_id))
         .outerjoin(Refund, OF_RENEWAL)
-        .where(*renewal_records.build_conditions(criteria))
+        .where(*records.build_conditions(criteria))
     )
 
 
 def _count(session: ScopedSession, criteria: RenewalFilter) -> int:
-    return renewals_table.compute_total(session, criteria).all_rows.renewals
+    return records.compute_total(session, criteria).all_rows.renewals
 
 
 RENEWALS = ExportKind(
@@ -80,7 +79,7 @@ RENEWALS = ExportKind(
     count=_count,
     summed=col(Renewal.total_minor),
     sum_title="Premium",
-    orders=renewals_table.ORDERS,
+    orders=records.ORDERS,
     listed={
         "renewed": ("created_on",),
         **LISTED_SALE,

@@ -22,7 +22,7 @@ from core.services.finance.payments.transitions import BankAnswer, ReturnInput
 from core.services.people import own_interest, staff
 from core.services.people.own_interest import Parties, refuse_own
 from core.services.people.staff import Person
-from core.services.policies import paid_terms, refund_holds
+from core.services.policies import refunds
 from core.services.transfers import TypedReference
 from core.states.credit_notes import TRANSITIONS, CreditNoteState
 from core.store.access import ScopedSession
@@ -301,11 +301,11 @@ def _refuse_claims(session: ScopedSession, row: CreditNote) -> None:
     """A claim that was lodged after the policy had ended holds the money back, and uses it up once it is paid."""
     refund = session.get_one(Refund, row.refund_id)
     policy = session.get_one(Policy, refund.policy_id)
-    claims = refund_holds.of(session, policy.id)
-    refund_holds.refuse_while_open(claims)
-    terms = paid_terms.list_paid_terms(session, policy) if policy.activated else []
+    claims = refunds.list_policy_claims(session, policy.id)
+    refunds.refuse_while_open(claims)
+    terms = refunds.list_paid_terms(session, policy) if policy.activated else []
     term = next((each for each in terms if each.renewal_id == refund.renewal_id), None)
-    if refund_holds.paid_on(term, terms, claims) if term else any(claim.was_paid for claim in claims):
+    if refunds.paid_on(term, terms, claims) if term else any(claim.was_paid for claim in claims):
         raise StateForbids("A claim was paid out of this term: correct the refund by an adjustment instead")
 
 

@@ -16,8 +16,8 @@ from core.services.audit import log as audit
 from core.services.finance.reconciling import running
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.services.policies import numbering
 from core.states.differences import TRANSITIONS, DifferenceState
+from core.store import policy_numbers
 from core.store.access import ScopedSession
 from core.store.schema.tables import Adjustment, Difference, Policy, Reconciliation
 
@@ -55,7 +55,7 @@ def adjust(session: ScopedSession, difference_id: UUID, *, by: Person) -> None:
         sa.select(col(Adjustment.id))
         .join(Policy, col(Policy.id) == col(Adjustment.policy_id))
         .where(
-            col(Policy.number_key) == numbering.key(row.policy_number),
+            col(Policy.number_key) == policy_numbers.key(row.policy_number),
             col(Adjustment.created_at) >= made.made_at,
             col(Adjustment.id).not_in(used),
         )

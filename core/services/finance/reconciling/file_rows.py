@@ -11,8 +11,8 @@ from core.errors import FieldFault, InvalidInput
 from core.services.finance.reconciling import table_files
 from core.services.finance.reconciling.matching import Entry
 from core.services.finance.reconciling.table_files import TableFile
-from core.services.policies import numbering
 from core.services.transfers import reference_key
+from core.store import policy_numbers
 
 # What a column can mean, and whether it has to be there.
 MEANINGS: Final[Mapping[str, Mapping[str, bool]]] = {
@@ -105,7 +105,7 @@ def _read_row(file: TableFile, kind: str, texts: Mapping[str, str], number: int)
 
 def _entry(kind: str, texts: Mapping[str, str], number: int) -> Entry:
     label = texts["policy_number" if kind == "insurer" else "reference"]
-    key: Callable[[str], str] = numbering.key if kind == "insurer" else reference_key
+    key: Callable[[str], str] = policy_numbers.key if kind == "insurer" else reference_key
     said = texts.get("transaction", "")
     if len(label) > 120:
         raise RowFault("has a number that is too long")

@@ -37,6 +37,7 @@ class StatementSummary:
     number: str | None = None
     opening_minor: int | None = None
     closing_minor: int | None = None
+    is_reversal: bool = False
 
     @property
     def key(self) -> str:
@@ -89,6 +90,7 @@ def _build(row: StatementRow) -> StatementSummary:
         number=paper.number,
         opening_minor=paper.opening_minor,
         closing_minor=paper.closing_minor,
+        is_reversal=row.reverses_id is not None,
     )
 
 

@@ -5,6 +5,7 @@ from random import Random
 from typing import Any, Final
 
 from core import clock, ids
+from core.services.catalogue import rate_changes, share_changes
 from core.services.finance import adjustments, bank_accounts
 from core.services.finance.credit_notes import deciding
 from core.services.finance.payments import batches, transitions
@@ -12,7 +13,6 @@ from core.services.finance.reconciling import differences, running
 from core.services.finance.statements import preparing, states
 from core.services.people import account_changes, invitations, role_grants, staff
 from core.services.policies import changes
-from core.services.products import rate_changes, share_changes
 from core.store.schema.tables import Staff
 from tests.services.controls.model.acts import Idle, acting, anybody, as_id, naira, reference
 from tests.services.controls.model.office import PASSWORD, SYSTEM, Office

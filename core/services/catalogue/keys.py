@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock, ids, seal
 from core.errors import NotFound, Unauthorized
 from core.services.audit import log as audit
-from core.services.distributors import distributors
+from core.services.catalogue import distributors
 from core.services.files.links import Owner
 from core.store.access import Scope, ScopedSession
 from core.store.schema.tables import ApiKey, Distributor

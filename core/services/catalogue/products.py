@@ -1,26 +1,132 @@
-"""Products, categories and providers: reading the catalogue and the current rates."""
+"""Products as they are sold: records of products, categories and providers, and the version that is in force."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.orm import aliased
 from sqlmodel import UTCDateTime, col
 
-from core import clock
+from core import clock, money
+from core.covers import ages, list_prices, registry
 from core.covers.cover import Cover, Rates
 from core.errors import InvalidInput, NotFound
 from core.services import records
+from core.services.catalogue.shares import (
+    Commissions,
+    Share,
+    build_share_id,
+    divide,
+    find_in_force,
+    get_commissions,
+    get_or_create_version,
+    load_confirmed,
+)
 from core.services.filters import expressions
 from core.services.paging import Page, Paging
-from core.services.products import own_shares
-from core.services.products import records as product_records
-from core.services.products.own_shares import Commissions, Share
-from core.services.shapes import CountedCategoryRecord, ProductRecord
+from core.services.shapes import CategoryRecord, CountedCategoryRecord, ProductRecord, ProviderRecord
 from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider
+
+
+def build_category(row: ProductCategory, *, is_live: bool) -> CategoryRecord:
+    """Return the record of a category; categories are shared by both modes, so the mode is the caller's."""
+    return {"id": str(row.id), "is_live": is_live, "name": row.name, **records.build_times(row)}
+
+
+def build_provider(row: Provider) -> ProviderRecord:
+    """Return the record of an insurer; its personal numbers are stored masked."""
+    copied = {name: getattr(row, name) for name in _PROVIDER_FIELDS}
+    ids = {name: records.format_id(getattr(row, name)) for name in ("owner_id", "wallet_id", "bank_account_id")}
+    times = records.pick_fields(records.build_times(row), "created_at", "updated_at")
+    return cast(ProviderRecord, {"id": str(row.id), **ids, **copied, **times})
+
+
+_PROVIDER_FIELDS = (
+    "first_name",
+    "last_name",
+    "email",
+    "phone_number",
+    "country",
+    "company_name",
+    "verification_type",
+    "verification_number",
+    "bvn_number",
+    "verification_images",
+    "business_type",
+    "claim_email",
+    "business_email",
+    "support_email",
+    "active",
+)
+_PRODUCT_FIELDS = (
+    "name",
+    "description",
+    "key_benefits",
+    "full_benefits",
+    "prefix",
+    "route_name",
+    "renewable",
+    "claimable",
+    "inspectable",
+    "certificateable",
+    "is_dynamic_pricing",
+    "active",
+    "how_it_works",
+    "how_to_claim",
+    "document",
+)
+
+
+def rates_of(product: Any, version: Any) -> Rates:
+    """The rates that one version of a product charges; both are their rows, or one row with the fields of both."""
+    return Rates(
+        price=money.to_naira(version.price_minor),
+        dynamic=product.is_dynamic_pricing,
+        cover_months=version.cover_months,
+        meta=version.meta,
+    )
+
+
+def _build_meta(row: Product, rates: Rates) -> dict[str, Any]:
+    """Build `meta` of a version with derived entries: the minimum age of a life cover, prices by cover period."""
+    meta = dict(rates.meta)
+    cover = registry.get_cover(row.prefix, row.route_name)
+    if cover is not None and cover.life_insured is not None:
+        meta[ages.MINIMUM_AGE] = ages.minimum_age(rates.meta)
+    stretches = list_prices.compute_prices_by_period(rates)
+    if stretches is not None:
+        meta["mca_price"] = {name: list_prices.format_price(price) for name, price in stretches.items()}
+    return meta
+
+
+def build_product(
+    row: Product, version: ProductVersion, group: ProductCategory, insurer: Provider, *, is_live: bool
+) -> ProductRecord:
+    """Return the record of a product with one version of its rates, category and insurer embedded."""
+    copied = {name: getattr(row, name) for name in _PRODUCT_FIELDS}
+    rates = rates_of(row, version)
+    fields = {
+        "id": str(row.id),
+        "is_live": is_live,
+        **copied,
+        "meta": _build_meta(row, rates),
+        "price": list_prices.format_price(list_prices.list_price(rates)),
+        "distributor_commission_percentage": records.format_percentage(version.distributor_commission_bp),
+        "mca_commission_percentage": records.format_percentage(version.mca_commission_bp),
+        "cover_period": str(version.cover_months),
+        "product_category_id": str(row.product_category_id),
+        "provider_id": str(row.provider_id),
+        "productCategory": build_category(group, is_live=is_live),
+        "provider": build_provider(insurer),
+        **records.build_times(row),
+    }
+    return cast(ProductRecord, fields)
+
+
+# Products, categories and providers: reading the catalogue and the current rates.
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,16 +234,16 @@ def get_product(session: ScopedSession, product_id: UUID, *, is_live: bool) -> P
 
 def _load_own_shares(session: ScopedSession) -> Sequence[Share]:
     mine = session.scope.distributor_id
-    return own_shares.load_confirmed(session, mine).get(mine, ()) if mine else ()
+    return load_confirmed(session, mine).get(mine, ()) if mine else ()
 
 
 def _build_record(row: Any, shares: Sequence[Share], *, is_live: bool) -> ProductRecord:
     """Build the record of a product with the commissions of its reader."""
-    record, version = product_records.build_product(*row, is_live=is_live), row[1]
-    own = own_shares.find_in_force(shares, row[0].id, clock.now())
+    record, version = build_product(*row, is_live=is_live), row[1]
+    own = find_in_force(shares, row[0].id, clock.now())
     if own is not None and own.commission_bp is not None:
         usual = Commissions(version.mca_commission_bp, version.distributor_commission_bp)
-        found = own_shares.divide(usual, own.commission_bp)
+        found = divide(usual, own.commission_bp)
         record["mca_commission_percentage"] = records.format_percentage(found.mca_bp)
         record["distributor_commission_percentage"] = records.format_percentage(found.distributor_bp)
     return record
@@ -146,9 +252,7 @@ def _build_record(row: Any, shares: Sequence[Share], *, is_live: bool) -> Produc
 def load_records(session: ScopedSession) -> Mapping[tuple[UUID, bool], ProductRecord]:
     """Return every product record by (id, is_live), active or not, for embedding in other records."""
     rows = session.execute(build_current_query()).all()
-    return {
-        (row[0].id, live): product_records.build_product(*row, is_live=live) for row in rows for live in (True, False)
-    }
+    return {(row[0].id, live): build_product(*row, is_live=live) for row in rows for live in (True, False)}
 
 
 def list_categories(session: ScopedSession, *, is_live: bool) -> list[CountedCategoryRecord]:
@@ -158,9 +262,7 @@ def list_categories(session: ScopedSession, *, is_live: bool) -> list[CountedCat
     counts: dict[UUID, int] = {row[0]: row[1] for row in session.execute(per_category)}
     by_name = (sa.func.lower(ProductCategory.name), col(ProductCategory.id))
     rows = session.execute(sa.select(ProductCategory).order_by(*by_name)).scalars()
-    return [
-        {**product_records.build_category(row, is_live=is_live), "product_count": counts.get(row.id, 0)} for row in rows
-    ]
+    return [{**build_category(row, is_live=is_live), "product_count": counts.get(row.id, 0)} for row in rows]
 
 
 def get_for_sale(session: ScopedSession, cover: Cover[Any], product_id: str, distributor_id: UUID) -> ProductForSale:
@@ -174,14 +276,14 @@ def get_for_sale(session: ScopedSession, cover: Cover[Any], product_id: str, dis
 
 def get_sold_version(session: ScopedSession, product: ProductForSale) -> UUID:
     """Return the version of rates that a sale of this product refers to; it is made where there is none yet."""
-    return own_shares.get_or_create_version(session, product.version_id, product.share_id)
+    return get_or_create_version(session, product.version_id, product.share_id)
 
 
 def _with_own_share(session: ScopedSession, product: ProductForSale) -> ProductForSale:
     if product.share_id is None:
         return product
     usual = Commissions(product.mca_commission_bp, product.distributor_commission_bp)
-    own = own_shares.get_commissions(session, product.share_id, usual)
+    own = get_commissions(session, product.share_id, usual)
     return replace(product, mca_commission_bp=own.mca_bp, distributor_commission_bp=own.distributor_bp)
 
 
@@ -253,7 +355,7 @@ def _select_sale_columns(query: AnySelect) -> AnySelect:
 
 
 def _build_share_id(distributor_id: Any, at: Any) -> Any:
-    return own_shares.build_share_id(distributor_id, col(Product.id), at, within=Product).label("share_id")
+    return build_share_id(distributor_id, col(Product.id), at, within=Product).label("share_id")
 
 
 def _build_for_sale(row: Sequence[Any]) -> ProductForSale:
@@ -270,7 +372,7 @@ def _build_for_sale(row: Sequence[Any]) -> ProductForSale:
         inspectable=sale_row.inspectable,
         mca_commission_bp=sale_row.mca_commission_bp,
         distributor_commission_bp=sale_row.distributor_commission_bp,
-        rates=product_records.rates_of(sale_row, sale_row),
+        rates=rates_of(sale_row, sale_row),
         share_id=sale_row.share_id,
     )
 

@@ -19,12 +19,12 @@ from core.covers import fields, request
 from core.covers.request import Request
 from core.errors import FieldFault, InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
+from core.services.catalogue import rate_changes
+from core.services.catalogue.shares import Share, find_excess, find_newest, load_confirmed
 from core.services.people import staff
 from core.services.people.account_changes import require_admin
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
-from core.services.products import own_shares, rate_changes
-from core.services.products.own_shares import Share
 from core.store.access import ScopedSession
 from core.store.schema.tables import CommissionShare, Distributor, Product, ProductVersion
 
@@ -126,7 +126,7 @@ def list_shares(session: ScopedSession, distributor_id: UUID) -> list[AgreedShar
         .where(col(CommissionShare.distributor_id) == distributor_id)
         .order_by(col(CommissionShare.effective_at).desc(), col(CommissionShare.proposed_at).desc())
     )
-    confirmed = own_shares.load_confirmed(session, distributor_id).get(distributor_id, [])
+    confirmed = load_confirmed(session, distributor_id).get(distributor_id, [])
     return [_build(row, product, made, decided, confirmed) for row, made, decided, product in session.execute(query)]
 
 
@@ -134,7 +134,7 @@ def _build(
     row: CommissionShare, product: str | None, proposer: str, decider: str | None, confirmed: list[Share]
 ) -> AgreedShare:
     names = ("id", "product_id", "commission_bp", "effective_at", "state", "proposed_by", "proposed_at", "decided_at")
-    newest = own_shares.find_newest(confirmed, row.product_id, clock.now())
+    newest = find_newest(confirmed, row.product_id, clock.now())
     before = _find_before(confirmed, row)
     return AgreedShare(
         **{name: getattr(row, name) for name in names},
@@ -148,11 +148,11 @@ def _build(
 
 def _find_before(confirmed: Iterable[Share], row: CommissionShare) -> Share | None:
     others = [share for share in confirmed if share.id != row.id]
-    return own_shares.find_newest(others, row.product_id, row.effective_at)
+    return find_newest(others, row.product_id, row.effective_at)
 
 
 def _refuse_no_change(session: ScopedSession, row: CommissionShare) -> None:
-    confirmed = own_shares.load_confirmed(session, row.distributor_id).get(row.distributor_id, [])
+    confirmed = load_confirmed(session, row.distributor_id).get(row.distributor_id, [])
     before = _find_before(confirmed, row)
     if (before.commission_bp if before else None) == row.commission_bp:
         raise StateForbids("This is the share that holds at that time already: nothing would change")
@@ -179,12 +179,12 @@ def _find_excesses(session: ScopedSession, row: CommissionShare) -> Iterator[str
 
     Locks them, so that their rates and this share are not changed side by side.
     """
-    held = own_shares.load_confirmed(session, row.distributor_id).get(row.distributor_id, [])
+    held = load_confirmed(session, row.distributor_id).get(row.distributor_id, [])
     shares = [*held, Share(row.id, row.product_id, row.effective_at, row.commission_bp, clock.now())]
     most = int((100 - rate_changes.floor()) * 100)
     for product_id, (name, versions) in _load_available(session, row.product_id).items():
         available = [(at, min(together, most)) for at, together in versions]
-        if excess := own_shares.find_excess(shares, available, product_id, row.effective_at):
+        if excess := find_excess(shares, available, product_id, row.effective_at):
             yield f"{name} {money.to_naira(excess.available_bp)} %"
 
 

@@ -20,14 +20,13 @@ from core.covers.request import Request
 from core.covers.tariff import DISTRIBUTOR, MCA, Tariff
 from core.covers.tariff_reading import parse_tariff
 from core.errors import FieldFault, InvalidInput, NotFound, StateForbids
+from core.services.catalogue import changes, product_detail
+from core.services.catalogue.product_detail import ProductDetail, Proposal, RatesVersion
+from core.services.catalogue.shares import find_excess, load_confirmed
 from core.services.people import staff
 from core.services.people.account_changes import require_admin
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
-from core.services.products import changes as product_changes
-from core.services.products import detail as product_detail
-from core.services.products import own_shares
-from core.services.products.detail import ProductDetail, Proposal, RatesVersion
 from core.settings import settings
 from core.store.access import ScopedSession
 from core.store.schema.tables import ProductVersion, RateProposal
@@ -72,7 +71,7 @@ def propose(
     waits, StaleVersion that the product is not what was seen.
     """
     require_admin(by)
-    row = product_changes.next_version(session, product_id, seen)
+    row = changes.next_version(session, product_id, seen)
     product = product_detail.get_product(session, product_id)
     tariff = parse_tariff(product.get_editable_tariff(_version(product, start)), typed)
     if faults := _check_rates(session, product, tariff, effective_at):
@@ -148,7 +147,7 @@ def withdraw(session: ScopedSession, product_id: UUID, version_id: UUID, *, seen
     One admin is enough: what then goes on to hold was confirmed by two.
     """
     require_admin(by)
-    product_changes.next_version(session, product_id, seen)
+    changes.next_version(session, product_id, seen)
     planned = _version(product_detail.get_product(session, product_id), version_id)
     if planned.state != "Planned":
         raise StateForbids("Only a change that is still to come can be withdrawn")
@@ -160,7 +159,7 @@ def withdraw(session: ScopedSession, product_id: UUID, version_id: UUID, *, seen
     )
     before = {"effective_at": clock.to_wire(planned.effective_at), **build_audit_facts(planned.tariff)}
     after = {"version_id": str(version_id), "withdrawn": True}
-    product_changes.audit_change(session, product_id, "rates withdrawn", by=by, before=before, after=after)
+    changes.audit_change(session, product_id, "rates withdrawn", by=by, before=before, after=after)
 
 
 def build_audit_facts(tariff: Tariff) -> dict[str, Any]:
@@ -187,7 +186,7 @@ def _open(
 ) -> tuple[ProductDetail, Proposal]:
     """The product, held as its next version, with the proposal that waits for a decision."""
     require_admin(by)
-    product_changes.next_version(session, product_id, seen)
+    changes.next_version(session, product_id, seen)
     product = product_detail.get_product(session, product_id)
     if product.proposal is None or product.proposal.id != proposal_id:
         raise StateForbids("This change does not wait for a decision any more")
@@ -208,8 +207,8 @@ def _check_own_shares(
 ) -> Iterator[FieldFault]:
     """Yield a fault if a distributor's own share is above both commissions: the platform's would be below zero."""
     available = [*list_available(product), (at, tariff.mca_bp + tariff.distributor_bp)]
-    for shares in own_shares.load_confirmed(session).values():
-        if excess := own_shares.find_excess(shares, available, product.id, at):
+    for shares in load_confirmed(session).values():
+        if excess := find_excess(shares, available, product.id, at):
             own = f"{money.to_naira(excess.commission_bp)} %"
             yield FieldFault(MCA, f"must leave, with the distributor's, {own} for a distributor's own share")
             return
@@ -256,7 +255,7 @@ def _note(
 ) -> None:
     before = build_audit_facts(product.get_rates_at(at).tariff)
     after = {"effective_at": clock.to_wire(at), "record_id": str(record_id), **build_audit_facts(tariff)}
-    product_changes.audit_change(session, product.id, action, by=by, before=before, after=after)
+    changes.audit_change(session, product.id, action, by=by, before=before, after=after)
 
 
 def _note_end(
@@ -264,4 +263,4 @@ def _note_end(
 ) -> None:
     before = {"effective_at": clock.to_wire(proposal.effective_at), **build_audit_facts(proposal.tariff)}
     after = {"proposal_id": str(proposal.id), **more}
-    product_changes.audit_change(session, product.id, action, by=by, before=before, after=after)
+    changes.audit_change(session, product.id, action, by=by, before=before, after=after)

@@ -1,12 +1,9 @@
-"""Counts and sums of purchases, renewals, refunds and adjustments, grouped by day, product and the like.
+"""Totals of sales: count, premium and shares, from the roll-up of days where it can answer, and what was given back."""
 
-Read from the day totals when only whole days are filtered, from the daily roll-up when catalogue fields are filtered
-too, and from the rows otherwise; all three give the same figures.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -14,13 +11,29 @@ from sqlmodel import col
 from core import clock
 from core.money import Split
 from core.services.comparisons import Comparison
-from core.services.sales import day_totals
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Span, Window
 from core.store.access import AnySelect, Scope, ScopedSession
 from core.store.expressions import first_of_month, first_of_week, lagos_day
 from core.store.rollups.daily_rollup import ONCE
 from core.store.schema.tables import Adjustment, DaybookLine, DayTotal, Policy, Purchase, Refund, Renewal
+
+
+def can_roll_up(scope: Scope, criteria: SalesFilter) -> bool:
+    """Return True when the roll-up can answer: only times are filtered, and the scope covers all distributors."""
+    return scope.distributor_id is None and criteria.is_answered_by(DayTotal)
+
+
+def build_rollup_conditions(scope: Scope, days: Window) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions on the day totals of a window, in the scope's mode, or both modes for the system."""
+    mode = [] if scope.is_live is None else [col(DayTotal.is_live).is_(scope.is_live)]
+    return [*mode, col(DayTotal.day) >= days.start, col(DayTotal.day) < days.end]
+
+
+# Counts and sums of purchases, renewals, refunds and adjustments, grouped by day, product and the like.
+#
+# Read from the day totals when only whole days are filtered, from the daily roll-up when catalogue fields are filtered
+# too, and from the rows otherwise; all three give the same figures.
 
 Key = Literal["day", "week", "month", "product_id", "distributor_id", "premium_frequency"]
 
@@ -148,7 +161,7 @@ def group_comparison(
 
 def _queries(scope: Scope, criteria: SalesFilter, keys: Sequence[Key], measures: Sequence[str]) -> Iterator[AnySelect]:
     window = Window.from_span(criteria.created)
-    if window and _CALENDAR_KEYS.issuperset(keys) and day_totals.can_answer(scope, criteria):
+    if window and _CALENDAR_KEYS.issuperset(keys) and can_roll_up(scope, criteria):
         yield _build_day_totals_query(scope, window, keys, measures)
         return
     if window and criteria.of_catalogue:
@@ -164,7 +177,7 @@ def _queries(scope: Scope, criteria: SalesFilter, keys: Sequence[Key], measures:
 def _build_day_totals_query(scope: Scope, days: Window, keys: Sequence[Key], measures: Sequence[str]) -> AnySelect:
     groups = _build_calendar_keys(col(DayTotal.day))
     sums = [sa.func.sum(col(getattr(DayTotal, name))).label(name) for name in measures]
-    query = sa.select(*(groups[key] for key in keys), *sums).where(*day_totals.build_conditions(scope, days))
+    query = sa.select(*(groups[key] for key in keys), *sums).where(*build_rollup_conditions(scope, days))
     return query.group_by(*(groups[key] for key in keys))
 
 
@@ -257,3 +270,25 @@ _SOURCES = (
     _part(Refund, "refunds", "refunded"),
     _part(Adjustment, "adjustments", "adjusted"),
 )
+
+# Refunds of a term: join conditions to its purchase or renewal, and sums.
+
+OF_PURCHASE = sa.and_(col(Refund.purchase_id) == col(Purchase.id), col(Refund.renewal_id).is_(None))
+OF_RENEWAL = col(Refund.renewal_id) == col(Renewal.id)
+_AMOUNTS = (Refund.total_minor, Refund.mca_profit_minor, Refund.distributor_profit_minor)
+SUMS: AnySelect = sa.select(*(sa.func.coalesce(sa.func.sum(col(amount)), 0) for amount in _AMOUNTS))
+
+
+def select_refunds_of_purchases(session: ScopedSession, purchase_ids: Collection[UUID]) -> dict[UUID, int]:
+    """Return what was refunded of each of these purchases, in kobo, without the refunds of their renewals."""
+    query = (
+        sa.select(col(Refund.purchase_id), sa.func.sum(col(Refund.total_minor)))
+        .where(col(Refund.purchase_id).in_(purchase_ids), col(Refund.renewal_id).is_(None))
+        .group_by(col(Refund.purchase_id))
+    )
+    return {key: int(minor) for key, minor in session.execute(query)}
+
+
+def add_refunds(session: ScopedSession, query: AnySelect) -> Split:
+    """The sum of the refunds that a statement made from `SUMS` matches."""
+    return Split(*map(int, session.execute(query.select_from(Refund)).one()))

@@ -69,6 +69,11 @@ _turn = threading.Lock()
 _running: dict[str, CheckRun] = {}
 
 
+def latest(store: Store) -> CheckRun | None:
+    """Return the last run for this store in this process, running or ended."""
+    return _running.get(str(store.url))
+
+
 def start(store: Store) -> CheckRun:
     """Start a run for this store, or return the one in progress."""
     with _turn:

@@ -16,9 +16,9 @@ from core.services.filters.declaration import Filter, of
 from core.services.filters.field import Condition
 from core.services.filters.fields import Flag, Text
 from core.services.paging import Page, Paging
-from core.services.sales import sales_totals
+from core.services.sales import totals
 from core.services.sales.filter import SalesFilter
-from core.services.sales.sales_totals import ZERO_TOTALS, SalesTotals
+from core.services.sales.totals import ZERO_TOTALS, SalesTotals
 from core.services.windows import Window
 from core.store.access import ScopedSession
 from core.store.schema.tables import ApiKey, Customer, Distributor, Product, ProductBlock
@@ -142,8 +142,8 @@ def sum_sales(session: ScopedSession, ids: Sequence[UUID]) -> tuple[Mapping[tupl
     all_time = SalesFilter(distributor_ids=tuple(ids))
     recent = SalesFilter(distributor_ids=tuple(ids), created=get_last_year().span)
     return (
-        sales_totals.group_totals(session, all_time, "distributor_id", measures=("sold",)),
-        sales_totals.group_totals(session, recent, "distributor_id", measures=("sold_minor", "renewed_minor")),
+        totals.group_totals(session, all_time, "distributor_id", measures=("sold",)),
+        totals.group_totals(session, recent, "distributor_id", measures=("sold_minor", "renewed_minor")),
     )
 
 

@@ -1,1 +1,0 @@
-"""Distributors and their API keys."""

@@ -1,1 +1,0 @@
-"""Products: the catalogue, tariffs over time, and price previews."""
