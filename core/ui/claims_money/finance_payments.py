@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core import clock, ids
+from core import clock
 from core.services.claims.paying import hand_overs
 from core.services.claims.paying.hand_overs import HandOver
 from core.services.claims.workflow.inputs import PAYMENT_METHODS
@@ -70,8 +70,8 @@ def paying_together(rows: Sequence[HandOver]) -> Decision:
         dialogs.day("value_on", "Value date")
 
     def act() -> str:
-        versions = {row.id.hex: row.version for row in rows}
-        seen = {ids.parse(key): versions[key] for key in dialogs.chosen("claims")}
+        chosen = dialogs.chosen("claims")
+        seen = {row.id: row.version for row in rows if row.id.hex in chosen}
         typed = {name: text for name, text in dialogs.get_values(*names).items() if text}
         typed |= {"total": words.read_naira(typed["total"])} if "total" in typed else {}
         return made(
