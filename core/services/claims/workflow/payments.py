@@ -79,7 +79,7 @@ class RelatedApprovals:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a payment is one of several of: a file that it came from, or a transfer that pays several claims."""
+    """Origin of a payment that is one of several: a file, or a transfer that pays several claims."""
 
     file_id: UUID | None = None
     transfer_id: UUID | None = None

@@ -54,7 +54,7 @@ class PaidInput(BankAnswer, PayeeName):
 
 
 class Payee(NamedTuple):
-    """Who is paid, with bank and whole account number; notes from before accounts were asked for have none."""
+    """Payee of a credit note with bank and whole account number; one from before accounts were asked for has none."""
 
     name: str
     bank: str | None = None
