@@ -66,8 +66,10 @@ class CreditLifeRequest(Request):
         description="The day the loan is paid out."
     )
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000080101"])
-    loan_account_number: LoanAccountNumber | None = Field(
-        default=None, description="The lender's number of the loan: the same loan is insured once at a time."
+    loan_account_number: Annotated[LoanAccountNumber | None, fields.InsuredOnce()] = Field(
+        default=None,
+        examples=["LN-2026-004711"],
+        description="The lender's number of the loan: the same loan is insured once at a time.",
     )
 
 
