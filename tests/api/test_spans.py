@@ -131,7 +131,8 @@ def test_nothing_of_it_is_imported_where_nobody_asks_for_it() -> None:
     script = (
         "import sys; from core import telemetry; from core.api import app; telemetry.start_spans()\n"
         "with telemetry.open_span('GET', 'server'): telemetry.note_span({}); telemetry.fail_span('x')\n"
-        "telemetry.stop_spans(); print([n for n in sys.modules if n.startswith(('opentelemetry.sdk', 'opentelemetry.exporter'))])"
+        "telemetry.stop_spans()\n"
+        "print([n for n in sys.modules if n.startswith(('opentelemetry.sdk', 'opentelemetry.exporter'))])"
     )
     told = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, env=os.environ, check=True, capture_output=True, text=True
