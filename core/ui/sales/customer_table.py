@@ -7,6 +7,7 @@ from core.services.policies.policies import PolicyRow
 from core.services.renewals.records import RenewalRow
 from core.services.sales.table import SaleRow
 from core.services.views.customer import ClaimLine
+from core.ui.kit import words
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from core.ui.policies.table import POLICIES
@@ -29,7 +30,7 @@ CUSTOMERS: Table[CustomerRow] = Table(
     columns={
         "name": columns.text("Name", lambda row: row.name, 175, sorts=("name", "name-back")),
         "email": columns.text("E-mail", lambda row: row.email, 180),
-        "phone": columns.text("Phone", lambda row: row.phone, 120),
+        "phone": columns.text("Phone", lambda row: words.phone(row.phone), 120),
         "distributor": columns.text("Distributor", lambda row: row.distributor, 130),
         "policies": columns.number("Policies", lambda row: row.bought.policies),
         "force": columns.number("In force", lambda row: row.bought.in_force),
