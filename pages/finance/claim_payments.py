@@ -15,13 +15,152 @@ from core.services.finance.claim_payments import file_lines, payment_files
 from core.services.finance.claim_payments.file_lines import MAX_LINES, MEANINGS, PaymentLine
 from core.services.finance.reconciling import file_rows
 from core.store.access import reading
-from core.ui.claims import paying as payments
+from core.ui.claims import payees
 from core.ui.frame import frame
 from core.ui.kit import attempts, dialogs, words
 from core.ui.kit.dialogs import Decision
 from pages.finance._shared import ROLE, carry_out, made
 
 MOST = 50
+
+
+def line(row: HandOver) -> None:
+    with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(gap=None, width="stretch"):
+            st.markdown(
+                f"**{words.naira(row.amount_minor)}** to **{words.plain(row.payee.name)}**,"
+                f" {words.plain(describe_account(row))}"
+            )
+            st.caption(
+                f"{words.plain(row.reference)} · {words.plain(row.claim_type)} · {words.plain(row.provider)} · approved"
+                f" by {words.plain(row.approved_name)} · handed over by {words.plain(row.by)}, {words.moment(row.at)}"
+            )
+            if row.note:
+                st.text(row.note)
+        dialogs.button("Pay", paying(row), key=f"pay {row.id.hex} {row.version}", icon=":material/payments:")
+
+
+def together(found: Sequence[HandOver]) -> None:
+    """Offer one transfer for each insurer of whom several claims wait."""
+    waiting: dict[str, list[HandOver]] = {}
+    for row in found:
+        waiting.setdefault(row.provider, []).append(row)
+    several = {name: rows for name, rows in sorted(waiting.items()) if len(rows) > 1}
+    with st.container(horizontal=True, gap="xsmall"):
+        for name, rows in several.items():
+            dialogs.button(
+                f"One transfer for {len(rows)} claims of {words.plain(name)}",
+                paying_together(rows),
+                key=f"together {name}",
+                icon=":material/account_tree:",
+            )
+
+
+def draw() -> None:
+    frame.require(ROLE)
+    frame.page_header(
+        "Claims to pay",
+        "Payments of claims that a supervisor has approved for finance. Who approved, set the payee or handed it over"
+        " does not pay it.",
+    )
+    dialogs.run(ROLE)
+    draw_file()
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        found = hand_overs.list_open(session)
+    if not found:
+        st.info("No payment of a claim waits for finance.", icon=":material/task_alt:")
+        return
+    due = words.naira(sum(row.amount_minor for row in found))
+    st.markdown(f"**{words.count(len(found))}** {'payment' if len(found) == 1 else 'payments'} · {due}")
+    together(found)
+    for row in found[:MOST]:
+        line(row)
+    if len(found) > MOST:
+        st.caption(f"The oldest {MOST} are shown; the others follow as these are paid.")
+
+
+def describe_account(row: HandOver) -> str:
+    """Describe the account that is paid, by its last four digits."""
+    bank = f" at {row.payee.bank_name}" if row.payee.bank_name else ""
+    return f"account ending in {row.payee.hint}{bank}" if row.payee.hint else f"account not named{bank}"
+
+
+def paying(row: HandOver) -> Decision:
+    """Return the dialog that makes a payment."""
+
+    def ask() -> None:
+        payees.draw_chain(row.links)
+        dialogs.field("payment_reference", "Payment reference", longest=60)
+        dialogs.choice("method", "Method", {name: name for name in PAYMENT_METHODS})
+        dialogs.day("value_on", "Value date")
+
+    def act() -> str:
+        typed = dialogs.get_values("payment_reference", "method", "value_on")
+        reference = typed.pop("payment_reference") or None
+        payment = {name: value for name, value in typed.items() if value}
+        return made(
+            lambda session, by: hand_overs.pay(
+                session, row.id, payment_reference=reference, payment=payment, person=by, version=row.version
+            ),
+            f"{row.reference} is Paid.",
+        )
+
+    return Decision(
+        title=f"Pay {words.plain(row.reference)}",
+        icon="payments",
+        says=f"**{words.naira(row.amount_minor)}** to **{words.plain(row.payee.name)}**,"
+        f" {words.plain(describe_account(row))}. Approved by {words.plain(row.approved_name)}.",
+        asks=ask,
+        given={"payment_reference": "", "method": PAYMENT_METHODS[0], "value_on": clock.today()},
+        confirm=f"Pay {words.naira(row.amount_minor)}",
+        act=act,
+    )
+
+
+def paying_together(rows: Sequence[HandOver]) -> Decision:
+    """Return the dialog that pays several claims of one insurer by one transfer."""
+    shown = {row.id.hex: f"{row.reference}, {words.naira(row.amount_minor)} to {row.payee.name}" for row in rows}
+    names = ("payment_reference", "total", "method", "value_on")
+
+    def ask() -> None:
+        dialogs.several("claims", "Claims", shown, placeholder="Two or more", is_live=True)
+        chosen = [row for row in rows if row.id.hex in dialogs.chosen("claims")]
+        st.caption(f"{len(chosen)} chosen, {words.naira(sum(row.amount_minor for row in chosen))}")
+        for row in chosen:
+            with st.expander(words.plain(f"{row.reference}: who did what")):
+                payees.draw_chain(row.links)
+        dialogs.field("payment_reference", "Payment reference", longest=60)
+        dialogs.field("total", "Total of the transfer in naira", longest=20)
+        dialogs.choice("method", "Method", {name: name for name in PAYMENT_METHODS})
+        dialogs.day("value_on", "Value date")
+
+    def act() -> str:
+        chosen = dialogs.chosen("claims")
+        seen = {row.id: row.version for row in rows if row.id.hex in chosen}
+        typed = {name: text for name, text in dialogs.get_values(*names).items() if text}
+        typed |= {"total": words.read_naira(typed["total"])} if "total" in typed else {}
+        return made(
+            lambda session, by: hand_overs.pay_together(session, seen, typed, person=by),
+            f"{len(seen)} claims are Paid by one transfer.",
+        )
+
+    return Decision(
+        title=f"One transfer for claims of {words.plain(rows[0].provider)}",
+        icon="account_tree",
+        says="One reference pays all claims that are chosen, or none. The total has to be what they come to.",
+        asks=ask,
+        given={
+            "claims": list(shown),
+            "payment_reference": "",
+            "total": "",
+            "method": PAYMENT_METHODS[0],
+            "value_on": clock.today(),
+        },
+        confirm="Pay them",
+        act=act,
+    )
+
+
 PLACE = "payment file"
 _NOT_IN_FILE = "– not in the file –"
 _LABELS = {
@@ -153,140 +292,3 @@ def _draw_paid() -> None:
 def _place(name: str, content: bytes) -> str:
     """The refusals of one file: another one begins without them."""
     return f"{PLACE} {name} {len(content)}"
-
-
-def describe_account(row: HandOver) -> str:
-    """Describe the account that is paid, by its last four digits."""
-    bank = f" at {row.payee.bank_name}" if row.payee.bank_name else ""
-    return f"account ending in {row.payee.hint}{bank}" if row.payee.hint else f"account not named{bank}"
-
-
-def paying(row: HandOver) -> Decision:
-    """Return the dialog that makes a payment."""
-
-    def ask() -> None:
-        payments.draw_chain(row.links)
-        dialogs.field("payment_reference", "Payment reference", longest=60)
-        dialogs.choice("method", "Method", {name: name for name in PAYMENT_METHODS})
-        dialogs.day("value_on", "Value date")
-
-    def act() -> str:
-        typed = dialogs.get_values("payment_reference", "method", "value_on")
-        reference = typed.pop("payment_reference") or None
-        payment = {name: value for name, value in typed.items() if value}
-        return made(
-            lambda session, by: hand_overs.pay(
-                session, row.id, payment_reference=reference, payment=payment, person=by, version=row.version
-            ),
-            f"{row.reference} is Paid.",
-        )
-
-    return Decision(
-        title=f"Pay {words.plain(row.reference)}",
-        icon="payments",
-        says=f"**{words.naira(row.amount_minor)}** to **{words.plain(row.payee.name)}**,"
-        f" {words.plain(describe_account(row))}. Approved by {words.plain(row.approved_name)}.",
-        asks=ask,
-        given={"payment_reference": "", "method": PAYMENT_METHODS[0], "value_on": clock.today()},
-        confirm=f"Pay {words.naira(row.amount_minor)}",
-        act=act,
-    )
-
-
-def paying_together(rows: Sequence[HandOver]) -> Decision:
-    """Return the dialog that pays several claims of one insurer by one transfer."""
-    shown = {row.id.hex: f"{row.reference}, {words.naira(row.amount_minor)} to {row.payee.name}" for row in rows}
-    names = ("payment_reference", "total", "method", "value_on")
-
-    def ask() -> None:
-        dialogs.several("claims", "Claims", shown, placeholder="Two or more", is_live=True)
-        chosen = [row for row in rows if row.id.hex in dialogs.chosen("claims")]
-        st.caption(f"{len(chosen)} chosen, {words.naira(sum(row.amount_minor for row in chosen))}")
-        for row in chosen:
-            with st.expander(words.plain(f"{row.reference}: who did what")):
-                payments.draw_chain(row.links)
-        dialogs.field("payment_reference", "Payment reference", longest=60)
-        dialogs.field("total", "Total of the transfer in naira", longest=20)
-        dialogs.choice("method", "Method", {name: name for name in PAYMENT_METHODS})
-        dialogs.day("value_on", "Value date")
-
-    def act() -> str:
-        chosen = dialogs.chosen("claims")
-        seen = {row.id: row.version for row in rows if row.id.hex in chosen}
-        typed = {name: text for name, text in dialogs.get_values(*names).items() if text}
-        typed |= {"total": words.read_naira(typed["total"])} if "total" in typed else {}
-        return made(
-            lambda session, by: hand_overs.pay_together(session, seen, typed, person=by),
-            f"{len(seen)} claims are Paid by one transfer.",
-        )
-
-    return Decision(
-        title=f"One transfer for claims of {words.plain(rows[0].provider)}",
-        icon="account_tree",
-        says="One reference pays all claims that are chosen, or none. The total has to be what they come to.",
-        asks=ask,
-        given={
-            "claims": list(shown),
-            "payment_reference": "",
-            "total": "",
-            "method": PAYMENT_METHODS[0],
-            "value_on": clock.today(),
-        },
-        confirm="Pay them",
-        act=act,
-    )
-
-
-def line(row: HandOver) -> None:
-    with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small"):
-        with st.container(gap=None, width="stretch"):
-            st.markdown(
-                f"**{words.naira(row.amount_minor)}** to **{words.plain(row.payee.name)}**,"
-                f" {words.plain(describe_account(row))}"
-            )
-            st.caption(
-                f"{words.plain(row.reference)} · {words.plain(row.claim_type)} · {words.plain(row.provider)} · approved"
-                f" by {words.plain(row.approved_name)} · handed over by {words.plain(row.by)}, {words.moment(row.at)}"
-            )
-            if row.note:
-                st.text(row.note)
-        dialogs.button("Pay", paying(row), key=f"pay {row.id.hex} {row.version}", icon=":material/payments:")
-
-
-def together(found: Sequence[HandOver]) -> None:
-    """Offer one transfer for each insurer of whom several claims wait."""
-    waiting: dict[str, list[HandOver]] = {}
-    for row in found:
-        waiting.setdefault(row.provider, []).append(row)
-    several = {name: rows for name, rows in sorted(waiting.items()) if len(rows) > 1}
-    with st.container(horizontal=True, gap="xsmall"):
-        for name, rows in several.items():
-            dialogs.button(
-                f"One transfer for {len(rows)} claims of {words.plain(name)}",
-                paying_together(rows),
-                key=f"together {name}",
-                icon=":material/account_tree:",
-            )
-
-
-def draw() -> None:
-    frame.require(ROLE)
-    frame.page_header(
-        "Claims to pay",
-        "Payments of claims that a supervisor has approved for finance. Who approved, set the payee or handed it over"
-        " does not pay it.",
-    )
-    dialogs.run(ROLE)
-    draw_file()
-    with st.skeleton(height=300), reading(frame.scope()) as session:
-        found = hand_overs.list_open(session)
-    if not found:
-        st.info("No payment of a claim waits for finance.", icon=":material/task_alt:")
-        return
-    due = words.naira(sum(row.amount_minor for row in found))
-    st.markdown(f"**{words.count(len(found))}** {'payment' if len(found) == 1 else 'payments'} · {due}")
-    together(found)
-    for row in found[:MOST]:
-        line(row)
-    if len(found) > MOST:
-        st.caption(f"The oldest {MOST} are shown; the others follow as these are paid.")

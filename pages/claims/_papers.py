@@ -1,4 +1,4 @@
-"""The documents of a claim on its review: the required ones, and one of them at a time (contract C2)."""
+"""The papers of a claim on its review: documents one at a time (contract C2), and letters (contract C17)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,21 +6,26 @@ from typing import Final
 
 import streamlit as st
 
+from core import seal
 from core.errors import InvalidInput
+from core.outbound import mail as smtp
 from core.services.claims.intake import attaching
 from core.services.claims.intake.documents import Document, Version
+from core.services.claims.letters import letters as claim_letters
+from core.services.claims.letters.letters import WAYS, KeptLetter
 from core.services.claims.review.review import ClaimReview
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.people.staff import Person
 from core.services.views import pii_reveal
 from core.services.views.pii_reveal import HiddenField
-from core.ui.claims import words as claim_words
-from core.ui.claims.claim_actions import STORED, changing, key
+from core.store.access import Scope, transact
 from core.ui.forms import uploads
 from core.ui.frame import frame
 from core.ui.kit import actions, documents, reveal_dialog, words
 from core.ui.kit.actions import Action, Values
+from pages.claims import _words as claim_words
+from pages.claims._actions import STORED, adding, changing, key
 
 _SHOWN: Final = "document"
 
@@ -175,3 +180,94 @@ def _line(document: Document) -> str:
         return f":orange[:material/link_off:] **{name}** · {need}, not among our files: {where}"
     size = f"{(document.size or 0) / 1024:,.0f} kB"
     return f":green[:material/check_circle:] **{name}** · {need} · :small[{words.plain(document.file_name)}, {size}]"
+
+
+_PLACE = "letters"
+
+
+def draw_letters(review: ClaimReview) -> None:
+    """Draw a button for each letter that can be written, why others cannot, and the letters so far."""
+    st.markdown("**Letters**")
+    with st.container(horizontal=True, gap="xsmall"):
+        for kind, missing in review.letters_possible.items():
+            title = claim_letters.KINDS[kind].title
+            st.button(
+                title,
+                key=key(review.id, f"letter {kind}"),
+                icon=":material/mail:",
+                disabled=missing is not None,
+                help=f"Needs {missing}" if missing else None,
+                on_click=_writing(review, kind).do,
+                args=(key(review.id, _PLACE),),
+            )
+    actions.complain(key(review.id, _PLACE))
+    for letter in review.letters:
+        _letter_line(review, letter)
+    if not review.letters:
+        st.caption("No letter was written yet. What an admin has changed in a text stands in the next letter.")
+
+
+def _letter_line(review: ClaimReview, letter: KeptLetter) -> None:
+    """Draw a letter with when and how it was sent, or the ways to send it."""
+    title = f":material/description: [{words.plain(letter.title)}](/files/{letter.code}) · {words.moment(letter.at)}"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if letter.is_sent:
+            by = words.plain(letter.sent_by or "somebody who left")
+            st.markdown(f"{title} :green-badge[{letter.way}, {words.moment(letter.sent_at)} by {by}]")
+            return
+        st.markdown(f"{title} :orange-badge[To be sent]")
+        if review.is_live and smtp.can_send():
+            _send_button(review, letter, "Send by e-mail", None)
+        with st.popover("Mark as sent", icon=":material/outgoing_mail:", type="tertiary"):
+            for way in WAYS:
+                _send_button(review, letter, way, way)
+
+
+def _send_button(review: ClaimReview, letter: KeptLetter, label: str, way: str | None) -> None:
+    st.button(
+        label,
+        key=key(review.id, f"sent {letter.code} {way or 'mail'}"),
+        type="tertiary",
+        on_click=_sending(review, letter.code, way).do,
+        args=(key(review.id, _PLACE),),
+    )
+
+
+def _sending(review: ClaimReview, code: str, way: str | None) -> Action:
+    """Return the action that notes a letter as sent, or sends its text by e-mail."""
+    if way is None:
+        return adding(
+            review,
+            "send",
+            lambda session, _, by: claim_letters.send_by_mail(session, review.id, code, person=by),
+            "The text of the letter goes to the claimant by e-mail.",
+            token=f"letter {code}",
+        )
+    return adding(
+        review,
+        "send",
+        lambda session, _, by: claim_letters.mark_sent(session, review.id, code, way=way, person=by),
+        "The letter is marked as sent.",
+        token=f"letter {code}",
+    )
+
+
+def _writing(review: ClaimReview, kind: str) -> Action:
+    @contextmanager
+    def store(_: Values, by: Person) -> Iterator[Values]:
+        scope = Scope.staff(is_live=review.is_live)
+        letter = transact(scope, lambda session: claim_letters.compose(session, review.id, kind, person=by))
+        arriving = ReceivedFile(field=letter.field, file_name=f"{kind}.pdf", content=letter.content)
+        with files.store_files([arriving]) as (kept,):
+            yield {STORED: kept, "text": seal.keyed_hash("claim letter", letter.body)}
+
+    return changing(
+        review,
+        "letter",
+        lambda session, typed, by: claim_letters.keep_letter(
+            session, review.id, typed[STORED], kind=kind, person=by, version=review.version
+        ),
+        "The letter is in the file of the claim: print it, or send it.",
+        given=kind,
+        around=store,
+    )

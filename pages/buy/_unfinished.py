@@ -1,7 +1,7 @@
 """The unfinished sales of a person, each named by cover and customer, to be continued or discarded."""
 
 from collections.abc import Collection, Mapping
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import streamlit as st
@@ -11,11 +11,15 @@ from core.covers.registry import COVERS
 from core.services.catalogue.distributors import DistributorName
 from core.services.people.staff import Person
 from core.services.selling.drafts import Draft
-from core.ui.buying import price_panel, sale_drafts, selling
+from core.ui.buying import sale_drafts, selling
 from core.ui.buying.selling import Counter
 from core.ui.frame import frame, page_links
 from core.ui.kit import words
 
+# In the address, so that Back leads from the details to the figures.
+STEP, DETAILS = "step", "details"
+# Not the name that Buy has for it: Streamlit drops a parameter that another page has bound to a widget of its own.
+SELLER = "seller"
 _TITLES: Final = {cover.key: cover.title for cover in COVERS}
 # More scroll in a box of their own, so that the choices below stay in sight.
 _MOST_IN_SIGHT: Final = 5
@@ -74,5 +78,17 @@ def _open(draft: Draft, seller: DistributorName, person: Person) -> None:
     title = selling.title_of(cover, product)
     query: Mapping[str, str | list[str]] = {"on_behalf_of": seller.name, "cover": title, "sold": product.name}
     if cover is CREDIT_LIFE:
-        page, query = "buy/credit_life.py", price_panel.build_query(seller.name, product.name, draft.given)
+        page, query = "buy/credit_life.py", build_query(seller.name, product.name, draft.given)
     page_links.go(page, replaces=False, draft=name, **query)
+
+
+def build_query(seller: str, plan: str, given: Mapping[str, Any]) -> dict[str, str | list[str]]:
+    """Return the figures of a sale that was begun before as the address has them, with the step of its details."""
+    return {
+        STEP: DETAILS,
+        SELLER: seller,
+        "plan": plan,
+        "amount": words.as_typed(str(given["loan_amount"]).removesuffix(".00")),
+        "tenure": str(given["loan_tenure"]),
+        "benefits": [words.title(benefit) for benefit in given["benefit_coverage"]],
+    }

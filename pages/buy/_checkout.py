@@ -12,7 +12,10 @@ from core.covers.offers import Offer, offer
 from core.covers.request import Request
 from core.errors import InvalidInput, StateForbids
 from core.services.catalogue.products import ProductForSale
-from core.ui.buying import earlier_policies, known_customer, live_prices, prices, receipts, sale_drafts, selling
+from core.services.selling import duplicate_guard
+from core.services.selling.duplicate_guard import EarlierPolicy
+from core.store.access import reading
+from core.ui.buying import known_customer, live_prices, prices, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
@@ -67,8 +70,8 @@ def _details(checkout: Checkout) -> None:
     sale_drafts.restore(form, cover, counter)
     form_keeper.watch(checkout.key)
     live = live_prices.reads(checkout.cover, str(product.id), product.rates).difference(checkout.given)
-    watched = live | earlier_policies.list_watched(checkout.cover)
-    warned = replace(form, cautions=earlier_policies.find_warnings(form, checkout.cover, counter, product))
+    watched = live | list_watched(checkout.cover)
+    warned = replace(form, cautions=find_warnings(form, checkout.cover, counter, product))
     typed = forms.draw(warned, live=watched, before={"Customer": lambda: known_customer.draw(form, counter)})
     sale_drafts.store_draft(form, cover, counter, product.id, checkout.given)
     sale_drafts.draw_state(form, counter)
@@ -154,3 +157,51 @@ def _term(offer: Offer) -> str:
     if term.start_on is None or term.expiration_on is None:
         return "The insurer sets the days of cover."
     return f"Cover from {words.day(term.start_on)} to {words.day(term.expiration_on)}."
+
+
+POLICY = "policies/policy.py"
+
+
+def list_watched(cover: Cover[Any]) -> frozenset[str]:
+    """Return the fields that say whether something is insured already."""
+    return (
+        live_prices.so_far(cover, {}, cover.risk_key).reads | live_prices.so_far(cover, {}, cover.duplicate_key).reads
+    )
+
+
+def find_warnings(form: Form, cover: Cover[Any], counter: Counter, product: ProductForSale) -> Mapping[str, str]:
+    """Return the warnings of what is typed so far, in Markdown by field: the last one typed of those it depends on."""
+    typed = dict(form.given) | {
+        question.name: value
+        for question in form.questions
+        if (value := st.session_state.get(form.key_of(question))) not in (None, "", [])
+    }
+    risk = live_prices.so_far(cover, typed, cover.risk_key)
+    if risk.value:
+        term = live_prices.so_far(cover, typed, lambda request: cover.term(request, product.rates)).value
+        with reading(counter.scope) as session:
+            found = duplicate_guard.find_insured(session, product.id, risk.value, term)
+        if found:
+            says = f"Insured already{_until(found)}: it cannot be sold again for these days. {_link(found)}"
+            return dict.fromkeys(risk.reads & _asked(form), says)
+    twin = live_prices.so_far(cover, typed, cover.duplicate_key)
+    email = live_prices.so_far(cover, typed, lambda request: str(request.email))
+    if twin.value and email.value:
+        with reading(counter.scope) as session:
+            found = duplicate_guard.find_twin(session, twin.value, email.value)
+        if found:
+            says = f"This customer has a policy for this already{_until(found)}. Is this a second one? {_link(found)}"
+            return dict.fromkeys(twin.reads & _asked(form), says)
+    return {}
+
+
+def _asked(form: Form) -> frozenset[str]:
+    return frozenset(question.name for question in form.questions)
+
+
+def _until(found: EarlierPolicy) -> str:
+    return f" until {words.day(found.expiration_at)}" if found.expiration_at else ""
+
+
+def _link(found: EarlierPolicy) -> str:
+    return f"[Open {words.plain(found.number or 'that policy')}]({frame.link(POLICY, id=str(found.id))})"

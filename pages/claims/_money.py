@@ -1,19 +1,23 @@
-"""The form of a payment, the payee, and the payments so far (contract C10)."""
+"""The money of a claim on its review: payment, payee, amounts, deductions and reserve (contract C8, C10)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import streamlit as st
 
 from core import clock, money
 from core.services.claims.review.review import ClaimReview
-from core.services.claims.workflow import part_payments, payee_changes
-from core.services.claims.workflow.chain import Link
+from core.services.claims.workflow import actions as claim_notes
+from core.services.claims.workflow import part_payments, payee_changes, reserves
 from core.services.claims.workflow.inputs import PAYMENT_METHODS
 from core.services.claims.workflow.offers import parse_amount
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
-from core.ui.claims.claim_actions import (
+from core.ui.buying import prices
+from core.ui.claims import payees
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Naira, Text
+from pages.claims._actions import (
     MOVE,
     changing,
     deciding,
@@ -24,8 +28,6 @@ from core.ui.claims.claim_actions import (
     propose,
     read_open,
 )
-from core.ui.kit import actions, facts, words
-from core.ui.kit.actions import Action, Text
 
 _AMOUNT: Final = f"amount {ClaimStatus.PAID}"
 FIELDS: Final = ("amount", "method", "value_on")
@@ -43,8 +45,8 @@ def draw_payment(review: ClaimReview) -> None:
     st.metric("To pay", words.naira(review.balance_minor))
     if paid := review.amounts.limits.paid_minor:
         st.caption(f"{words.naira(paid)} was paid on this claim before, and comes on top.")
-    st.caption(f"To {words.plain(describe_payee(review))}.")
-    draw_chain(review.links)
+    st.caption(f"To {words.plain(payees.describe_payee(review))}.")
+    payees.draw_chain(review.links)
     st.text_input(
         "Amount (₦)",
         key=key(review.id, _AMOUNT),
@@ -60,20 +62,6 @@ def draw_payment(review: ClaimReview) -> None:
     st.session_state.setdefault(day, clock.today())
     st.date_input("Value date", key=day, max_value=clock.today(), format="DD/MM/YYYY", on_change="ignore")
     actions.blame(key(review.id, MOVE), "value_on")
-
-
-def draw_chain(links: Sequence[Link]) -> None:
-    """Show who did what before the payment: lodged, estimated, approved, payee set, handed over."""
-    said = (f"{link.act} by {words.plain(link.by)}, {words.day(clock.to_lagos_day(link.at))}" for link in links)
-    st.caption(" · ".join(said))
-
-
-def describe_payee(review: ClaimReview) -> str:
-    """Describe who is paid and on which account, by its last four digits."""
-    payee = review.payee
-    account = f", account ending in {payee.hint}" if payee.hint else ", account not named"
-    bank = f" at {payee.bank_name}" if payee.bank_name else ""
-    return f"{payee.name}{account}{bank}"
 
 
 def paying(review: ClaimReview, given: Mapping[str, Any], clears: Mapping[str, Any]) -> Action:
@@ -105,7 +93,7 @@ def paying(review: ClaimReview, given: Mapping[str, Any], clears: Mapping[str, A
     )
 
 
-def draw(review: ClaimReview, person: Person) -> None:
+def draw_payments(review: ClaimReview, person: Person) -> None:
     """Draw every payment with its total, the payee with the form that changes it, and the way to take a part back."""
     if review.payments:
         facts.line(ClaimStatus.PAID, words.naira(review.amounts.limits.paid_minor))
@@ -118,7 +106,7 @@ def draw(review: ClaimReview, person: Person) -> None:
         how = f", {words.plain(payment.method).lower()}" if payment.method else ""
         value = f", value {words.day(payment.value_on)}" if payment.value_on else ""
         st.caption(f"{said}{to}{account}{how}{value}, reference {words.plain(payment.reference)}")
-    facts.line("Payee", describe_payee(review))
+    facts.line("Payee", payees.describe_payee(review))
     for payee in review.payees:
         if payee.at and payee.by:
             st.caption(
@@ -176,3 +164,87 @@ def _take_back(review: ClaimReview, person: Person) -> None:
     )
     with st.popover("A part came back", icon=":material/undo:", type="tertiary"):
         draw_form(review, take_back, "take part back")
+
+
+def draw(review: ClaimReview, person: Person) -> None:
+    """Draw the amounts, the deductions, and the steps to the offer."""
+    kept = review.amounts
+    with st.grid(2, min_column_width=320, gap="small"):
+        with st.container(border=True, height="stretch"):
+            st.markdown("**Amounts**")
+            facts.line("Owed by the records", words.naira_of(kept.owed))
+            facts.line("Claimed", words.naira(kept.claimed_minor))
+            if kept.estimate_minor:
+                facts.line("Repair estimate", words.naira(kept.estimate_minor))
+            facts.line(ClaimStatus.APPROVED, words.naira(kept.approved_minor))
+            if review.approved_name:
+                facts.line("Approved by", review.approved_name)
+            facts.line("Excess", words.naira(kept.excess_minor))
+            facts.line("Betterment", words.naira(kept.betterment_minor))
+            facts.line("Offer", words.naira(kept.offer_minor))
+            draw_payments(review, person)
+            _reserve(review)
+        with st.container(border=True, height="stretch"):
+            st.markdown("**How an offer comes about**")
+            if kept.approved_minor:
+                prices.show_steps(review.offer.steps)
+            else:
+                st.caption("Nothing is approved: the steps follow with the approved amount.")
+            if review.status == ClaimStatus.OFFER_ACCEPTED:
+                st.caption("The deductions stand with the offer that was accepted; a supervisor can take it back.")
+            elif not review.is_fixed:
+                _deductions(review)
+
+
+def _reserve(review: ClaimReview) -> None:
+    """Draw the reserve with its history, what was incurred, and the form that changes the reserve."""
+    limits = review.amounts.limits
+    if review.reserves:
+        facts.line("Outstanding (reserve)", words.naira(review.reserve_minor))
+        facts.line("Incurred", words.naira(limits.paid_minor + review.reserve_minor))
+    elif limits.most_minor is not None and not review.is_decided:
+        facts.line(f"Exposure: {limits.source}", words.naira(max(0, limits.most_minor - limits.paid_minor)))
+    for change in review.reserves:
+        who = words.plain(change.by or "the store")
+        st.caption(
+            f"Reserve {words.naira(change.reserve_minor)} from {words.moment(change.at)} by {who}:"
+            f" {words.plain(change.reason)}"
+        )
+    if not review.is_decided:
+        _change_reserve(review)
+
+
+def _change_reserve(review: ClaimReview) -> None:
+    save = changing(
+        review,
+        "Save the reserve",
+        lambda session, typed, by: reserves.set_reserve(
+            session,
+            review.id,
+            amount=typed["reserve"],
+            reason=typed["reserve_reason"],
+            person=by,
+            version=review.version,
+        ),
+        "The reserve is changed.",
+        fields=[Naira("reserve", "Reserve (₦)"), Text("reserve_reason", "Why it changes", longest=500)],
+    )
+    with st.popover("Change the reserve", icon=":material/savings:", type="tertiary"):
+        draw_form(review, save, "keep reserve")
+
+
+def _deductions(review: ClaimReview) -> None:
+    kept = {"excess": review.amounts.excess_minor, "betterment": review.amounts.betterment_minor}
+    for name, minor in kept.items():
+        propose(review.id, name, words.as_typed(money.to_wire(minor)))
+    save = changing(
+        review,
+        "Save the deductions",
+        lambda session, typed, by: claim_notes.set_deductions(
+            session, review.id, person=by, version=review.version, **typed
+        ),
+        "The deductions are kept.",
+        fields=[Naira(name, f"{words.title(name)} (₦)") for name in kept],
+        keeps_typed=True,
+    )
+    draw_form(review, save, "deduct", is_primary=False)

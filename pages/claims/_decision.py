@@ -8,11 +8,13 @@ import streamlit as st
 from core import money
 from core.services import approvals
 from core.services.claims.intake import requirements
+from core.services.claims.paying import hand_overs
 from core.services.claims.review import related
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import actions as claim_moves
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import referrals, transitions
+from core.services.claims.workflow.referrals import Referral
 from core.services.people.staff import Person
 from core.states.claims import (
     APPROVED_AMOUNT,
@@ -20,17 +22,19 @@ from core.states.claims import (
     ESTIMATE,
     EVIDENCE,
     OFFER,
+    TRANSITIONS,
     ClaimStatus,
     ClaimTransition,
     Effect,
 )
 from core.store.access import ScopedSession
 from core.ui.buying import prices
-from core.ui.claims import claim_actions, paying, referral
-from core.ui.claims import words as claim_words
-from core.ui.claims.claim_actions import MOVE, Open, changing, deciding, do_open, draw_form, get_typed, key, moving
 from core.ui.kit import actions, form_keeper, words
-from core.ui.kit.actions import Action, Choice, Text, Values
+from core.ui.kit.actions import Action, Choice, Naira, Text, Values
+from pages.claims import _actions as claim_actions
+from pages.claims import _money
+from pages.claims import _words as claim_words
+from pages.claims._actions import MOVE, Open, begin, changing, deciding, do_open, draw_form, get_typed, key, moving
 
 _FIELDS: Final = ("amount", "reason", "note", "payment_reference", "estimate_document")
 _AT_ONCE: Final = frozenset({ClaimStatus.SETTLED})
@@ -53,7 +57,7 @@ def draw(review: ClaimReview, person: Person) -> None:
             _draw_lapsed(review)
         if not review.is_decided and not review.amounts.approved_minor:
             _draw_second_submission(review)
-        referral.draw(review, person)
+        draw_referral(review, person)
         if attempt is not None:
             _form(review, attempt, person)
         elif any(not move.missing for move in review.transitions_allowed):
@@ -148,7 +152,7 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
     st.markdown(f"**{words.plain(move.label)}**")
     _focus(review, attempt, asked)
     if Effect.PAYS in move.effects:
-        paying.draw_payment(review)
+        _money.draw_payment(review)
     if "amount" in asked:
         _ask_amount(review, move, person)
     if "estimate_document" in asked:
@@ -168,7 +172,7 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
         )
     above = _describe_above(review, move, person)
     _ask_note(review, required=above is not None or ("note" in asked and not (EVIDENCE in move.needs and is_signed)))
-    asked_too = paying.FIELDS if Effect.PAYS in move.effects else ()
+    asked_too = _money.FIELDS if Effect.PAYS in move.effects else ()
     actions.complain(
         key(review.id, MOVE),
         *(*asked, *asked_too, "note", "referral_note"),
@@ -221,7 +225,7 @@ def _referring(review: ClaimReview, move: ClaimTransition) -> Action:
         lambda session, _, by: referrals.refer_claim(
             session, review.id, to=move.to, amount=amount or None, note=note, person=by, version=version
         ),
-        referral.REFERRED,
+        REFERRED,
         version=version,
         given=(str(move.to), amount, note),
         clears=_cleared(review, move),
@@ -237,7 +241,7 @@ def _deciding(review: ClaimReview, move: ClaimTransition, asked: set[str]) -> Ac
     unmet = review.unmet_checks if "reasons" in asked else []
     reasons = {check.key: get_typed(review.id, f"reasons {check.key}") for check in unmet}
     if Effect.PAYS in move.effects:
-        return paying.paying(review, given, _cleared(review, move))
+        return _money.paying(review, given, _cleared(review, move))
     return moving(
         review,
         move.to,
@@ -401,3 +405,109 @@ def _ask_note(review: ClaimReview, *, required: bool) -> None:
     )
     for name in ("note", "referral_note"):
         actions.blame(key(review.id, MOVE), name)
+
+
+REFERRED = "The claim is referred: supervisors find it under Referred."
+
+
+def draw_referral(review: ClaimReview, person: Person) -> None:
+    """Draw the open referral, and for an officer without a supervisor's authority the form of a new one."""
+    referral = review.referral
+    if referral is not None and referral.is_for_finance:
+        _with_finance(review, referral, person)
+    elif referral is not None:
+        move = TRANSITIONS.find(review.status, referral.to)
+        amount = f" {words.naira(referral.amount_minor)}" if referral.amount_minor is not None else ""
+        with st.container(border=True, gap="xsmall"):
+            st.markdown(
+                f":material/escalator_warning: **Referred by {words.plain(referral.by)}**, {words.moment(referral.at)}:"
+                f" {words.plain(move.label if move else referral.to)}{amount}"
+            )
+            st.text(referral.note)
+            if move is not None and person.has_role("supervisor"):
+                st.button(
+                    "Open the prepared decision",
+                    key=key(review.id, "prepared"),
+                    type="primary",
+                    on_click=_open_prepared,
+                    args=(review, move, referral.amount_minor),
+                )
+    if referral is not None and referral.is_for_finance:
+        return
+    if not person.has_role("supervisor") and review.transitions_allowed:
+        _ask_referral(review)
+    elif review.status == ClaimStatus.OFFER_ACCEPTED:
+        _hand_over(review)
+
+
+def _with_finance(review: ClaimReview, referral: Referral, person: Person) -> None:
+    """Draw the payment that waits for finance, and for a supervisor the way to take it back."""
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(
+            f":material/account_balance: **With finance**: {words.naira(referral.amount_minor)}, handed over by"
+            f" {words.plain(referral.by)}, {words.moment(referral.at)}"
+        )
+        if referral.note:
+            st.text(referral.note)
+        if person.has_role("supervisor"):
+            take = changing(
+                review,
+                "Take it back from finance",
+                lambda session, _, by: hand_overs.take_back(session, review.id, person=by, version=review.version),
+                "The payment is with the claims desk again.",
+            )
+            st.button(
+                take.title,
+                key=key(review.id, "take from finance"),
+                type="tertiary",
+                icon=":material/undo:",
+                on_click=take.do,
+                args=(key(review.id, "take from finance"),),
+            )
+    actions.complain(key(review.id, "take from finance"))
+
+
+def _hand_over(review: ClaimReview) -> None:
+    over = changing(
+        review,
+        "Hand it over",
+        lambda session, typed, by: hand_overs.hand_over(
+            session, review.id, note=typed["hand_over_note"] or None, person=by, version=review.version
+        ),
+        "The payment is with finance, under Claims to pay.",
+        fields=[Text("hand_over_note", "Note for finance (optional)", longest=2000, is_long=True, height=90)],
+    )
+    with st.popover("Hand the payment to finance", icon=":material/account_balance:", type="tertiary"):
+        st.caption(f"Finance pays {words.naira(review.balance_minor)} to {words.plain(review.payee.name)}.")
+        draw_form(review, over, "hand over")
+
+
+def _open_prepared(review: ClaimReview, move: ClaimTransition, amount_minor: int | None) -> None:
+    begin(review, move.to)
+    if amount_minor is not None:
+        st.session_state[key(review.id, f"amount {move.to}")] = words.as_typed(money.to_wire(amount_minor))
+
+
+def _ask_referral(review: ClaimReview) -> None:
+    labels = {str(move.to): move.label for move in review.transitions_allowed}
+    refer = changing(
+        review,
+        "Refer",
+        lambda session, typed, by: referrals.refer_claim(
+            session,
+            review.id,
+            to=typed["referred to"],
+            amount=typed["referral_amount"] or None,
+            note=typed["referral_note"],
+            person=by,
+            version=review.version,
+        ),
+        REFERRED,
+        fields=[
+            Choice("referred to", "Decision", options=labels, value=next(iter(labels))),
+            Naira("referral_amount", "Amount (₦), if it has one"),
+            Text("referral_note", "Why a supervisor should decide", longest=2000, is_long=True, height=90),
+        ],
+    )
+    with st.popover("Refer to a supervisor", icon=":material/supervisor_account:", type="tertiary"):
+        draw_form(review, refer, "refer")
