@@ -86,6 +86,7 @@ class DueFilter(Filter, on=(Policy,)):
     provider_ids: Ids = SalesFilter.redeclare("provider_ids")
     product_ids: Ids = SalesFilter.redeclare("product_ids")
     distributor_ids: Ids = SalesFilter.redeclare("distributor_ids")
+    customer_ids: Ids = SalesFilter.redeclare("customer_ids")
     call: str | None = of(
         Word(label="Last call", column=_is_called, address="call", options=CALLS, anything="Called or not")
     )
