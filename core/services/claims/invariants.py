@@ -132,8 +132,10 @@ def find_more_than_owed(session: ScopedSession) -> Iterator[str]:
     query = sa.select(Claim).where(col(Claim.policy_id).in_(several), has_money, col(Claim.deleted_at).is_(None))
     for claim in session.execute(query).scalars().all():
         limits = claim_payments.limits(session, claim)
-        is_open = claim.claim_status not in DECIDED
-        taken = max(limits.paid_minor, claim.approved_amount_minor if is_open else 0)
+        approval = claim_approvals.find(session, claim)
+        # What lapsed is paid by nobody before it is judged anew.
+        is_standing = approval is None or approval.lapse is None
+        taken = max(limits.paid_minor, claim_payments.get_committed(claim) if is_standing else 0)
         if limits.most_minor is not None and taken > limits.most_minor:
             most = money.format_naira(limits.most_minor)
             yield f"{_name(claim.id, taken)} paid or approved: {most} is owed with the other claims of its policy"

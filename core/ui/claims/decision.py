@@ -6,7 +6,6 @@ from typing import Any, Final
 import streamlit as st
 
 from core import money
-from core.services import approvals
 from core.services.claims.intake import requirements
 from core.services.claims.review import related
 from core.services.claims.review.review import ClaimReview
@@ -29,7 +28,7 @@ from core.ui.buying import prices
 from core.ui.claims import claim_actions, paying, referral
 from core.ui.claims import words as claim_words
 from core.ui.claims.claim_actions import MOVE, Open, changing, deciding, do_open, draw_form, get_typed, key, moving
-from core.ui.kit import actions, form_keeper, words
+from core.ui.kit import actions, facts, form_keeper, words
 from core.ui.kit.actions import Action, Choice, Text, Values
 
 _FIELDS: Final = ("amount", "reason", "note", "payment_reference", "estimate_document")
@@ -62,9 +61,7 @@ def draw(review: ClaimReview, person: Person) -> None:
 
 def _draw_lapsed(review: ClaimReview) -> None:
     """Say why the approval lapsed, with the form by which somebody else approves the claim again as it is now."""
-    st.warning(
-        words.plain(approvals.describe_lapsed(review.approval_fault or "")), icon=":material/history_toggle_off:"
-    )
+    facts.lapsed_approval(review.approval_fault)
     again = changing(
         review,
         "Confirm: approve again",

@@ -163,6 +163,20 @@ def approving_batch(row: BatchRow) -> Decision:
     )
 
 
+def approving_batch_anew(row: BatchRow) -> Decision:
+    """Return the dialog that approves a payout again whose approval lapsed."""
+    return Decision(
+        title=f"Approve {row.number} again",
+        icon="task_alt",
+        says=f"**{words.naira(row.net_minor)}** in {row.payments} payments, as they were prepared by"
+        f" {words.plain(row.preparer)}. Its bank file can be opened again by that.",
+        confirm="Approve the payout again",
+        act=lambda: made(
+            lambda session, by: batches.approve_anew(session, row.id, by=by), f"{row.number} is approved."
+        ),
+    )
+
+
 def giving_up_batch(row: BatchRow) -> Decision:
     """Return the dialog that gives a prepared payout up."""
     return _giving_up(

@@ -8,6 +8,7 @@ from typing import Any, Final
 import streamlit as st
 
 from core import clock
+from core.services import approvals
 from core.services.audit.log import AuditEvent
 from core.services.views.sale import SaleDetail
 from core.ui.kit import words
@@ -77,6 +78,12 @@ def own_interest(names: Sequence[str]) -> None:
             f"It has the e-mail, phone or account of {words.plain(', '.join(names))}: somebody else works on it.",
             icon=":material/person_alert:",
         )
+
+
+def lapsed_approval(fault: str | None) -> None:
+    """Draw that an approval does not stand any more, with why and what to do; nothing where it stands."""
+    if fault:
+        st.warning(words.plain(approvals.describe_lapsed(fault)), icon=":material/history_toggle_off:")
 
 
 def table_of(steps: Sequence[Mapping[str, str]]) -> None:
