@@ -133,7 +133,7 @@ def build_subject(proposal_id: UUID, figures: RateProposal | ProductVersion) -> 
     parts = {
         "the product": figures.product_id,
         "the beginning": clock.to_wire(figures.effective_at),
-        "the figures": [getattr(figures, name) for name in _FIGURES],
+        "the tariff": [getattr(figures, name) for name in _FIGURES],
     }
     return Subject(kind=KIND, id=proposal_id, amount_minor=figures.price_minor, parts=parts)
 

@@ -132,11 +132,13 @@ def build_subject(session: ScopedSession, batch: PayoutBatch) -> Subject:
     ordered = settles.order_by(col(PaymentSettlement.payment_id), col(PaymentSettlement.statement_id))
     accounts = [session.get_one(BankAccount, row.bank_account_id) for row in rows]
     parts = {
-        "the payees": [[row.distributor_id or row.provider_id, row.net_minor, row.withheld_minor] for row in rows],
-        "the accounts": [
+        "the list of payees": [
+            [row.distributor_id or row.provider_id, row.net_minor, row.withheld_minor] for row in rows
+        ],
+        "the list of accounts": [
             [each.bank_name, each.account_name, seal.unseal(each.sealed)["account_number"]] for each in accounts
         ],
-        "the statements": [[row.statement_id, row.net_minor] for row in session.execute(ordered).scalars()],
+        "the list of statements": [[row.statement_id, row.net_minor] for row in session.execute(ordered).scalars()],
     }
     return Subject(kind=KIND, id=batch.id, amount_minor=batch.net_minor, parts=parts)
 

@@ -41,8 +41,8 @@ def build_subject(row: Statement) -> Subject:
     parts = {
         "the party": [row.account, row.distributor_id or row.provider_id],
         "the month": row.month,
-        "the figures": [getattr(row, name) for name in AMOUNTS],
-        "the lines": [row.lines, row.sha256],
+        "the calculation": [getattr(row, name) for name in AMOUNTS],
+        "the list of lines": [row.lines, row.sha256],
         "what it reverses": row.reverses_id,
     }
     return Subject(kind=KIND, id=row.id, amount_minor=row.closing_minor, parts=parts)
