@@ -91,7 +91,7 @@ class Loss:
 
     @property
     def verifier(self) -> str:
-        """Who can say whether the documents are true."""
+        """The people who can say whether its documents are true."""
         return _VERIFIERS.get(self.kind, "who issued them")
 
     @property
