@@ -16,10 +16,10 @@ from core.services.finance.claim_payments.file_lines import MAX_LINES, MEANINGS,
 from core.services.finance.reconciling import file_rows
 from core.store.access import reading
 from core.ui.claims import payees
-from core.ui.finance.finance_writes import ROLE, carry_out, made
 from core.ui.frame import frame
 from core.ui.kit import attempts, dialogs, words
 from core.ui.kit.dialogs import Decision
+from pages.finance._shared import ROLE, carry_out, made
 
 MOST = 50
 

@@ -1,4 +1,4 @@
-"""The form for a staff member: name, e-mail, roles and limit, with errors below the fields."""
+"""Shared by the screens of staff: the fields of an account, and the link by which a person sets a password."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,7 +9,7 @@ import streamlit as st
 from core import ids, money
 from core.services.people.staff import ROLES
 from core.services.people.staff_list import StaffRow
-from core.ui.kit import words
+from core.ui.kit import actions, words
 from core.ui.kit.actions import Field, Naira, Text
 
 _DOES = {
@@ -82,3 +82,25 @@ def list_fields(person: StaffRow | None) -> list[Field]:
             " decides nothing until a limit is set.",
         ),
     ]
+
+
+_LINK = "person.link"
+
+
+def keep_link(link: str | None) -> None:
+    """Keep a new link, if there is one, for the person's page, which shows it once."""
+    if link:
+        st.session_state[_LINK] = link
+
+
+def outcome() -> None:
+    """Show the result of the last click, once; a link is never shown again."""
+    actions.run()
+    if link := st.session_state.pop(_LINK, None):
+        with st.container(border=True):
+            st.markdown(":material/link: **Send this link to the person, and to nobody else**")
+            st.code(link, language=None, wrap_lines=True)
+            st.caption(
+                "It lets them choose a password, once and within 24 hours. It is shown now and not again; a new one"
+                " replaces it."
+            )
