@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core import clock
 from core.services import approvals
@@ -37,6 +38,16 @@ def line(label: str, value: str) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
         st.caption(words.plain(label), width="content")
         st.text(value, width="content")
+
+
+def grid(values: Mapping[str, str], *, columns: int = 2) -> DeltaGenerator:
+    """Show facts as label over value, side by side as the width allows; return the grid, for more of them."""
+    place = st.grid(columns, min_column_width=150, gap="xsmall")
+    for label, value in values.items():
+        with place.container(gap=None):
+            st.caption(words.plain(label))
+            st.text(value)
+    return place
 
 
 def policy_title(sale: SaleDetail) -> str:
