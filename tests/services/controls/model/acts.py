@@ -201,6 +201,31 @@ def _has_lapsed(office: Office, claim: Any) -> bool:
     return bool(rows and rows[0].approval_id and claim.version % 3)
 
 
+def move_by_command(office: Office, dice: Random) -> None:
+    """A claim is moved from the command line, in the name of an officer."""
+    claim = a_claim(office, dice)
+    if claim is None:
+        raise Idle
+    said: dict[str, Any] = {"to": dice.choice(NEXT[claim.claim_status]), "version": claim.version, "note": "As written"}
+    if said["to"] == ClaimStatus.APPROVED:
+        said |= {"amount": "75000", "reasons": dict.fromkeys(CHECK_KEYS, "Seen, and accepted")}
+    elif said["to"] == ClaimStatus.PAID:
+        said["payment_reference"] = reference(office, dice)
+    elif said["to"] == ClaimStatus.DECLINED:
+        said["reason"] = "exclusion"
+    with acting(office, anybody(office, dice, *DESK)) as (session, person):
+        actions.move_by_command(session, as_id(claim.id), person=person, terminal="command line, eve at desk-1", **said)
+
+
+def comment(office: Office, dice: Random) -> None:
+    """A comment for the desk or for the claimant."""
+    claim = a_claim(office, dice)
+    if claim is None:
+        raise Idle
+    with acting(office, anybody(office, dice, *DESK)) as (session, person):
+        actions.add_comment(session, as_id(claim.id), text="Seen", for_claimant=dice.random() < 0.5, person=person)
+
+
 def any_move(office: Office, dice: Random) -> None:
     """Any move of any claim by anybody."""
     claim = a_claim(office, dice)
