@@ -296,7 +296,7 @@ def take_back(office: Office, dice: Random) -> None:
 
 
 _HANDED = (
-    "SELECT claim.id, claim.version, claim.offer_amount_minor FROM claim_referral JOIN claim"
+    "SELECT claim.id, claim.version, claim.offer_amount_minor, claim.provider_id FROM claim_referral JOIN claim"
     " ON claim.id = claim_id WHERE closed_at IS NULL AND asks_role = 'finance' ORDER BY claim.created_at, claim.id"
 )
 
@@ -315,9 +315,12 @@ def pay_handed(office: Office, dice: Random) -> None:
 def pay_together(office: Office, dice: Random) -> None:
     """Finance pays several claims that were handed to it by one transfer, of their sum or of another."""
     waiting = office.read(_HANDED)
-    chosen = dice.sample(waiting, min(len(waiting), dice.randrange(1, 4)))
-    if not chosen:
+    if not waiting:
         raise Idle
+    first = dice.choice(waiting)
+    if dice.random() < 0.8:
+        waiting = [each for each in waiting if each.provider_id == first.provider_id]
+    chosen = dice.sample(waiting, min(len(waiting), dice.randrange(1, 4)))
     minor = sum(claim.offer_amount_minor for claim in chosen) + (dice.random() < 0.1)
     typed = {"payment_reference": reference(office, dice), "total": naira(minor), "value_on": office.today()}
     seen = {as_id(claim.id): claim.version for claim in chosen}

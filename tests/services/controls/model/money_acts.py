@@ -9,7 +9,7 @@ from core.services.catalogue import rate_changes, share_changes
 from core.services.closing import closing
 from core.services.finance import adjustments, bank_accounts
 from core.services.finance.credit_notes import deciding
-from core.services.finance.payments import batches, transitions
+from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.reconciling import differences, running
 from core.services.finance.statements import preparing, states
 from core.services.people import account_changes, invitations, role_grants, staff
@@ -211,9 +211,12 @@ def withdraw_receipt(office: Office, dice: Random) -> None:
 def receive(office: Office, dice: Random) -> None:
     """Something was received from a party."""
     typed = {"bank_reference": reference(office, dice), "value_on": office.today()}
-    typed["amount"] = dice.choice(("1.00", "500.00", "90000.00"))
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
-        transitions.receive(session, dice.choice(office.parties), typed, by=person)
+        owing = {each.party: -each.amount_minor for each in balances.list_balances(session) if each.amount_minor < 0}
+        party = dice.choice(list(owing) if owing and dice.random() < 0.8 else office.parties)
+        due = owing.get(party, 50_000)
+        typed["amount"] = naira(dice.choice((due, due // 2, due + 100)))
+        transitions.receive(session, party, typed, by=person)
 
 
 def reconcile(office: Office, dice: Random) -> None:
