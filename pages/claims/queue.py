@@ -7,6 +7,7 @@ import streamlit as st
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter, View
+from core.services.claims.lists.queue import QueueRow
 from core.services.claims.lists.totals import QueueCounts, QueueTotal
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
@@ -94,13 +95,13 @@ def header(person: Person, view: View, counts: QueueCounts) -> None:
         st.caption(queue_views.describe(view, counts))
 
 
-def table(asked: ClaimFilter, total: QueueTotal, person: Person, officers: Sequence[Officer]) -> None:
+def table(
+    asked: ClaimFilter, total: QueueTotal, rows: Sequence[QueueRow], person: Person, officers: Sequence[Officer]
+) -> None:
     """Draw a page of claims; the line above it has the actions for those that are chosen."""
     number = tables.page_of(CLAIMS, total.count)
     if number is None:
         return
-    with st.skeleton(height=300), reading(frame.scope()) as session:
-        rows = claim_queue.list_rows(session, asked, order=CLAIMS.order, paging=CLAIMS.paging(number))
     above = st.container()
     chosen = {seen.id for seen in claim_assignment.get_selected()}
     picked = tables.draw(CLAIMS, rows, number=number, total=total.count, chosen=chosen)
@@ -122,12 +123,14 @@ def draw() -> None:
     counts = queue_views.get_counts(person)
     with reading(frame.scope()) as session:
         officers, names = claim_officers.list_active(session), load_choices(session).names["distributor"]
-        total = claim_totals.get_totals(session, asked)
     header(person, asked.view or claim_filters.USUAL, counts)
     claim_assignment.notice()
     claim_filters.draw(asked, officers, names, person)
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        total = claim_totals.get_totals(session, asked)
+        rows = claim_queue.list_rows(session, asked, order=CLAIMS.order, paging=CLAIMS.paging(url_state.page()))
     if total.count:
-        table(asked, total, person, officers)
+        table(asked, total, rows, person, officers)
     else:
         toolbar(asked, total)
         nothing(asked, counts)

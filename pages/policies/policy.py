@@ -27,7 +27,7 @@ from core.ui.letters import certificate_mail
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from core.ui.policies import policy_actions, resends
-from core.ui.renewals import renewal_calls, renewal_reminders
+from core.ui.renewals import contacts
 from core.ui.sales import sale_split
 from pages.policies import _endorsements
 
@@ -405,8 +405,8 @@ def draw_details(policy: PolicyDetail, person: Person) -> None:
         draw_papers(policy.id, person)
     with terms:
         draw_terms(policy)
-        renewal_reminders.opt_out(policy.sale.customer_id, person)
-        renewal_calls.history(policy.id)
+        contacts.draw_switch(policy.sale.customer_id, person)
+        contacts.draw_calls(policy.id)
     with endorsed:
         _endorsements.draw(policy, person)
     with claims:
