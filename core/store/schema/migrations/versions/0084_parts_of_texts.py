@@ -2,8 +2,8 @@
 
 from alembic import op
 
-revision = "0081"
-down_revision = "0080"
+revision = "0084"
+down_revision = "0081"
 branch_labels = None
 depends_on = None
 
