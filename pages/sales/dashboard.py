@@ -65,13 +65,17 @@ def draw_tiles(summary: Summary, *, is_compared: bool = True) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _StuckKind:
-    """Name of one kind of stuck work, and the list behind it; `amount` says what its amount is."""
+    """Name of one kind of stuck work, and the list behind it; `amount` says what its amount is.
+
+    What `is_late` is red, as it is wherever it is listed.
+    """
 
     label: tuple[str, str]
     icon: str
     path: str
     query: Mapping[str, str]
     amount: str = ""
+    is_late: bool = False
 
 
 _STUCK: Final[Mapping[Item, _StuckKind]] = {
@@ -81,6 +85,7 @@ _STUCK: Final[Mapping[Item, _StuckKind]] = {
         path="policies/awaiting.py",
         query={"state": "dead"},
         amount="premium",
+        is_late=True,
     ),
     "awaiting": _StuckKind(
         label=("policy awaiting its insurer", "policies awaiting their insurer"),
@@ -109,6 +114,7 @@ _STUCK: Final[Mapping[Item, _StuckKind]] = {
         path="claims/queue.py",
         query={"view": "near"},
         amount="claimed",
+        is_late=True,
     ),
     "near_claims": _StuckKind(
         label=("claim with 7 days left or less", "claims with 7 days left or less"),
@@ -143,6 +149,7 @@ def _draw_stuck(item: BacklogItem, person: Person) -> None:
     kind = _STUCK[item.key]
     amount = f", {words.short_naira(item.amount_minor)} {kind.amount}" if item.amount_minor is not None else ""
     label = f"{words.count(item.count)} {kind.label[item.count != 1]}{words.plain(amount)}"
+    label = f":red[{label}]" if kind.is_late else label
     screen = menu.screen_of(kind.path)
     if person.has_role(*screen.roles):
         page_links.link(
