@@ -6,11 +6,11 @@ from core.services.dimensions import load_choices
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.credit_notes.filter import CreditNoteFilter
 from core.store.access import reading
-from core.ui.finance.credit_notes.table import CREDIT_NOTES
 from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
 from core.ui.lists import export_panel, filter_bar, filter_chips, tables
+from core.ui.lists.record_tables import CREDIT_NOTES
 
 
 def nothing(criteria: CreditNoteFilter) -> None:
@@ -32,7 +32,7 @@ def draw() -> None:
     filter_chips.draw(criteria, names.names)
     with st.skeleton(height=300), reading(frame.scope()) as session:
         total, minor = credit_note_reading.count(session, criteria)
-        paging, order = CREDIT_NOTES.paging(url_state.page()), CREDIT_NOTES.order_among(credit_note_reading.ORDERS)
+        paging, order = CREDIT_NOTES.paging(url_state.page()), CREDIT_NOTES.order
         rows = credit_note_reading.list_notes(session, criteria, paging, order=order)
     if not total:
         nothing(criteria)

@@ -9,10 +9,10 @@ from core.services.finance.unplaced import Unplaced
 from core.services.sales.totals import SalesTotals
 from core.store.access import reading
 from core.ui.finance import adjustment_cards
-from core.ui.finance.movement_table import MOVEMENTS
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
 from core.ui.lists import export_panel, periods, saved_views, tables
+from core.ui.lists.record_tables import MOVEMENTS
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Asked
 
@@ -105,8 +105,7 @@ def draw() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         paging = MOVEMENTS.paging(url_state.page())
         total = movements.compute_totals(session, found.criteria)
-        order = MOVEMENTS.order_among(movements.ORDERS)
-        rows = movements.list_rows(session, found.criteria, names, order=order, paging=paging)
+        rows = movements.list_rows(session, found.criteria, names, order=MOVEMENTS.order, paging=paging)
         open_premium = unplaced.compute_unplaced(session, found.criteria.of_every_kind)
         waiting = adjustments.list_open(session)
     adjustment_cards.waiting(waiting)

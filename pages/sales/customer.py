@@ -22,9 +22,9 @@ from core.ui.frame import frame, menu, page_links, record_pages
 from core.ui.kit import actions, facts, reveal_dialog, words
 from core.ui.kit.actions import Action, Choice, Text, Values
 from core.ui.lists import tables
+from core.ui.lists.record_tables import OWN_CLAIMS, OWN_POLICIES, OWN_PURCHASES, OWN_RENEWALS
 from core.ui.lists.tables import Table
 from core.ui.renewals import renewal_reminders
-from core.ui.sales.customer_table import OWN_CLAIMS, OWN_POLICIES, OWN_PURCHASES, OWN_RENEWALS
 
 
 def draw_figures(customer: CustomerDetail) -> None:
@@ -76,7 +76,7 @@ def draw_personal(customer: CustomerDetail, person: Person) -> None:
 
 def draw_lists(customer: CustomerDetail, person: Person) -> None:
     """Draw all records of the customer, newest first; a row is a link if the person may open its screen."""
-    beneficiary = sum(row.is_for_beneficiary for row in customer.policies.items)
+    beneficiary = sum(row["role"] == "beneficiary" for row in customer.policies.items)
     note = f"{beneficiary} of them bought by somebody else" if beneficiary else ""
     _draw_list("Policies", OWN_POLICIES, customer.policies, person, note=note)
     _draw_list("Purchases", OWN_PURCHASES, customer.purchases, person)
@@ -88,14 +88,14 @@ def draw_lists(customer: CustomerDetail, person: Person) -> None:
 
 def _offer_to_lodge(customer: CustomerDetail) -> None:
     """Draw the way to lodge a claim on each of the listed policies that has a number."""
-    numbered = [(row, row.policy_number) for row in customer.policies.items if row.policy_number]
+    numbered = [(row, row["number"]) for row in customer.policies.items if row["number"]]
     if not numbered:
         return
     with st.popover("Lodge a claim", icon=":material/note_add:"):
         for row, number in numbered:
             page_links.link(
                 "claims/lodge.py",
-                label=f"{words.plain(number)}, {words.plain(row.product)} ({row.stage.lower()})",
+                label=f"{words.plain(number)}, {words.plain(row['product'])} ({row['state'].lower()})",
                 query_params={"policy": number, **frame.mode_query()},
             )
 

@@ -15,10 +15,10 @@ from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import actions, url_state, words
 from core.ui.lists import export_panel, tables
+from core.ui.lists.record_tables import DUE
 from core.ui.lists.tables import Table
 from core.ui.policies import policy_actions
 from core.ui.renewals import due_filters, renewal_calls
-from core.ui.renewals.renewal_table import DUE
 
 
 def toolbar(bucket: Bucket, criteria: DueFilter, table: Table[DueRow]) -> None:
@@ -77,9 +77,7 @@ def draw() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         buckets = due.list_due(session, clock.today(), criteria)
         paging = table.paging(url_state.page())
-        rows = due.list_due_rows(
-            session, open_bucket, criteria, names, order=table.order_among(due.ORDERS), paging=paging
-        )
+        rows = due.list_due_rows(session, open_bucket, criteria, names, order=table.order, paging=paging)
     due_filters.tiles(buckets, open_bucket)
     bucket = next(bucket for bucket in buckets if bucket.key == open_bucket)
     if not bucket.policies:

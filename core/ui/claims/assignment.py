@@ -17,10 +17,10 @@ from core.services.claims.workflow import assignment
 from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.people.staff import Person
 from core.store.access import ScopedSession, transact
-from core.ui.claims.queue_table import CLAIMS
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
 from core.ui.lists import tables
+from core.ui.lists.record_tables import CLAIMS
 
 _CHOSEN, _SAID, _TAKEN, _TOKEN = "claims_chosen", "claims_said", "claims_taken", "claims_token"
 _COLLEAGUE: Final = "claims_colleague"

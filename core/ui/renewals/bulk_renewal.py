@@ -10,8 +10,8 @@ from core.services.renewals.renewals import BulkRenewal, ShownTerm
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action
 from core.ui.lists import columns, tables
+from core.ui.lists.record_tables import DUE
 from core.ui.lists.tables import Table
-from core.ui.renewals.renewal_table import DUE
 
 _PREVIEW: Table[DueRow] = Table(
     name="bulk renewal",

@@ -17,9 +17,9 @@ from core.ui.frame import frame
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Choice, Day, Text, Values
 from core.ui.lists import columns, periods, tables
+from core.ui.lists.record_tables import DUE
 from core.ui.lists.tables import Table
 from core.ui.renewals import bulk_renewal, renewal_reminders
-from core.ui.renewals.renewal_table import DUE
 
 ROLES = ("operations",)
 # The name of the choice in the address, and the periods it offers.

@@ -17,7 +17,7 @@ from core.ui.kit import actions, words
 from core.ui.kit.actions import Action
 from core.ui.letters.certificate_mail import WAITS
 from core.ui.lists import tables
-from core.ui.renewals.renewal_table import DUE
+from core.ui.lists.record_tables import DUE
 
 _SWITCH = "reminders_off"
 
