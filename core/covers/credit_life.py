@@ -29,6 +29,17 @@ def _check_loan_not_over(value: date, info: ValidationInfo) -> date:
     return value
 
 
+def _normalise_account(value: str) -> str:
+    """The number of a loan as it is compared: in upper case, without blanks (contract S12)."""
+    bare = "".join(value.split()).upper()
+    if not bare.isprintable() or not any(character.isalnum() for character in bare):
+        raise fault("must have a letter or a digit")
+    return bare
+
+
+LoanAccountNumber = Annotated[str, Field(min_length=1, max_length=40), AfterValidator(_normalise_account)]
+
+
 class CreditLifePriceRequest(Request):
     """Request for a credit life price; without benefits, all benefits of the product are priced."""
 
@@ -55,6 +66,11 @@ class CreditLifeRequest(Request):
         description="The day the loan is paid out."
     )
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000080101"])
+    loan_account_number: Annotated[LoanAccountNumber | None, fields.InsuredOnce()] = Field(
+        default=None,
+        examples=["LN-2026-004711"],
+        description="The lender's number of the loan: the same loan is insured once at a time.",
+    )
 
 
 def premium(request: CreditLifeRequest, rates: Rates) -> Price:
@@ -119,6 +135,7 @@ def term(request: CreditLifeRequest, _: Rates) -> Term:
 
 def payload(request: CreditLifeRequest, price: Price) -> Mapping[str, Any]:
     """Build the payload sent to the insurer."""
+    account = {"loan_account_number": request.loan_account_number} if request.loan_account_number else {}
     return {
         "borrower_first_name": request.first_name,
         "borrower_last_name": request.last_name,
@@ -132,6 +149,7 @@ def payload(request: CreditLifeRequest, price: Price) -> Mapping[str, Any]:
         "benefits": [name for name in BENEFITS if name in request.benefit_coverage],
         "id_image_url": request.id_image_url,
         "premium": f"{price.total:.2f}",
+        **account,
     }
 
 
@@ -147,6 +165,7 @@ CREDIT_LIFE = Cover(
     life_insured="date_of_birth",
     response_shape=ResponseShape.DIRECT,
     payload=payload,
+    risk_key=lambda request: request.loan_account_number,
     duplicate_key=lambda request: f"{request.loan_amount} {request.loan_start_date}",
     rated_on="loan_amount",
 )

@@ -99,6 +99,11 @@ class ExampleInDays:
     days: int
 
 
+@dataclass(frozen=True, slots=True)
+class InsuredOnce:
+    """Field metadata: the example body leaves it out, because a second sale of it is refused."""
+
+
 def get_metadata(field: FieldInfo) -> list[Any]:
     """Return the metadata of a field (`Pick`, `Personal`, ...), also from inside an optional or a list."""
 
@@ -113,7 +118,10 @@ def build_example(model: type[BaseModel]) -> dict[str, Any]:
     """Return a valid request body from the examples of the fields, with dates near today."""
     body: dict[str, Any] = {}
     for name, field in model.model_fields.items():
-        offset = next((m for m in get_metadata(field) if isinstance(m, ExampleInDays)), None)
+        metadata = get_metadata(field)
+        if any(isinstance(mark, InsuredOnce) for mark in metadata):
+            continue
+        offset = next((m for m in metadata if isinstance(m, ExampleInDays)), None)
         if offset is not None:
             body[field.alias or name] = (clock.today() + timedelta(days=offset.days)).isoformat()
         elif field.examples:

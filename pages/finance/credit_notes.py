@@ -5,12 +5,17 @@ import streamlit as st
 from core.services.dimensions import load_choices
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.credit_notes.filter import CreditNoteFilter
+from core.services.finance.credit_notes.reading import CreditNoteRow
 from core.store.access import reading
-from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
 from core.ui.lists import export_panel, filter_bar, filter_chips, tables
-from core.ui.lists.record_tables import CREDIT_NOTES
+from core.ui.lists.tables import Table
+from pages.finance._shared import ROLE
+
+CREDIT_NOTES: Table[CreditNoteRow] = tables.of(
+    credit_note_reading.CREDIT_NOTES, opens="finance/credit_note.py", narrow=("number", "provider", "state", "back")
+)
 
 
 def nothing(criteria: CreditNoteFilter) -> None:

@@ -5,24 +5,64 @@ import streamlit as st
 from core.services.finance import parties
 from core.services.finance.payments import batches
 from core.services.finance.payments import reading as payment_reading
-from core.services.finance.payments.reading import BatchRow
+from core.services.finance.payments.reading import BatchRow, PaymentRow
 from core.services.people.staff import Person
 from core.store.access import reading
-from core.ui.finance import payment_actions
-from core.ui.finance.finance_writes import ROLE
-from core.ui.finance.payment_tables import OF_BATCH
 from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, facts, words
+from core.ui.kit.dialogs import Decision
 from core.ui.lists import held_rows, tables
+from core.ui.lists.tables import Table
+from pages.finance._shared import ROLE, giving_up, made
+from pages.finance.payments import PAYMENTS
+
+
+def approving_batch(row: BatchRow) -> Decision:
+    """Return the dialog that approves somebody else's payout."""
+    return Decision(
+        title=f"Approve {row.number}",
+        icon="task_alt",
+        says=f"**{words.naira(row.net_minor)}** in {row.payments} payments, prepared by {words.plain(row.preparer)}."
+        " The bank file is made now, and its hash is kept.",
+        confirm="Approve the payout",
+        act=lambda: made(
+            lambda session, by: batches.approve(session, row.id, by=by), f"{row.number} is approved: send its file."
+        ),
+    )
+
+
+def giving_up_batch(row: BatchRow) -> Decision:
+    """Return the dialog that gives a prepared payout up."""
+    return giving_up(
+        row.number,
+        lambda reason: made(
+            lambda session, by: batches.withdraw(session, row.id, reason=reason, by=by), f"{row.number} is given up."
+        ),
+    )
+
+
+OF_BATCH: Table[PaymentRow] = held_rows.sortable(
+    Table(
+        name="of_batch",
+        noun=("payment", "payments"),
+        opens="finance/payment.py",
+        narrow=("party", "state", "net"),
+        columns={
+            name: PAYMENTS.columns[name]
+            for name in ("party", "state", "statement", "gross", "vat", "withheld", "net", "reference")
+        },
+    ),
+    usual="As in the bank file",
+)
 
 
 def buttons(row: BatchRow, person: Person) -> None:
     if row.state != "Prepared":
         return
     if row.prepared_by != person.id:
-        decision = payment_actions.approving_batch(row)
+        decision = approving_batch(row)
         dialogs.button("Approve", decision, is_primary=True)
-    dialogs.button("Give up", payment_actions.giving_up_batch(row))
+    dialogs.button("Give up", giving_up_batch(row))
 
 
 def people(row: BatchRow, superseded: str | None) -> None:

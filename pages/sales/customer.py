@@ -14,17 +14,51 @@ from core.services.customers.notes import KINDS, ROLES, Note, add_note, list_not
 from core.services.dimensions import load_choices
 from core.services.paging import Page
 from core.services.people.staff import Person
+from core.services.policies import policies
+from core.services.renewals import records
+from core.services.sales import table as sales_table
 from core.services.views import customer as customer_view
-from core.services.views.customer import CustomerDetail
+from core.services.views.customer import ClaimLine, CustomerDetail
 from core.states.claims import CLAIMS_ROLES
 from core.store.access import ScopedSession, reading
 from core.ui.frame import frame, menu, page_links, record_pages
 from core.ui.kit import actions, facts, reveal_dialog, words
 from core.ui.kit.actions import Action, Choice, Text, Values
-from core.ui.lists import tables
-from core.ui.lists.record_tables import OWN_CLAIMS, OWN_POLICIES, OWN_PURCHASES, OWN_RENEWALS
+from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from core.ui.renewals import renewal_reminders
+from core.ui.renewals import contacts
+
+_HOME = ("sales/customer.py", "Back to the customer")
+# The short lists of one customer, without what is the same in every row.
+_SAME = ("customer", "email", "distributor")
+OWN_POLICIES = tables.of(
+    policies.POLICIES, name="customer-policies", without=_SAME, home=_HOME, opens="policies/policy.py"
+)
+OWN_PURCHASES = tables.of(
+    sales_table.PURCHASES, name="customer-purchases", without=_SAME, home=_HOME, opens="sales/purchase.py"
+)
+OWN_RENEWALS = tables.of(
+    records.RENEWALS,
+    name="customer-renewals",
+    without=_SAME,
+    home=_HOME,
+    opens="policies/policy.py",
+    key=lambda row: row["policy_id"],
+)
+OWN_CLAIMS: Table[ClaimLine] = Table(
+    name="customer-claims",
+    noun=("claim", "claims"),
+    opens="claims/claim.py",
+    home=_HOME,
+    columns={
+        "lodged": columns.moment("Lodged", lambda row: row.created_at),
+        "type": columns.text("Type", lambda row: row.claim_type, 110),
+        "status": columns.state("Status", lambda row: row.status),
+        "policy": columns.text("Policy number", lambda row: row.policy_number, 175),
+        "claimed": columns.naira("Claimed", lambda row: row.claimed_minor),
+        "offered": columns.naira("Offered", lambda row: row.offered_minor),
+    },
+)
 
 
 def draw_figures(customer: CustomerDetail) -> None:
@@ -281,7 +315,7 @@ def draw() -> None:
         draw_contact(customer)
         draw_personal(customer, person)
     draw_search(customer, person)
-    renewal_reminders.opt_out(customer.id, person)
+    contacts.draw_switch(customer.id, person)
     draw_notes(customer.id, also=[record.id for record in customer.group.merged])
     draw_lists(customer, person)
     st.caption(f"Customer {customer.id} · details last changed {words.moment(customer.updated_at)}")

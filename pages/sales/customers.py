@@ -11,7 +11,13 @@ from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state
 from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
-from core.ui.lists.record_tables import CUSTOMERS
+
+CUSTOMERS = tables.of(
+    customers_table.CUSTOMERS,
+    opens="sales/customer.py",
+    home=("sales/customers.py", "Back to the customers"),
+    narrow=("name", "email", "policies", "premium"),
+)
 
 
 def found(criteria: CustomerFilter, names: Choices) -> Page[Row]:

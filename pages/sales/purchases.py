@@ -12,9 +12,10 @@ from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state, words
 from core.ui.lists import export_panel, periods, saved_views, tables
-from core.ui.lists.record_tables import PURCHASES
 from core.ui.sales import money_table, sales_filters, search_box
 from core.ui.sales.sales_filters import Asked
+
+PURCHASES = tables.of(sales_table.PURCHASES, opens="sales/purchase.py", narrow=("customer", "product", "sold", "total"))
 
 
 def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals, given_back: Split, found: str) -> None:

@@ -14,10 +14,17 @@ from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
 from core.ui.lists import export_panel, periods, saved_views, tables
-from core.ui.lists.record_tables import RENEWALS
 from core.ui.lists.tables import Table
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Asked
+
+RENEWALS = tables.of(
+    records.RENEWALS,
+    opens="policies/policy.py",
+    home=("sales/renewals.py", "Back to the renewals"),
+    key=lambda row: row["policy_id"],
+    narrow=("customer", "policy", "renewed", "total"),
+)
 
 
 def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal, table: Table[Row], given_back: Split) -> None:

@@ -75,7 +75,9 @@ def test_its_own_model_stands_in_the_openapi_page(cover: Cover[Any]) -> None:
     name = content["schema"]["$ref"].rpartition("/")[2]
     schema = document["components"]["schemas"][name]
     assert name == cover.request.__name__
-    assert set(schema["properties"]) == set(cover.request.model_fields) == set(content["example"])
+    once = {"loan_account_number"} if cover.route == "buy-credit-life" else set()
+    assert set(schema["properties"]) == set(cover.request.model_fields) == set(content["example"]) | once
+    assert not once & set(content["example"])
     required = {field for field, info in cover.request.model_fields.items() if info.is_required()}
     assert set(schema["required"]) == required
 

@@ -105,6 +105,20 @@ def test_a_pending_sale_meets_every_policy_of_its_risk(store: Store, partner: Pa
     assert refusal(store, partner, waiting)["policy_id"] == str(first.policy_id)
 
 
+def test_a_loan_is_insured_once_however_its_number_is_written(store: Store, partner: Partner) -> None:
+    cover = credit_life.CREDIT_LIFE
+    first = sell(store, partner, cover, loan_account_number=" ln-00 17a ")
+    for written in ("LN-0017A", "ln-0017a", "LN-00 17A"):
+        found = refusal(store, partner, cover, loan_account_number=written, email="other@example.com")
+        assert found["policy_id"] == str(first.policy_id)
+    sell(store, partner, cover, loan_account_number="LN0017A")
+    sell(store, partner, cover)
+    with store.reading(partner.scope()) as session:
+        named = session.execute(sa.select(col(Policy.submitted), col(Policy.payload)).order_by(col(Policy.created_at)))
+        numbers = [[kept.get("loan_account_number") for kept in row] for row in named]
+    assert numbers == [["LN-0017A"] * 2, ["LN0017A"] * 2, [None] * 2]
+
+
 @pytest.mark.parametrize("ended", ["cancelled_at", "declined_at"])
 def test_a_cancelled_or_declined_policy_frees_its_risk(store: Store, partner: Partner, ended: str) -> None:
     cover = insurer_b_auto.COMPREHENSIVE

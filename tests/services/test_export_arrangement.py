@@ -170,16 +170,15 @@ def test_a_view_that_names_what_its_list_no_longer_has_gives_what_is_left() -> N
 
 
 def test_a_file_as_shown_has_labels_units_and_the_time_of_lagos_and_its_name_says_the_selection(
-    sold: Store,
+    sold: Store, partner: Partner
 ) -> None:
-    with sold.writing(Scope.system()) as session:
-        first = session.execute(sa.select(col(Purchase.id)).where(col(Purchase.is_live)).limit(1)).scalar_one()
-        at = datetime(2026, 9, 30, 23, 30, tzinfo=UTC)
-        moved = sa.update(Purchase).where(col(Purchase.id) == first).values(created_at=at)
-        session.execute(moved, execution_options={"synchronize_session": False})
+    with clock.freeze(datetime(2026, 9, 30, 23, 30, tzinfo=UTC)):
+        first = sell(sold, partner, insurer_f.COVERS[0], is_live=True).purchase_id
     asked = {
-        "from": ["2026-10-01"], "to": ["2026-10-31"],
-        "columns": ["id", "created_at", "total", "policy_state", "payment_state"], "order": ["oldest"],
+        "from": ["2026-10-01"],
+        "to": ["2026-10-31"],
+        "columns": ["id", "created_at", "total", "policy_state", "payment_state"],
+        "order": ["oldest"],
         "form": ["people"],
     }
     order, content = make("purchases", **asked)

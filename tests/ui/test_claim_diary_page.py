@@ -14,7 +14,7 @@ from core.store.access import Scope
 from core.store.schema.tables import ClaimTask, PaymentPayee
 from tests.services.claim_desk import Desk
 from tests.services.claim_office import DESK, Office
-from tests.ui.conftest import Screen, press, texts
+from tests.ui.conftest import Screen, lists, press, texts
 
 Opens = Callable[..., AppTest]
 KNOWN = {"incident_date": "2026-11-10"}
@@ -51,8 +51,16 @@ def test_a_task_is_made_on_the_claim_and_done_on_the_page_of_its_person(opens: O
     assert "Call the lender" in texts(at)
     at = opens("tasks", "ada")
     assert "1** task, 0 overdue" in texts(at)
-    at = press(at, "Done")
+    [rows] = lists(at)
+    assert list(rows.columns) == ["Task", "Claimant", "Cover", "Amount", "Due", "Claim", "Act"]
+    assert rows["Task"][0] == "Call the lender"
+    with office.store.reading(DESK) as session:
+        [made] = session.execute(sa.select(ClaimTask)).scalars().all()
+    # The click of the button in its row.
+    at.session_state["claim_tasks_act"] = made.id
+    at.run()
     assert "The task is done." in texts(at)
+    assert "Nothing is due" in texts(at)
     with office.store.reading(DESK) as session:
         assert session.execute(sa.select(ClaimTask.done_by)).scalars().all() == [office.people["ada"].id]
 

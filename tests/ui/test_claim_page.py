@@ -16,8 +16,8 @@ from core.services.claims.workflow import payee_changes
 from core.services.views import pii_reveal
 from core.settings import settings
 from core.states import claims as claim_states
-from core.ui.claims import claim_actions as review_actions
 from core.ui.kit import actions, words
+from pages.claims import _actions as review_actions
 from tests import papers
 from tests.services.claim_office import DESK, Office
 from tests.ui.conftest import Screen, labels, press, texts

@@ -223,6 +223,7 @@ UNTOLD: Final[Mapping[str, str]] = (
             *("claim letter written", "claim letter sent", "claim handed to finance", "claim taken back from finance"),
             *(
                 "claims paid from a file",
+                "claims paid by one transfer",
                 "claim approved anew",
                 "claim moved by command",
                 "credit note approval lapsed",

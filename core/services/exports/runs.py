@@ -69,7 +69,7 @@ def _describe_selection(kind: Listing[Any], selection: Filter, *, is_live: bool)
     for parameter in kind.parameters:
         if values := given.get(parameter.name):
             known = names.get(parameter.names, {})
-            words = [str(known.get(_read_id(each), parameter.words.get(each, each))) for each in values]  # type: ignore[call-overload]
+            words = [str(known.get(_read_id(each), parameter.words.get(each, each))) for each in values]  # type: ignore[arg-type]
             parts += [parameter.name, *words]
     plain = unicodedata.normalize("NFKD", " ".join(parts)).lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST_NAME]

@@ -36,10 +36,16 @@ _BEFORE_APPROVAL: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
-    """One thing to do; `id` is None where a rule asks for it, which ends when its reason does."""
+    """One thing to do on a claim, with whose claim it is, its line and what it came to so far, in kobo.
+
+    `id` is None where a rule asks for it, which ends when its reason does.
+    """
 
     id: UUID | None
     claim_id: UUID
+    claimant: str
+    claim_type: str
+    amount_minor: int
     text: str
     due_on: date
     who: str | None
@@ -122,7 +128,7 @@ def list_mine(session: ScopedSession, person: Person) -> list[Task]:
 
 def _build_query(*conditions: sa.ColumnElement[bool]) -> AnySelect:
     return (
-        sa.select(ClaimTask, col(Staff.name).label("who"))
+        sa.select(ClaimTask, Claim, col(Staff.name).label("who"))
         .join(Staff, col(Staff.id) == col(ClaimTask.assigned_to))
         .join(Claim, col(Claim.id) == col(ClaimTask.claim_id))
         .where(*conditions)
@@ -133,8 +139,17 @@ def _build_query(*conditions: sa.ColumnElement[bool]) -> AnySelect:
 def _task(row: Any) -> Task:
     task = row.ClaimTask
     return Task(
-        id=task.id, claim_id=task.claim_id, text=task.text, due_on=task.due_on, who=row.who, done_at=task.done_at
+        id=task.id, text=task.text, due_on=task.due_on, who=row.who, done_at=task.done_at, **_describe(row.Claim)
     )
+
+
+def _describe(claim: Claim) -> dict[str, Any]:
+    return {
+        "claim_id": claim.id,
+        "claimant": f"{claim.claim_owner_first_name} {claim.claim_owner_last_name}",
+        "claim_type": claim.claim_type,
+        "amount_minor": claim.offer_amount_minor or claim.approved_amount_minor or claim.claim_amount_minor,
+    }
 
 
 def _find_due(session: ScopedSession, claims: Sequence[Claim]) -> list[Task]:
@@ -153,7 +168,7 @@ def _find_due(session: ScopedSession, claims: Sequence[Claim]) -> list[Task]:
     open_since = {row.claim_id: row.asked_at for row in session.execute(asked)}
     today = clock.today()
     tasks = (
-        Task(id=None, claim_id=claim.id, text=text, due_on=_day(at, days), who=None)
+        Task(id=None, text=text, due_on=_day(at, days), who=None, **_describe(claim))
         for claim in claims
         for at, days, text in _list_rules(claim, since.get(claim.id, claim.created_at), open_since.get(claim.id))
     )
