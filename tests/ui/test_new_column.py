@@ -46,7 +46,7 @@ def planted(store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def by_hand(store: Store) -> list[str]:
-    """What each purchase says, in the order of the new column."""
+    """The value of each purchase, in the order of the new column."""
     with store.reading(DESK) as session:
         rows = table.list_rows(
             session, PurchaseFilter(), load_choices(session), shown=("often",), order="often", paging=Paging(1, 100)

@@ -24,7 +24,7 @@ _LONGEST: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """How one file is arranged; columns by their names in files, every one for machines when none is named."""
+    """Arrangement of one file; columns by their names in files, every one for machines when none is named."""
 
     columns: tuple[str, ...] = ()
     order: str | None = None

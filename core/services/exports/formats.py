@@ -17,7 +17,7 @@ from core.services.spreadsheets.columns import TEXTS, Cell, Column
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sheet:
-    """What a file has beside its lines: title, columns, and whether it is for people."""
+    """Title and columns of a file, and whether it is for people."""
 
     title: str
     columns: Sequence[Column]

@@ -95,7 +95,7 @@ class ExportOrder:
 
     @property
     def sheet(self) -> Sheet:
-        """What the file has beside its lines."""
+        """Title and columns of the file."""
         columns = [Column(column.heading, column.type) for column in self.arrangement.of(self.kind)]
         return Sheet(title=self.kind.title, columns=columns, is_for_people=self.arrangement.is_for_people)
 

@@ -39,7 +39,7 @@ class FileColumn:
 
     @property
     def group(self) -> Any:
-        """What it has in common with the neighbours that are read with it."""
+        """Key that it shares with the neighbours that are read with it."""
         derived = self.declared.sql
         if isinstance(derived, Derived) and not derived.is_cached:
             return "derived", *map(id, derived.sql)

@@ -20,7 +20,7 @@ _NO_WORDS: Mapping[str, str] = {}
 
 
 class Context(NamedTuple):
-    """What a value may need beside its row: names of products and distributors, and the mode of the records."""
+    """Names of products and distributors, and the mode of the records, which values are made of beside their row."""
 
     names: Choices
     mode: str

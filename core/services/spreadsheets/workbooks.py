@@ -56,7 +56,7 @@ def write_workbook(
 
 
 class _Measure:
-    """How wide a column is, and the sum of its amounts in kobo, as its texts pass."""
+    """Width of a column, and the sum of its amounts in kobo, as its texts pass."""
 
     def __init__(self, column: Column) -> None:
         self.column, self.width = column, len(column.name) + _ROOM_OF_FILTER
