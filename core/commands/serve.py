@@ -31,7 +31,7 @@ from core.errors import InvalidSetting
 from core.services.admin import demonstration
 from core.settings import LOOPBACK_HOSTS, ROOT, settings
 from core.store.access import Scope, reading, store
-from core.store.operations import file_permissions
+from core.store.operations import local_files
 from core.store.schema import versions
 
 out = Console(soft_wrap=True)
@@ -168,7 +168,7 @@ def _refuse_used_port(host: str, port: int) -> None:
 def _prepare_process() -> None:
     """Trust only the configured proxies, raise the limit of open files, and limit malloc's arenas."""
     os.environ.setdefault("FORWARDED_ALLOW_IPS", settings().proxies)
-    file_permissions.restrict(store())
+    local_files.restrict(store())
     soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft_limit, min(hard_limit, _MAX_OPEN_FILES)), hard_limit))
     _limit_memory_arenas()

@@ -17,8 +17,7 @@ from core.store.access.engine import (
 from core.store.access.replica import ReplicaStatus
 from core.store.access.scope import AnyRow, AnySelect, Scope, ScopedSession, ScopeViolation
 from core.store.access.sqlite import JOINS_IN_ORDER, wal_is_safe
-from core.store.access.statements import Row
-from core.store.access.streaming import read_batches
+from core.store.access.statements import Row, read_batches
 from core.store.access.wire_types import WireId, WireInstant, WireMode, WireNaira
 
 __all__ = [

@@ -21,7 +21,7 @@ from core.services.people.staff import Person
 from core.services.windows import Window
 from core.states.bordereaux import TRANSITIONS, BordereauState
 from core.store.access import ScopedSession
-from core.store.schema.bordereaux import BORDEREAU_KINDS
+from core.store.schema.statements import BORDEREAU_KINDS
 from core.store.schema.tables import Bordereau, BordereauLine
 
 KINDS: Final = BORDEREAU_KINDS
