@@ -24,7 +24,7 @@ from rich.console import Console
 from uvicorn.config import HTTP_PROTOCOLS
 
 from core import telemetry
-from core.api.outside import metrics_page
+from core.api.outside import health
 from core.api.protection import slow_senders
 from core.commands import insurers, stores
 from core.errors import InvalidSetting
@@ -138,7 +138,7 @@ def _share_metrics() -> None:
 def _serve_metrics(host: str) -> None:
     """On a port of their own, if there is one."""
     try:
-        metrics_page.serve_apart(host)
+        health.serve_apart(host)
     except OSError as error:
         raise InvalidSetting(f"COVERDESK_METRICS_PORT: cannot be listened on: {error.strerror}") from None
 

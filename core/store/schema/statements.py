@@ -7,9 +7,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.states.bordereaux import BordereauState
-from core.states.differences import DifferenceState
-from core.states.statements import BY_A_PERSON, StatementState
+from core.states.finance import BY_A_PERSON, BordereauState, DifferenceState, StatementState
 from core.store.schema.agreements import ACCOUNTS, Party, one_party
 from core.store.schema.columns import Row, json_field, minor_field, one_of
 

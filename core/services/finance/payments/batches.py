@@ -17,7 +17,7 @@ from core.services.finance.payments import balances, transitions
 from core.services.finance.payments.allocation import Balance
 from core.services.people.staff import Person
 from core.services.spreadsheets.formula_escaping import csv_field
-from core.states.payments import BatchState, PaymentState
+from core.states.finance import BatchState, PaymentState
 from core.store.access import ScopedSession
 from core.store.schema.tables import BankAccount, Payment, PayoutBatch, Statement
 

@@ -11,8 +11,7 @@ from core import money
 from core.services import transfers
 from core.services.finance import parties
 from core.services.finance.payments import balances, batches, transitions
-from core.states.payments import BatchState, PaymentState
-from core.states.statements import IN_FORCE
+from core.states.finance import IN_FORCE, BatchState, PaymentState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
     ClaimPayment,

@@ -16,7 +16,7 @@ from core.services.audit import log as audit
 from core.services.finance.reconciling import running
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.states.differences import TRANSITIONS, DifferenceState
+from core.states.finance import DIFFERENCE_TRANSITIONS, DifferenceState
 from core.store import policy_numbers
 from core.store.access import ScopedSession
 from core.store.schema.tables import Adjustment, Difference, Policy, Reconciliation
@@ -103,7 +103,7 @@ def _get_for_update(session: ScopedSession, difference_id: UUID, to: DifferenceS
     row: Difference | None = session.execute(query).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such difference")
-    TRANSITIONS.get(row.state, to)
+    DIFFERENCE_TRANSITIONS.get(row.state, to)
     return row
 
 
