@@ -1,15 +1,17 @@
 """SELECT statements compiled once per database and scope width; values are bound on each execution."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from importlib import import_module
+from itertools import islice
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
 
+from core.errors import StoreUnavailable
 from core.store.access.scope import AnySelect, Scope, ScopedSession, ScopeViolation, connection_of, scope_filters
-from core.store.access.statements import Pending, Row, execute
+from core.store.access.statements import Pending, Row, driver_connection, execute
 
 _SCOPE_PARAMETERS: Mapping[str, Any] = {"scope_distributor": sa.Uuid(), "scope_is_live": sa.Boolean()}
 Reader = Callable[[Any], Any]
@@ -143,44 +145,42 @@ def _read(rows: list[Row], readers: list[tuple[int, Reader]]) -> list[Row]:
     return list(zip(*columns, strict=True))
 
 
-Values = Mapping[str, Any]
+Rows = Sequence[Any]
 
 
-class CompiledWrite:
-    """A write on tables, built by a function of the dialect's `insert`; its parameters are bound on each execution.
+def read_batches(session: ScopedSession, query: AnySelect, *, size: int) -> Generator[Rows]:
+    """Yield batches of the rows of a query on entities; memory holds one batch. Close it before the session.
 
-    It does not check the scope: the caller has. Returned rows hold the driver's own values.
+    Rows are the driver's own values, as named results and conversions cost more than the row: select only texts and
+    integers.
     """
-
-    def __init__(self, make: Callable[[Any], Any]) -> None:
-        self._make = make
-        self._compiled: dict[str, _Compiled] = {}
-
-    def run(self, connection: sa.Connection, values: Values | Sequence[Values]) -> Pending:
-        """Execute for one set of values, or once for each of several."""
-        dialect = connection.dialect
-        compiled = self._compiled.get(dialect.name)
-        if compiled is None:
-            compiled = self._compiled[dialect.name] = _Compiled(self._make, dialect)
-        given: Any = compiled.bind(values) if isinstance(values, Mapping) else [compiled.bind(v) for v in values]
-        return execute(connection, compiled.text, given)
+    if query._propagate_attrs.get("compile_state_plugin") != "orm":  # noqa: SLF001 SQLAlchemy has no public name for it
+        raise ScopeViolation("a statement on owned tables must go through their entities")
+    scoped = query if session.scope.unlimited else query.options(*scope_filters(session.scope))
+    connection = session.connection()
+    driver: Any = connection.dialect.loaded_dbapi
+    take = _in_chunks if connection.dialect.name == "postgresql" else _fetched
+    try:
+        yield from take(connection, scoped, size)
+    except driver.Error as error:
+        raise StoreUnavailable from error
 
 
-class _Compiled:
-    """The SQL text for one database and the processors of its parameters."""
+def _fetched(connection: sa.Connection, query: AnySelect, size: int) -> Generator[Rows]:
+    with connection.execute(query) as result:
+        cursor: Any = result.cursor
+        while rows := cursor.fetchmany(size):
+            yield rows
 
-    def __init__(self, make: Callable[[Any], Any], dialect: sa.Dialect) -> None:
-        # Imported by name: that of PostgreSQL loads every driver there is, which a store on SQLite does without.
-        compiled: Any = make(import_module(f"sqlalchemy.dialects.{dialect.name}")).compile(dialect=dialect)
-        self.text: str = compiled.string
-        self._fixed: dict[str, Any] = {name: value for name, value in compiled.params.items() if value is not None}
-        self._by_name = compiled.positiontup is None
-        into = compiled._bind_processors  # noqa: SLF001 SQLAlchemy has no public name for it
-        self._steps = [(name, into.get(name)) for name in compiled.positiontup or compiled.params]
 
-    def bind(self, values: Values) -> Any:
-        """Return the values as a tuple or dict, as the driver expects."""
-        known = {**self._fixed, **values} if self._fixed else values
-        if self._by_name:
-            return {name: into(known[name]) if into else known[name] for name, into in self._steps}
-        return tuple([into(known[name]) if into else known[name] for name, into in self._steps])
+def _in_chunks(connection: sa.Connection, query: AnySelect, size: int) -> Generator[Rows]:
+    """Stream from the server: a cursor would be planned for its first rows and never in parallel."""
+    compiled: Any = query.compile(dialect=connection.dialect, compile_kwargs={"render_postcompile": True})
+    # All of it is one statement; who reads slowly may take longer than a question should.
+    connection.exec_driver_sql("SET LOCAL statement_timeout = '1h'")
+    with (
+        driver_connection(connection).cursor() as cursor,
+        closing(cursor.stream(compiled.string, compiled.params, size=size)) as rows,
+    ):
+        while batch := list(islice(rows, size)):
+            yield batch

@@ -15,7 +15,7 @@ from sqlalchemy.sql.util import find_tables
 from sqlalchemy.sql.visitors import InternalTraversal
 from sqlmodel import Session, SQLModel
 
-from core.store.access.compiled_query import CompiledWrite
+from core.store.access.compiled_write import CompiledWrite
 from core.store.access.statements import end_reading
 from core.store.rollups import daily_rollup
 from core.store.schema import sales as sales_tables

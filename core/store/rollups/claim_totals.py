@@ -9,7 +9,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import SQLModel
 
-from core.store.access.compiled_query import CompiledWrite
+from core.store.access.compiled_write import CompiledWrite
 from core.store.expressions import utc_day
 from core.store.schema.claims import Claim, ClaimPayment, ClaimReserve
 from core.store.schema.rollups import CLAIM_KEYS, CLAIM_MEASURES, NOBODY, NOT_RUNNING, ClaimTotal

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core import clock
-from core.store.access.compiled_query import CompiledWrite
+from core.store.access.compiled_write import CompiledWrite
 from core.store.expressions import first_of_month, lagos_day
 from core.store.rollups import claim_totals, day_totals
 from core.store.rollups.measures import MEASURED

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core import clock
-from core.store.access.compiled_query import CompiledWrite
+from core.store.access.compiled_write import CompiledWrite
 from core.store.expressions import lagos_day
 from core.store.rollups.measures import MEASURED, Measures
 from core.store.schema.catalogue import Product
