@@ -28,6 +28,7 @@ OTHER_SUBJECTS = {
     "core/services/outbox/health.py": {"queued", "dead"},
     "pages/admin/system.py": {"queued", "dead"},
     "core/services/views/backlog.py": {"dead"},
+    "core/store/schema/parties.py": {"withdrawn"},
     "pages/admin/agreement.py": {"Approved", "Declined"},
     "pages/compliance/_shared.py": {"Declined"},
     "core/ui/kit/words.py": {"In force", "Expired"},

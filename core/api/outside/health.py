@@ -1,4 +1,4 @@
-"""Whether the process and the store are well, for whoever watches, and the page of metrics."""
+"""State of the process and the store for whoever watches, and the page of metrics."""
 
 import hmac
 import threading
