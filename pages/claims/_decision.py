@@ -6,7 +6,6 @@ from typing import Any, Final
 import streamlit as st
 
 from core import money
-from core.services import approvals
 from core.services.claims.diary import tasks as claim_tasks
 from core.services.claims.intake import requirements
 from core.services.claims.paying import hand_overs
@@ -31,7 +30,7 @@ from core.states.claims import (
 )
 from core.store.access import ScopedSession
 from core.ui.buying import prices
-from core.ui.kit import actions, form_keeper, words
+from core.ui.kit import actions, facts, form_keeper, words
 from core.ui.kit.actions import Action, Choice, Naira, Text, Values
 from pages.claims import _actions as claim_actions
 from pages.claims import _money
@@ -93,9 +92,7 @@ def draw(review: ClaimReview, person: Person) -> None:
 
 def _draw_lapsed(review: ClaimReview) -> None:
     """Say why the approval lapsed, with the form by which somebody else approves the claim again as it is now."""
-    st.warning(
-        words.plain(approvals.describe_lapsed(review.approval_fault or "")), icon=":material/history_toggle_off:"
-    )
+    facts.lapsed_approval(review.approval_fault)
     again = changing(
         review,
         "Confirm: approve again",
