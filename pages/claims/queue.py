@@ -22,7 +22,7 @@ from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
 from core.services.claims.workflow import assignment
 from core.services.claims.workflow.assignment import ChosenClaim
-from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD, Clock
+from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.dimensions import load_choices
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
@@ -30,19 +30,7 @@ from core.store.access import ScopedSession, reading, transact
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
 from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
-
-
-def describe_days_left(clock: Clock) -> str:
-    """Return the time left of the 60 days, in a few words."""
-    if clock.is_decided:
-        return "Decided"
-    days = abs(clock.days_left)
-    number = f"{days} {'day' if days == 1 else 'days'}"
-    if clock.is_overdue:
-        over = f"{number} over" if days else "Just over"
-        return f"Paused, {over}" if clock.is_waiting else over
-    return f"Paused, {days} left" if clock.is_waiting else number
-
+from pages.claims._shared import colour_of, days_left
 
 CLAIMS = tables.of(
     claim_columns.CLAIMS,
@@ -50,8 +38,8 @@ CLAIMS = tables.of(
     narrow=("claimant", "status", "left", "claimed"),
     changed={
         "left": {
-            "of": lambda row: describe_days_left(row.clock),
-            "colour": lambda row: "red" if row.clock.is_overdue and not row.clock.is_decided else "",
+            "of": lambda row: days_left(row.clock),
+            "colour": lambda row: colour_of(row.clock),
             "is_right": False,
         },
         "signals": {"of": lambda row: f"{len(row.fraud_flags)} ⚑" if row.fraud_flags else None},

@@ -31,6 +31,21 @@ def approving_batch(row: BatchRow) -> Decision:
     )
 
 
+def approving_batch_anew(row: BatchRow) -> Decision:
+    """Return the dialog that approves a payout again whose approval lapsed."""
+    return Decision(
+        title=f"Approve {row.number} again",
+        icon="task_alt",
+        says=f"**{words.naira(row.net_minor)}** in {row.payments} payments, as they were prepared by"
+        f" {words.plain(row.preparer)}. Its bank file can be opened again by that.",
+        confirm="Approve the payout again",
+        act=lambda: made(
+            lambda session, by: batches.approve_anew(session, row.id, by=by),
+            f"{row.number} is approved: send its file.",
+        ),
+    )
+
+
 def giving_up_batch(row: BatchRow) -> Decision:
     """Return the dialog that gives a prepared payout up."""
     return giving_up(
@@ -56,7 +71,9 @@ OF_BATCH: Table[PaymentRow] = held_rows.sortable(
 )
 
 
-def buttons(row: BatchRow, person: Person) -> None:
+def buttons(row: BatchRow, person: Person, *, is_lapsed: bool) -> None:
+    if is_lapsed and row.prepared_by != person.id:
+        dialogs.button("Approve again", approving_batch_anew(row), is_primary=True)
     if row.state != "Prepared":
         return
     if row.prepared_by != person.id:
@@ -65,7 +82,7 @@ def buttons(row: BatchRow, person: Person) -> None:
     dialogs.button("Give up", giving_up_batch(row))
 
 
-def people(row: BatchRow, superseded: str | None) -> None:
+def people(row: BatchRow, superseded: str | None, *, is_lapsed: bool) -> None:
     with st.container(border=True):
         facts.line("Amount", words.naira(row.net_minor))
         facts.line("Answered by the bank", f"{row.answered} of {row.payments}")
@@ -76,7 +93,7 @@ def people(row: BatchRow, superseded: str | None) -> None:
     if superseded:
         st.warning(f"{superseded}.", icon=":material/block:")
         st.code(f"SHA-256 {row.sha256}", language=None)
-    elif row.sha256:
+    elif row.sha256 and not is_lapsed:
         st.link_button("Bank file, CSV", f"/payouts/{row.id}.csv", icon=":material/account_balance:")
         st.code(f"SHA-256 {row.sha256}", language=None)
         st.caption("It has the whole account numbers: each opening of it is in the audit log.")
@@ -86,19 +103,21 @@ def draw() -> None:
     person = frame.require(ROLE)
     tables.back_link("payouts", "finance/payments.py", "Back to the payments")
     row = record_pages.load("payout", payment_reading.get_batch, is_of_mode=True)
+    with reading(frame.scope()) as session:
+        rows = payment_reading.list_of_batch(session, row.id)
+        superseded = batches.find_superseded(session, row.id)
+        lapsed = None if superseded else batches.find_lapse(session, row.id)
+        own = {name for each in rows for name in parties.list_own_staff(session, each.party)}
     with frame.header_with_buttons(
         f"{row.number} {words.badge(row.progress)}",
         "Payments that one person prepared, another approves, and the bank answers line by line.",
         tab=f"{row.number} · Payout",
     ):
-        buttons(row, person)
+        buttons(row, person, is_lapsed=lapsed is not None)
     dialogs.run(ROLE)
-    with reading(frame.scope()) as session:
-        rows = payment_reading.list_of_batch(session, row.id)
-        superseded = batches.find_superseded(session, row.id)
-        own = {name for each in rows for name in parties.list_own_staff(session, each.party)}
     facts.own_interest(sorted(own))
-    people(row, superseded)
+    facts.lapsed_approval(lapsed)
+    people(row, superseded, is_lapsed=lapsed is not None)
     number = tables.page_of(OF_BATCH, len(rows))
     if number is not None:
         tables.draw(OF_BATCH, held_rows.page_of(OF_BATCH, rows, number), number=number, total=len(rows))

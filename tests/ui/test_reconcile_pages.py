@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 from core import money
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling import table_files
-from core.states.differences import DifferenceState
+from core.states.finance import DifferenceState
 from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner

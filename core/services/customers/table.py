@@ -17,8 +17,8 @@ from core.services.lists.column_parts import concatenate
 from core.services.lists.columns import Column, Derived, Order, mode_column
 from core.services.lists.listing import Listing, Row
 from core.services.lists.sale_columns import by_time
-from core.services.paging import Page, Paging
-from core.services.spreadsheets.columns import COUNT, DATE, DAY, FLAG, ID, INSTANT, MONEY, TEXT, WORD
+from core.services.paging import Page, Paging, find_page
+from core.services.spreadsheets.columns import COUNT, DATE, DAY, FLAG, ID, INSTANT, MONEY, PHONE, TEXT, WORD
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase, Renewal
 
@@ -81,7 +81,7 @@ CUSTOMERS: Listing[CustomerFilter] = Listing(
         "first_name": Column("First name", TEXT, col(Customer.first_name), width=120),
         "last_name": Column("Last name", TEXT, col(Customer.last_name), width=120),
         "email": Column("E-mail", TEXT, col(Customer.email), width=180),
-        "phone": Column("Phone", TEXT, col(Customer.phone_number), machine="phone_number", width=120),
+        "phone": Column("Phone", PHONE, col(Customer.phone_number), machine="phone_number", width=120),
         "gender": Column("Gender", TEXT, col(Customer.gender)),
         "date_of_birth": Column("Born", DATE, col(Customer.date_of_birth)),
         "address": Column("Address", TEXT, col(Customer.address), width=190),
@@ -113,7 +113,6 @@ CUSTOMERS: Listing[CustomerFilter] = Listing(
     rows=lambda columns, criteria, _: _join(columns).where(*customers.build_conditions(criteria)),
     count=_count,
     join=_join,
-    ids=lambda criteria: sa.select(_ID).where(*customers.build_conditions(criteria)),
 )
 
 
@@ -127,9 +126,12 @@ def list_customers(
     paging: Paging,
 ) -> Page[Row]:
     """Return a page of the customers that match a filter, with the exact total."""
-    total = _count(session, criteria)
-    rows = listing.read_page(session, CUSTOMERS, criteria, names, shown=shown, order=order, paging=paging)
-    return Page(rows if total else [], total)
+    keys = CUSTOMERS.orders[order].keys
+    # The page is found by its ids first: an index holds all that is searched.
+    page_query = sa.select(_ID).where(*customers.build_conditions(criteria)).order_by(*keys)
+    page_ids, total = find_page(session, page_query, paging, searched=criteria.scans)
+    rows = listing.read_rows(session, CUSTOMERS, page_ids, names, keys, shown=shown) if page_ids else []
+    return Page(rows, total)
 
 
 def sum_purchases(session: ScopedSession, customer_ids: Sequence[UUID]) -> dict[UUID, PurchaseTotals]:

@@ -7,7 +7,7 @@ from sqlmodel import col
 
 from core.services.lists.column_parts import concatenate
 from core.services.lists.columns import Column, Order
-from core.services.spreadsheets.columns import MONEY, SIGNED_MONEY, TEXT, WORD
+from core.services.spreadsheets.columns import MONEY, PHONE, SIGNED_MONEY, TEXT, WORD
 from core.store.schema.tables import Policy, Refund
 
 # The attributes that hold the parts of an amount, by their columns.
@@ -80,7 +80,7 @@ def customer_columns() -> dict[str, Column]:
     return {
         "customer": Column("Customer", TEXT, name, machine="customer_name", width=120),
         "email": Column("E-mail", TEXT, col(Policy.email), machine="customer_email", width=190),
-        "phone": Column("Phone", TEXT, col(Policy.phone), machine="customer_phone", width=120),
+        "phone": Column("Phone", PHONE, col(Policy.phone), machine="customer_phone", width=120),
     }
 
 

@@ -24,7 +24,7 @@ from core.services.lists import listing
 from core.services.lists.columns import Column, Order, mode_column, sale_names
 from core.services.lists.listing import Listing, Row
 from core.services.lists.sale_columns import by_time, customer_columns, payment_columns, policy_number
-from core.services.paging import Page, Paging, fetch_newest
+from core.services.paging import Page, Paging, fetch_newest, find_page
 from core.services.policies import endorsements
 from core.services.sales import filter as sales_filter
 from core.services.sales import page_locator
@@ -156,7 +156,7 @@ def list_policies(
         return [_build_list_record(row, products[row.Policy.product_id, row.Policy.is_live]) for row in rows]
 
     if not criteria.of_catalogue:
-        return fetch_newest(session, Policy, _build_id_query(criteria), paging, load)
+        return fetch_newest(session, Policy, _build_id_query(criteria), paging, load, searched=criteria.scans)
     # Policies have the creation time of their purchase, so the purchases' day counts locate the page.
     location = page_locator.locate_page(session, criteria, paging)
     query = _build_id_query(replace(criteria, created=location.span))
@@ -345,22 +345,9 @@ def search_policies(
     conditions = build_search_conditions(criteria, names)
     keys = _TO_DO if order == "to-do" else POLICIES.orders[order].keys
     # The page is found by its ids first: the rows that are skipped are wide.
-    page_query = sa.select(col(Policy.id)).where(*conditions).order_by(*keys).limit(paging.limit).offset(paging.offset)
-    ids_, total = _load_page_ids(session, page_query, with_total=bool(criteria.find))
-    if total is None:
-        total = session.execute(sa.select(sa.func.count()).select_from(Policy).where(*conditions)).scalar_one()
-    return Page(listing.read_rows(session, POLICIES, ids_, names, keys, shown=shown), total)
-
-
-def _load_page_ids(session: ScopedSession, page_query: AnySelect, *, with_total: bool) -> tuple[list[UUID], int | None]:
-    """Return the ids of a page; with `with_total` also the total, unless the page is past the end.
-
-    A name is searched in all customers, so search and count are one query; without a text, an index counts faster.
-    """
-    if not with_total:
-        return list(session.execute(page_query).scalars()), None
-    found = session.execute(page_query.add_columns(sa.func.count().over())).all()
-    return [row[0] for row in found], (found[0][1] if found else None)
+    page_query = sa.select(col(Policy.id)).where(*conditions).order_by(*keys)
+    ids_, total = find_page(session, page_query, paging, searched=criteria.scans)
+    return Page(listing.read_rows(session, POLICIES, ids_, names, keys, shown=shown) if ids_ else [], total)
 
 
 def build_search_conditions(criteria: PolicyFilter, names: Choices) -> list[Condition]:

@@ -175,14 +175,14 @@ class DueRow:
 
 def list_due_rows(
     session: ScopedSession,
-    bucket: str,
+    bucket: str | None,
     criteria: DueFilter,
     names: Choices,
     *,
     order: str = "soonest",
     paging: Paging,
 ) -> list[DueRow]:
-    """Return one page of the policies of a bucket as of today; a page past the end is empty."""
+    """Return one page of the policies of a bucket, or of all, as of today; a page past the end is empty."""
     today = clock.today()
     page_ids = sa.select(col(Policy.id)).where(*build_conditions(criteria), *get_span(today, bucket).on(_EXPIRES_AT))
     keys = DUE.orders[order].keys

@@ -85,6 +85,8 @@ def _parse_instant(printed: str) -> datetime:
 
 
 TEXT = ColumnType(name="text", print_sql=_unchanged, parse_cell=_keep_text, group="text", width=18)
+PHONE = replace(TEXT, name="phone")
+"""A phone number, which screens write as it is dialled."""
 MASKED = replace(TEXT, name="masked", group="masked")
 """A personal number, of which the last four characters are shown."""
 WORD = ColumnType(name="word", print_sql=_cast_to_text, parse_cell=_keep_text, group="word")
@@ -118,4 +120,4 @@ DAY = ColumnType(name="day", print_sql=print_day, parse_cell=_parse_day, format=
 """The Lagos day of an instant."""
 DATE = replace(DAY, name="date", print_sql=_unchanged, group="text")
 """A day that is kept as text."""
-TEXTS = (TEXT, MASKED, WORD, STATE, ID)
+TEXTS = (TEXT, PHONE, MASKED, WORD, STATE, ID)

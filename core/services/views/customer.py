@@ -18,8 +18,9 @@ from core.services.lists.listing import Row
 from core.services.paging import Page, Paging
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
-from core.services.renewals import records
-from core.services.renewals.filter import RenewalFilter
+from core.services.renewals import due, records
+from core.services.renewals.due import DueRow
+from core.services.renewals.filter import DueFilter, RenewalFilter
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
 from core.services.views import pii_reveal
@@ -86,6 +87,7 @@ class CustomerDetail:
     renewals: Page[Row]
     policies: Page[Row]
     claims: Page[ClaimLine]
+    due: Sequence[DueRow]
     group: Group
 
 
@@ -120,6 +122,7 @@ def get_customer(session: ScopedSession, customer_id: UUID, names: Choices) -> C
             session, PolicyFilter(customer_ids=everyone), names, order="to-do", paging=_FIRST_PAGE
         ),
         claims=claims,
+        due=due.list_due_rows(session, None, DueFilter(customer_ids=everyone), names, paging=_FIRST_PAGE),
         group=group,
     )
 

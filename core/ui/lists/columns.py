@@ -135,6 +135,7 @@ _FORMATS: dict[str, Callable[[Any], str | None]] = {
     "date": words.day,
     "flag": lambda value: "Yes" if value else "No",
     "masked": seal.mask,
+    "phone": words.phone,
 }
 
 

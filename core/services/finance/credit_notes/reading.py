@@ -21,7 +21,7 @@ from core.services.lists.listing import Listing
 from core.services.lists.sale_columns import SHARES, by_time, customer_columns, money_columns, policy_number
 from core.services.paging import Paging
 from core.services.spreadsheets.columns import COUNT, DATE, DAY, ID, INSTANT, MASKED, STATE, TEXT, WORD
-from core.states.credit_notes import UNPAID
+from core.states.finance import UNPAID
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
     CreditNote,
