@@ -50,6 +50,19 @@ def approving(row: BatchRow) -> Action:
     )
 
 
+def approving_anew(row: BatchRow) -> Action:
+    """Return the dialog that approves a payout again whose approval lapsed."""
+    return action(
+        title=f"Approve {row.number} again",
+        icon="task_alt",
+        says=f"**{words.naira(row.net_minor)}** in {row.payments} payments, as they were prepared by"
+        f" {words.plain(row.preparer)}. Its bank file can be opened again by that.",
+        confirm="Approve the payout again",
+        work=lambda session, _, by: batches.approve_anew(session, row.id, by=by),
+        done=f"{row.number} is approved: send its file.",
+    )
+
+
 def giving_up(row: BatchRow) -> Action:
     """Return the dialog that gives a prepared payout up."""
     return action(
@@ -78,7 +91,9 @@ OF_BATCH: Table[PaymentRow] = held_rows.sortable(
 )
 
 
-def buttons(row: BatchRow, person: Person) -> None:
+def buttons(row: BatchRow, person: Person, *, is_lapsed: bool) -> None:
+    if is_lapsed and row.prepared_by != person.id:
+        approving_anew(row).button("Approve again", type="primary", disabled=not person.may_approve)
     if row.state != BatchState.PREPARED:
         return
     if row.prepared_by != person.id:
@@ -186,7 +201,7 @@ def noting(lines: Sequence[AnswerLine], file_name: str) -> Action:
     )
 
 
-def people(row: BatchRow, superseded: str | None) -> None:
+def people(row: BatchRow, superseded: str | None, *, is_lapsed: bool) -> None:
     with st.container(border=True):
         facts.line("Amount", words.naira(row.net_minor))
         facts.line("Answered by the bank", f"{row.answered} of {row.payments}")
@@ -197,7 +212,7 @@ def people(row: BatchRow, superseded: str | None) -> None:
     if superseded:
         st.warning(f"{superseded}.", icon=":material/block:")
         st.code(f"SHA-256 {row.sha256}", language=None)
-    elif row.sha256:
+    elif row.sha256 and not is_lapsed:
         st.link_button("Bank file, CSV", f"/payouts/{row.id}.csv", icon=":material/account_balance:")
         st.code(f"SHA-256 {row.sha256}", language=None)
         st.caption("It has the whole account numbers: each opening of it is in the audit log.")
@@ -207,20 +222,22 @@ def draw() -> None:
     person = frame.require(ROLE)
     tables.back_link("payouts", "finance/payments.py", "Back to the payments")
     row = record_pages.load("payout", payment_reading.get_batch, is_of_mode=True)
+    with reading(frame.scope()) as session:
+        rows = payment_reading.list_of_batch(session, row.id)
+        superseded = batches.find_superseded(session, row.id)
+        lapsed = None if superseded else batches.find_lapse(session, row.id)
+        own = {name for each in rows for name in parties.list_own_staff(session, each.party)}
     with frame.header_with_buttons(
         f"{row.number} {words.badge(row.progress)}",
         "Payments that one person prepared, another approves, and the bank answers line by line.",
         tab=f"{row.number} · Payout",
     ):
-        buttons(row, person)
+        buttons(row, person, is_lapsed=lapsed is not None)
     actions.run()
     say_who_acts(row, person)
-    with reading(frame.scope()) as session:
-        rows = payment_reading.list_of_batch(session, row.id)
-        superseded = batches.find_superseded(session, row.id)
-        own = {name for each in rows for name in parties.list_own_staff(session, each.party)}
     facts.own_interest(sorted(own))
-    people(row, superseded)
+    facts.lapsed_approval(lapsed)
+    people(row, superseded, is_lapsed=lapsed is not None)
     answers(row, person)
     total = words.naira(sum(each.net_minor for each in rows))
     st.markdown(f"{OF_BATCH.count_text(len(rows))} · {total}")

@@ -278,6 +278,7 @@ def whole(row: StatementRow, person: Person) -> None:
     dialogs.run(ROLE)
     with reading(frame.scope()) as session:
         facts.own_interest(parties.list_own_staff(session, row.party))
+        facts.lapsed_approval(statement_states.find_lapse(session, row.id))
     if paper.reverses:
         st.info(f"It reverses {paper.reverses} as a whole: {words.plain(row.note)}", icon=":material/undo:")
     with st.grid(2, min_column_width=320, gap="small"):
