@@ -13,7 +13,7 @@ from core.services.closing.progress import Stage
 from core.services.finance import journal, months
 from core.services.finance.statements import overview as statement_overview
 from core.services.people.staff import Person
-from core.states.months import MonthState
+from core.states.finance import MonthState
 from core.store.access import ScopedSession, reading, store
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, check_runs, facts, words

@@ -14,7 +14,7 @@ from core.services.finance.payments.reading import BatchRow, PaymentRow
 from core.services.finance.reconciling import file_rows
 from core.services.finance.reconciling.table_files import TableFile
 from core.services.people.staff import Person
-from core.states.payments import BatchState
+from core.states.finance import BatchState
 from core.store.access import reading
 from core.ui.frame import frame, record_pages
 from core.ui.kit import actions, facts, words

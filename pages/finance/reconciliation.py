@@ -14,7 +14,7 @@ from core.services.finance.reconciling.reading import DifferenceRow, Reconciliat
 from core.services.paging import Paging
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.states.differences import ENDED, UNEXPLAINED
+from core.states.finance import ENDED, UNEXPLAINED
 from core.store.access import Scope, reading
 from core.ui.frame import frame, record_pages
 from core.ui.kit import actions, facts, url_state, words

@@ -23,7 +23,7 @@ from core.services.finance.statements import overview as statement_overview
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
-from core.states.months import MonthState
+from core.states.finance import MonthState
 from core.store.access import Scope, Store
 from core.store.schema.tables import MonthStep, Movement
 from tests.portfolio import NOW

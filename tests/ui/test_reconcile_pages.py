@@ -10,7 +10,7 @@ from core.services.finance import parties
 from core.services.finance.reconciling import differences, running, table_files
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.reading import DifferenceRow
-from core.states.differences import DifferenceState
+from core.states.finance import DifferenceState
 from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner

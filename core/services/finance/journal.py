@@ -21,7 +21,7 @@ from core.services.finance.payments import transitions
 from core.services.finance.statements import reading as statement_reading
 from core.services.spreadsheets.formula_escaping import csv_field
 from core.services.windows import Window
-from core.states.statements import StatementState
+from core.states.finance import StatementState
 from core.store.access import ScopedSession
 from core.store.expressions import lagos_day
 from core.store.schema.tables import Movement, Payment, Statement

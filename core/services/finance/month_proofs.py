@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from core.services.finance import journal, months
 from core.services.finance.months import Step
-from core.states.months import SHUT
+from core.states.finance import SHUT
 from core.store.access import ScopedSession
 
 

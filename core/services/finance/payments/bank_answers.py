@@ -17,7 +17,7 @@ from core.services.finance.reconciling.file_rows import CONFIRMED, RETURNED, Row
 from core.services.finance.reconciling.table_files import TableFile
 from core.services.people.staff import Person
 from core.services.transfers import LONGEST_REFERENCE, find_fault, reference_key
-from core.states.payments import PaymentState
+from core.states.finance import PaymentState
 from core.store.access import ScopedSession
 
 # What a column can mean, and whether it has to be there. A row names its payment by our narration or by the account.

@@ -25,8 +25,7 @@ from core.services.people.four_eyes import refuse_same, require_second
 from core.services.people.own_interest import refuse_own
 from core.services.people.staff import Person
 from core.services.transfers import Reference, TypedReference
-from core.states.payments import TRANSITIONS, PaymentState
-from core.states.statements import StatementState
+from core.states.finance import PAYMENT_TRANSITIONS, PaymentState, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Payment, PaymentSettlement, Statement
 
@@ -241,7 +240,7 @@ def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, b
     if row is None:
         raise NotFound("There is no such payment")
     refuse_own_payment(session, row, by)
-    TRANSITIONS.get(row.state, to)
+    PAYMENT_TRANSITIONS.get(row.state, to)
     return row
 
 

@@ -17,7 +17,7 @@ from core.services.finance.reconciling import matching, reading, running
 from core.services.people import staff
 from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
-from core.states.differences import ENDED, TRANSITIONS, DifferenceState
+from core.states.finance import DIFFERENCE_TRANSITIONS, ENDED, DifferenceState
 from core.store import policy_numbers
 from core.store.access import ScopedSession
 from core.store.schema.tables import Adjustment, Difference, Policy, Reconciliation
@@ -161,7 +161,7 @@ def list_allowed(row: Any, by: Person) -> list[str]:
 
 def _get_for_update(session: ScopedSession, difference_id: UUID, to: DifferenceState, by: Person) -> Difference:
     row = _lock(session, difference_id, by)
-    TRANSITIONS.get(row.state, to)
+    DIFFERENCE_TRANSITIONS.get(row.state, to)
     return row
 
 

@@ -14,7 +14,7 @@ from core.errors import NotFound
 from core.services.paging import Paging
 from core.services.spreadsheets.columns import SIGNED_MONEY, TEXT, WORD, Column
 from core.services.spreadsheets.formula_escaping import csv_field
-from core.states.differences import UNEXPLAINED
+from core.states.finance import UNEXPLAINED
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Difference, Provider, Reconciliation, Staff
 

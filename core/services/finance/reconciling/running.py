@@ -24,7 +24,7 @@ from core.services.finance.reconciling.table_files import TableFile
 from core.services.people.staff import Person
 from core.services.transfers import reference_key
 from core.services.windows import Window
-from core.states.differences import DifferenceState
+from core.states.finance import DifferenceState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Difference, FileMapping, Reconciliation
 
