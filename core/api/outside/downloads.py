@@ -20,7 +20,7 @@ from core.services.compliance import pack, yearly
 from core.services.exports import runs
 from core.services.exports.exports import Tally
 from core.services.exports.receipts import ExportOrder
-from core.services.finance import ageing, journal, tax_schedules
+from core.services.finance import ageing, journal, months, tax_schedules
 from core.services.finance.bordereaux import columns as bordereau_columns
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.credit_notes import pdf as credit_note_pdf
@@ -248,10 +248,11 @@ def _credit_note(request: Request, _: Person) -> tuple[str, bytes]:
 
 
 def _journal(request: Request, _: Person) -> tuple[str, bytes]:
-    month = parse_month(request.path_params["month"])
+    month, format_ = parse_month(request.path_params["month"]), request.path_params.get("format", "")
     with reading(_LIVE) as session:
-        entries = journal.list_entries(session, month)
-    return f"journal-{month:%Y-%m}.csv", b"".join(journal.csv_chunks(entries))
+        hashes = [step.sha256 for step in months.list_steps(session, month) if step.sha256]
+        content = journal.print_journal(session, month, format_, sha256=hashes[-1] if hashes else None)
+    return f"journal-{month:%Y-%m}{f'-{format_}' if format_ else ''}.csv", content
 
 
 def download_pack(request: Request) -> Response:
@@ -294,6 +295,7 @@ routes = [
     Route("/ageing.{format}", partial(serve, work=_ageing), methods=["GET"]),
     Route("/credit-notes/{note}/{copy}.pdf", partial(serve, work=_credit_note), methods=["GET"]),
     Route("/closes/{month}/journal.csv", partial(serve, work=_journal), methods=["GET"]),
+    Route("/closes/{month}/journal-{format}.csv", partial(serve, work=_journal), methods=["GET"]),
     Route("/reconciliations/{reconciliation}.{format}", partial(serve, work=_reconciliation), methods=["GET"]),
     Route("/bordereaux/{bordereau}.{format}", partial(serve, work=_bordereau), methods=["GET"]),
     Route("/payouts/{batch}.csv", partial(serve, work=_bank_file), methods=["GET"]),
