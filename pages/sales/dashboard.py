@@ -435,7 +435,8 @@ def draw_below(page: Page, summary: Summary, has_offer_above: bool) -> None:  # 
         st.rerun()
     if summary.current.totals.written:
         draw_money(page, summary)
-    with st.grid(2, min_column_width=380, gap="small"):
+    # A list in less room would be one of a telephone, without the headings of its figures.
+    with st.grid(2, min_column_width=530, gap="small"):
         _dashboard_charts.draw_year_on_year(page)
         _dashboard_charts.draw_cohorts(page)
 
