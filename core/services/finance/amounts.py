@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator
 
 from core import money
-from core.covers.faults import fault
+from core.covers.fields import fault
 
 
 def _parse_signed(value: Any) -> Decimal:
