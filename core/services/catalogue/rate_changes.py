@@ -67,7 +67,7 @@ def propose(
 ) -> UUID:
     """Propose other figures from an instant on; they hold once another admin has confirmed them. The proposal's id.
 
-    `typed` are figures by their fields (`covers.tariff_reading`); what is not typed is that of the version
+    `typed` are figures by their fields (`covers.tariff`); what is not typed is that of the version
     `start`. InvalidInput names every fault, StateForbids says that nothing would change or that another proposal
     waits, StaleVersion that the product is not what was seen.
     """
