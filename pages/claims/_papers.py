@@ -11,7 +11,7 @@ from core.errors import InvalidInput
 from core.outbound import mail as smtp
 from core.services.claims.intake import attaching
 from core.services.claims.intake.documents import Document, Version
-from core.services.claims.letters import letters as claim_letters
+from core.services.claims.letters import letters
 from core.services.claims.letters.letters import WAYS, KeptLetter
 from core.services.claims.review.review import ClaimReview
 from core.services.files import files
@@ -194,24 +194,33 @@ _PLACE = "letters"
 
 def draw_letters(review: ClaimReview) -> None:
     """Draw a button for each letter that can be written, why others cannot, and the letters so far."""
-    st.markdown("**Letters**")
     with st.container(horizontal=True, gap="xsmall"):
-        for kind, missing in review.letters_possible.items():
-            title = claim_letters.KINDS[kind].title
-            st.button(
-                title,
-                key=key(review.id, f"letter {kind}"),
-                icon=":material/mail:",
-                disabled=missing is not None,
-                help=f"Needs {missing}" if missing else None,
-                on_click=_writing(review, kind).do,
-                args=(key(review.id, _PLACE),),
-            )
+        for kind in review.letters_possible:
+            offer_letter(review, kind)
+    draw_written(review)
+    if not review.letters:
+        st.caption("No letter was written yet. An admin can change the texts of the letters; the next letter has them.")
+
+
+def offer_letter(review: ClaimReview, kind: str) -> None:
+    """Draw the button that writes a letter, disabled with the reason while something is missing for it."""
+    missing = review.letters_possible[kind]
+    st.button(
+        letters.KINDS[kind].title,
+        key=key(review.id, f"letter {kind}"),
+        icon=":material/mail:",
+        disabled=missing is not None,
+        help=f"Needs {missing}" if missing else None,
+        on_click=_writing(review, kind).do,
+        args=(key(review.id, _PLACE),),
+    )
+
+
+def draw_written(review: ClaimReview) -> None:
+    """Draw the letters so far, each with the ways to send it."""
     actions.complain(key(review.id, _PLACE))
     for letter in review.letters:
         _letter_line(review, letter)
-    if not review.letters:
-        st.caption("No letter was written yet. An admin can change the texts of the letters; the next letter has them.")
 
 
 def _letter_line(review: ClaimReview, letter: KeptLetter) -> None:
@@ -246,14 +255,14 @@ def _sending(review: ClaimReview, code: str, way: str | None) -> Action:
         return adding(
             review,
             "send",
-            lambda session, _, by: claim_letters.send_by_mail(session, review.id, code, person=by),
+            lambda session, _, by: letters.send_by_mail(session, review.id, code, person=by),
             "The text of the letter goes to the claimant by e-mail.",
             token=f"letter {code}",
         )
     return adding(
         review,
         "send",
-        lambda session, _, by: claim_letters.mark_sent(session, review.id, code, way=way, person=by),
+        lambda session, _, by: letters.mark_sent(session, review.id, code, way=way, person=by),
         "The letter is marked as sent.",
         token=f"letter {code}",
     )
@@ -263,7 +272,7 @@ def _writing(review: ClaimReview, kind: str) -> Action:
     @contextmanager
     def store(_: Values, by: Person) -> Iterator[Values]:
         scope = Scope.staff(is_live=review.is_live)
-        letter = transact(scope, lambda session: claim_letters.compose(session, review.id, kind, person=by))
+        letter = transact(scope, lambda session: letters.compose(session, review.id, kind, person=by))
         arriving = ReceivedFile(field=letter.field, file_name=f"{kind}.pdf", content=letter.content)
         with files.store_files([arriving]) as (kept,):
             yield {STORED: kept, "text": seal.keyed_hash("claim letter", letter.body)}
@@ -271,7 +280,7 @@ def _writing(review: ClaimReview, kind: str) -> Action:
     return changing(
         review,
         "letter",
-        lambda session, typed, by: claim_letters.keep_letter(
+        lambda session, typed, by: letters.keep_letter(
             session, review.id, typed[STORED], kind=kind, person=by, version=review.version
         ),
         "The letter is in the file of the claim: print it, or send it.",

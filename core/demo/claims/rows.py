@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from core import seal
-from core.covers.claims.motor import MOTOR
+from core.covers.claims.lines import MOTOR
 from core.covers.claims.request import DEATH
 from core.demo.audit_log import Log
 from core.demo.bulk_rows import Rows, Values, stamp
@@ -21,8 +21,8 @@ from core.demo.market.sellers import Officer
 from core.demo.random_source import dashed_id, new_id
 from core.states import approvals
 from core.states.claims import DECIDED, RULES, AskedRole, ClaimStatus, ClockEffect, Effect
-from core.store.schema.approvals import Approval
 from core.store.schema.claims import (
+    Approval,
     Claim,
     ClaimEvent,
     ClaimOverride,

@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from core import clock
 from core.covers import fields, request
-from core.covers.faults import fault
+from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
@@ -23,7 +23,7 @@ from core.services.policies import policies
 from core.services.sales import figures
 from core.services.windows import Span
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.follow_up import CALL_OUTCOMES
+from core.store.schema.parties import CALL_OUTCOMES
 from core.store.schema.tables import Policy, Renewal, RenewalCall, RenewalReminder, Staff
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from core.covers.claims import registry
-from core.covers.claims.credit_life import INCIDENTS
+from core.covers.claims import lines
 from core.covers.claims.line import ClaimLine, Endpoint
+from core.covers.claims.lines import INCIDENTS
 from core.covers.claims.request import OWNER, Claimant, LossRequest
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.request import Request
@@ -65,10 +65,15 @@ class NewClaim:
 
 
 def build_claimant_columns(claimant: Claimant | None, customer: Customer) -> dict[str, Any]:
-    """Return who claims as columns of a claim: the customer, unless somebody else is named."""
+    """Return who claims as columns of a claim: the customer, unless somebody else is named.
+
+    An owner who gives a phone is called back there.
+    """
     if claimant is None or claimant.claimant == OWNER:
-        names = ("first_name", "last_name", "name_key", "email", "phone_number")
-        return {"claim_owner": OWNER, **{f"claim_owner_{name}": getattr(customer, name) for name in names}}
+        names = ("first_name", "last_name", "name_key", "email")
+        phone = (claimant and claimant.claimant_phone_number) or customer.phone_number
+        owner = {f"claim_owner_{name}": getattr(customer, name) for name in names}
+        return {"claim_owner": OWNER, **owner, "claim_owner_phone_number": phone}
     return {
         "claim_owner": claimant.claimant,
         "claim_owner_first_name": claimant.claimant_first_name,
@@ -119,7 +124,7 @@ def _build_loan_meta(request: CreditLifeClaimRequest) -> dict[str, Any]:
 
 
 def _read_line(request: LossRequest) -> NewClaim:
-    line = registry.get_line_by_request(type(request))
+    line = lines.get_line_by_request(type(request))
     meta, numbers = line.build_meta(request), personal.find_personal_numbers(request)
     account = request.account_number
     return NewClaim(
