@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 import structlog
 
-from core.dispatch import automations, events, mail, webhooks
+from core.dispatch import events, mail, webhooks
 from core.outbound.webhook_client import SendLimits, WebhookClient
 from core.services.webhooks import log as webhook_log
 from core.services.webhooks import sending
@@ -120,7 +120,7 @@ class DispatchLines:
             await wait(stopped, _AUTOMATION_SECONDS)
 
     async def _run_automations(self) -> None:
-        for job in automations.JOBS:
+        for job in mail.JOBS:
             await _guarded(asyncio.to_thread, job, self._store)
 
     async def _purge(self, stopped: asyncio.Event) -> None:

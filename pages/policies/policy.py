@@ -7,7 +7,6 @@ import streamlit as st
 
 from core.services.audit.log import AuditEvent
 from core.services.claims.review import related
-from core.services.finance import papers
 from core.services.insurers import resending
 from core.services.insurers.submission_detail import SubmissionDetail
 from core.services.mail.mail import MailLine
@@ -344,7 +343,7 @@ def draw_letters(letters: Sequence[MailLine]) -> None:
 def draw_papers(policy_id: UUID, person: Person) -> None:
     """Name the bordereaux that reported a policy and the statements its money is on; finance can open them."""
     with reading(frame.scope()) as session:
-        found = papers.list_of_policy(session, policy_id)
+        found = policy_view.list_of_policy(session, policy_id)
     st.markdown("**Papers of finance**")
     if not frame.mode():
         st.caption("Test records are on no statement and in no bordereau.")

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from core import clock, ids
 from core.covers.insurers import insurer_a
-from core.dispatch import automations as dispatched
+from core.dispatch import mail
 from core.errors import NotAllowed, NotFound
 from core.services.admin import automations
 from core.services.admin.automations import RENEWAL_REMINDERS
@@ -49,7 +49,7 @@ def switch(store: Store, *, on: bool = True, by: Person = ADMIN) -> None:
 
 def run(store: Store, at: datetime = MORNING) -> int:
     with clock.freeze(at):
-        return dispatched.remind(store)
+        return mail.remind(store)
 
 
 def reminded(store: Store) -> set[str | None]:

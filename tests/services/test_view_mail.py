@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.dispatch import automations
+from core.dispatch import mail
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.exports import registry, view_messages, view_watches
 from core.services.people import saved_views, staff
@@ -66,7 +66,7 @@ def letters(store: Store) -> list[Mail]:
 
 def tell(store: Store, **after: float) -> int:
     with clock.freeze(NOON + timedelta(**after)):
-        return automations.tell_views(store)
+        return mail.tell_views(store)
 
 
 def test_a_view_is_mailed_each_week_with_the_figures_of_its_list(sold: Store) -> None:

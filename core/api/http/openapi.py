@@ -17,9 +17,7 @@ from core.api.http.envelope import Failure, envelope_model
 from core.covers import fields
 from core.covers.fields import build_example
 from core.covers.request import Request
-from core.services.examples import claim as claim_example
-from core.services.examples import sale as sale_example
-from core.services.examples import webhook as webhook_example
+from core.services import examples
 from core.services.finance.statements import records as statement_records
 from core.settings import settings
 
@@ -37,45 +35,45 @@ def _first(rows: Sequence[Any]) -> Any:
 
 
 BY_SHAPE: Mapping[str, Callable[[], Any]] = {
-    "PurchasePage": _page("purchases", sale_example.build_purchase),
-    "OnePurchase": _one("purchase", sale_example.build_purchase),
-    "ProductPage": _page("products", sale_example.build_product),
-    "OneProduct": _one("product", sale_example.build_product),
-    "CategoryList": _page("product_category", sale_example.counted_category),
-    "PolicyPage": _page("policies", sale_example.build_listed_policy),
-    "Policy": sale_example.build_policy,
-    "UnderPolicy": _one("policy", sale_example.build_policy),
-    "OnePolicy": _one("policy", sale_example.build_full_policy),
-    "ComputedPrice": sale_example.build_price,
-    "ClaimPage": _page("claims", claim_example.build_claim),
-    "OneClaim": _one("claim", claim_example.build_claim),
-    "File": claim_example.build_file,
+    "PurchasePage": _page("purchases", examples.build_purchase),
+    "OnePurchase": _one("purchase", examples.build_purchase),
+    "ProductPage": _page("products", examples.build_product),
+    "OneProduct": _one("product", examples.build_product),
+    "CategoryList": _page("product_category", examples.counted_category),
+    "PolicyPage": _page("policies", examples.build_listed_policy),
+    "Policy": examples.build_policy,
+    "UnderPolicy": _one("policy", examples.build_policy),
+    "OnePolicy": _one("policy", examples.build_full_policy),
+    "ComputedPrice": examples.build_price,
+    "ClaimPage": _page("claims", examples.build_claim),
+    "OneClaim": _one("claim", examples.build_claim),
+    "File": examples.build_file,
     "Names": lambda: list(reference.genders()),
     "FeatureLists": lambda: {"genders": list(reference.genders())},
     "CountriesWithStates": lambda: _first(reference.countries_with_states()),
     "StatesWithLgas": lambda: _first(reference.states()),
     "VehicleMakes": lambda: _first(reference.list_vehicle_makes(None)),
     "VehicleModels": lambda: _first(reference.list_vehicle_models(reference.list_vehicle_makes(None)[0].id, None)),
-    "RenewalPage": _page("renewals", sale_example.build_renewal),
-    "Renewal": sale_example.build_renewal,
-    "CustomerPage": _page("customers", sale_example.build_customer),
-    "OneCustomer": _one("customer", sale_example.build_customer),
+    "RenewalPage": _page("renewals", examples.build_renewal),
+    "Renewal": examples.build_renewal,
+    "CustomerPage": _page("customers", examples.build_customer),
+    "OneCustomer": _one("customer", examples.build_customer),
     "StatementPage": _page("statements", statement_records.build_example),
     "OneStatement": _one("statement", statement_records.build_example),
     "EventPage": lambda: {
-        "events": [webhook_example.build_event()],
-        "cursor": webhook_example.EVENT_ID,
+        "events": [examples.build_event()],
+        "cursor": examples.EVENT_ID,
         "has_more": False,
     },
-    "EventTypeList": lambda: {"event_types": [webhook_example.build_event_type()], **envelope.counts(1)},
-    "RegisteredEndpoint": lambda: {"endpoint": webhook_example.build_endpoint(), "secret": webhook_example.SECRET},
-    "OneEndpoint": _one("endpoint", webhook_example.build_endpoint),
-    "EndpointList": _page("endpoints", webhook_example.build_endpoint),
-    "DeliveryPage": _page("deliveries", webhook_example.build_delivery),
-    "OneDelivery": _one("delivery", webhook_example.build_delivery),
-    "PingResult": webhook_example.build_ping,
+    "EventTypeList": lambda: {"event_types": [examples.build_event_type()], **envelope.counts(1)},
+    "RegisteredEndpoint": lambda: {"endpoint": examples.build_endpoint(), "secret": examples.SECRET},
+    "OneEndpoint": _one("endpoint", examples.build_endpoint),
+    "EndpointList": _page("endpoints", examples.build_endpoint),
+    "DeliveryPage": _page("deliveries", examples.build_delivery),
+    "OneDelivery": _one("delivery", examples.build_delivery),
+    "PingResult": examples.build_ping,
     "EventCount": lambda: {"events": 12, "queued": True},
-    "DeletedEndpoint": lambda: {"id": webhook_example.ENDPOINT_ID},
+    "DeletedEndpoint": lambda: {"id": examples.ENDPOINT_ID},
 }
 
 

@@ -17,9 +17,9 @@ from core.api.http.envelope import list_response, success
 from core.api.http.queries import Id, QueryString, whole_number
 from core.api.http.reads import ReadRoute
 from core.dispatch import events as event_dispatch
+from core.services import examples
 from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter, FeedPage
-from core.services.examples import webhook as webhook_example
 from core.services.shapes import Mode, Moment
 from core.store.access import Scope, reading, store
 
@@ -131,5 +131,5 @@ def list_event_types(caller: Signed) -> Response:
 
 @cache
 def _event_types() -> bytes:
-    found = [webhook_example.describe(each) for each in catalogue.EVENT_TYPES]
+    found = [examples.describe(each) for each in catalogue.EVENT_TYPES]
     return list_response("event_types", found, len(found), _TYPES).body  # type: ignore[return-value]

@@ -5,13 +5,20 @@ The rows are instances of the real tables and go through the same functions as s
 
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any, cast
+from types import SimpleNamespace
+from typing import Any, Final, cast
 from uuid import UUID
 
-from core.covers import credit_life
+from core.covers import credit_life, request
 from core.covers.fields import build_example
 from core.services import records
 from core.services.catalogue import products, shipped
+from core.services.claims.intake import lodging, new_claims
+from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.services.claims.lists import records as claim_records
+from core.services.claims.lists.shapes import ClaimRecord, StatusTime
+from core.services.events import catalogue, samples
+from core.services.files.files import FileRecord
 from core.services.policies import policies
 from core.services.renewals.records import build_record
 from core.services.shapes import (
@@ -237,3 +244,122 @@ def build_price() -> dict[str, Any]:
     request = credit_life.CreditLifePriceRequest.model_validate(build_example(credit_life.CreditLifePriceRequest))
     result = credit_life.compute_price(request.loan_amount, request.loan_tenure, request.benefit_coverage, rates)
     return {"price": float(result.total), "explain": result.explain}
+
+
+_FILE: Final = "https://coverdesk.example/v1/files/vucaqgdumbkyy253yr3a3ihswu"
+_SUBMITTED: Final = {
+    "policy_number": "GQA20260000001",
+    "incident_type": "Loss of job",
+    "accidental": "false",
+    "loan_offer_date": "2026-08-01",
+    "loan_repayment_date": "2027-08-01",
+    "loan_amount": "100000.00",
+    "pending_repayment_amount": "75000.00",
+    "incident_date": "2026-11-18",
+    "loan_offer_letter": _FILE,
+    "employment_termination_letter": _FILE,
+}
+
+
+def build_claim() -> ClaimRecord:
+    """Return a newly lodged claim on the example policy."""
+    customer, product, provider, policy = build_rows()
+    row = lodging.build_initial_claim(
+        policy, customer, new_claims.read(request.validate(CreditLifeClaimRequest, _SUBMITTED))
+    )
+    row.id = UUID("01a1f7c0-3c00-7000-8000-0000000000a1")
+    row.created_at = row.updated_at = _AT
+    embedded = SimpleNamespace(Claim=row, Customer=customer, Product=product, Provider=provider, Policy=policy)
+    line = StatusTime(name=row.claim_status, time_stamp=claim_records.format_time_stamp(_AT))
+    return claim_records.build_record(embedded, [line], [])
+
+
+def build_file() -> FileRecord:
+    """Return an uploaded file."""
+    return {
+        "file_url": _FILE,
+        "file_name": "offer-letter.pdf",
+        "content_type": "application/pdf",
+        "size": 48_213,
+        "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    }
+
+
+ENDPOINT_ID: Final = "01a1f7c0-3c00-7000-8000-0000000000e2"
+EVENT_ID: Final = "01a1f7c0-3c00-7000-8000-0000000000e1"
+# No secret of anybody: 32 bytes of zeros.
+SECRET: Final = "whsec_" + "A" * 43 + "="
+_EVENT_AT: Final = "2026-11-20T07:08:00.000Z"
+_TYPE: Final = catalogue.BY_NAME["purchase.created"]
+
+
+def build_event() -> dict[str, Any]:
+    """Return a sample event."""
+    return samples.build_sample(_TYPE)
+
+
+def build_event_type() -> dict[str, Any]:
+    """Return one declared type as it is answered."""
+    return describe(_TYPE)
+
+
+def describe(made: catalogue.EventType) -> dict[str, Any]:
+    """Return a type with what makes it, the JSON schema of its body, and a sample."""
+    return {
+        "type": made.name,
+        "object": made.object,
+        "when": made.when,
+        "schema": samples.build_schema(made),
+        "sample": samples.build_sample(made),
+    }
+
+
+def build_endpoint() -> dict[str, Any]:
+    """Return an active endpoint."""
+    return {
+        "id": ENDPOINT_ID,
+        "url": "https://hooks.example.com/coverdesk",
+        "description": "Claims of our back office",
+        "events": ["claim.*"],
+        "format": "standard",
+        "signature_header": "x-signature",
+        "state": "active",
+        "last_error": None,
+        "last_success_at": _EVENT_AT,
+        "last_failure_at": None,
+        "failing_since": None,
+        "disabled_at": None,
+        "old_secret_until": None,
+        "created_at": _EVENT_AT,
+        "held": 0,
+        "mode": "test",
+    }
+
+
+def build_delivery() -> dict[str, Any]:
+    """Return a delivery that was taken at once."""
+    return {
+        "id": "01a1f7c0-3c00-7000-8000-0000000000d1",
+        "endpoint_id": ENDPOINT_ID,
+        "event_id": EVENT_ID,
+        "event_type": "claim.lodged",
+        "state": "sent",
+        "attempts": 1,
+        "status": 200,
+        "last_error": None,
+        "is_replay": False,
+        "next_try_at": None,
+        "delivered_at": _EVENT_AT,
+        "created_at": _EVENT_AT,
+    }
+
+
+def build_ping() -> dict[str, Any]:
+    """Return the answer to a ping."""
+    delivery = {**build_delivery(), "event_type": "endpoint.ping"}
+    return {"delivery": delivery, "answer": "thanks", "endpoint": build_endpoint()}
+
+
+def build_feed() -> dict[str, Any]:
+    """Return a page of the feed."""
+    return {"events": [build_event()], "cursor": EVENT_ID, "has_more": False}

@@ -1,1 +1,0 @@
-"""Examples for the API page, built by the real services."""
