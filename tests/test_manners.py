@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,6 +15,12 @@ TESTS = sorted(ROOT.glob("tests/**/*.py"))
 SERVICES = [path for path in SOURCE if path.is_relative_to(ROOT / "core" / "services")]
 BANNED = {"utils", "helpers", "common", "manager", "base", "misc", "types", "constants"}
 LONGEST = 600
+SHORTEST = 60
+# Fragments that have to stand alone, each with the reason.
+ALONE = {
+    "core/ui/frame/unavailable.py": "the process shows it where nothing else can be loaded",
+    "core/services/admin/resealing.py": "a command writes no SQL of its own",
+}
 RIDDLES = {"What", "Who", "Whom", "Whose", "How", "Why", "Which", "Where", "When", "Whether"}
 ONLY_IN = {
     r"datetime\.now\(|date\.today\(|time\.time\(": {"clock.py", "auth.py"},
@@ -101,6 +108,37 @@ def test_every_file_keeps_the_manners() -> None:
 
 def test_every_file_of_the_tests_keeps_theirs() -> None:
     assert offenders(TESTS, lambda _: IN_TESTS) == []
+
+
+def fragments(sources: Mapping[str, str]) -> list[str]:
+    """The files of fewer lines than SHORTEST that one other file alone imports."""
+    modules = {name.removesuffix(".py").replace("/", ".").removesuffix(".__init__"): name for name in sources}
+    importers: dict[str, set[str]] = defaultdict(set)
+    for name, text in sources.items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for each in node.names:
+                    full = f"{node.module}.{each.name}"
+                    importers[modules.get(full if full in modules else node.module, "")].add(name)
+    return [
+        f"{name} has fewer than {SHORTEST} lines and only {importers[name].pop()} imports it: move it there"
+        for name, text in sources.items()
+        if text.count("\n") < SHORTEST and len(importers[name]) == 1 and not name.endswith("__init__.py")
+    ]
+
+
+def test_no_subject_is_in_fragments() -> None:
+    found = fragments({str(path.relative_to(ROOT)): path.read_text() for path in SOURCE})
+    assert [fault for fault in found if fault.split()[0] not in ALONE] == []
+    assert len(found) == len(ALONE), "a fragment is gone: take it off the list"
+
+
+def test_a_planted_fragment_is_refused() -> None:
+    amounts, sale = {"core/sales/amounts.py": '"""Amounts."""\n'}, '"""A sale."""\nfrom core.sales import amounts\n'
+    assert fragments(amounts | {"core/sales/sale.py": sale}) == [
+        "core/sales/amounts.py has fewer than 60 lines and only core/sales/sale.py imports it: move it there"
+    ]
+    assert fragments(amounts | {"core/sales/sale.py": sale, "core/sales/refund.py": sale}) == []
 
 
 def test_every_file_of_every_folder_is_read() -> None:

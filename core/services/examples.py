@@ -1,4 +1,4 @@
-"""Example records of one sale, built by the real services so that they stay up to date.
+"""Example records of one sale, a claim and an endpoint, built by the real services so that they stay up to date.
 
 The rows are instances of the real tables and go through the same functions as stored ones.
 """
