@@ -75,7 +75,7 @@ def draft(kind: str, given: str, text: str) -> None:
             f"{due:%B %Y} comes first: months are reported one after the other." if due else "Nothing to report."
         )
     elif clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
-        st.caption("The month runs still: it is issued when it is over.")
+        st.caption("The month is not over yet: it is issued when it is over.")
     else:
         decision = issuing_one(provider_id, kind, month)
         dialogs.button("Issue it", decision, is_primary=True)
@@ -90,7 +90,7 @@ def control(row: BordereauRow) -> None:
 
 def people(row: BordereauRow) -> None:
     with st.container(border=True, height="stretch"):
-        st.markdown("**Who and when**")
+        st.markdown("**People and dates**")
         facts.line("Issued", f"{row.issuer}, {words.moment(row.issued_at)}")
         facts.line("Sent", f"{row.sender}, {words.moment(row.sent_at)}" if row.sender else "–")
         facts.line("Answered", f"{row.answerer}, {words.moment(row.answered_at)}" if row.answerer else "–")

@@ -126,7 +126,7 @@ def month_buttons(month: date) -> None:
 
 def draw() -> None:
     frame.require(ROLE)
-    frame.page_header("Bordereaux", "What was written and claimed on each insurer's authority, month by month.")
+    frame.page_header("Bordereaux", "Premium and claims reported to each insurer, month by month.")
     if not frame.mode():
         st.info("Bordereaux are made of live records: switch to Live in the menu.", icon=":material/science:")
         return

@@ -25,7 +25,7 @@ SHOWN = 10
 LABELS: Final = {
     MonthState.CLOSING: "Start closing",
     MonthState.CLOSED: "Close the month",
-    MonthState.OPEN: "Give the closing up",
+    MonthState.OPEN: "Stop closing",
     MonthState.REOPENING: "Ask to reopen it",
     MonthState.REOPENED: "Reopen it",
 }
@@ -36,7 +36,7 @@ _SAYS: Final = {
     MonthState.REOPENING: "Somebody else of finance decides.",
     MonthState.REOPENED: "Its papers can be changed, and it is closed anew by two people.",
 }
-_NOTES: Final = {MonthState.CLOSED: "What you have looked at", MonthState.REOPENING: "Why it has to be open again"}
+_NOTES: Final = {MonthState.CLOSED: "What you checked", MonthState.REOPENING: "Reason for reopening it"}
 # The screens with the rows of a stage or of a line of the check list; the first that the person may open is linked.
 _ROWS: Final[Mapping[str, tuple[str, ...]]] = {
     "sales": ("finance/movements.py",),
@@ -210,7 +210,7 @@ def history(steps: list[months.Step]) -> None:
 
 def draw() -> None:
     person = frame.require(ROLE)
-    frame.page_header("Month close", "How far a month is, and what is left until two people of finance close it.")
+    frame.page_header("Month close", "The stages of a month, and what is left before two people of finance close it.")
     if not frame.mode():
         st.info("The books are of live records: switch to Live in the menu.", icon=":material/science:")
         return
@@ -236,7 +236,7 @@ def draw() -> None:
     track(stages, month)
     actions.run()
     if clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
-        st.info("The month runs still: it is closed when it is over.", icon=":material/event_upcoming:")
+        st.info("The month is not over yet: it can be closed afterwards.", icon=":material/event_upcoming:")
         return
     with st.container(horizontal=True, gap="xsmall"):
         next_stage(stages, month)

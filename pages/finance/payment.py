@@ -100,7 +100,7 @@ def amounts(row: PaymentRow) -> None:
 
 def progress(row: PaymentRow) -> None:
     with st.container(border=True, height="stretch"):
-        st.markdown("**Who and when**")
+        st.markdown("**People and dates**")
         facts.line("Prepared", f"{row.preparer}, {words.moment(row.prepared_at)}")
         facts.line("Approved", f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–")
         facts.line("Bank reference", row.bank_reference or "–")

@@ -209,7 +209,7 @@ def draw() -> None:
     frame.require(ROLE)
     frame.page_header(
         "Payments",
-        "What is due with each party: prepared by one person, approved by another, and settled on statements.",
+        "What each party is owed or owes: prepared by one person, approved by another, settled on statements.",
     )
     if not frame.mode():
         st.info("Payments are made of live records: switch to Live in the menu.", icon=":material/science:")

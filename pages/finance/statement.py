@@ -91,7 +91,7 @@ def account(paper: Paper) -> None:
         st.markdown("**Account**")
         for label, minor in paper.trailer:
             facts.line(label, words.naira(minor))
-        owed = "It is owed to the platform, and carried." if paper.closing_minor < 0 else "It is owed by the platform."
+        owed = "Owed to the platform, and carried forward." if paper.closing_minor < 0 else "Owed by the platform."
         st.caption(owed)
 
 
@@ -100,7 +100,7 @@ def history(row: StatementRow) -> None:
     with reading(frame.scope()) as session:
         steps = statement_reading.list_steps(session, row.id)
     with st.container(border=True, height="stretch"):
-        st.markdown("**Who and on what terms**")
+        st.markdown("**People and terms**")
         for step in steps:
             note = f": {step.note}" if step.note else ""
             facts.line(step.name, f"{step.person}, {words.moment(step.at)}{note}")
@@ -208,7 +208,7 @@ def draft(account: str, given: str, month: date) -> None:
         return
     frame.page_header(
         f"{words.plain(name)}, {month:%B %Y} {words.badge('Draft')}",
-        "Not prepared yet: its figures move with every movement.",
+        "Not prepared yet: its figures change with every movement.",
         tab=f"{name} · Draft",
     )
     dialogs.run(ROLE)
@@ -257,7 +257,7 @@ def payments(row: StatementRow) -> None:
             label = "Note a payment received"
             dialogs.button(label, decision, icon=":material/move_to_inbox:")
         else:
-            st.caption(f"It is not paid out now: {words.plain(hindrance)}.")
+            st.caption(f"Cannot be paid out now: {words.plain(hindrance)}.")
     for payment in found:
         page_links.link(
             "finance/payment.py",

@@ -181,7 +181,7 @@ def draw() -> None:
         st.info("No money moved in this month: there is nothing to state.", icon=":material/event_busy:")
         return
     if not is_over:
-        st.caption("The month runs still: its drafts move with every sale, and are prepared when it is over.")
+        st.caption("The month is not over yet: its drafts move with every sale, and are prepared when it is over.")
     counted(rows)
     if lacks_withholding(month):
         st.warning(

@@ -120,7 +120,7 @@ def test_a_draft_leads_to_its_movements_and_is_prepared_alone(finance: Finance, 
 
 def test_the_running_month_is_not_prepared_and_says_so(finance: Finance, screen: Screen) -> None:
     at = open_page(screen, finance, LIST, month="2026-11")
-    assert "The month runs still" in texts(at)
+    assert "The month is not over yet" in texts(at)
     assert not [button.label for button in at.button if button.label.startswith("Prepare")]
 
 
