@@ -11,6 +11,7 @@ from core.services.finance.bordereaux import issuing
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.bordereaux.columns import OF
 from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
+from core.services.spreadsheets.columns import MONEY, SIGNED_MONEY
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.states.transitions import Transition
 from core.store.access import reading
@@ -106,8 +107,12 @@ def rows_of(row: BordereauRow) -> None:
         first = next(bordereau_reading.batches_of(session, row.id), [])[:SHOWN]
     names = [column.name.replace("_", " ").capitalize() for column in OF[row.kind]]
     with st.expander(f"Rows: the first {len(first)} of {words.count(row.rows)}", icon=":material/table_rows:"):
-        rows = [dict(zip(names, cells, strict=True)) for cells in first]
-        st.table(rows, border="horizontal", width="content", hide_index=True, alt="The first rows of the bordereau")
+        columns = zip(names, OF[row.kind], strict=True)
+        right = {name for name, column in columns if column.column_type in (MONEY, SIGNED_MONEY)}
+        facts.ledger(
+            [{name: words.plain(str(cell)) for name, cell in zip(names, cells, strict=True)} for cells in first],
+            right=right,
+        )
 
 
 def whole(row: BordereauRow) -> None:

@@ -145,6 +145,11 @@ def draw() -> None:
     counts = {state: sum(row.state == state for row in rows) for state in dict.fromkeys(row.state for row in rows)}
     said = " · ".join(f"{words.badge(state)} {words.count(number)}" for state, number in counts.items())
     st.markdown(f"{BORDEREAUX.count_text(len(rows))} · {said}")
+    sums = {
+        name: sum(row.main_minor or 0 for row in rows if row.kind_name == name)
+        for name in dict.fromkeys(row.kind_name for row in rows)
+    }
+    st.caption(" · ".join(f"{name}: {words.naira(minor)}" for name, minor in sums.items()))
     if any(row.state == DRAFT for row in rows):
         st.caption("The rows of a draft change until it is issued; months are reported one after the other.")
     number = tables.page_of(BORDEREAUX, len(rows))

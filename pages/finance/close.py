@@ -21,7 +21,7 @@ from core.ui.kit.actions import Action, Text, Values
 from core.ui.kit.check_runs import CheckRun
 from pages.finance._shared import ROLE, choose_month, newest_over
 
-SHOWN = 10
+SHOWN, FEW = 10, 10
 LABELS: Final = {
     MonthState.CLOSING: "Start closing",
     MonthState.CLOSED: "Close the month",
@@ -165,13 +165,23 @@ def draw_check(found: Check, month: date) -> None:
         return
     icon = ":material/block:" if found.is_blocking else ":material/visibility:"
     kind = "stands against it" if found.is_blocking else "to be looked at"
-    with st.expander(f"{found.name}: {words.count(number)}, {kind}", icon=icon):
+    with st.expander(f"{found.name}: {words.count(number)}, {kind}", icon=icon, expanded=number <= FEW):
         for row in found.rows[:SHOWN]:
-            st.markdown(words.plain(row))
+            draw_row(found.key, row, month)
         if number > SHOWN:
             st.caption(f"and {words.count(number - SHOWN)} more")
         if link := rows_of(found.key, month):
             page_links.link(link[0], label="Open the rows", icon=":material/arrow_forward:", query_params=link[1])
+
+
+def draw_row(key: str, row: str, month: date) -> None:
+    """Draw one row of a line; a party without a reconciliation leads to the form for its file."""
+    party, _, rest = row.partition(": ")
+    if key == "reconciled" and rest:
+        query = {"month": f"{month:%Y-%m}", "party": party}
+        page_links.link("finance/reconcile.py", label=words.plain(row), icon=":material/balance:", query_params=query)
+    else:
+        st.markdown(words.plain(row))
 
 
 def check_list(month: date) -> None:

@@ -44,6 +44,10 @@ def draw_form(months: Sequence[date]) -> None:
     options = {**insurers, "": "Our bank"}
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            # The check list of a month leads here for a party, by its name.
+            named = next((key for key, name in options.items() if name == st.query_params.get("party")), None)
+            if named is not None:
+                st.session_state.setdefault(f"{PLACE}.party", named)
             chosen = st.selectbox("Whose file", list(options), format_func=options.__getitem__, key=f"{PLACE}.party")
             month = choose_month(months)
         sent = st.file_uploader(

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.services.finance import agreements, bank_accounts
+from core.services.finance import agreements, bank_accounts, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches
 from core.services.finance.payments import reading as payment_reading
@@ -42,7 +42,8 @@ def finance(store: Store, partner: Partner) -> Finance:
 
 def sent(finance: Finance, party: Party, **terms: object) -> UUID:
     """A statement that was sent, of a party with terms and an account."""
-    finance.do(agreements.add, party, {**TERMS, **terms}, by="root")
+    taken = TERMS if party.account == "distributor" else {"starts_on": "2026-01-01", "number": "AG/2"}
+    finance.do(agreements.add, party, {**taken, **terms}, by="root")
     with clock.freeze(NOW - timedelta(days=90)):
         account = finance.do(bank_accounts.propose, party, ACCOUNT, by="root")
         finance.do(bank_accounts.confirm, account, by="second")
@@ -122,6 +123,29 @@ def test_a_payment_received_is_noted_on_the_statement_and_confirmed_by_another(
     assert "Confirm" not in labels(open_page(screen, finance, ONE, by="funmi", id=str(row.id)))
     confirm(press(open_page(screen, finance, ONE, by="femi", id=str(row.id)), "Confirm"))
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
+
+
+def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_that_one_adds_up(
+    finance: Finance, screen: Screen, partner: Partner
+) -> None:
+    insurers = [party for party, _ in finance.read(parties.list_parties) if party.account == "provider"]
+    owed = list[tuple[UUID, int]]()
+    for number, party in enumerate(insurers):
+        made = sent(finance, party, number=f"AG/{number}")
+        owed.append((made, finance.read(statement_reading.get_statement, made).paper.closing_minor))
+    payable = [party for party, (_, minor) in zip(insurers, owed, strict=True) if minor > 0][:2]
+    for party in payable:
+        finance.do(batches.prepare, {party: None}, by="funmi")
+    rows = finance.read(payment_reading.list_batches)
+    assert len(rows) == 2
+    total = words.naira(sum(row.net_minor for row in rows))
+    assert "Approve 2" not in labels(open_page(screen, finance, LIST, by="funmi", view="payouts"))
+    at = open_page(screen, finance, LIST, by="femi", view="payouts")
+    assert f"**2** payouts · {total}" in texts(at)
+    at = press(at, "Approve 2")
+    assert f"Together **{total}**" in texts(at)
+    confirm(at)
+    assert {row.state for row in finance.read(payment_reading.list_batches)} == {"Approved"}
 
 
 def test_other_roles_do_not_reach_payments_and_a_wrong_one_is_explained(finance: Finance, screen: Screen) -> None:

@@ -109,7 +109,7 @@ def approve_anew(
         if judgement.approval_fault is None:
             raise StateForbids("The approval stands: there is nothing to approve anew")
         if approval.lapse is not None and approval.lapse.actor == person.actor:
-            raise NotAllowed("A new approval needs somebody other than who made the change")
+            raise NotAllowed("Whoever made the change cannot approve the claim again")
         return moves.renew_approval(session, claim, inputs, person=person, judgement=judgement)
 
 
