@@ -6,12 +6,12 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from core.services.exports.kinds import claim_payments, claims
 from sqlmodel import col
 
 from core import clock
 from core.services.admin import store_check
 from core.services.exports import proofs
+from core.services.exports.kinds import claim_payments, claims
 from core.services.sales import figures
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim

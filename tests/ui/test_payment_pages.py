@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.services.finance import agreements, bank_accounts, parties
+from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches
 from core.services.finance.payments import reading as payment_reading
@@ -128,13 +128,10 @@ def test_a_payment_received_is_noted_on_the_statement_and_confirmed_by_another(
 def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_that_one_adds_up(
     finance: Finance, screen: Screen, partner: Partner
 ) -> None:
-    insurers = [party for party, _ in finance.read(parties.list_parties) if party.account == "provider"]
-    owed = list[tuple[UUID, int]]()
-    for number, party in enumerate(insurers):
-        made = sent(finance, party, number=f"AG/{number}")
-        owed.append((made, finance.read(statement_reading.get_statement, made).paper.closing_minor))
-    payable = [party for party, (_, minor) in zip(insurers, owed, strict=True) if minor > 0][:2]
-    for party in payable:
+    parties_due = [party for party, _ in finance.read(statements.list_due, date(2026, 8, 1))]
+    insurer = next(party for party in parties_due if party.account == "provider")
+    for party in (Party("distributor", partner.id), insurer):
+        sent(finance, party)
         finance.do(batches.prepare, {party: None}, by="funmi")
     rows = finance.read(payment_reading.list_batches)
     assert len(rows) == 2
