@@ -1,7 +1,8 @@
 """`python -m tests.bench.pictures [URL]`: one picture of each screen, made of the demonstration, into docs/screens.
 
-The demonstration is made anew in a temporary folder and served there, or is the one at the given address. Each screen is
-opened by the first role that may, 1440 by 900 pixels, light. A screen of one record is opened from the first row of the list that leads to it.
+The demonstration is made anew in a temporary folder and served there, or is the one at the given address. Each screen
+is opened by the first role that may, 1440 by 900 pixels, light. A screen of one record is opened from the first row of
+the list that leads to it.
 A picture is a WebP file of at most `MOST` bytes; docs/screens/README.md shows them all.
 """
 
