@@ -105,7 +105,7 @@ def open_screen(page: Page, address: str) -> bool:
     else:
         page.goto(f"/{LISTS[address]}")
         settle(page)
-    links = page.locator(f'a[href*="/{address}?"]')
+    links = page.locator(f'a[href*="/{address}?"], a[href^="{address}?"]')
     if not links.count():
         return False
     page.goto(str(links.first.get_attribute("href")))
