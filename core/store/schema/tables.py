@@ -72,6 +72,7 @@ from core.store.schema.follow_up import (
     RenewalReminder,
     SubmissionOwner,
 )
+from core.store.schema.loan_books import LoanBook, LoanBookFile, LoanBookRow
 from core.store.schema.parties import (
     ApiKey,
     Customer,
@@ -163,6 +164,9 @@ __all__ = [
     "InsurerConnection",
     "KeptAnswer",
     "LegalHold",
+    "LoanBook",
+    "LoanBookFile",
+    "LoanBookRow",
     "Mail",
     "MailText",
     "MonthStep",
