@@ -30,6 +30,7 @@ from core.api.outside import (
     finance_files,
     finding,
     health,
+    loan_books,
     metrics_page,
     privacy_files,
     signing_in,
@@ -51,6 +52,7 @@ from core.api.v1 import (
     renewals,
     webhooks,
 )
+from core.api.v1 import loan_books as own_loan_books
 from core.api.v1 import statements as own_statements
 from core.errors import StoreUnavailable
 from core.settings import settings
@@ -88,6 +90,7 @@ for room in (
     events,
     webhooks,
     own_statements,
+    own_loan_books,
     lookups,
     products,
 ):
@@ -158,6 +161,7 @@ _plain = [
     *statements.routes,
     *privacy_files.routes,
     *finance_files.routes,
+    *loan_books.routes,
 ]
 for route in _plain:
     route.app = LoadShedding(route.app, plain_refusal)

@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,6 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock
 from core.covers.credit_life import CREDIT_LIFE
 from core.dispatch import loan_books as worker
 from core.services.files.links import Owner
@@ -20,7 +19,7 @@ from core.services.people.staff import Person
 from core.services.selling.loan_books import books
 from core.services.selling.loan_books.books import Expected, Uploader
 from core.store.access import Scope, Store
-from core.store.schema.tables import LoanBook, LoanBookRow
+from core.store.schema.tables import LoanBook, LoanBookRow, Staff
 from tests.conftest import Partner
 from tests.covers import shipped
 
@@ -100,12 +99,10 @@ class Lender:
 
     def expected(self, book: LoanBook) -> Expected:
         preview = book.preview
-        return Expected(
-            rows=preview["valid"], premium=Decimal(preview["premium"]), preview_hash=str(book.preview_hash)
-        )
+        return Expected(rows=preview["valid"], premium=Decimal(preview["premium"]), preview_hash=str(book.preview_hash))
 
     def confirm(self, book: LoanBook, by: Person | None = None, accept: str = "valid", **seen: Any) -> None:
-        expected = Expected(**{**self.expected(book).__dict__, **seen}) if seen else self.expected(book)
+        expected = replace(self.expected(book), **seen)
         with self.store.writing(self.scope) as session:
             if by:
                 books.confirm_by_person(session, book.id, accept=accept, expected=expected, by=by)
@@ -127,15 +124,19 @@ class Lender:
 
 
 def person(store: Store, role: str, name: str, **more: Any) -> Person:
+    """Somebody of the desk with a role."""
+    email = f"{name}@desk.example"
     with store.writing(Scope.system()) as session:
-        staff.add_or_update(
-            session, email=f"{name}@desk.example", name=name.title(), roles=[role], password="a long password", actor="tests", **more
+        staff_id = staff.add_or_update(
+            session,
+            email=email,
+            name=name.title(),
+            roles=[role],
+            password="a long password",
+            actor="tests",
+            **more,
         )
-    with store.reading(Scope.system()) as session:
-        row = session.execute(sa.select(staff.Staff).where(col(staff.Staff.email) == f"{name}@desk.example")).scalar_one()
+        row = session.get_one(Staff, staff_id)
         return Person(
-            id=row.id, email=row.email, name=row.name, roles=tuple(row.roles), claim_limit_minor=row.claim_limit_minor
+            id=row.id, email=email, name=row.name, roles=tuple(row.roles), claim_limit_minor=row.claim_limit_minor
         )
-
-
-__all__ = ["HEADING", "PRODUCT", "SAID", "Lender", "as_csv", "clock", "exits_csv", "loan", "person"]

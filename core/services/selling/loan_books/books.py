@@ -88,8 +88,8 @@ class LoanBookRequest(Request):
     attested_by: fields.Name | None = Field(
         default=None, examples=["Ngozi Okafor"], description="Who attests that the lender knows its borrowers."
     )
-    attested_on: Annotated[fields.Day, AfterValidator(_check_not_ahead)] | None = Field(
-        default=None, examples=["2026-11-02"]
+    attested_on: Annotated[Annotated[fields.Day, AfterValidator(_check_not_ahead)] | None, fields.ExampleInDays(0)] = (
+        Field(default=None)
     )
     attestation_url: fields.Document | None = Field(
         default=None,
@@ -138,7 +138,7 @@ def upload(session: ScopedSession, typed: Mapping[str, Any], name: str, content:
             is_live=by.owner.is_live,
         )
     )
-    note(session, row, "uploaded", actor=by.actor, file=row.file_name, sha256=digest, kind=row.kind)
+    note(session, row, "loan book uploaded", actor=by.actor, file=row.file_name, sha256=digest, kind=row.kind)
     return row
 
 
@@ -196,10 +196,10 @@ def _build(
     )
 
 
-def note(session: ScopedSession, book: LoanBook, act: str, *, actor: str, **after: Any) -> None:
+def note(session: ScopedSession, book: LoanBook, action: str, *, actor: str, **after: Any) -> None:
     """Write what happened to a book into the log."""
     subject = audit.subject_of(SUBJECT, book.id)
-    audit.write(session, actor=actor, action=f"loan book {act}", subject=subject, after={"status": book.state, **after})
+    audit.write(session, actor=actor, action=action, subject=subject, after={"status": book.state, **after})
 
 
 def get(session: ScopedSession, book_id: UUID, *, for_update: bool = False) -> LoanBook:
@@ -314,12 +314,15 @@ def _confirm(
         expires_at=None,
     )
     drop_file(session, book.id)
-    note(session, book, "confirmed", actor=actor, accept=accept, rows=book.preview["valid"], premium=expected_of(book))
-
-
-def expected_of(book: LoanBook) -> str:
-    """Return the premium of the preview as decimal text."""
-    return str(book.preview.get("premium", "0.00"))
+    note(
+        session,
+        book,
+        "loan book confirmed",
+        actor=actor,
+        accept=accept,
+        rows=book.preview["valid"],
+        premium=expected_of(book),
+    )
 
 
 def _require_seen(book: LoanBook, accept: str, expected: Expected) -> None:
@@ -349,7 +352,7 @@ def _require_unmoved(session: ScopedSession, book: LoanBook, actor: str) -> None
         row = get(later, book_id, for_update=True)
         if row.state == LoanBookState.VALIDATED:
             move(later, row, LoanBookState.UPLOADED, preview_hash=None)
-            note(later, row, "read again", actor=actor, reason=moved)
+            note(later, row, "loan book read again", actor=actor, reason=moved)
 
     error.kept = read_again
     raise error
@@ -391,14 +394,14 @@ def drop_file(session: ScopedSession, book_id: UUID) -> None:
 def cancel(session: ScopedSession, book_id: UUID, *, actor: str) -> None:
     """Give a book up: its rows that have no policy go with it, its counts stay. What was sold stays sold."""
     book = get(session, book_id, for_update=True)
-    _give_up(session, book, LoanBookState.CANCELLED, actor)
+    _give_up(session, book, LoanBookState.CANCELLED, action="loan book cancelled", actor=actor)
 
 
-def _give_up(session: ScopedSession, book: LoanBook, to: LoanBookState, actor: str) -> None:
+def _give_up(session: ScopedSession, book: LoanBook, to: LoanBookState, *, action: str, actor: str) -> None:
     move(session, book, to, leased_until=None)
     drop_file(session, book.id)
     drop_rows(session, book.id)
-    note(session, book, str(to), actor=actor, rows=book.done_rows)
+    note(session, book, action, actor=actor, rows=book.done_rows)
 
 
 def drop_rows(session: ScopedSession, book_id: UUID) -> None:
@@ -417,7 +420,7 @@ def expire(session: ScopedSession) -> int:
     )
     found = list(session.execute(query.with_for_update(skip_locked=True)).scalars())
     for book in found:
-        _give_up(session, book, LoanBookState.EXPIRED, "system")
+        _give_up(session, book, LoanBookState.EXPIRED, action="loan book expired", actor="system")
     return len(found)
 
 
@@ -425,14 +428,14 @@ def pause(session: ScopedSession, book_id: UUID, *, actor: str, reason: str) -> 
     """Stop a book that is being sold after the chunk that is under way."""
     book = get(session, book_id, for_update=True)
     move(session, book, LoanBookState.PAUSED, leased_until=None, refusal=reason[:1000])
-    note(session, book, "paused", actor=actor, reason=reason, rows=book.done_rows)
+    note(session, book, "loan book paused", actor=actor, reason=reason, rows=book.done_rows)
 
 
 def resume(session: ScopedSession, book_id: UUID, *, actor: str) -> None:
     """Go on with a paused book where it stopped."""
     book = get(session, book_id, for_update=True)
     move(session, book, LoanBookState.SELLING, refusal=None)
-    note(session, book, "resumed", actor=actor, rows=book.done_rows)
+    note(session, book, "loan book resumed", actor=actor, rows=book.done_rows)
 
 
 def has_work(session: ScopedSession) -> bool:

@@ -30,7 +30,7 @@ from core.store.schema.tables import LoanBook, LoanBookRow
 
 # On SQLite everybody who writes waits for a chunk, on PostgreSQL only who sells the same loan.
 CHUNKS: Final = {"sqlite": 40, "postgresql": 250}
-SOURCE: Final = "loan_book"
+SOURCE: Final = "bulk"
 _ACTOR: Final = "system"
 
 
@@ -182,4 +182,6 @@ def _end(session: ScopedSession, book: LoanBook, rows: Sequence[LoanBookRow]) ->
 
 def _finish(session: ScopedSession, book: LoanBook) -> None:
     books.move(session, book, LoanBookState.DONE, leased_until=None, done_at=clock.now())
-    books.note(session, book, "done", actor=_ACTOR, rows=book.done_rows, premium=money.to_wire(book.done_minor))
+    books.note(
+        session, book, "loan book done", actor=_ACTOR, rows=book.done_rows, premium=money.to_wire(book.done_minor)
+    )

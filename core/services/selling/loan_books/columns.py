@@ -108,11 +108,11 @@ def find_heading(kind: str, cells: Sequence[str], *, is_last: bool) -> Heading |
 
     `is_last` says that no further row is looked at: what is missing is named then.
     """
-    names = {_fold(text): column.name for column in COLUMNS[kind] for text in (column.name, *column.also)}
+    names = names_of(kind)
     places: dict[str, int] = {}
     unknown: list[str] = []
     for place, cell in enumerate(cells):
-        name = names.get(_fold(cell))
+        name = names.get(fold(cell))
         if name is None:
             unknown += [" ".join(cell.split())[:60]] if cell else []
         elif name in places:
@@ -128,6 +128,11 @@ def find_heading(kind: str, cells: Sequence[str], *, is_last: bool) -> Heading |
     return Heading(shown, places, tuple(unknown))
 
 
+def names_of(kind: str) -> dict[str, str]:
+    """Return the columns of a kind by every heading that is taken for one, as it is compared."""
+    return {fold(text): column.name for column in COLUMNS[kind] for text in (column.name, *column.also)}
+
+
 def _require(kind: str, places: Mapping[str, int]) -> None:
     missing = [column.name for column in COLUMNS[kind] if column.need == REQUIRED and column.name not in places]
     if "full_name" in places:
@@ -138,6 +143,6 @@ def _require(kind: str, places: Mapping[str, int]) -> None:
         raise InvalidInput.for_field("file", f"has no column {', '.join(missing)}: take the headings of the template")
 
 
-def _fold(text: str) -> str:
+def fold(text: str) -> str:
     """A heading as it is compared: without case, blanks, marks and the byte order mark."""
     return re.sub(r"[^a-z0-9]", "", text.casefold())
