@@ -321,7 +321,7 @@ def _confirm(
         actor=actor,
         accept=accept,
         rows=book.preview["valid"],
-        premium=expected_of(book),
+        premium=book.preview["premium"],
     )
 
 
