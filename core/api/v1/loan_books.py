@@ -12,7 +12,7 @@ from core.api.http.auth import Signed
 from core.api.http.bodies import StrictRoute
 from core.api.http.envelope import list_response, success
 from core.api.http.forms import Form
-from core.api.http.idempotent_post import run_once
+from core.api.http.idempotent_post import run_once, run_once_async
 from core.api.http.queries import Id, PageQuery, QueryString
 from core.api.outside import loan_books as downloads
 from core.covers import fields
@@ -186,10 +186,10 @@ def get_loan_book_report(caller: Signed, loan_book_id: Id, query: Annotated[Repo
     responses=openapi.answers(OneLoanBook, _CONFIRMED, status=202, found=True, posted=True),
     openapi_extra=openapi.body_example(ConfirmRequest),
 )
-def confirm_loan_book(request: Request, caller: Signed, loan_book_id: Id, body: ConfirmRequest) -> Response:
+async def confirm_loan_book(request: Request, caller: Signed, loan_book_id: Id, body: ConfirmRequest) -> Response:
     """Carry out what you uploaded, up to the premium of a month that your agreement allows; a test key always may."""
     seen = Expected(rows=body.expected.rows, premium=body.expected.premium, preview_hash=body.expected.preview_hash)
-    return _change(
+    return await _change(
         request,
         caller,
         loan_book_id,
@@ -208,10 +208,10 @@ def confirm_loan_book(request: Request, caller: Signed, loan_book_id: Id, body: 
     responses=openapi.answers(OneLoanBook, _CANCELLED, status=202, found=True, posted=True),
     openapi_extra=openapi.WITH_KEY,
 )
-def cancel_loan_book(request: Request, caller: Signed, loan_book_id: Id) -> Response:
+async def cancel_loan_book(request: Request, caller: Signed, loan_book_id: Id) -> Response:
     """Give up a loan book that is not being carried out; what was sold of a paused one stays sold."""
     request.state.raw = {}
-    return _change(
+    return await _change(
         request,
         caller,
         loan_book_id,
@@ -221,11 +221,11 @@ def cancel_loan_book(request: Request, caller: Signed, loan_book_id: Id) -> Resp
     )
 
 
-def _change(
+async def _change(
     request: Request, caller: Caller, book_id: UUID, body: object, act: Callable[[ScopedSession], None], text: str
 ) -> Response:
     def work(session: ScopedSession) -> WireResponse:
         act(session)
         return envelope.answer({"loan_book": records.build(books.get(session, book_id))}, text, status=202)
 
-    return run_once(request, caller, body, work)
+    return await run_once_async(request, caller, body, work)

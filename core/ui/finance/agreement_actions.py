@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Any
 
-from core import clock
+from core import clock, money
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
 from core.store.access import Scope, reading
@@ -21,6 +21,7 @@ _OF_DISTRIBUTOR = {
     "licence_number": "Licence number (optional)",
     "licence_expires_on": "Licence ends on (optional)",
     "tin": "Tax identification number (optional)",
+    "book_premium": "Premium of loan books that its key confirms in a month, in naira (optional)",
 }
 _OF_INSURER = {
     "class_of_business": "Class of business (optional)",
@@ -76,8 +77,14 @@ def _begin_with(party: Party, names: list[str]) -> dict[str, str | date | None]:
         held = agreements.get_in_force(session, party, clock.today())
     usual = {"is_resident": "true", "is_small": "false", "charges_vat": "false", "collects": agreements.COLLECTS[0]}
     usual |= {"remittance_days": "30", "bordereau_due_day": "10"}
-    given = {name: _as_typed(getattr(held, name)) if held else usual.get(name) for name in names}
+    given = {name: _as_typed(_get(held, name)) if held else usual.get(name) for name in names}
     return given | {"starts_on": clock.today()}
+
+
+def _get(held: Any, name: str) -> object:  # noqa: ANN401 - a row of the store, whose table screens do not import
+    if name != "book_premium":
+        return getattr(held, name)
+    return None if held.book_premium_minor is None else money.to_wire(held.book_premium_minor)
 
 
 def _as_typed(value: object) -> str | date | None:

@@ -34,6 +34,8 @@ def terms(row: Any) -> None:  # noqa: ANN401 - a row of the store, whose table s
     facts.line("Small company", "Yes" if row.is_small else "No")
     facts.line("Charges VAT", "Yes" if row.charges_vat else "No")
     facts.line("Holds the premium", _HOLDERS[row.collects])
+    allowed = words.naira(row.book_premium_minor) if row.book_premium_minor else "Nothing: the desk confirms them"
+    facts.line("Loan books confirmed by its key in a month", allowed)
 
 
 def licence(expires_on: date | None, days_left: int) -> None:
