@@ -1,6 +1,7 @@
 """One loan book: what it holds, what it comes to, the one button that carries it out, and what became of each row."""
 
 from collections.abc import Mapping
+from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
@@ -262,7 +263,7 @@ def _compared(view: LoanBookView) -> None:
             facts.line("Their premium", words.naira(_minor(compared["missing_premium"])))
             st.caption("Nothing ends by this: send an exit file for the loans that are over.")
             return
-        st.markdown(f"**Against {compared['month']}**")
+        st.markdown(f"**Against {date.fromisoformat(compared['month'] + '-01'):%B %Y}**")
         if "rows" not in compared:
             st.caption("There was no such book of this lender in the month before.")
             return

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from sqlmodel import col
 
 from core import clock, ids, money
@@ -76,7 +76,9 @@ class LoanBookRequest(Request):
         default="YYYY-MM-DD", examples=["YYYY-MM-DD"], description="How the days in the file are written."
     )
     benefit_coverage: Annotated[
-        list[Annotated[str, fields.one_of(*BENEFITS)]] | None, BeforeValidator(_split_benefits)
+        list[Annotated[str, fields.one_of(*BENEFITS)]] | None,
+        BeforeValidator(_split_benefits),
+        WithJsonSchema({"type": "string"}),
     ] = Field(
         default=None,
         examples=["death,permanent_disability"],

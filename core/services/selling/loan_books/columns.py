@@ -28,7 +28,7 @@ _ACCOUNT: Final = BookColumn(
     REQUIRED,
     "Your number of the loan. The same loan is insured once at a time.",
     "LN-2026-004711",
-    ("loan account", "account number", "account no", "loan number", "loan id", "acct no"),
+    ("loan account", "account number", "account no", "loan number", "loan no", "loan id", "acct no"),
 )
 _ADDITIONS: Final = (
     _ACCOUNT,

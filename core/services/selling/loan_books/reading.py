@@ -262,7 +262,7 @@ def finish(session: ScopedSession, job: Job, tally: Tally, rules: Rules) -> None
     unusual = tally.find_unusual()
     for start in range(0, len(unusual), CHUNK):
         _mark_unusual(session, book.id, unusual[start : start + CHUNK])
-    tally.warnings["UNUSUAL_AMOUNT"] += len(unusual)
+    tally.warnings.update(["UNUSUAL_AMOUNT"] * len(unusual))
     figures, digest = tally.build(rules.product, _compare(session, book, tally))
     is_over = book.kind == columns.SNAPSHOT
     books.move(

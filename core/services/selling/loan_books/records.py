@@ -22,8 +22,77 @@ from core.store.schema.tables import Distributor, LoanBook, LoanBookRow, Policy,
 MISSING: Final = "missing"
 OUTCOMES: Final = (*(str(outcome) for outcome in RowOutcome), MISSING)
 _Status = Annotated[str, WithJsonSchema({"type": "string", "enum": [str(state) for state in LoanBookState]})]
+_DOUBLE: Final = {"anyOf": [{"type": "number", "format": "double"}, {"type": "null"}]}
 _Outcome = Annotated[str, WithJsonSchema({"type": "string", "enum": list(OUTCOMES)})]
-_Object = Annotated[dict[str, Any], WithJsonSchema({"type": "object", "additionalProperties": True})]
+
+
+class CodeCount(TypedDict):
+    """A code, or a mark, and the number of rows that have it."""
+
+    code: str
+    rows: int
+
+
+class OutcomeCount(TypedDict):
+    """An outcome and the number of rows that came to it when the book was read."""
+
+    outcome: _Outcome
+    rows: int
+
+
+class BenefitPremium(TypedDict):
+    """A benefit and its part of the premium."""
+
+    benefit: str
+    premium: str
+
+
+class AgeCount(TypedDict):
+    """A band of ages at the start of the loan, and the number of borrowers in it."""
+
+    ages: str
+    borrowers: int
+
+
+class LargeLoan(TypedDict):
+    """One of the largest loans of a book."""
+
+    line: int
+    loan_account_number: str
+    loan_amount: str
+    premium: str
+
+
+class Comparison(TypedDict):
+    """The month before, or of a snapshot the policies in force; what does not apply is null."""
+
+    month: str | None
+    rows: int | None
+    premium: str | None
+    change_percent: Annotated[float | None, WithJsonSchema(_DOUBLE)]
+    is_unusual: bool | None
+    uninsured: int | None
+    missing: int | None
+    missing_premium: str | None
+
+
+class PreviewRecord(TypedDict):
+    """What a book holds and comes to."""
+
+    rows: int
+    valid: int
+    premium: str
+    insured: str
+    mca_profit: str
+    distributor_profit: str
+    net_due: str
+    outcomes: list[OutcomeCount]
+    codes: list[CodeCount]
+    marks: list[CodeCount]
+    premium_by_benefit: list[BenefitPremium]
+    ages: list[AgeCount]
+    largest: list[LargeLoan]
+    compared: Comparison
 
 
 class LoanBookRecord(TypedDict):
@@ -46,7 +115,7 @@ class LoanBookRecord(TypedDict):
     rows: int
     unknown_columns: list[str]
     refusal: str | None
-    preview: _Object
+    preview: PreviewRecord | None
     preview_hash: str | None
     done_rows: int
     done_amount: str
@@ -120,7 +189,7 @@ def build(book: LoanBook) -> LoanBookRecord:
         "rows": book.rows,
         "unknown_columns": list(book.unknown),
         "refusal": book.refusal,
-        "preview": {name: value for name, value in book.preview.items() if name != "rates"},
+        "preview": _build_preview(book.preview) if book.preview else None,
         "preview_hash": book.preview_hash,
         "done_rows": book.done_rows,
         "done_amount": money.to_wire(book.done_minor),
@@ -128,6 +197,25 @@ def build(book: LoanBook) -> LoanBookRecord:
         "confirmed_at": clock.to_wire(book.confirmed_at),
         "expires_at": clock.to_wire(book.expires_at),
         "done_at": clock.to_wire(book.done_at),
+    }
+
+
+def _build_preview(held: Mapping[str, Any]) -> PreviewRecord:
+    compared = held["compared"]
+    plain: Any = {
+        name: held[name]
+        for name in ("rows", "valid", "premium", "insured", "mca_profit", "distributor_profit", "net_due", "largest")
+    }
+    return {
+        **plain,
+        "outcomes": [{"outcome": name, "rows": rows} for name, rows in held["outcomes"].items()],
+        "codes": [{"code": name, "rows": rows} for name, rows in held["codes"].items()],
+        "marks": [{"code": name, "rows": rows} for name, rows in held["warnings"].items()],
+        "premium_by_benefit": [
+            {"benefit": name, "premium": premium} for name, premium in held["premium_by_benefit"].items()
+        ],
+        "ages": [{"ages": band, "borrowers": number} for band, number in held["ages"].items()],
+        "compared": {name: compared.get(name) for name in Comparison.__annotations__},
     }
 
 
@@ -152,7 +240,7 @@ def build_example() -> LoanBookRecord:
         "rows": 0,
         "unknown_columns": [],
         "refusal": None,
-        "preview": {},
+        "preview": None,
         "preview_hash": None,
         "done_rows": 0,
         "done_amount": "0.00",
