@@ -4,6 +4,7 @@ import gc
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from importlib.metadata import version
 from types import ModuleType
 from typing import Annotated, Any
 
@@ -12,7 +13,6 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from core.errors import CoverdeskError, InvalidSetting
-from core.settings import VERSION
 from core.store.operations import file_permissions
 
 # Each subcommand of `coverdesk`: its module under core.commands, and its help text.
@@ -126,7 +126,7 @@ app = typer.Typer(cls=_CommandGroup, no_args_is_help=True, rich_markup_mode=None
 
 def _print_version(wanted: object) -> None:
     if wanted:
-        typer.echo(f"coverdesk {VERSION}")
+        typer.echo(f"coverdesk {version('coverdesk')}")
         raise typer.Exit
 
 

@@ -26,10 +26,10 @@ OTHER_SUBJECTS = {
     "core/services/sales/filter.py": {"Paid"},
     "core/services/catalogue/rate_changes.py": {"withdrawn"},
     "core/store/schema/catalogue.py": {"withdrawn"},
-    "core/ui/admin/partner_tables.py": {"queued", "dead"},
     "core/services/outbox/health.py": {"queued", "dead"},
-    "core/ui/admin/system_cards.py": {"queued", "dead"},
+    "pages/admin/system.py": {"queued", "dead"},
     "core/services/views/backlog.py": {"dead"},
+    "pages/admin/agreement.py": {"Approved", "Declined"},
     "pages/compliance/_shared.py": {"Declined"},
     "core/ui/kit/words.py": {"In force", "Expired"},
     "core/ui/policies/filters.py": {"In force"},
@@ -39,7 +39,7 @@ OTHER_SUBJECTS = {
 }
 
 # Statements, agreements and adjustments have states of their own, with some of the same words.
-FINANCE = ("core/services/finance/", "core/ui/finance/", "pages/finance/", "core/store/schema/statements.py")
+FINANCE = ("core/services/finance/", "pages/finance/", "core/store/schema/statements.py")
 FINANCE_WORDS = {"Approved", "Declined", "Paid"}
 
 

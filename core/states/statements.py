@@ -21,9 +21,13 @@ class StatementState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StatementTransition(Transition[StatementState]):
-    """One transition that a person makes; `of_reversal` says whether it is for reversals only, or never for one."""
+    """One transition that a person makes; `of_reversal` says whether it is for reversals only, or never for one.
+
+    One that is `anew` is made where the approval lapsed, and not otherwise.
+    """
 
     of_reversal: bool | None = None
+    anew: bool = False
 
 
 _S = StatementState
@@ -32,6 +36,9 @@ TRANSITIONS: Final = TransitionTable(
     [
         StatementTransition(start=_S.PREPARED, to=_S.APPROVED, label="Approve", stamps="approved", needs_other=True),
         StatementTransition(start=_S.PREPARED, to=_S.VOID, label="Give up", needs_note=True, of_reversal=True),
+        StatementTransition(
+            start=_S.APPROVED, to=_S.APPROVED, label="Approve again", stamps="approved", needs_other=True, anew=True
+        ),
         StatementTransition(start=_S.APPROVED, to=_S.SENT, label="Mark as sent", stamps="sent"),
         StatementTransition(start=_S.SENT, to=_S.DISPUTED, label="Note a dispute", needs_note=True, of_reversal=False),
         StatementTransition(start=_S.DISPUTED, to=_S.SENT, label="Settle the dispute", needs_note=True),

@@ -1,29 +1,333 @@
 """The agreement with one distributor or insurer: its terms, their history, and where it is paid."""
 
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from functools import partial
+from typing import Any, Final, Protocol
+from uuid import UUID
+
 import streamlit as st
 
-from core import clock
+from core import clock, money
 from core.services.catalogue import product_list, share_changes
+from core.services.catalogue.share_changes import AgreedShare
 from core.services.finance import agreements, bank_accounts, parties
-from core.services.finance.parties import Account, Party
+from core.services.finance.bank_accounts import Account
+from core.services.finance.parties import Account as AccountKind
+from core.services.finance.parties import Party
 from core.services.people.staff import Person
-from core.store.access import reading
-from core.ui.finance import agreement_actions, agreement_cards, commission_shares
+from core.store.access import Scope, ScopedSession, reading
 from core.ui.frame import frame, record_pages
-from core.ui.kit import actions, words
-from core.ui.kit.actions import Action
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Choice, Day, Field, Text, Values
 from core.ui.lists import tables
+from pages.admin._shared import ROLE, action
+
+_TEXTS = {
+    "number": "Agreement number",
+    "starts_on": "Holds from",
+    "ends_on": "Ends on (optional)",
+    "contact_email": "E-mail for papers (optional)",
+}
+_OF_DISTRIBUTOR = {
+    "licence_number": "Licence number (optional)",
+    "licence_expires_on": "Licence ends on (optional)",
+    "tin": "Tax identification number (optional)",
+    "book_premium": "Premium of loan books that its key confirms in a month, in naira (optional)",
+}
+_OF_INSURER = {
+    "class_of_business": "Class of business (optional)",
+    "remittance_days": "Days until premium is remitted",
+    "bordereau_due_day": "Day of the month on which bordereaux are due",
+}
+_DAYS = frozenset({"starts_on", "ends_on", "licence_expires_on"})
+_NUMBERS = frozenset({"remittance_days", "bordereau_due_day"})
+_FLAGS = {
+    "is_resident": "Resident in Nigeria",
+    "is_small": "Small company: little is paid without withholding",
+    "charges_vat": "Charges VAT on its commission",
+}
+_BANK = {"bank_name": "Bank", "account_name": "Name of the account", "account_number": "Account number, 10 digits"}
+_YES_NO = {"true": "Yes", "false": "No"}
+_HOLDERS = dict(zip(agreements.COLLECTS, ("The platform's wallet", "The distributor"), strict=True))
+
+
+def changing_terms(party: Party) -> Action:
+    """Return the dialog that adds terms; the fields begin as they hold today."""
+    is_distributor = party.account == "distributor"
+    texts, flags = {**_TEXTS, **(_OF_DISTRIBUTOR if is_distributor else _OF_INSURER)}, _FLAGS if is_distributor else {}
+    held = _begin_with(party, [*texts, *flags, "collects"])
+    fields: list[Field] = [
+        Day(name, label, value=held[name]) if name in _DAYS else Text(name, label, longest=254, value=held[name] or "")
+        for name, label in texts.items()
+    ]
+    fields += [Choice(name, label, options=_YES_NO, value=held[name]) for name, label in flags.items()]
+    if is_distributor:
+        fields.append(Choice("collects", "Who holds the premium", options=_HOLDERS, value=held["collects"]))
+    return action(
+        title="New terms",
+        icon="contract_edit",
+        says="The terms hold from the day that you name. What held before stays in the history, and on its statements.",
+        fields=fields,
+        confirm="Save the terms",
+        work=lambda session, typed, by: agreements.add(session, party, _read(typed), by=by),
+        done="The agreement is saved: it holds from its first day on.",
+    )
+
+
+def _read(typed: Values) -> dict[str, Any]:
+    return {name: _whole(value) if name in _NUMBERS else value for name, value in typed.items() if value}
+
+
+def _whole(text: str) -> int | str:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else text
+
+
+def _begin_with(party: Party, names: list[str]) -> dict[str, str | date | None]:
+    frame.require(ROLE)
+    with reading(Scope.system()) as session:
+        held = agreements.get_in_force(session, party, clock.today())
+    usual = {"is_resident": "true", "is_small": "false", "charges_vat": "false", "collects": agreements.COLLECTS[0]}
+    usual |= {"remittance_days": "30", "bordereau_due_day": "10"}
+    given = {name: _as_typed(_get(held, name)) if held else usual.get(name) for name in names}
+    return given | {"starts_on": clock.today()}
+
+
+def _get(held: Any, name: str) -> object:  # noqa: ANN401 - a row of the store, whose table screens do not import
+    if name != "book_premium":
+        return getattr(held, name)
+    return None if held.book_premium_minor is None else money.to_wire(held.book_premium_minor)
+
+
+def _as_typed(value: object) -> str | date | None:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if value is None or isinstance(value, date) else str(value)
+
+
+def changing_account(party: Party) -> Action:
+    """Return the dialog that proposes another bank account."""
+    return action(
+        title="Another bank account",
+        icon="account_balance",
+        says="Ask the party on a telephone number that you know, not on one of the letter. A second admin confirms.",
+        fields=[Text(name, label, longest=100) for name, label in _BANK.items()],
+        confirm="Propose the account",
+        work=lambda session, typed, by: bank_accounts.propose(session, party, typed, by=by),
+        done="The account is proposed: another admin confirms it, and it is paid to 48 hours after that.",
+    )
+
+
+_ACCOUNT_WORK = {"Confirm": bank_accounts.confirm, "Refuse": bank_accounts.refuse, "Take back": bank_accounts.take_back}
+_HELD_BY = {"platform": "The platform's wallet", "distributor": "The distributor"}
+_ACCOUNT_STATES = {"open": "Proposed", "confirmed": "Approved", "refused": "Declined", "withdrawn": "Off"}
+
+
+def terms(row: Any) -> None:  # noqa: ANN401 - a row of the store, whose table screens do not import
+    """Draw the terms that hold; `row` is an agreement."""
+    facts.line("Agreement", row.number)
+    facts.line("Holds", f"from {words.day(row.starts_on)}" + (f" to {words.day(row.ends_on)}" if row.ends_on else ""))
+    facts.line("E-mail for papers", row.contact_email or "–")
+    if row.account == "provider":
+        facts.line("Class of business", row.class_of_business or "–")
+        facts.line("Premium is remitted within", f"{row.remittance_days} days")
+        facts.line("Bordereaux are due", f"on day {row.bordereau_due_day} of the month")
+        return
+    licence = f"{row.licence_number or '–'}, until {words.day(row.licence_expires_on)}"
+    facts.line("Licence", licence if row.licence_expires_on else row.licence_number or "–")
+    facts.line("Tax number", row.tin or "None: withholding tax is doubled")
+    facts.line("Resident", "Yes" if row.is_resident else "No")
+    facts.line("Small company", "Yes" if row.is_small else "No")
+    facts.line("Charges VAT", "Yes" if row.charges_vat else "No")
+    facts.line("Holds the premium", _HELD_BY[row.collects])
+    allowed = words.naira(row.book_premium_minor) if row.book_premium_minor else "Nothing: the desk confirms them"
+    facts.line("Loan books confirmed by its key in a month", allowed)
+
+
+def licence(expires_on: date | None, days_left: int) -> None:
+    """Say that a licence ends soon, or is over."""
+    bound = agreements.warned_at(days_left)
+    if bound is None:
+        return
+    if bound == 0:
+        st.error(f"The licence ended on {words.day(expires_on)}.", icon=":material/gpp_bad:")
+    else:
+        st.warning(
+            f"The licence ends on {words.day(expires_on)}, in {days_left} {'day' if days_left == 1 else 'days'}.",
+            icon=":material/gpp_maybe:",
+        )
+
+
+def history(rows: Sequence[tuple[Any, str]]) -> None:
+    """Draw all terms as a table, the newest first."""
+    if rows:
+        with st.expander(f"History of the terms: {len(rows)}", icon=":material/history:", expanded=True):
+            st.table(
+                [
+                    {
+                        "Holds from": words.day(row.starts_on),
+                        "Agreement": words.plain(row.number),
+                        "Holds the premium": _HELD_BY[row.collects] if row.account == "distributor" else "–",
+                        "Made by": words.plain(name),
+                        "Made": words.moment(row.created_at),
+                    }
+                    for row, name in rows
+                ],
+                border="horizontal",
+            )
+
+
+def accounts(found: Sequence[Account], person: Person) -> None:
+    """Draw the bank accounts, the newest first; nobody sees a button that the service would refuse."""
+    for account in found:
+        with st.container(border=True, gap="xsmall"):
+            state = _ACCOUNT_STATES[account.state]
+            st.markdown(
+                f"{words.badge(state)} **{words.plain(account.bank_name)}** · {words.plain(account.account_name)}"
+                f" · \\*\\*\\*\\*\\*\\*{account.hint}"
+            )
+            rests = f" · is paid to from {words.moment(account.usable_from)}" if account.rests else ""
+            decided = f" · decided by {words.plain(account.decider)}" if account.decider else ""
+            st.caption(
+                f"Proposed by {words.plain(account.proposer)}, {words.moment(account.proposed_at)}{decided}{rests}"
+            )
+            if account.state == "open":
+                says = (
+                    f"**{words.plain(account.bank_name)}**, {words.plain(account.account_name)}, ending in"
+                    f" {account.hint}; proposed by {words.plain(account.proposer)}."
+                )
+                show(account, person, noun="account", icon="account_balance", says=says, work=_ACCOUNT_WORK)
+
+
+_ALL = "all"
+_PRODUCTS = "The product's share"
+_SHARE_WORK = {"Confirm": share_changes.confirm, "Refuse": share_changes.refuse, "Take back": share_changes.take_back}
+
+
+def draw_shares(shares: Sequence[AgreedShare], person: Person) -> None:
+    """Draw what waits for a second admin, and the shares with their history."""
+    for share in shares:
+        if share.state == "open":
+            _proposal(share, person)
+    decided = [share for share in shares if share.state != "open"]
+    if decided:
+        st.table([_share_row(share) for share in decided], border="horizontal")
+    elif not shares:
+        st.caption("None: it has the distributor's share of each product, as Products says.")
+
+
+def _share_row(share: AgreedShare) -> dict[str, str]:
+    return {
+        "From": words.day(share.effective_at),
+        "Product": words.plain(share.product or "All products"),
+        "Distributor's share": format_share(share.commission_bp),
+        "State": words.badge(_share_state(share)),
+        "Proposed by": words.plain(share.proposer),
+        "Decided by": words.plain(share.decider or "–"),
+    }
+
+
+def _share_state(share: AgreedShare) -> str:
+    if share.state != "confirmed":
+        return {"refused": "Refused", "withdrawn": "Taken back"}[share.state]
+    if share.is_held:
+        return "Active"
+    return "Planned" if share.effective_at > clock.now() else "Past"
+
+
+def format_share(commission_bp: int | None) -> str:
+    """Return a share in percent; the product's where there is none of its own."""
+    return _PRODUCTS if commission_bp is None else f"{money.to_naira(commission_bp)} %"
+
+
+def _headline(share: AgreedShare) -> str:
+    instead = format_share(share.before_bp)
+    return (
+        f"{share.product or 'All products'}: {format_share(share.commission_bp)} instead of"
+        f" {instead[0].lower()}{instead[1:]} from {words.day(share.effective_at)}"
+    )
+
+
+def _proposal(share: AgreedShare, person: Person) -> None:
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(f"{words.badge('Proposed')} **{words.plain(_headline(share))}**")
+        st.caption(
+            f"Proposed by {words.plain(share.proposer)}, {words.moment(share.proposed_at)}. It holds only once"
+            " another admin has confirmed it, and what is sold before keeps its share."
+        )
+        says = f"**{words.plain(_headline(share))}**, proposed by {words.plain(share.proposer)}."
+        show(share, person, noun="share", icon="percent", says=says, work=_SHARE_WORK)
+
+
+def proposing_share(distributor_id: UUID, products: Mapping[UUID, str]) -> Action:
+    """Return the dialog that proposes an own share."""
+    options = {_ALL: "All products", **{str(key): name for key, name in products.items()}}
+    return action(
+        title="Another commission share",
+        icon="percent",
+        says="Sales and renewals take it from its day on, tomorrow at the earliest. Both commissions together stay"
+        " those of the product: the platform has what remains, and the insurer keeps its share. The share of one"
+        " product goes before that of all.",
+        fields=[
+            Choice("product_id", "Product", options=options, value=_ALL),
+            Text("commission", "Distributor's share in percent (empty: the product's again)", longest=6),
+            Day("starts_on", "Holds from", value=clock.add_days(clock.today(), 1)),
+        ],
+        confirm="Propose the share",
+        work=lambda session, typed, by: share_changes.propose(
+            session, distributor_id, {name: value for name, value in typed.items() if value not in {"", _ALL}}, by=by
+        ),
+        done="The share is proposed: it holds once another admin has confirmed it.",
+    )
+
+
+_DONE: Final = {"Confirm": "confirmed", "Refuse": "refused", "Take back": "taken back"}
+
+
+class Proposed(Protocol):
+    """A proposal as read from the store."""
+
+    @property
+    def id(self) -> UUID:
+        """Its id."""
+
+    @property
+    def proposed_by(self) -> UUID:
+        """The id of the person who made it."""
+
+
+def show(
+    proposal: Proposed, person: Person, *, noun: str, icon: str, says: str, work: Mapping[str, Callable[..., Any]]
+) -> None:
+    """Show the buttons; `work` has the service of each verb, `says` stands in their dialogs."""
+    verbs = ("Take back",) if proposal.proposed_by == person.id else ("Confirm", "Refuse")
+    with st.container(horizontal=True, gap="xsmall"):
+        for verb in verbs:
+            decide = action(
+                title=f"{verb} the {noun}",
+                icon=icon,
+                says=says,
+                confirm=verb,
+                work=partial(_decide, work[verb], proposal.id),
+                done=f"The {noun} is {_DONE[verb]}.",
+            )
+            is_barred = verb == "Confirm" and not person.may_approve
+            actions.button(verb, decide, key=f"{noun}.{verb}.{proposal.id}", disabled=is_barred)
+
+
+def _decide(work: Callable[..., Any], proposal_id: UUID, session: ScopedSession, _: Values, by: Person) -> None:
+    work(session, proposal_id, by=by)
 
 
 def proposing(party: Party) -> Action:
     """Return the dialog of another commission share, with the products of the catalogue."""
     with reading(frame.scope()) as session:
-        return commission_shares.proposing(party.id, product_list.get_names(session))
+        return proposing_share(party.id, product_list.get_names(session))
 
 
 def buttons(party: Party) -> None:
-    actions.button("New terms", lambda: agreement_actions.changing(party), icon="contract_edit")
-    agreement_actions.paying(party).button("Another bank account", icon="account_balance")
+    actions.button("New terms", lambda: changing_terms(party), icon="contract_edit")
+    changing_account(party).button("Another bank account", icon="account_balance")
     if party.account == "distributor":
         actions.button("Another commission share", lambda: proposing(party), icon="percent")
 
@@ -33,13 +337,13 @@ def shares(party: Party, person: Person) -> None:
         found = share_changes.list_shares(session, party.id)
     with st.container(border=True):
         st.markdown("**Commission shares of its own**")
-        commission_shares.draw(found, person)
+        draw_shares(found, person)
 
 
 def draw() -> None:
     person = frame.require("admin")
     tables.back_link("distributors", "admin/partners.py", "All distributors and insurers")
-    account: Account = "provider" if st.query_params.get("party") == "provider" else "distributor"
+    account: AccountKind = "provider" if st.query_params.get("party") == "provider" else "distributor"
     with record_pages.require_id("party") as party_id, reading(frame.scope()) as session:
         party = Party(account, party_id)
         name = parties.get_name(session, party)
@@ -52,22 +356,22 @@ def draw() -> None:
     actions.run()
     with reading(frame.scope()) as session:
         held = agreements.get_in_force(session, party, clock.today())
-        history = agreements.list_history(session, party)
-        accounts = bank_accounts.list_accounts(session, party)
+        all_terms = agreements.list_history(session, party)
+        known = bank_accounts.list_accounts(session, party)
     if held and held.licence_expires_on:
-        agreement_cards.licence(held.licence_expires_on, (held.licence_expires_on - clock.today()).days)
+        licence(held.licence_expires_on, (held.licence_expires_on - clock.today()).days)
     with st.grid(2, min_column_width=320, gap="small"):
         with st.container(border=True, height="stretch"):
             st.markdown("**Terms that hold today**")
             if held:
-                agreement_cards.terms(held)
+                terms(held)
             else:
                 st.caption("None yet. Statements are prepared by the usual terms: the platform holds the premium.")
         with st.container(border=True, height="stretch"):
             st.markdown("**Bank accounts**")
-            if not accounts:
+            if not known:
                 st.caption("None yet: nothing can be paid out.")
-            agreement_cards.accounts(accounts, person)
+            accounts(known, person)
     if party.account == "distributor":
         shares(party, person)
-    agreement_cards.history(history)
+    history(all_terms)

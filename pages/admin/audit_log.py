@@ -1,15 +1,94 @@
 """Audit log: search over all entries by actor, action, record and time."""
 
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 import streamlit as st
 
+from core import seal
 from core.services.audit import search as audit_search
 from core.services.audit.filter import AuditFilter
-from core.services.audit.search import SearchChoices, SearchResult
+from core.services.audit.search import Entry, SearchChoices, SearchResult
 from core.store.access import reading
-from core.ui.admin.audit_view import ENTRIES
-from core.ui.frame import frame
+from core.ui.frame import frame, menu
 from core.ui.kit import url_state, words
-from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
+from core.ui.lists import columns, export_panel, filter_bar, filter_chips, saved_views, tables
+from core.ui.lists.tables import Table
+
+# Entries should not contain such a number in clear; if one does, these screens must not reveal it (contract A3).
+_PERSONAL = ("bvn", "nin", "passport", "account_number", "verification_number")
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_LONGEST = 160
+# The screen of a record, by the record kind in the log; linked only if the menu contains it.
+_SCREENS: Mapping[str, tuple[str, ...]] = {
+    "policy": ("policy",),
+    "purchase": ("purchase",),
+    "claim": ("claim",),
+    "product": ("product",),
+    "customer": ("customer",),
+    "staff": ("person",),
+    "key": ("key",),
+    "distributor": ("distributor",),
+    "insurer": ("insurer",),
+}
+
+
+def describe_changes(entry: Entry) -> str:
+    """Return the facts of an entry in one line: changed ones first, then added ones."""
+    before, after = dict(leaves(entry.before or {})), dict(leaves(entry.after or {}))
+    new = [name for name, value in after.items() if before.get(name) != value]
+    facts = [
+        f"{name} {before[name]} → {after[name]}" if name in before else f"{name} {after[name]}"
+        for name in sorted(new, key=lambda name: name not in before)
+    ]
+    line = " · ".join(facts)
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+
+
+def leaves(values: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, str]]:
+    """Yield facts as formatted texts with their names; nested ones with both names: "Meta, basis"."""
+    for name, value in values.items():
+        label = f"{within}, {words.title(name).lower()}" if within else words.title(name)
+        if isinstance(value, Mapping) and value:
+            yield from leaves(value, label)
+        else:
+            yield label, _text(name, value)
+
+
+def _text(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    if value in (None, "", [], {}):
+        return "–"
+    text = "; ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if _INSTANT.fullmatch(text):
+        return words.moment(text)
+    return seal.mask(text) or "" if name in _PERSONAL else words.format_dates(text)
+
+
+def screen_of(entry: Entry) -> menu.Screen | None:
+    """Return the screen that shows the entry's record by its id, if there is one."""
+    if not audit_search.is_id(entry.record_id):
+        return None
+    wanted = _SCREENS.get(entry.kind, ())
+    return next((screen for screen in menu.SCREENS if screen.address in wanted), None)
+
+
+ENTRIES: Table[Entry] = Table(
+    name="entries",
+    noun=("entry", "entries"),
+    opens="admin/audit_entry.py",
+    columns={
+        "at": columns.moment("When", lambda row: row.created_at),
+        "who": columns.text("Who", lambda row: row.actor_name, 185),
+        "action": columns.text("What", lambda row: words.title(row.action), 145),
+        "kind": columns.text("Record", lambda row: words.title(row.kind), 75),
+        "facts": columns.text("Facts", describe_changes, 330),
+        "about": columns.text("Its id", lambda row: row.record_id, 270, usual=False),
+        "position": columns.text("Chain", lambda row: f"{row.chain}/{row.position}", 90, usual=False),
+    },
+)
 
 
 def choices(wanted: AuditFilter, known: SearchChoices) -> dict[str, dict[str, str]]:

@@ -2,11 +2,25 @@
 
 import streamlit as st
 
-from core.services.webhooks import log
+from core.services.webhooks import desk, log
+from core.services.webhooks.log import Delivery
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action
 from core.ui.lists import tables
-from core.ui.webhooks import endpoint_actions, endpoint_tables
+from pages.admin._shared import action
+from pages.admin._webhooks import DELIVERY_STATES
+
+
+def sending_again(of: Delivery) -> Action:
+    """Return the dialog that sends one delivery again."""
+    return action(
+        title="Send it again",
+        icon="replay",
+        says="It is sent under the same id: a receiver that keeps ids takes it once.",
+        work=lambda session, _, by: desk.redeliver(session, of.id, by=by),
+        done="The delivery is queued again.",
+    )
 
 
 def draw() -> None:
@@ -15,11 +29,11 @@ def draw() -> None:
     detail = record_pages.load("delivery", log.get_delivery)
     of = detail.delivery
     frame.page_header(
-        f"{words.plain(of.event_type)} {words.badge(endpoint_tables.DELIVERY_STATES[of.state])}",
+        f"{words.plain(of.event_type)} {words.badge(DELIVERY_STATES[of.state])}",
         "One event for one endpoint.",
         tab=f"{of.event_type} · Delivery",
     )
-    endpoint_actions.sending_again(of).button("Send it again", icon="replay")
+    sending_again(of).button("Send it again", icon="replay")
     actions.run()
     with st.container(border=True, width=640):
         facts.line("Event", str(of.event_id))

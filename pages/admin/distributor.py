@@ -4,23 +4,55 @@ from dataclasses import replace
 
 import streamlit as st
 
+from core.services.catalogue import changes
 from core.services.sales import distributors
-from core.services.sales.distributors import DistributorDetail
+from core.services.sales.distributors import DistributorDetail, DistributorRow
 from core.services.webhooks import endpoints
 from core.store.access import reading
-from core.ui.admin import partner_actions, partner_pages
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action
 from core.ui.lists import tables
-from core.ui.webhooks.endpoint_tables import ENDPOINTS, EndpointRow
+from pages.admin._shared import action, agreement_link, list_business_fields, log_link
+from pages.admin._webhooks import ENDPOINTS, EndpointRow
+
+
+def changing(of: DistributorRow) -> Action:
+    """Return the dialog that changes a distributor's name or e-mail."""
+    return action(
+        title="Change the distributor",
+        icon="edit",
+        says="The new name shows everywhere, also on what was sold before.",
+        fields=list_business_fields(of.name, of.email or ""),
+        confirm="Save",
+        work=lambda session, typed, by: changes.change_distributor(session, of.id, typed, seen_at=of.updated_at, by=by),
+        done=lambda typed: f"{typed['name'].strip()} is saved.",
+    )
+
+
+def switching(of: DistributorRow) -> Action:
+    """Return the dialog that enables or disables a distributor."""
+    on, name = not of.active, words.plain(of.name)
+    return action(
+        title=f"Switch {'on' if on else 'off'}",
+        icon="toggle_on" if on else "toggle_off",
+        says=f"Every key of **{name}** that is not revoked works again, at once."
+        if on
+        else f"Every key of **{name}**, live and test, is refused with 401 at once, and the desk cannot sell for it."
+        " Its policies and claims stay, and are served as before.",
+        work=lambda session, _, by: changes.set_distributor_active(
+            session, of.id, active=on, seen_at=of.updated_at, by=by
+        ),
+        done=f"{of.name} is switched {'on' if on else 'off'}.",
+    )
 
 
 def buttons(of: DistributorDetail) -> None:
     row = of.row
-    partner_actions.changing(row).button("Change")
-    partner_actions.switching(row).button(icon="toggle_off" if row.active else "toggle_on")
-    partner_pages.agreement_link("distributor", row.id)
-    partner_pages.log_link("distributor", row.id)
+    changing(row).button("Change")
+    switching(row).button(icon="toggle_off" if row.active else "toggle_on")
+    agreement_link("distributor", row.id)
+    log_link("distributor", row.id)
 
 
 def withheld(of: DistributorDetail) -> None:

@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
+from core.services.catalogue import changes
 from core.services.insurers import list as insurer_list
 from core.services.insurers.list import InsurerRow
-from core.ui.admin import partner_actions, partner_pages
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
+from pages.admin._shared import COMPANY_FIELDS, action, agreement_link, log_link
 
 CONTACT: Mapping[str, Callable[[InsurerRow], str]] = {
     "Contact": lambda row: f"{row.first_name} {row.last_name}",
@@ -19,6 +21,20 @@ CONTACT: Mapping[str, Callable[[InsurerRow], str]] = {
     "Claims": lambda row: row.claim_email or "–",
     "Support": lambda row: row.support_email or "–",
 }
+
+
+def changing_insurer(of: InsurerRow) -> Action:
+    """Return the dialog that changes an insurer's name, class and addresses."""
+    held = {name: getattr(of, "name" if name == "company_name" else name) or "" for name in COMPANY_FIELDS}
+    return action(
+        title="Change the insurer",
+        icon="edit",
+        says="The name shows everywhere, also on certificates. The connection is a setting of the server.",
+        fields=[Text(name, label, longest=200, value=held[name]) for name, label in COMPANY_FIELDS.items()],
+        confirm="Save",
+        work=lambda session, typed, by: changes.change_insurer(session, of.id, typed, seen_at=of.updated_at, by=by),
+        done=lambda typed: f"{typed['company_name'].strip()} is saved.",
+    )
 
 
 def connection(of: InsurerRow) -> None:
@@ -65,9 +81,9 @@ def draw() -> None:
         "An insurer: it carries the risk of what is sold here.",
         tab=f"{insurer.name} · Insurer",
     ):
-        partner_actions.changing_insurer(insurer).button("Change")
-        partner_pages.agreement_link("provider", insurer.id)
-        partner_pages.log_link("insurer", insurer.id)
+        changing_insurer(insurer).button("Change")
+        agreement_link("provider", insurer.id)
+        log_link("insurer", insurer.id)
     actions.run()
     with st.grid(3, min_column_width=300, gap="small"):
         connection(insurer)

@@ -6,11 +6,11 @@ from core.services.catalogue import key_admin
 from core.services.catalogue.key_admin import KeyRow
 from core.services.webhooks import desk, endpoints
 from core.store.access import Scope, reading
-from core.ui.admin.desk import action
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Tick
 from core.ui.lists import tables
+from pages.admin._shared import action
 
 _PREFIX = "key."
 

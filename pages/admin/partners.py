@@ -4,17 +4,80 @@ from typing import Any
 
 import streamlit as st
 
+from core import ids
+from core.services.catalogue import changes
 from core.services.insurers import list as insurer_list
+from core.services.insurers.list import InsurerRow
 from core.services.people.staff import Person
-from core.services.sales.distributors import ORDERS, DistributorFilter, list_distributors
+from core.services.sales.distributors import ORDERS, DistributorFilter, DistributorRow, list_distributors
 from core.store.access import reading
-from core.ui.admin import partner_actions
-from core.ui.admin.partner_pages import DISTRIBUTORS, INSURERS
 from core.ui.frame import frame
 from core.ui.kit import actions, url_state
-from core.ui.lists import filter_bar, filter_chips, saved_views, table_choices, tables
+from core.ui.kit.actions import Action
+from core.ui.lists import columns, filter_bar, filter_chips, saved_views, table_choices, tables
+from core.ui.lists.tables import Table
+from pages.admin._shared import action, list_business_fields
 
 VIEWS = {"distributors": "Distributors", "insurers": "Insurers"}
+
+
+def adding() -> Action:
+    """Return the dialog that adds a distributor; adds one however often the button is clicked."""
+    distributor_id = ids.new()
+    return action(
+        title="Add a distributor",
+        icon="add_business",
+        says="A business that sells through the API, or for which the desk sells.",
+        fields=list_business_fields(),
+        confirm="Add the distributor",
+        work=lambda session, typed, by: changes.add_distributor(session, distributor_id, typed, by=by),
+        done=lambda typed: f"{typed['name'].strip()} is added. Issue its first key under API keys.",
+    )
+
+
+_YEAR = "Purchases and renewals of the last twelve months, before commission."
+DISTRIBUTORS: Table[DistributorRow] = Table(
+    name="distributors",
+    noun=("distributor", "distributors"),
+    opens="admin/distributor.py",
+    orders={
+        "name": "Names from A to Z",
+        "name-back": "Names from Z to A",
+        "newest": "Newest first",
+        "oldest": "Oldest first",
+    },
+    narrow=("name", "active", "premium", "policies"),
+    columns={
+        "name": columns.text("Distributor", lambda row: row.name, 220, sorts=("name", "name-back")),
+        "active": columns.state("State", lambda row: "Active" if row.active else "Off"),
+        "premium": columns.naira("Year's premium", lambda row: row.premium_minor, says=_YEAR),
+        "policies": columns.number("Policies", lambda row: row.policies),
+        "customers": columns.number("Customers", lambda row: row.customers),
+        "keys": columns.number("Open keys", lambda row: row.keys),
+        "withheld": columns.number("Products off", lambda row: row.withheld),
+        "created": columns.day("Since", lambda row: row.created_at, sorts=("oldest", "newest")),
+        "email": columns.text("E-mail", lambda row: row.email, 200),
+    },
+)
+INSURERS: Table[InsurerRow] = Table(
+    name="insurers",
+    noun=("insurer", "insurers"),
+    opens="admin/insurer.py",
+    narrow=("name", "health", "queued", "premium"),
+    columns={
+        "name": columns.text("Insurer", lambda row: row.name, 220),
+        "connection": columns.text("Connection", lambda row: row.connection, 170),
+        "health": columns.state("Health", lambda row: row.health.health),
+        "queued": columns.number("Queued", lambda row: row.health.queued),
+        "dead": columns.number("Set aside", lambda row: row.health.dead),
+        "oldest": columns.moment("Oldest waits since", lambda row: row.health.oldest_at),
+        "premium": columns.naira("Year's premium", lambda row: row.premium_minor, says=_YEAR),
+        "policies": columns.number("Policies", lambda row: row.policies),
+        "products": columns.number("Products", lambda row: row.products),
+        "class": columns.text("Class", lambda row: row.business_type, 140),
+        "segment": columns.text("Segment", lambda row: row.segment, 90),
+    },
+)
 
 
 def distributors(person: Person) -> None:
@@ -38,7 +101,7 @@ def distributors(person: Person) -> None:
 
 def add_button(person: Person) -> None:
     saved_views.draw("admin/partners.py", person)
-    actions.button("Add a distributor", partner_actions.adding, type="primary", icon="add_business")
+    actions.button("Add a distributor", adding, type="primary", icon="add_business")
 
 
 def nothing(*, narrowed: bool) -> None:

@@ -2,18 +2,203 @@
 
 import streamlit as st
 
-from core.services.people import account_changes, role_grants, staff_list, staff_sessions
+from core.services.people import account_changes, invitations, role_grants, staff_list, staff_sessions
+from core.services.people.role_grants import OpenGrant
+from core.services.people.staff import Person
 from core.services.people.staff_list import StaffRow
+from core.services.people.staff_sessions import SessionFacts
+from core.settings import settings
 from core.store.access import Scope, reading
-from core.ui.admin import role_grants as role_grant_cards
-from core.ui.admin import staff_cards, staff_form
-from core.ui.admin.desk import action
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, words
-from core.ui.kit.actions import Action
+from core.ui.kit.actions import Action, Text, Work
 from core.ui.lists import tables
+from pages.admin import _staff as staff_form
+from pages.admin._shared import action
+from pages.admin._staff import keep_link, outcome
 
 LIST, LOG = "admin/staff.py", "admin/audit_log.py"
+
+
+def access(person: StaffRow, by: Person) -> None:
+    """Draw the state of the person's access, and the buttons to change it."""
+    with st.container(border=True, height="stretch"):
+        st.markdown(f"**Access** {words.badge(person.state)}")
+        facts.line("Account made", words.moment(person.created_at))
+        facts.line("Last sign-in", words.moment(person.signed_in_at))
+        if person.disabled_at:
+            facts.line("Disabled", words.moment(person.disabled_at))
+        if person.link_is_open:
+            facts.line("Link open until", words.moment(person.link_until))
+        with st.container(horizontal=True, gap="xsmall"):
+            _buttons(person, by)
+
+
+def own_details(person: StaffRow, by: Person) -> None:
+    """Draw the person's own phone and account, masked, with the button to change them."""
+    with st.container(border=True):
+        st.markdown("**Own phone and bank account**")
+        st.caption(
+            "Whoever has them decides on no claim, refund, statement or payment with one of them. The account is sealed"
+            " and shown by its last digits."
+        )
+        facts.line("Phone", person.phone_number or "–")
+        facts.line("Bank account", f"ending in {person.account_hint}" if person.account_hint else "–")
+        if person.id == by.id:
+            st.caption("This is you: another admin sets them.")
+            return
+        _changing_details(person).button("Change phone or account")
+
+
+def _changing_details(person: StaffRow) -> Action:
+    return action(
+        title="Own phone and bank account",
+        icon="contact_phone",
+        says=f"Those of **{words.plain(person.name)}** as a private person. What stays empty stays as it is.",
+        fields=[
+            Text("phone_number", "Phone", longest=32, value=person.phone_number or ""),
+            Text("account_number", "Bank account, ten digits", longest=10),
+        ],
+        confirm="Keep them",
+        work=lambda session, typed, by: account_changes.set_own_details(session, person.id, typed, by=by),
+        done="Kept. What has this phone or account is not this person's to decide on.",
+        then=lambda _: staff_form.forget(),
+    )
+
+
+def _buttons(person: StaffRow, by: Person) -> None:
+    if person.disabled_at is not None:
+        _button(
+            "Enable",
+            "lock_open",
+            lambda session, _, by: account_changes.enable_person(session, person.id, by=by),
+            "Enabled, or proposed to another admin where the account moves money.",
+        )
+        return
+    if settings().passwords:
+        st.button(
+            "Reset the password" if person.has_password else "Make a password link",
+            icon=":material/link:",
+            on_click=_making_link(person).do,
+            help="Makes a link with which the person chooses a password. Until then, what they have stays.",
+        )
+    if person.id == by.id:
+        st.caption("This is you: only another admin can disable your account.")
+        return
+    with st.popover("Disable", icon=":material/block:"):
+        st.markdown(
+            f"**{words.plain(person.name)}** is signed out everywhere at once and cannot sign in again until"
+            " somebody enables the account."
+        )
+        disable = action(
+            title="Disable the account",
+            work=lambda session, _, by: account_changes.disable_person(session, person.id, by=by),
+            done="Proposed: another admin confirms it." if "admin" in person.roles else "Disabled.",
+            then=lambda _: staff_form.forget(),
+        )
+        st.button(disable.title, type="primary", key="person.disable", on_click=disable.do)
+
+
+def sessions(person: StaffRow, opened: list[SessionFacts]) -> None:
+    """Draw the last sign-ins: open ones with a button to end them, then the others."""
+    going = [one for one in opened if one.is_open]
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.subheader("Sessions", anchor=False)
+        if len(going) > 1:
+            _button(
+                "End all sessions",
+                "logout",
+                lambda session, _, by: account_changes.end_sessions(session, person.id, by=by),
+                "All sessions are ended.",
+            )
+    if not opened:
+        st.caption(f"{words.plain(person.name)} has never signed in.")
+    for one in going:
+        _open_session(person, one)
+    ended = [_ended(one) for one in opened if not one.is_open]
+    if ended:
+        st.caption("The last ones that are over")
+        st.table(ended, border="horizontal")
+
+
+def _open_session(person: StaffRow, one: SessionFacts) -> None:
+    with st.container(border=True, horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        here = " · **this is where you are now**" if one.handle == _here() else ""
+        st.markdown(
+            f"{words.badge('Signed in')} since {words.moment(one.opened_at)}"
+            f" · last seen {words.moment(one.seen_at)}{here}",
+            width="content",
+        )
+        _button(
+            "End",
+            "logout",
+            lambda session, _, by: account_changes.end_sessions(session, person.id, by=by, handle=one.handle),
+            "The session is ended.",
+            key=f"person.end {one.handle[:12]}",
+        )
+
+
+def _here() -> str | None:
+    """Return the handle of this browser's session."""
+    token = frame.session_token()
+    return staff_sessions.hash_token(token) if isinstance(token, str) else None
+
+
+def _ended(one: SessionFacts) -> dict[str, str]:
+    return {
+        "Signed in": words.moment(one.opened_at),
+        "Last seen": words.moment(one.seen_at),
+        "Ended": words.moment(one.ended_at) if one.ended_at else "By itself, unused or too old",
+    }
+
+
+def _button(label: str, icon: str, work: Work, done: str, *, key: str | None = None) -> None:
+    change = action(title=label, work=work, done=done, then=lambda _: staff_form.forget())
+    st.button(label, icon=f":material/{icon}:", on_click=change.do, key=key)
+
+
+def _making_link(person: StaffRow) -> Action:
+    return action(
+        title="Make a password link",
+        work=lambda session, _, by: invitations.create_password_link(session, person.id, by=by) or "",
+        done=lambda link: "The link is made." if link else "Proposed: another admin confirms it, and gets the link.",
+        then=keep_link,
+    )
+
+
+def draw_grant(grant: OpenGrant | None, by: Person) -> None:
+    """Draw what waits for a person, with the buttons of whoever may decide it."""
+    if grant is None:
+        return
+    with st.container(border=True, key="role-grant"):
+        st.markdown(
+            f":material/how_to_reg: **{words.plain(words.title(grant.text))}** waits for a second admin:"
+            f" {words.plain(grant.proposer)} proposed it on {words.moment(grant.proposed_at)}. It does not hold yet."
+        )
+        with st.container(horizontal=True, gap="xsmall"):
+            if by.id not in (grant.proposed_by, grant.staff_id):
+                st.button("Confirm it", type="primary", on_click=_confirming(grant).do, key="grant.confirm")
+            label = "Take it back" if grant.proposed_by == by.id else "Refuse it"
+            refuse = action(
+                title=label,
+                work=lambda session, _, person: role_grants.refuse(session, grant.id, by=person),
+                done="The account stays as it is.",
+            )
+            st.button(label, on_click=refuse.do, key="grant.refuse")
+
+
+def _confirming(grant: OpenGrant) -> Action:
+    return action(
+        title="Confirm it",
+        work=lambda session, _, by: invitations.confirm_change(session, grant.id, by=by) or "",
+        done="Confirmed. It holds from the person's next click; a higher limit in 24 hours.",
+        then=_show_confirmed,
+    )
+
+
+def _show_confirmed(link: str) -> None:
+    staff_form.forget()
+    keep_link(link)
 
 
 def duties(person: StaffRow) -> None:
@@ -62,16 +247,16 @@ def draw() -> None:
         words.plain(person.email),
         tab=f"{person.name} · Person",
     )
-    staff_cards.outcome()
-    role_grant_cards.draw(waiting, by)
+    outcome()
+    draw_grant(waiting, by)
     with st.grid(2, min_column_width=340, gap="small"):
         duties(person)
-        staff_cards.access(person, by)
-    staff_cards.own_details(person, by)
+        access(person, by)
+    own_details(person, by)
     with reading(Scope.system()) as session:
         opened = staff_sessions.list_latest(session, person.id)
         events = staff_list.list_events(session, person.id)
-    staff_cards.sessions(person, opened)
+    sessions(person, opened)
     with st.expander("What was done to this account", icon=":material/history:"):
         facts.log(events)
     with st.container(horizontal=True):

@@ -11,10 +11,12 @@ from core.services.catalogue import distributors
 from core.services.catalogue.distributors import DistributorName
 from core.services.people.staff import Person
 from core.store.access import reading
-from core.ui.buying import checkout, draft_list, known_customer, receipts, sale_drafts, selling
-from core.ui.buying.checkout import Checkout
+from core.ui.buying import known_customer, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
 from core.ui.frame import frame
+from pages.buy import _checkout as checkout
+from pages.buy import _unfinished
+from pages.buy._checkout import Checkout
 
 
 def choose(
@@ -70,4 +72,4 @@ def draw() -> None:
     # Last, so that it has what the form has just stored.
     with unfinished:
         held = sale_drafts.get_held(sale.form, sale.counter) if sale else None
-        draft_list.draw(person, sellers, {cover.key for cover in COVERS}, but=held, is_open=sale is None)
+        _unfinished.draw(person, sellers, {cover.key for cover in COVERS}, but=held, is_open=sale is None)

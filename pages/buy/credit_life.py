@@ -1,26 +1,266 @@
 """Credit life: the price of a loan's cover with its calculation, and its sale with the same figures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import NoReturn
+from typing import Any, Final, NoReturn
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.covers.credit_life import BASES, CREDIT_LIFE
+from core import money
+from core.covers import credit_life
+from core.covers.cover import Rates
+from core.covers.credit_life import BASES, CREDIT_LIFE, CreditLifePriceRequest, compute_price
+from core.covers.request import validate
+from core.errors import InvalidInput
 from core.services.catalogue import distributors
 from core.services.catalogue.distributors import DistributorName
 from core.services.catalogue.products import ProductForSale
 from core.services.people.staff import Person
 from core.store.access import reading
-from core.ui.buying import checkout, draft_list, receipts, sale_drafts, selling
-from core.ui.buying.checkout import Checkout
-from core.ui.buying.price_curves import Figures, basis_of
-from core.ui.buying.price_panel import DETAILS, SELLER, STEP, ask_figures, show_curve, show_price, summary
+from core.ui.buying import prices, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
+from core.ui.forms import forms
 from core.ui.frame import frame
-from core.ui.kit import words
+from core.ui.kit import charts, colours, words
+from core.ui.kit.charts import Chart
+from pages.buy import _checkout as checkout
+from pages.buy import _unfinished
+from pages.buy._checkout import Checkout
+from pages.buy._unfinished import DETAILS, SELLER, STEP
+
+BASIS_NAMES: Mapping[str, str] = {
+    "single": "Single premium",
+    "monthly": "Level monthly",
+    "reducing": "Reducing balance",
+}
+SHORTEST, LONGEST = 3, 120
+_STEPS: Final = 40
+_HEIGHT: Final = 320
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Figures:
+    """The inputs of a credit life price, besides the rates: naira, months, benefits."""
+
+    amount: Decimal
+    tenure: int
+    benefits: tuple[str, ...]
+
+    def premium(self, rates: Rates, *, amount: Decimal | None = None, tenure: int | None = None) -> Decimal:
+        """Return the premium of these figures, optionally with another amount or tenure."""
+        return credit_life.compute_price(amount or self.amount, tenure or self.tenure, list(self.benefits), rates).total
+
+
+def basis_of(rates: Rates) -> str:
+    """Return the basis on which a product is priced."""
+    return str(rates.meta.get("basis", credit_life.BASES[0]))
+
+
+def on_each_basis(figures: Figures, rates: Rates) -> dict[str, Decimal]:
+    """Return the premium of the same figures on each of the three bases."""
+    return {basis: figures.premium(credit_life.with_basis(rates, basis)) for basis in credit_life.BASES}
+
+
+def against_tenure(figures: Figures, rates: Rates) -> Chart:
+    """Chart the premium by months, one line for each basis."""
+    months = range(SHORTEST, LONGEST + 1)
+    prices = {
+        basis: [figures.premium(credit_life.with_basis(rates, basis), tenure=month) for month in months]
+        for basis in credit_life.BASES
+    }
+    place = figures.tenure - SHORTEST if figures.tenure in months else None
+    names = [f"{month} months" for month in months]
+    whole_years = [month - SHORTEST for month in months if month % 12 == 0]
+    return _lines(prices, rates, names, list(map(str, months)), whole_years, place, figures.premium(rates), "tenure")
+
+
+def against_amount(figures: Figures, rates: Rates) -> Chart:
+    """Chart the premium by loan amount up to twice the given one, one line for each basis."""
+    kobo = Decimal("0.01")
+    amounts = [max((figures.amount * 2 * step / _STEPS).quantize(kobo), kobo) for step in range(1, _STEPS + 1)]
+    prices = {
+        basis: [figures.premium(credit_life.with_basis(rates, basis), amount=amount) for amount in amounts]
+        for basis in credit_life.BASES
+    }
+    names = [words.naira_of(amount) for amount in amounts]
+    labels = [charts.mark_of(money.to_minor(amount)) for amount in amounts]
+    fifths = range(_STEPS // 10 - 1, _STEPS, _STEPS // 10)
+    return _lines(prices, rates, names, labels, fifths, _STEPS // 2 - 1, figures.premium(rates), "loan amount")
+
+
+def by_benefit(figures: Figures, rates: Rates) -> Chart:
+    """Chart the premium of each benefit on its own, with the chosen ones highlighted."""
+    names = sorted(rates.meta["shares"], key=lambda name: name not in figures.benefits)
+    prices = [credit_life.compute_price(figures.amount, figures.tenure, [name], rates).total for name in names]
+    series = []
+    for legend, colour, is_chosen in (("Chosen", colours.series()[0], True), ("Not chosen", colours.faint(), False)):
+        shown = [
+            (name, price) for name, price in zip(names, prices, strict=True) if (name in figures.benefits) is is_chosen
+        ]
+        series.append(
+            charts.bars(legend, [float(price) for _, price in shown], colour)
+            | {"x": [words.title(name) for name, _ in shown], "text": [words.naira_of(price) for _, price in shown]}
+            | {"textposition": "outside", "textangle": 0, "constraintext": "none", "cliponaxis": False}
+            | {"hoverinfo": "skip", "width": 0.5}
+        )
+    told = "; ".join(f"{words.title(name)} {words.naira_of(price)}" for name, price in zip(names, prices, strict=True))
+    return Chart(
+        figure=charts.build_figure(
+            series,
+            height=_HEIGHT,
+            across=charts.category_axis([words.title(name) for name in names]),
+            up=charts.hidden_axis(float(max(prices, default=0)) * 1.15),
+            legend=True,
+            barmode="overlay",
+        ),
+        table=_tabulate({"Premium": prices}, [words.title(name) for name in names], "Benefit"),
+        alt=f"Premium of each benefit on its own: {told}.",
+    )
+
+
+def _lines(
+    prices: Mapping[str, Sequence[Decimal]],
+    rates: Rates,
+    names: Sequence[str],
+    labels: Sequence[str],
+    seen: Sequence[int],
+    place: int | None,
+    price: Decimal,
+    against: str,
+) -> Chart:
+    """Return one line for each basis, and the current figures as a mark at their `place`."""
+    series = [_line(basis, line, rates) for basis, line in prices.items()]
+    if place is not None:
+        mark = {"color": colours.text(), "size": 13, "line": {"color": colours.surface(), "width": 2}}
+        # Over the lines, and without a line of its own for the pointer.
+        series.append(
+            {"type": "scatter", "mode": "markers", "x": [names[place]], "y": [float(price)], "marker": mark}
+            | {"hoverinfo": "skip", "showlegend": False}
+        )
+    highest = max(price for line in prices.values() for price in line)
+    return Chart(
+        figure=charts.build_figure(
+            series,
+            height=_HEIGHT,
+            across=charts.category_axis(names, labels=labels, seen=seen),
+            up=charts.amount_axis(money.to_minor(highest)),
+            left=charts.AMOUNT_ROOM,
+            legend=True,
+            hovermode="x unified",
+        ),
+        table=_tabulate({BASIS_NAMES[basis]: line for basis, line in prices.items()}, names, against.capitalize()),
+        alt=f"Premium by {against} on each basis; {words.naira_of(price)} for these figures.",
+    )
+
+
+def _tabulate(prices: Mapping[str, Sequence[Decimal]], names: Sequence[str], place: str) -> pd.DataFrame:
+    amounts = {name: list(map(money.to_minor, line)) for name, line in prices.items()}
+    return pd.DataFrame(amounts, index=pd.Index(names, name=place), dtype="int64")
+
+
+def _line(basis: str, prices: Sequence[Decimal], rates: Rates) -> dict[str, Any]:
+    own = basis == basis_of(rates)
+    colour = colours.series()[credit_life.BASES.index(basis)]
+    name = BASIS_NAMES[basis] + (" (this product)" if own else "")
+    drawn = charts.line(name, [float(price) for price in prices], colour, dash="solid" if own else "dot")
+    drawn["line"] |= {"width": 3.5 if own else 2}
+    return drawn
+
+
+_CURVES = {
+    "Tenure": against_tenure,
+    "Loan amount": against_amount,
+    "Benefits": by_benefit,
+}
+
+
+def ask_figures(product: ProductForSale, *, locked: bool) -> Figures | None:
+    """Ask for amount, tenure and benefits; return None without an amount or when a value is invalid."""
+    shares = product.rates.meta["shares"]
+    amount = st.text_input(
+        "Loan amount (₦)",
+        key="amount",
+        placeholder="100,000",
+        autocomplete="off",
+        on_change=_tidy,
+        bind="query-params",
+        disabled=locked,
+    )
+    at_amount = st.container()
+    tenure = st.number_input(
+        "Tenure in months", SHORTEST, LONGEST, 12, key="tenure", bind="query-params", disabled=locked
+    )
+    benefits = st.pills(
+        "Benefits",
+        list(shares),
+        selection_mode="multi",
+        default=list(shares),
+        format_func=words.title,
+        key="benefits",
+        bind="query-params",
+        disabled=locked,
+    )
+    typed = {"loan_amount": words.read_naira(amount), "loan_tenure": tenure, "benefit_coverage": benefits}
+    if not typed["loan_amount"]:
+        return None
+    try:
+        request = validate(CreditLifePriceRequest, {**typed, "product_id": str(product.id)})
+    except InvalidInput as error:
+        for fault in error.faults:
+            place = at_amount if fault.field == "loan_amount" else st
+            place.markdown(forms.complaint(fault.message))
+        return None
+    return Figures(amount=request.loan_amount, tenure=request.loan_tenure, benefits=tuple(request.benefit_coverage))
+
+
+def _tidy() -> None:
+    st.session_state.amount = words.as_typed(st.session_state.amount)
+
+
+def show_price(product: ProductForSale, figures: Figures) -> None:
+    """Show the premium and its calculation steps."""
+    basis = BASIS_NAMES[basis_of(product.rates)].lower()
+    prices.show(compute_price(figures.amount, figures.tenure, list(figures.benefits), product.rates))
+    st.caption(f"Insured by {words.plain(product.provider_name)}, {basis}.")
+
+
+def show_curve(product: ProductForSale, figures: Figures) -> None:
+    """Show how the price depends on tenure, amount or benefits, and the price on the other bases."""
+    against = str(st.session_state.get("curve") or st.query_params.get("curve", "Tenure"))
+    chart = _CURVES.get(against, against_tenure)(figures, product.rates)
+
+    def choices() -> None:
+        st.segmented_control(
+            "Price against",
+            list(_CURVES),
+            default="Tenure",
+            required=True,
+            key="curve",
+            label_visibility="collapsed",
+            bind="query-params",
+        )
+
+    with st.container(border=True):
+        charts.draw_head("How the price moves", chart, file_name=f"price-by-{against}".lower(), choices=choices)
+        charts.draw(chart, key=f"curve-{against}")
+        grid = st.grid(3, min_column_width=180)
+        for basis, total in on_each_basis(figures, product.rates).items():
+            own = basis == basis_of(product.rates)
+            grid.metric(BASIS_NAMES[basis] + (" (this)" if own else ""), words.naira_of(total))
+
+
+def summary(product: ProductForSale, figures: Figures, seller: str) -> str:
+    """Return the chosen figures as two lines of Markdown, shown while the rest is filled in."""
+    benefits = ", ".join(words.title(benefit).lower() for benefit in figures.benefits)
+    return (
+        f"**{words.plain(product.name)}** on behalf of **{words.plain(seller)}**  \n"
+        f"{words.naira_of(figures.amount)} over {figures.tenure} months for {benefits}: "
+        f"**{words.naira_of(figures.premium(product.rates))}**"
+    )
+
 
 KEY = "credit_life"
 EXAMPLE_AMOUNT, EXAMPLE_TENURE = Decimal(100_000), 12
@@ -152,4 +392,4 @@ def draw() -> None:
         explore(sellers, person)
     # Last, so that it has what the form has just stored.
     with unfinished:
-        draft_list.draw(person, sellers, {CREDIT_LIFE.key}, but=held, is_open=step != DETAILS)
+        _unfinished.draw(person, sellers, {CREDIT_LIFE.key}, but=held, is_open=step != DETAILS)

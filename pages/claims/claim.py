@@ -1,85 +1,494 @@
 """Review of one claim: documents, cover checks, related claims, history and the possible decisions."""
 
+from datetime import date
+from typing import Any, Final
+from uuid import UUID
+
 import streamlit as st
 
+from core import clock
+from core.covers.claims.request import CLAIMANTS
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview
+from core.services.claims.review.timeline import Message
+from core.services.claims.workflow import actions as assignments
+from core.services.claims.workflow import assignment, corrections, questions
+from core.services.claims.workflow.clock import Clock
 from core.services.people.staff import Person
+from core.services.views.pii_reveal import HiddenField
+from core.states.claims import CLAIMS_ROLES, ClaimStatus
 from core.store.access import reading
-from core.ui.claims import cards as claim_cards
-from core.ui.claims import claim_actions, document_viewer, next_claim
-from core.ui.claims import corrections as claim_corrections
-from core.ui.claims import decision as claim_decision
-from core.ui.claims import tabs as claim_tabs
-from core.ui.claims_diary import letters as diary_letters
-from core.ui.claims_diary import tasks as claims_diary
-from core.ui.frame import frame, record_pages
-from core.ui.kit import actions, url_state
+from core.ui.claims import related_claims
+from core.ui.claims.queue_table import colour_of, days_left
+from core.ui.frame import frame, page_links, record_pages
+from core.ui.kit import actions, facts, reveal_dialog, url_state, words
+from core.ui.kit.actions import Action, Choice, Day, Naira, Text, Values
 from core.ui.lists import tables
+from pages.claims import _actions, _decision, _money, _papers, _talk
+from pages.claims import _words as claim_words
+from pages.claims._actions import DECIDED, adding, changing, draw_form, key, propose
+
+_MARKS: Final = {
+    True: ":green[:material/check_circle:]",
+    False: ":red[:material/cancel:]",
+    None: ":orange[:material/help:]",
+}
+_NOBODY: Final = "Nobody"
+_ANSWER, _ASSIGNEE = "answer", "assignee"
+_MONEY: Final = frozenset({"loan_amount", "pending_repayment_amount", "cost_of_repair", "amount_claimed"})
+_OLDEST_MONTHS: Final = 120
+POLICY: Final = "policies/policy.py"
 
 
-def notices(review: ClaimReview, officers: list[Officer], person: Person) -> None:
+def draw() -> None:
+    person = frame.require("claims", "supervisor")
+    follow()
+    with record_pages.require_id("claim", is_of_mode=True) as claim_id:
+        review = _actions.open_review(claim_id, person=person, is_live=frame.mode())
+    with reading(frame.scope()) as session:
+        officers = claim_officers.list_active(session)
+    with st.container(key="header_with_buttons", gap="xxsmall"):
+        _draw_title(review)
+        _draw_standing(review, officers, person)
+    notices(review, officers)
+    # Side by side from 1280 on; on a narrower screen the document comes after what is decided by it.
+    with st.grid(2, min_column_width=400, gap="small"):
+        with st.container(gap="small"):
+            _decision.draw(review, person)
+            draw_checks(review)
+        with st.container(border=True, gap="small"):
+            details(review, officers, person)
+
+
+def _draw_title(review: ClaimReview) -> None:
+    """Draw whose claim it is and how it stands, with the way back, the next claim and the main action."""
+    declined = f" · declined: {words.plain(review.decline_reason)}" if review.status == ClaimStatus.DECLINED else ""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        with st.container(width="content"):
+            frame.page_header(
+                f"{words.plain(review.owner)} · {words.plain(review.claim_type)} claim"
+                f" {words.plain(review.reference)} {words.badge(review.status)}",
+                f"{words.plain(review.description)} · lodged {words.moment(review.lodged_at)}"
+                f" through {words.plain(review.distributor)}{declined}",
+                tab=f"{review.reference} · Claim",
+            )
+        with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
+            tables.back_link("claims", "claims/queue.py", "Back to the queue")
+            draw_next(review)
+            _decision.draw_main(review)
+
+
+def _draw_standing(review: ClaimReview, officers: list[Officer], person: Person) -> None:
+    """Draw in one line the money, the days left, the policy and who has the claim."""
+    label, amount, source = _amount(review)
+    left, colour = days_left(review.clock), colour_of(review.clock)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="claim_standing"):
+        st.markdown(f":small[{label}] **{amount}**", width="content", help=source)
+        st.markdown(
+            f":{colour}[:material/warning: **{left}**]" if colour else f":material/schedule: **{left}**",
+            width="content",
+            help=_explain_clock(review.clock),
+        )
+        page_links.link(
+            POLICY,
+            label=f"Policy {words.plain(review.policy_number or 'awaiting its number')}",
+            icon=":material/policy:",
+            query_params={"id": str(review.policy_id), **frame.mode_query()},
+        )
+        _assignee(review, officers, person)
+
+
+def notices(review: ClaimReview, officers: list[Officer]) -> None:
     """Show the last action, changes by others, and the answers due from the claimant.
 
     They have a container of their own, so that the elements below keep their place, and the document stays loaded.
     """
     with st.container():
         actions.run()
-        next_claim.draw(review)
-        claim_cards.draw_changes(review, officers)
-        claim_cards.waiting(review)
+        draw_changes(review, officers)
+        waiting(review)
 
 
 def details(review: ClaimReview, officers: list[Officer], person: Person) -> None:
-    told, money, line, talk, diary, kin, history = url_state.tabs(
-        "People",
-        "Amounts",
-        "Time line",
-        f"Comments ({len(review.messages)})",
-        f"Diary ({sum(task.done_at is None for task in review.tasks)})",
-        f"Other claims ({len(review.related_claims)})",
+    """Draw the tabs of what the decision rests on, and of what was said and written."""
+    document, facts_tab, money, talk, letters, history = url_state.tabs(
+        "Document",
+        "Facts",
+        "Money",
+        f"Talk ({len(review.messages) + sum(task.done_at is None for task in review.tasks)})",
+        f"Letters ({len(review.letters)})",
         "History",
     )
-    with told:
-        claim_cards.people(review, person)
-        claim_corrections.draw(review)
-    with money:
-        claim_tabs.amounts(review, person)
-    with line:
-        claim_tabs.time_line(review)
-    with talk:
-        claim_tabs.conversation(review)
-    with diary:
-        claims_diary.draw(review, officers, person)
-        diary_letters.draw(review)
-    with kin:
+    with document:
+        _papers.draw(review)
+    with facts_tab:
+        draw_submitted(review, person)
+        people(review, person)
+        _draw_corrections(review)
+        st.markdown(f"**Other claims ({len(review.related_claims)})**")
         none = "No other claim is on this policy, of this customer, or to this account."
-        claim_tabs.draw_claims(review.related_claims, linked=True, empty=none)
+        related_claims.draw(review.related_claims, linked=True, empty=none)
+    with money:
+        _money.draw(review, person)
+    with talk:
+        _talk.conversation(review)
+        _talk.draw_tasks(review, officers, person)
+    with letters:
+        _papers.draw_letters(review)
     with history:
-        claim_tabs.log(review, officers)
+        _talk.time_line(review)
+        _talk.log(review, officers)
+        st.caption(
+            f"Claim {review.id} · policy {review.policy_id} · customer {review.customer_id} · version {review.version}"
+        )
 
 
-def draw() -> None:
-    person = frame.require("claims", "supervisor")
-    next_claim.follow()
-    tables.back_link("claims", "claims/queue.py", "Back to the queue")
-    with record_pages.require_id("claim", is_of_mode=True) as claim_id:
-        review = claim_actions.open_review(claim_id, person=person, is_live=frame.mode())
-    with reading(frame.scope()) as session:
-        officers = claim_officers.list_active(session)
-    claim_cards.header(review)
-    notices(review, officers, person)
-    claim_cards.figures(review, officers, person)
-    # Side by side from 1280 on; on a narrower screen the document comes after what is decided by it.
-    with st.grid(2, min_column_width=400, gap="small"):
-        with st.container(gap="small"):
-            claim_decision.draw(review, person)
-            claim_cards.draw_checks(review, person)
-            claim_cards.draw_submitted(review, person)
-        with st.container(border=True, gap="small"):
-            document_viewer.draw(review)
-    details(review, officers, person)
-    st.caption(
-        f"Claim {review.id} · policy {review.policy_id} · customer {review.customer_id} · version {review.version}"
+def _amount(review: ClaimReview) -> tuple[str, str, str]:
+    """Return the amount at the current stage of the claim, with its source."""
+    amounts = review.amounts
+    if amounts.offer_minor:
+        return "Offer", words.naira(amounts.offer_minor), f"Approved {words.naira(amounts.approved_minor)}"
+    if amounts.approved_minor:
+        return (
+            ClaimStatus.APPROVED,
+            words.naira(amounts.approved_minor),
+            f"By {words.plain(review.approved_name or 'nobody')}",
+        )
+    if "pending_repayment_amount" in review.facts:
+        return "Owed", words.naira_of(amounts.owed), "The lower of pending repayment and loan"
+    label = "Cost of repair" if "cost_of_repair" in review.facts else "Loss"
+    return label, words.naira_of(amounts.owed), "As claimed or estimated"
+
+
+def _explain_clock(clock: Clock) -> str:
+    """Return in a sentence how the 60 days stand."""
+    age = f"Lodged {_days(clock.age_days)} ago."
+    if clock.is_decided:
+        return f"{age} Decided after {_days(clock.elapsed.days)} of the desk's time."
+    if clock.is_waiting:
+        return f"{age} The 60 days stand still while the claimant has to answer."
+    return f"{age} Past the statutory limit of 60 days." if clock.is_overdue else f"{age} The 60 days run."
+
+
+def _days(number: int) -> str:
+    return f"{number} day" if number == 1 else f"{number} days"
+
+
+def _assignee(review: ClaimReview, officers: list[Officer], person: Person) -> None:
+    names: dict[Any, str] = {_NOBODY: _NOBODY, **{officer.id: officer.name for officer in officers}}
+    if review.assigned_to:
+        names.setdefault(review.assigned_to, review.assigned_name or "Somebody who left")
+    open_ = {officer.id: officer.open_claims for officer in officers}
+    chooser = key(review.id, _ASSIGNEE)
+    st.session_state[chooser] = review.assigned_to or _NOBODY
+    with st.popover(
+        f"With {words.plain(names[st.session_state[chooser]].replace(_NOBODY, 'nobody'))}", type="tertiary"
+    ):
+        st.selectbox(
+            "Assigned to",
+            list(names),
+            format_func=lambda to: f"{names[to]} ({open_[to]} open)" if to in open_ else names[to],
+            key=chooser,
+            on_change=lambda: _assign(review, st.session_state[chooser], names),
+        )
+    if review.assigned_to != person.id and person.id in names:
+        st.button(
+            "Assign to me",
+            key=key(review.id, "mine"),
+            icon=":material/person_add:",
+            type="tertiary",
+            on_click=_assign,
+            args=(review, person.id, names),
+        )
+    actions.complain(key(review.id, _ASSIGNEE))
+
+
+def _assign(review: ClaimReview, to: UUID | None, names: dict[Any, str]) -> None:
+    given = None if to == _NOBODY else to
+    assign = changing(
+        review,
+        "assign",
+        lambda session, _, by: assignments.assign_claim(
+            session, review.id, to=given, person=by, version=review.version
+        ),
+        f"Assigned to {names[to]}." if given else "The claim is unassigned.",
+        given=given,
+    )
+    assign.do(key(review.id, _ASSIGNEE))
+
+
+def waiting(review: ClaimReview) -> None:
+    """Show the open questions to the claimant, each with a button to record the answer."""
+    question = review.open_question
+    if question is None:
+        return
+    answer = adding(
+        review,
+        "answer",
+        lambda session, typed, by: questions.record_answer(session, review.id, person=by, text=typed["answer"] or None),
+        "The answer is in; the clock runs again.",
+        token=f"answer {question.id}",
+        of_any=True,
+        fields=[Text("answer", "Answer (optional)", longest=2000)],
+    )
+    with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(
+            f":material/pause_circle: **Waiting for the claimant** since {words.moment(question.at)}:"
+            f" {words.plain(question.text)}{_due(question)}",
+            width="stretch",
+        )
+        st.text_input(
+            "Answer (optional)",
+            key=key(review.id, "answer"),
+            max_chars=2000,
+            autocomplete="off",
+            on_change="ignore",
+            label_visibility="collapsed",
+            placeholder="What the claimant answered",
+        )
+        st.button(
+            "The answer is in",
+            key=key(review.id, "answered"),
+            icon=":material/mark_email_read:",
+            on_click=answer.do,
+            args=(key(review.id, _ANSWER), key(review.id, "")),
+        )
+    actions.complain(key(review.id, _ANSWER))
+
+
+def _due(question: Message) -> str:
+    """Return by when an answer is due."""
+    return f" :small[(due {words.day(question.due_on)})]" if question.due_on else ""
+
+
+def draw_checks(review: ClaimReview) -> None:
+    """Show what stands against the claim first, then what is met, folded."""
+    against, met = _list_checks(review)
+    with st.container(border=True, gap="xsmall"):
+        with st.container(gap="xxsmall"):
+            for line in against:
+                st.markdown(line)
+            for override in review.overrides:
+                st.caption(
+                    f":material/gavel: Approved against a check, {words.moment(override.at)} by"
+                    f" {words.plain(override.by)}: {words.plain(override.detail)}. {words.plain(override.reason)}"
+                )
+            for signal in review.fraud_flags:
+                st.markdown(f":orange[:material/flag: {words.plain(signal)}]")
+        if not review.is_fixed and review.incident_on is None:
+            _incident_day(review)
+        if met:
+            with st.expander(
+                f"{len(met)} {'check' if len(met) == 1 else 'checks'} met", icon=":material/check_circle:"
+            ):
+                for line in met:
+                    st.markdown(line)
+
+
+def _list_checks(review: ClaimReview) -> tuple[list[str], list[str]]:
+    """Return the lines of the checks that are failed or unknown, and of those that are met."""
+    papers = words.plain(", ".join(words.title(name).lower() for name in review.missing_documents))
+    found = [
+        *((check.passed, words.plain(check.question), words.plain(check.detail)) for check in review.checks),
+        (not papers, "Documents complete", f"Missing: {papers}" if papers else "All that the incident calls for"),
+    ]
+    # What is failed before what is not known.
+    found.sort(key=lambda each: (each[0] is not False, each[0] is not None))
+    lines = [(passed, f"{_MARKS[passed]} {question} :small[– {detail}]") for passed, question, detail in found]
+    return [line for passed, line in lines if not passed], [line for passed, line in lines if passed]
+
+
+def _incident_day(review: ClaimReview) -> None:
+    known = review.incident_on is not None
+    reason = Text("correction_reason", "Why", longest=500)
+    save = changing(
+        review,
+        "Save the day",
+        lambda session, typed, by: corrections.set_incident_date(
+            session,
+            review.id,
+            on=typed["incident_date"],
+            person=by,
+            version=review.version,
+            reason=typed.get("correction_reason") or None,
+        ),
+        "The day of the incident is kept, and the checks are made with it.",
+        fields=[
+            Day(
+                "incident_date",
+                "Day of the incident",
+                value=date.fromisoformat(review.incident_on[:10]) if review.incident_on else None,
+                first=clock.add_months(clock.today(), -_OLDEST_MONTHS),
+                last=clock.today(),
+            ),
+            *([_say_supervisor, reason] if known else []),
+        ],
+    )
+    with st.popover(
+        "Correct the day of the incident" if known else "Fill in the day of the incident",
+        icon=":material/event:",
+        type="tertiary" if known else "secondary",
+    ):
+        draw_form(review, save, "keep day", prefix="day ")
+
+
+def _say_supervisor(_: Values) -> None:
+    st.caption("A day by which a failed check is met takes a supervisor.")
+
+
+def draw_changes(review: ClaimReview, officers: list[Officer]) -> None:
+    """Show what somebody else changed since this officer looked; typed input is kept (contract C7)."""
+    seen = _actions.seen_since(review)
+    if seen is None:
+        return
+    names = claim_words.names(officers)
+    lines = [
+        f"- **{words.plain(claim_words.action(event))}** · {words.plain(claim_words.actor(event))} ·"
+        f" {words.moment(event.at)} · {words.plain(claim_words.facts(event, names))}"
+        for event in review.list_events_since(seen)
+    ]
+    st.warning(
+        f"This claim was changed while you had it open: it is now {words.badge(review.status)}. Nothing of yours was"
+        " written, and what you typed is still there. Look at it, and confirm again if it still holds.\n\n"
+        + "\n".join(lines),
+        icon=":material/sync_problem:",
+    )
+    st.button("I have looked", key=key(review.id, "looked"), on_click=_actions.acknowledge, args=(review.id,))
+
+
+def people(review: ClaimReview, person: Person) -> None:
+    """Show the claimant, the distributor and the insurer."""
+    st.markdown("**Claimant and policy**")
+    values = {
+        "Claimant": f"{review.owner} ({review.owner_role.lower()})",
+        "E-mail": review.owner_email,
+        "Phone": review.owner_phone or "–",
+        "Distributor": review.distributor,
+        "Product": review.product,
+        "Insurer": review.provider,
+        "Policy": review.policy_number or "Not numbered yet",
+    }
+    with facts.grid(values):
+        for name, value in review.personal.items():
+            place = HiddenField(kind="policy", record_id=review.policy_id, path=f"submitted.{name}")
+            reveal_dialog.value(words.title(name), value, of=place, by=person)
+
+
+def draw_submitted(review: ClaimReview, person: Person) -> None:
+    """Show the submitted details: the loan or the device, and the incident."""
+    st.markdown("**The loan**" if review.claim_type == "Credit life" else "**What happened**")
+    given = {name: value for name, value in review.facts.items() if value not in {None, ""}}
+    values = {words.title(name): _shown(name, value) for name, value in given.items() if name not in review.hidden}
+    if review.incident_on and not {"date", "incident_date"} & review.facts.keys():
+        values["Day of the incident"] = words.day(review.incident_on)
+    with facts.grid(values):
+        for name in given.keys() & review.hidden.keys():
+            place = HiddenField(kind="claim", record_id=review.id, path=review.hidden[name])
+            reveal_dialog.value(words.title(name), given[name], of=place, by=person)
+
+
+def _shown(name: str, value: Any) -> str:  # noqa: ANN401 a value of any field
+    if name in _MONEY:
+        return words.naira_of(value)
+    if name == "accidental":
+        return "Yes" if value == "true" else "No"
+    text = str(value) if value not in {None, ""} else "–"
+    return words.day(text) if name == "date" or name.endswith("_date") else text
+
+
+_REASON: Final = "correction_reason"
+_WHY: Final = Text(_REASON, "Why", longest=500)
+_CLAIMANT: Final = (
+    *("claimant_relation", "claimant_first_name", "claimant_last_name", "claimant_email", "claimant_phone_number"),
+)
+
+
+def _draw_corrections(review: ClaimReview) -> None:
+    """Draw the forms that correct the amounts, the day and the claimant, until an offer was accepted."""
+    if review.is_fixed:
+        return
+    with st.container(horizontal=True, gap="small"):
+        _draw_amounts(review)
+        if review.incident_on is not None:
+            _incident_day(review)
+        _draw_claimant(review)
+
+
+def _draw_amounts(review: ClaimReview) -> None:
+    for name, value in review.submitted_amounts.items():
+        propose(review.id, f"right {name}", words.as_typed(value) if value else "")
+    save = changing(
+        review,
+        "Save the amounts",
+        lambda session, typed, by: corrections.correct_amounts(
+            session,
+            review.id,
+            amounts={name: typed[name] for name in review.submitted_amounts if typed[name]},
+            reason=typed[_REASON],
+            person=by,
+            version=review.version,
+        ),
+        "The amounts are corrected, and the checks are made with them.",
+        fields=[*(Naira(name, f"{words.title(name)} (₦)") for name in review.submitted_amounts), _WHY],
+        keeps_typed=True,
+        clears={f"right {_REASON}": ""},
+    )
+    with st.popover("Correct the amounts", icon=":material/edit:", type="tertiary"):
+        st.caption("Raising what is owed takes a supervisor. Before and after stay in the history.")
+        draw_form(review, save, "keep amounts", prefix="right ")
+
+
+def _draw_claimant(review: ClaimReview) -> None:
+    save = changing(
+        review,
+        "Save the claimant",
+        lambda session, typed, by: corrections.set_claimant(
+            session,
+            review.id,
+            claimant={name: typed[name] for name in ("claimant", *_CLAIMANT)},
+            reason=typed[_REASON],
+            person=by,
+            version=review.version,
+        ),
+        "The claimant is kept.",
+        fields=[
+            Choice("claimant", "Who claims", options={each: each for each in CLAIMANTS}, value=CLAIMANTS[0]),
+            *(Text(name, words.title(name.removeprefix("claimant_")), longest=500) for name in _CLAIMANT),
+            _WHY,
+        ],
+        keeps_typed=True,
+        clears={_REASON: ""},
+    )
+    with st.popover("Correct the claimant", icon=":material/person_edit:", type="tertiary"):
+        draw_form(review, save, "keep claimant")
+
+
+_NEXT: Final = "claims_next"
+REVIEW: Final = "claims/claim.py"
+
+
+def follow() -> None:
+    """Open the claim that was just asked for."""
+    found: UUID | None = st.session_state.pop(_NEXT, None)
+    if found is not None:
+        page_links.go(REVIEW, id=str(found))
+
+
+def draw_next(review: ClaimReview) -> None:
+    """Draw the way to the next claim: what comes next once this one is decided."""
+    find = Action(
+        title="Next claim",
+        roles=tuple(CLAIMS_ROLES),
+        work=lambda session, _, by: assignment.find_next(session, person=by, after=review.id) or "",
+        done=lambda found: "" if found else "Nothing is left to do: every open claim waits or has its officer.",
+        then=lambda found: st.session_state.__setitem__(_NEXT, found or None),
+    )
+    st.button(
+        find.title,
+        key=key(review.id, "next"),
+        icon=":material/skip_next:",
+        type="primary" if _actions.get_typed(review.id, DECIDED) else "secondary",
+        on_click=find.do,
+        help="Your most urgent claim, or the next one that nobody has: it is yours then.",
     )

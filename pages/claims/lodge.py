@@ -19,7 +19,7 @@ from core.services.claims.review import related
 from core.services.people.staff import Person
 from core.store.access import ScopedSession, reading
 from core.ui.buying.selling import Counter
-from core.ui.claims import tabs as claim_tabs
+from core.ui.claims import related_claims
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
 from core.ui.frame import frame, page_links
@@ -235,7 +235,7 @@ def others(policy: ClaimablePolicy) -> None:
             " is this another loss?",
             icon=":material/content_copy:",
         )
-        claim_tabs.draw_claims(lines, linked=True, empty="")
+        related_claims.draw(lines, linked=True, empty="")
 
 
 def draw() -> None:

@@ -14,7 +14,7 @@ from core.services.claims.reports import loss_ratios
 from core.services.claims.reports.breakdowns import AgeBucket, OfficerWorkload, TurnaroundBucket, TypeDecisions
 from core.services.claims.reports.figures import ClaimSummary
 from core.services.claims.reports.loss_ratios import LOSS_DIMENSIONS, LossDimension, LossFigures, LossTable
-from core.services.claims.reports.metrics import CLAIM_METRICS, OPEN_NOW
+from core.services.claims.reports.metrics import CLAIM_METRICS, FIRST_METRICS, OPEN_NOW
 from core.services.dimensions import Choices, load_choices
 from core.services.sales.breakdowns import Grain
 from core.services.sales.filter import SalesFilter
@@ -22,12 +22,11 @@ from core.services.windows import Window
 from core.states.claims import ClaimStatus
 from core.store.access import reading
 from core.ui.frame import frame, page_links
-from core.ui.kit import charts, colours, words
+from core.ui.kit import charts, colours, figure_tiles, words
 from core.ui.kit.charts import Chart
 from core.ui.lists import columns, export_panel, periods, tables
 from core.ui.lists.tables import Table
-from core.ui.sales import charts as sales_charts
-from core.ui.sales import dashboard_cards, sales_filters, tiles
+from core.ui.sales import sales_filters
 
 _HEIGHT: Final = 260
 # Above the highest bar, for its label.
@@ -44,11 +43,11 @@ def chart_over_time(when: Sequence[date], lodged: Sequence[int], decided: Sequen
         for name, colour, dash in (("Lodged", first, "solid"), ("Decided", second, "dash"))
     ]
     return Chart(
-        figure=sales_charts.build_over_time(
+        figure=charts.build_over_time(
             series,
             when,
             grain,
-            names=[sales_charts.name_bucket(day, grain) for day in when],
+            names=[charts.name_bucket(day, grain) for day in when],
             up=charts.count_axis(max(*lodged, *decided, 1)),
             most_labels=8,
             height=_HEIGHT,
@@ -98,7 +97,7 @@ def chart_reasons(rows: Sequence[tuple[str, int]]) -> Chart:
     )
     told = ", ".join(f"{name} {number:,}" for name, number in rows)
     return Chart(
-        figure=sales_charts.build_ranked(series, titles),
+        figure=charts.build_ranked(series, titles),
         table=pd.DataFrame({str(ClaimStatus.DECLINED): numbers}, index=pd.Index(titles, name="Reason"), dtype="int64"),
         is_money=False,
         alt=f"Declines by reason: {told}." if told else "Declines by reason: none.",
@@ -187,15 +186,19 @@ def follow() -> None:
 
 
 def draw_tiles(summary: ClaimSummary) -> None:
-    """Draw every tile; its help says what the figure counts, leaves out and is dated by."""
-    with st.grid(4, min_column_width=215, gap="xsmall"):
-        for metric in CLAIM_METRICS:
-            tiles.tile(
-                metric,
-                now=metric.compute(summary.current),
-                then=metric.compute(summary.previous),
-                compared=summary.compared,
-            )
+    """Draw the figures as tiles, the less asked ones under More; the help of each says what it counts."""
+    now, before = summary.current, summary.previous
+    tiles = [
+        figure_tiles.tile(
+            metric,
+            metric.compute(now),
+            metric.compute(before),
+            rests_on=before.decided,
+            compared=periods.describe_comparison(summary.compared),
+        )
+        for metric in CLAIM_METRICS
+    ]
+    figure_tiles.draw(tiles, first=FIRST_METRICS, alt="Figures of the period", key="claim figures")
 
 
 def draw_ageing(aged: Sequence[AgeBucket]) -> None:
@@ -223,7 +226,7 @@ def draw_ageing(aged: Sequence[AgeBucket]) -> None:
 
 def draw_over_time(summary: ClaimSummary) -> None:
     """Draw claims lodged and decided over time."""
-    grain = dashboard_cards.read_cut(summary.window).grain
+    grain = sales_filters.read_grain(summary.window)
     chart = chart_over_time(*summary.count_by_bucket(grain), grain)
     with st.container(border=True, height="stretch"):
         about = f"By {grain}. When more are lodged than decided, the desk falls behind."

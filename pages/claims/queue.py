@@ -1,26 +1,35 @@
 """The claims queue: open work by view, most urgent first, with assignment."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final, TypeVar
+from uuid import UUID
 
 import streamlit as st
 
+from core import ids
+from core.errors import CoverdeskError
+from core.services.claims import batches
+from core.services.claims.batches import BatchResult
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
-from core.services.claims.lists.filter import ClaimFilter, View
+from core.services.claims.lists.filter import ASSIGNED_VIEWS, NOBODY, ClaimFilter, View
+from core.services.claims.lists.queue import QueueRow
 from core.services.claims.lists.totals import QueueCounts, QueueTotal
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
+from core.services.claims.workflow import assignment
+from core.services.claims.workflow.assignment import ChosenClaim
+from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.dimensions import load_choices
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
-from core.store.access import reading
-from core.ui.claims import assignment as claim_assignment
-from core.ui.claims import filters as claim_filters
-from core.ui.claims import queue_views
+from core.store.access import ScopedSession, reading, transact
 from core.ui.claims.queue_table import CLAIMS
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
-from core.ui.lists import export_panel, tables
+from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
 
 IDLE = "Nothing is waiting for you, and every open claim has somebody who works on it."
 NOTHING = {
@@ -38,11 +47,11 @@ NOTHING = {
 
 def nothing(asked: ClaimFilter, counts: QueueCounts) -> None:
     """Show that the view is empty, or that nothing in it matches the filters."""
-    if claim_filters.is_narrowed(asked):
+    if is_narrowed(asked):
         st.info("No claim of this view matches these filters.", icon=":material/filter_alt_off:")
-        st.button("Show the whole view", type="primary", on_click=claim_filters.clear)
+        st.button("Show the whole view", type="primary", on_click=clear_filters)
         return
-    st.info(why_empty(asked.view or claim_filters.USUAL, counts), icon=":material/inbox:")
+    st.info(why_empty(asked.view or USUAL, counts), icon=":material/inbox:")
     with st.container(horizontal=True, vertical_alignment="center"):
         if asked.view not in ("open", "all") and counts.views["open"]:
             st.button("Show all open claims", on_click=url_state.change, args=({"view": ["open"]},))
@@ -90,24 +99,24 @@ def header(person: Person, view: View, counts: QueueCounts) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
             with st.container(width="content"):
                 frame.page_header("Queue", "")
-            queue_views.draw(person, view, counts)
-        st.caption(queue_views.describe(view, counts))
+            draw_views(person, view, counts)
+        st.caption(describe(view, counts))
 
 
-def table(asked: ClaimFilter, total: QueueTotal, person: Person, officers: Sequence[Officer]) -> None:
+def table(
+    asked: ClaimFilter, total: QueueTotal, rows: Sequence[QueueRow], person: Person, officers: Sequence[Officer]
+) -> None:
     """Draw a page of claims; the line above it has the actions for those that are chosen."""
     number = tables.page_of(CLAIMS, total.count)
     if number is None:
         return
-    with st.skeleton(height=300), reading(frame.scope()) as session:
-        rows = claim_queue.list_rows(session, asked, order=CLAIMS.order, paging=CLAIMS.paging(number))
     above = st.container()
-    chosen = {seen.id for seen in claim_assignment.get_selected()}
+    chosen = {seen.id for seen in get_selected()}
     picked = tables.draw(CLAIMS, rows, number=number, total=total.count, chosen=chosen)
-    claim_assignment.store_selection(rows, picked)
+    store_selection(rows, picked)
     with above:
-        if claim_assignment.get_selected():
-            claim_assignment.bar(person, officers)
+        if get_selected():
+            bar(person, officers)
         else:
             toolbar(asked, total)
     if total.payments:
@@ -117,17 +126,327 @@ def table(asked: ClaimFilter, total: QueueTotal, person: Person, officers: Seque
 
 def draw() -> None:
     person = frame.require("claims", "supervisor")
-    claim_assignment.follow()
-    asked = claim_filters.read(person)
-    counts = queue_views.get_counts(person)
+    follow()
+    asked = read_filters(person)
+    counts = get_counts(person)
     with reading(frame.scope()) as session:
         officers, names = claim_officers.list_active(session), load_choices(session).names["distributor"]
+    header(person, asked.view or USUAL, counts)
+    notice()
+    draw_filters(asked, officers, names, person)
+    with st.skeleton(height=300), reading(frame.scope()) as session:
         total = claim_totals.get_totals(session, asked)
-    header(person, asked.view or claim_filters.USUAL, counts)
-    claim_assignment.notice()
-    claim_filters.draw(asked, officers, names, person)
+        rows = claim_queue.list_rows(session, asked, order=CLAIMS.order, paging=CLAIMS.paging(url_state.page()))
     if total.count:
-        table(asked, total, person, officers)
+        table(asked, total, rows, person, officers)
     else:
         toolbar(asked, total)
         nothing(asked, counts)
+
+
+EVERY: Final = timedelta(seconds=20)
+NAMES: Final[Mapping[View, str]] = {
+    "mine": "Mine",
+    "unassigned": "Unassigned",
+    "referred": "Referred",
+    "lapsed": "Lapsed",
+    "to_pay": "To pay",
+    "near": "Overdue or near",
+    "waiting": "Waiting",
+    "open": "Open",
+    "all": "All",
+}
+_SAYS: Final[Mapping[View, str]] = {
+    "mine": "Yours: open, or paid and still to be settled.",
+    "unassigned": "Open, and nobody has it yet.",
+    "referred": "An officer has prepared a decision that a supervisor has to make.",
+    "lapsed": "What was approved has changed since, or its approver has left: a new approval is needed.",
+    "to_pay": "The offer was accepted and is not paid, or not all of it.",
+    "near": f"The clock runs, and the {STATUTORY_PERIOD.days} days are over"
+    f" or at most {NEAR_DEADLINE.days} of them are left.",
+    "waiting": "An offer is out, or the claimant was asked for something: the clock stands still.",
+    "open": "Not decided: neither paid nor declined.",
+    "all": "Every claim, the decided ones too.",
+}
+_VIEW, _MOVED, _DRAWN = "claims_view", "claims_moved", "claims_drawn"
+
+
+def get_counts(person: Person) -> QueueCounts:
+    """Return the current counts."""
+    with reading(frame.scope()) as session:
+        return claim_totals.count_views(session, person)
+
+
+def draw_views(person: Person, view: View, counts: QueueCounts) -> None:
+    """Draw the choice of view; `counts` are those read together with the table below."""
+    st.session_state[_DRAWN] = True
+    _views(person, view, counts)
+
+
+@st.fragment(run_every=EVERY)
+def _views(person: Person, view: View, drawn: QueueCounts) -> None:
+    counts = drawn
+    if not st.session_state.pop(_DRAWN, False):
+        # Triggered by the timer or by a click on another view: the table stays unchanged until somebody asks for
+        # newer rows.
+        if st.session_state.pop(_MOVED, False) or not frame.still_signed_in():
+            st.rerun()
+        counts = get_counts(person)
+    st.session_state[_VIEW] = view
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.segmented_control(
+            "View",
+            list(NAMES),
+            key=_VIEW,
+            required=True,
+            wrap=True,
+            format_func=lambda name: f"{NAMES[name]} **{words.count(counts.views[name])}**",
+            on_change=_change_view,
+            label_visibility="collapsed",
+        )
+        if counts != drawn and st.button(
+            "Newer claims: refresh",
+            icon=":material/sync:",
+            type="tertiary",
+            help="The counts are newer than the table. What you have chosen or typed stays until you refresh.",
+        ):
+            st.rerun()
+
+
+def describe(view: View, counts: QueueCounts) -> str:
+    """Return what a view holds, and how many of its claims are over."""
+    overdue = f" **{words.count(counts.overdue)}** are over." if view == "near" and counts.overdue else ""
+    return f"{_SAYS[view]}{overdue}"
+
+
+def _change_view() -> None:
+    st.session_state[_MOVED] = True
+    url_state.change({"view": [st.session_state[_VIEW]], "assigned": []})
+
+
+USUAL: Final[View] = "mine"
+
+
+def read_filters(person: Person) -> ClaimFilter:
+    """Read the filters from the URL; show invalid query parameters and stop the page."""
+    view = st.query_params.get_all("view") or [USUAL]
+    given = {"view": view, **({"assigned": []} if view[0].casefold() in ASSIGNED_VIEWS else {})}
+    return filter_bar.read(ClaimFilter, given=given, me=person.id)
+
+
+def is_narrowed(criteria: ClaimFilter) -> bool:
+    """Return True if any filter other than the view is in use."""
+    assigned = None if criteria.view in ASSIGNED_VIEWS else criteria.assigned
+    return replace(criteria, view=None, assigned=assigned) != ClaimFilter()
+
+
+def clear_filters() -> None:
+    """Remove every filter; keep the view and the order."""
+    url_state.change({each.name: [] for each in ClaimFilter.parameters() if each.name != "view"})
+
+
+def draw_filters(
+    criteria: ClaimFilter, officers: Sequence[Officer], distributors: Mapping[UUID, str], person: Person
+) -> None:
+    """Draw the search field, the filters in one line, and the saved views."""
+    people = {NOBODY: "Nobody", **{str(officer.id): officer.name for officer in officers}}
+    held = str(criteria.assigned) if criteria.assigned else None
+    if held and held not in people:
+        people[held] = "Somebody who has left"
+    filter_chips.draw(
+        criteria,
+        {"distributor": distributors},
+        options={"assigned": people},
+        leave_out=("assigned",) if criteria.view in ASSIGNED_VIEWS else (),
+        more=_matching_note,
+        reset=lambda: _reset_button(criteria),
+        beside=lambda: _views_and_next(person),
+    )
+
+
+def _views_and_next(person: Person) -> None:
+    saved_views.draw("claims/queue.py", person)
+    take_button(person)
+
+
+def _matching_note() -> None:
+    st.caption(
+        "Names, phone, e-mail and amounts match exactly, as in the search of the API; the claim owner matches in part."
+    )
+
+
+def _reset_button(criteria: ClaimFilter) -> None:
+    st.button(
+        "Reset filters",
+        icon=":material/restart_alt:",
+        type="tertiary",
+        on_click=clear_filters,
+        disabled=not is_narrowed(criteria),
+        help="Take every filter away, and keep the view.",
+    )
+
+
+_CHOSEN, _SAID, _TAKEN, _TOKEN = "claims_chosen", "claims_said", "claims_taken", "claims_token"
+_COLLEAGUE: Final = "claims_colleague"
+_QUESTION: Final = "claims_question"
+R = TypeVar("R")
+REVIEW: Final = "claims/claim.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Result of the last attempt: what was done and what was refused, each with its reason."""
+
+    done: str = ""
+    refused: tuple[str, ...] = ()
+    why: str = "Not assigned, as somebody was faster"
+
+
+def follow() -> None:
+    """Open the claim that was just taken; the review links back to the queue with its filters."""
+    taken: UUID | None = st.session_state.pop(_TAKEN, None)
+    if taken is not None:
+        tables.keep_address(CLAIMS)
+        page_links.go(REVIEW, id=str(taken))
+
+
+def notice() -> None:
+    """Show the result of the last attempt, once."""
+    said: Said = st.session_state.pop(_SAID, Said())
+    if said.done:
+        st.success(said.done, icon=":material/check_circle:")
+    if said.refused:
+        lines = "\n".join(f"- {words.plain(line)}" for line in said.refused)
+        st.warning(f"{said.why}:\n{lines}", icon=":material/group:")
+
+
+def take_button(person: Person) -> None:
+    """Draw the button that takes the most urgent unassigned claim and opens it; a double click takes only one."""
+    token = st.session_state.setdefault(_TOKEN, ids.new())
+    st.button(
+        "Take next",
+        icon=":material/pan_tool_alt:",
+        type="primary",
+        key=f"take_next_{token}",
+        on_click=_take,
+        args=(person, token),
+        help="Assigns the most urgent unassigned claim to you, whatever the filters say, and opens it.",
+    )
+
+
+def _take(person: Person, token: UUID) -> None:
+    if st.session_state.get(_TOKEN) != token:
+        return
+    found = _write(lambda session: assignment.assign_next(session, person=person))
+    st.session_state[_TOKEN] = ids.new()
+    if found is not None:
+        st.session_state[_TAKEN] = found
+    elif _SAID not in st.session_state:
+        st.session_state[_SAID] = Said(done="Nothing is left to take: every open claim has its officer.")
+
+
+def get_selected() -> list[ChosenClaim]:
+    """Return the selected claims of the table that the URL shows."""
+    where, seen = st.session_state.get(_CHOSEN, (None, []))
+    return seen if where == url_state.all_parameters() else []
+
+
+def store_selection(rows: Sequence[QueueRow], picked: Sequence[QueueRow]) -> None:
+    """Store the selection: the picked rows of this page, and selected ones that are no longer on the screen."""
+    on_screen = {row.id for row in rows}
+    gone = [seen for seen in get_selected() if seen.id not in on_screen]
+    st.session_state[_CHOSEN] = (url_state.all_parameters(), [*gone, *assignment.choose_rows(picked)])
+
+
+def bar(person: Person, officers: Sequence[Officer]) -> None:
+    """Draw the actions for the selected claims, in the place of the line above the table."""
+    picked = get_selected()
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="list_head"):
+        st.markdown(f"**{words.count(len(picked))}** chosen", width="content")
+        st.button(
+            "Assign to me",
+            icon=":material/person_add:",
+            on_click=_assign,
+            args=(person, person.id, "you", picked),
+        )
+        with st.popover("Assign to a colleague", icon=":material/group_add:"):
+            names: dict[UUID | None, str] = {
+                officer.id: officer.name for officer in officers if officer.id != person.id
+            }
+            to: UUID | None = st.selectbox(
+                "Colleague", list(names), key=_COLLEAGUE, index=None, format_func=names.__getitem__
+            )
+            label = f"Assign {words.count(len(picked))} to {words.plain(names[to])}" if to else "Choose a colleague"
+            name = names[to] if to else ""
+            st.button(
+                label, type="primary", disabled=not to, on_click=_assign, args=(person, to, name, picked), key="give"
+            )
+        st.button(
+            "Unassign",
+            icon=":material/person_remove:",
+            on_click=_assign,
+            args=(person, None, "nobody", picked),
+        )
+        st.button(
+            "Settle",
+            icon=":material/task_alt:",
+            on_click=_settle,
+            args=(person, picked),
+            help="Settles those that are Paid.",
+        )
+        with st.popover("Ask the claimants", icon=":material/contact_support:"):
+            st.text_area("What to ask, or which document to send", key=_QUESTION, height=90, max_chars=2000)
+            label = f"Ask for {words.count(len(picked))} {CLAIMS.noun[len(picked) != 1]}"
+            st.button(label, type="primary", on_click=_ask, args=(person, picked), key="ask_claimants")
+        st.button("Choose none", type="tertiary", on_click=_let_go)
+
+
+def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenClaim]) -> None:
+    if not get_selected():
+        # Second click of a double click: the first one has already done it.
+        return
+    result = _write(lambda session: assignment.assign_claims(session, picked, to=to, person=person))
+    if result is None:
+        return
+    _let_go()
+    number = f"{words.count(result.assigned_count)} {CLAIMS.noun[result.assigned_count != 1]}"
+    done = f"{number} assigned to {words.plain(name)}." if result.assigned_count else ""
+    st.session_state[_SAID] = Said(done, result.conflicts)
+
+
+def _settle(person: Person, picked: Sequence[ChosenClaim]) -> None:
+    if get_selected():
+        _tell(_write(lambda session: batches.settle_claims(session, picked, person=person)), "settled")
+
+
+def _ask(person: Person, picked: Sequence[ChosenClaim]) -> None:
+    text = st.session_state.get(_QUESTION) or ""
+    if get_selected() and _tell(
+        _write(lambda session: batches.ask_claimants(session, picked, text=text, person=person)), "asked"
+    ):
+        st.session_state[_QUESTION] = ""
+
+
+def _tell(result: BatchResult | None, verb: str) -> bool:
+    """Keep what was done and what was refused for the notice; False where nothing could be tried."""
+    if result is None:
+        return False
+    _let_go()
+    number = f"{words.count(result.done_count)} {CLAIMS.noun[result.done_count != 1]}"
+    done = f"{number} {'is' if result.done_count == 1 else 'are'} {verb}." if result.done_count else ""
+    st.session_state[_SAID] = Said(done, result.refusals, "Not done")
+    return True
+
+
+def _let_go() -> None:
+    st.session_state.pop(_CHOSEN, None)
+    tables.let_go(CLAIMS)
+
+
+def _write(work: Callable[[ScopedSession], R]) -> R | None:
+    """Run the work and return its result; None if it was refused, after storing the message."""
+    try:
+        return transact(frame.scope(), work)
+    except CoverdeskError as error:
+        st.session_state[_SAID] = Said(refused=(str(error),))
+        return None

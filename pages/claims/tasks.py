@@ -1,26 +1,72 @@
-"""My tasks: what a person has to do on claims, by the day it is due."""
+"""My tasks: the list of what a person has to do on claims, by the day it is due."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
 
 import streamlit as st
 
 from core.services.claims.diary import tasks as claim_tasks
+from core.services.claims.diary.tasks import Task
 from core.store.access import reading
-from core.ui.claims_diary import tasks as claims_diary
 from core.ui.frame import frame
-from core.ui.kit import words
+from core.ui.kit import actions, words
+from core.ui.lists import columns, tables
+from core.ui.lists.columns import Column
+from core.ui.lists.tables import PAGE_SIZE, Table
+from pages.claims import _talk
+
+NAME = "claim_tasks"
+COLUMNS: Mapping[str, Column[Task]] = {
+    "task": columns.text("Task", lambda task: task.text, 420),
+    "claimant": columns.text("Claimant", lambda task: task.claimant, 170),
+    "cover": columns.text("Cover", lambda task: task.claim_type, 110),
+    "amount": columns.naira("Amount", lambda task: task.amount_minor or None, says="Offered, approved or claimed"),
+    "due": Column(
+        "Due",
+        lambda task: f"{words.day(task.due_on)}, overdue" if task.is_overdue else words.day(task.due_on),
+        is_right=True,
+        colour=lambda task: "red" if task.is_overdue else "",
+    ),
+    "claim": columns.text("Claim", lambda task: task.reference, 110),
+}
+
+
+def _key(task: Task) -> str:
+    """Return the key of a row: what a rule asks for has no id, and a claim may be asked for several things."""
+    return str(task.id or f"{task.claim_id} {task.text}")
+
+
+def _build_table(found: Sequence[Task]) -> Table[Task]:
+    claims = {_key(task): task.claim_id for task in found}
+    return Table(
+        name=NAME,
+        noun=("task", "tasks"),
+        columns=COLUMNS,
+        opens="claims/claim.py",
+        narrow=("task", "due", "claimant", "amount"),
+        act=lambda task: "Done" if task.id else "",
+        key=_key,
+        query=lambda key: {"id": str(claims[str(key)])},
+    )
 
 
 def draw() -> None:
     person = frame.require("claims", "supervisor")
+    clicked: UUID | None = tables.get_clicked_row(_build_table(()))
+    if clicked is not None:
+        _talk.finishing(clicked).do()
     frame.page_header(
         "My tasks", "What you have to do on claims: given to you, or due by rule on claims that are yours."
     )
+    actions.run()
     with reading(frame.scope()) as session:
         found = claim_tasks.list_mine(session, person)
-    late = sum(task.is_overdue for task in found)
-    if found:
-        st.markdown(
-            f"**{words.count(len(found))}** {'task' if len(found) == 1 else 'tasks'}, {words.count(late)} overdue"
-        )
-    else:
-        st.info("Nothing is due. Tasks are made on the diary of a claim.", icon=":material/task_alt:")
-    claims_diary.draw_list(found)
+    if not found:
+        st.info("Nothing is due. A task is given to somebody on the review of a claim.", icon=":material/task_alt:")
+        return
+    table, late = _build_table(found), sum(task.is_overdue for task in found)
+    st.markdown(f"{table.count_text(len(found))}, {words.count(late)} overdue")
+    number = tables.page_of(table, len(found))
+    if number is not None:
+        rows = found[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
+        tables.draw(table, rows, number=number, total=len(found))

@@ -7,11 +7,11 @@ import streamlit as st
 from core.services.finance import ageing
 from core.services.finance.ageing import BUCKETS, Aged
 from core.store.access import reading
-from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame
 from core.ui.lists import columns, tables
 from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
+from pages.finance._shared import ROLE
 
 
 def bucket(place: int) -> Column[Aged]:

@@ -1,6 +1,7 @@
 """One bordereau: its control figures, its files, its first rows, and what may be done with it now."""
 
 from datetime import date
+from uuid import UUID
 
 import streamlit as st
 
@@ -10,15 +11,47 @@ from core.services.finance.bordereaux import issuing
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.bordereaux.columns import OF
 from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
-from core.states.bordereaux import TRANSITIONS
+from core.states.bordereaux import TRANSITIONS, BordereauState
+from core.states.transitions import Transition
 from core.store.access import reading
-from core.ui.finance import bordereau_actions
-from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame, record_pages
 from core.ui.kit import dialogs, facts, words
+from core.ui.kit.dialogs import Decision
 from core.ui.lists import tables
+from pages.finance._shared import ROLE, made, submitted
 
 SHOWN = 100
+
+
+def issuing_one(provider_id: UUID, kind: str, month: date) -> Decision:
+    """Return the dialog that issues one bordereau."""
+    return Decision(
+        title=f"Issue the {KIND_NAMES[kind].lower()} bordereau of {month:%B %Y}",
+        icon="assignment_turned_in",
+        says="It is frozen with the next number of the insurer and a hash. A row that comes later goes into the next.",
+        confirm="Issue it",
+        act=lambda: made(
+            lambda session, by: issuing.issue(session, provider_id, kind, month, by=by), "The bordereau is issued."
+        ),
+    )
+
+
+def moving(row: BordereauRow, step: Transition[BordereauState]) -> Decision:
+    """Return the dialog of one step of a bordereau."""
+
+    return Decision(
+        title=step.label,
+        icon="task_alt",
+        says=f"**{row.number}** becomes **{step.to}**.",
+        asks=lambda: dialogs.field("note", "What the insurer said" if step.needs_note else "Note", longest=500),
+        given={"note": ""},
+        confirm=step.label,
+        act=submitted(
+            ("note",),
+            lambda session, typed, by: issuing.move(session, row.id, step.to, by=by, note=typed["note"]),
+            f"{row.number} is {step.to.lower()}.",
+        ),
+    )
 
 
 def draft(kind: str, given: str, text: str) -> None:
@@ -44,7 +77,7 @@ def draft(kind: str, given: str, text: str) -> None:
     elif clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
         st.caption("The month runs still: it is issued when it is over.")
     else:
-        decision = bordereau_actions.issuing_one(provider_id, kind, month)
+        decision = issuing_one(provider_id, kind, month)
         dialogs.button("Issue it", decision, is_primary=True)
 
 
@@ -84,7 +117,7 @@ def whole(row: BordereauRow) -> None:
         tab=f"{row.number} {row.party} · Bordereau",
     ):
         for step in TRANSITIONS.list_from(row.state):
-            decision = bordereau_actions.moving(row, step)
+            decision = moving(row, step)
             dialogs.button(step.label, decision, is_primary=not step.needs_note, key=step.to)
     dialogs.run(ROLE)
     with st.grid(2, min_column_width=320, gap="small"):

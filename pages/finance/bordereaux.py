@@ -1,21 +1,108 @@
 """Bordereaux: premium and claims of a month, reported to each insurer."""
 
+from collections.abc import Sequence
 from datetime import date
+from functools import partial
 
 import streamlit as st
 
 from core import clock
-from core.services.finance.bordereaux import overview
-from core.services.finance.bordereaux.overview import DRAFT
+from core.errors import StateForbids
+from core.services.finance.bordereaux import issuing, overview
+from core.services.finance.bordereaux.overview import DRAFT, BordereauSummary
+from core.services.finance.bordereaux.reading import BordereauRow
 from core.services.finance.statements import overview as statement_overview
-from core.store.access import reading
-from core.ui.finance import bordereau_actions, finance_alerts
-from core.ui.finance.bordereau_table import BORDEREAUX
-from core.ui.finance.finance_writes import ROLE
-from core.ui.finance.months import choose_month
+from core.states.bordereaux import BordereauState
+from core.store.access import reading, store, transact
 from core.ui.frame import frame
 from core.ui.kit import dialogs, words
-from core.ui.lists import held_rows, tables
+from core.ui.kit.dialogs import Decision
+from core.ui.lists import columns, held_rows, tables
+from core.ui.lists.tables import Table
+from pages.finance._shared import ROLE, choose_month, overdue_bordereaux
+
+
+def _due(row: BordereauSummary) -> str:
+    if not row.is_overdue:
+        return words.day(row.due_on)
+    return f"{words.day(row.due_on)}, overdue: {'send it' if row.bordereau_id else 'issue it'}"
+
+
+BORDEREAUX: Table[BordereauSummary] = held_rows.sortable(
+    Table(
+        name="bordereaux",
+        noun=("bordereau", "bordereaux"),
+        opens="finance/bordereau.py",
+        narrow=("party", "kind", "state", "main"),
+        key=lambda row: row.key,
+        columns={
+            "party": columns.text("Insurer", lambda row: row.party, 190),
+            "kind": columns.text("Kind", lambda row: row.kind_name, 90),
+            "number": columns.text("Number", lambda row: row.number, 90),
+            "state": columns.state("State", lambda row: row.state),
+            "rows": columns.number("Rows", lambda row: row.rows),
+            "main": columns.naira("Gross premium, or incurred", lambda row: row.main_minor),
+            "due": columns.text(
+                "Due",
+                _due,
+                190,
+                sort_key=lambda row: row.due_on,
+            ),
+        },
+    ),
+    usual="By insurer and kind",
+)
+
+
+def issuing_all(month: date, number: int) -> Decision:
+    """Return the dialog that issues every bordereau of a month that is next."""
+
+    def act() -> str:
+        by, scope, done, refusals = frame.require(ROLE), frame.scope(), 0, []
+        with store().reading(scope) as session:
+            due = overview.list_due(session, month)
+        for provider_id, name, kind in due:
+            try:
+                transact(scope, partial(issuing.issue, provider_id=provider_id, kind=kind, month=month, by=by))
+                done += 1
+            except StateForbids as refusal:
+                refusals.append(f"{name}: {refusal}")
+        if not done and refusals:
+            raise StateForbids(refusals[0])
+        return f"{done} bordereaux are issued." + (f" {len(refusals)} were not: {refusals[0]}." if refusals else "")
+
+    return Decision(
+        title=f"Issue {month:%B %Y}",
+        icon="assignment_turned_in",
+        says=f"{number} are frozen, each with the next number of its insurer and a hash. A row that comes later goes"
+        " into the next one.",
+        confirm="Issue them",
+        act=act,
+    )
+
+
+def sending_all(month: date, rows: Sequence[BordereauRow]) -> Decision:
+    """Return the dialog that marks the issued bordereaux of a month as sent."""
+
+    def act() -> str:
+        by, scope, done, refusals = frame.require(ROLE), frame.scope(), 0, []
+        for row in rows:
+            try:
+                transact(scope, partial(issuing.move, bordereau_id=row.id, to=BordereauState.SENT, by=by))
+                done += 1
+            except StateForbids as refusal:
+                refusals.append(f"{row.number} of {row.party}: {refusal}")
+        if not done and refusals:
+            raise StateForbids(refusals[0])
+        return f"{done} bordereaux are sent." + (f" {len(refusals)} were not: {refusals[0]}." if refusals else "")
+
+    return Decision(
+        title=f"Mark {len(rows)} of {month:%B %Y} as sent",
+        icon="outgoing_mail",
+        says=", ".join(f"**{row.number}** to {words.plain(row.party)}" for row in rows) + ".",
+        confirm="Mark them as sent",
+        act=act,
+    )
 
 
 def month_buttons(month: date) -> None:
@@ -24,14 +111,14 @@ def month_buttons(month: date) -> None:
     if due and clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now():
         dialogs.button(
             f"Issue {len(due)} of {month:%B %Y}",
-            bordereau_actions.issuing_all(month, len(due)),
+            issuing_all(month, len(due)),
             is_primary=True,
             icon=":material/assignment_turned_in:",
         )
     if unsent:
         dialogs.button(
             f"Mark {len(unsent)} as sent",
-            bordereau_actions.sending_all(month, unsent),
+            sending_all(month, unsent),
             is_primary=not due,
             icon=":material/outgoing_mail:",
         )
@@ -43,7 +130,7 @@ def draw() -> None:
     if not frame.mode():
         st.info("Bordereaux are made of live records: switch to Live in the menu.", icon=":material/science:")
         return
-    finance_alerts.overdue_bordereaux()
+    overdue_bordereaux()
     with reading(frame.scope()) as session:
         months = statement_overview.list_months(session)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

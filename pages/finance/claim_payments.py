@@ -1,16 +1,25 @@
 """Claims to pay: payments that supervisors have handed to finance."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+from zlib import crc32
 
 import streamlit as st
 
+from core import clock
+from core.errors import CoverdeskError
 from core.services.claims.paying import hand_overs
 from core.services.claims.paying.hand_overs import HandOver
+from core.services.claims.workflow.inputs import PAYMENT_METHODS
+from core.services.finance.claim_payments import file_lines, payment_files
+from core.services.finance.claim_payments.file_lines import MAX_LINES, MEANINGS, PaymentLine
+from core.services.finance.reconciling import file_rows
 from core.store.access import reading
-from core.ui.claims_money import finance_payments, payment_file
-from core.ui.finance.finance_writes import ROLE
+from core.ui.claims import payees
 from core.ui.frame import frame
-from core.ui.kit import dialogs, words
+from core.ui.kit import attempts, dialogs, words
+from core.ui.kit.dialogs import Decision
+from pages.finance._shared import ROLE, carry_out, made
 
 MOST = 50
 
@@ -20,7 +29,7 @@ def line(row: HandOver) -> None:
         with st.container(gap=None, width="stretch"):
             st.markdown(
                 f"**{words.naira(row.amount_minor)}** to **{words.plain(row.payee.name)}**,"
-                f" {words.plain(finance_payments.describe_account(row))}"
+                f" {words.plain(describe_account(row))}"
             )
             st.caption(
                 f"{words.plain(row.reference)} · {words.plain(row.claim_type)} · {words.plain(row.provider)} · approved"
@@ -28,9 +37,7 @@ def line(row: HandOver) -> None:
             )
             if row.note:
                 st.text(row.note)
-        dialogs.button(
-            "Pay", finance_payments.paying(row), key=f"pay {row.id.hex} {row.version}", icon=":material/payments:"
-        )
+        dialogs.button("Pay", paying(row), key=f"pay {row.id.hex} {row.version}", icon=":material/payments:")
 
 
 def together(found: Sequence[HandOver]) -> None:
@@ -43,7 +50,7 @@ def together(found: Sequence[HandOver]) -> None:
         for name, rows in several.items():
             dialogs.button(
                 f"One transfer for {len(rows)} claims of {words.plain(name)}",
-                finance_payments.paying_together(rows),
+                paying_together(rows),
                 key=f"together {name}",
                 icon=":material/account_tree:",
             )
@@ -57,7 +64,7 @@ def draw() -> None:
         " does not pay it.",
     )
     dialogs.run(ROLE)
-    payment_file.draw()
+    draw_file()
     with st.skeleton(height=300), reading(frame.scope()) as session:
         found = hand_overs.list_open(session)
     if not found:
@@ -70,3 +77,218 @@ def draw() -> None:
         line(row)
     if len(found) > MOST:
         st.caption(f"The oldest {MOST} are shown; the others follow as these are paid.")
+
+
+def describe_account(row: HandOver) -> str:
+    """Describe the account that is paid, by its last four digits."""
+    bank = f" at {row.payee.bank_name}" if row.payee.bank_name else ""
+    return f"account ending in {row.payee.hint}{bank}" if row.payee.hint else f"account not named{bank}"
+
+
+def paying(row: HandOver) -> Decision:
+    """Return the dialog that makes a payment."""
+
+    def ask() -> None:
+        payees.draw_chain(row.links)
+        dialogs.field("payment_reference", "Payment reference", longest=60)
+        dialogs.choice("method", "Method", {name: name for name in PAYMENT_METHODS})
+        dialogs.day("value_on", "Value date")
+
+    def act() -> str:
+        typed = dialogs.get_values("payment_reference", "method", "value_on")
+        reference = typed.pop("payment_reference") or None
+        payment = {name: value for name, value in typed.items() if value}
+        return made(
+            lambda session, by: hand_overs.pay(
+                session, row.id, payment_reference=reference, payment=payment, person=by, version=row.version
+            ),
+            f"{row.reference} is Paid.",
+        )
+
+    return Decision(
+        title=f"Pay {words.plain(row.reference)}",
+        icon="payments",
+        says=f"**{words.naira(row.amount_minor)}** to **{words.plain(row.payee.name)}**,"
+        f" {words.plain(describe_account(row))}. Approved by {words.plain(row.approved_name)}.",
+        asks=ask,
+        given={"payment_reference": "", "method": PAYMENT_METHODS[0], "value_on": clock.today()},
+        confirm=f"Pay {words.naira(row.amount_minor)}",
+        act=act,
+    )
+
+
+def paying_together(rows: Sequence[HandOver]) -> Decision:
+    """Return the dialog that pays several claims of one insurer by one transfer."""
+    shown = {row.id.hex: f"{row.reference}, {words.naira(row.amount_minor)} to {row.payee.name}" for row in rows}
+    names = ("payment_reference", "total", "method", "value_on")
+
+    def ask() -> None:
+        dialogs.several("claims", "Claims", shown, placeholder="Two or more", is_live=True)
+        chosen = [row for row in rows if row.id.hex in dialogs.chosen("claims")]
+        st.caption(f"{len(chosen)} chosen, {words.naira(sum(row.amount_minor for row in chosen))}")
+        for row in chosen:
+            with st.expander(words.plain(f"{row.reference}: who did what")):
+                payees.draw_chain(row.links)
+        dialogs.field("payment_reference", "Payment reference", longest=60)
+        dialogs.field("total", "Total of the transfer in naira", longest=20)
+        dialogs.choice("method", "Method", {name: name for name in PAYMENT_METHODS})
+        dialogs.day("value_on", "Value date")
+
+    def act() -> str:
+        chosen = dialogs.chosen("claims")
+        seen = {row.id: row.version for row in rows if row.id.hex in chosen}
+        typed = {name: text for name, text in dialogs.get_values(*names).items() if text}
+        typed |= {"total": words.read_naira(typed["total"])} if "total" in typed else {}
+        return made(
+            lambda session, by: hand_overs.pay_together(session, seen, typed, person=by),
+            f"{len(seen)} claims are Paid by one transfer.",
+        )
+
+    return Decision(
+        title=f"One transfer for claims of {words.plain(rows[0].provider)}",
+        icon="account_tree",
+        says="One reference pays all claims that are chosen, or none. The total has to be what they come to.",
+        asks=ask,
+        given={
+            "claims": list(shown),
+            "payment_reference": "",
+            "total": "",
+            "method": PAYMENT_METHODS[0],
+            "value_on": clock.today(),
+        },
+        confirm="Pay them",
+        act=act,
+    )
+
+
+PLACE = "payment file"
+_NOT_IN_FILE = "– not in the file –"
+_LABELS = {
+    "claim": "Claim",
+    "amount": "Amount",
+    "reference": "Payment reference",
+    "date": "Value date",
+    "account": "Account number",
+}
+
+
+def draw_file() -> None:
+    """Draw the form that pays from a file, and the files that were paid."""
+    if paid := attempts.take_message(PLACE):
+        st.success(words.plain(paid), icon=":material/check_circle:")
+    with st.expander("Pay from a file", icon=":material/upload_file:", key=f"{PLACE} form", on_change="ignore"):
+        st.caption(
+            f"One row for each payment: claim, amount, payment reference; value date and account if you have them."
+            f" At most {MAX_LINES} rows, CSV or XLSX. All of them are paid, or none."
+        )
+        st.download_button(
+            "Rows to complete",
+            data=_build_form,
+            file_name=f"claims-to-pay-{clock.today()}.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            on_click="ignore",
+        )
+        sent = st.file_uploader("File of payments", type=["csv", "xlsx"], key=f"{PLACE}.file")
+        if sent is not None:
+            _preview(sent.name, sent.getvalue())
+        _draw_paid()
+
+
+def _build_form() -> bytes:
+    with reading(frame.scope()) as session:
+        return payment_files.build_form(session)
+
+
+def _preview(name: str, content: bytes) -> None:
+    try:
+        file = file_lines.read(name, content)
+        columns = _map(file.heading)
+        with reading(frame.scope()) as session:
+            lines = payment_files.preview(session, name, content, columns, by=frame.require(ROLE))
+    except CoverdeskError as error:
+        st.error(words.plain(str(error)), icon=":material/error:")
+        return
+    st.table([_row(line) for line in lines], border="horizontal")
+    refused = sum(line.is_refused for line in lines)
+    total = sum(line.amount_minor for line in lines)
+    if refused:
+        st.warning(
+            f"{words.count(refused)} of {words.count(len(lines))} rows cannot be paid: nothing is paid from this file"
+            " until it is mended.",
+            icon=":material/block:",
+        )
+    seen = {line.claim.id: line.claim.version for line in lines if line.claim}
+    st.button(
+        f"Pay {words.count(len(lines))} {'claim' if len(lines) == 1 else 'claims'}, {words.naira(total)}",
+        type="primary",
+        key=f"{PLACE}.pay",
+        disabled=bool(refused),
+        on_click=_pay,
+        args=(name, content, columns, seen, f"{words.count(len(lines))} paid, {words.naira(total)}."),
+    )
+    attempts.complain(_place(name, content))
+
+
+def _map(heading: Sequence[str]) -> Mapping[str, str]:
+    known = file_rows.guess(heading, MEANINGS)
+    # What was chosen for one heading says nothing of another.
+    place = f"{PLACE}.{crc32('|'.join(heading).encode())}"
+    with st.grid(3, min_column_width=190, gap="small"):
+        return {meaning: _pick(f"{place}.{meaning}", meaning, heading, known.get(meaning, "")) for meaning in MEANINGS}
+
+
+def _pick(place: str, meaning: str, heading: Sequence[str], held: str) -> str:
+    names = [_NOT_IN_FILE, *heading]
+    index = names.index(held) if held in names else 0
+    chosen = st.selectbox(_LABELS[meaning], names, index=index, key=place)
+    return "" if chosen == _NOT_IN_FILE else str(chosen)
+
+
+def _row(line: PaymentLine) -> Mapping[str, str]:
+    claim = line.claim
+    return {
+        "Row": str(line.number),
+        "Claim": words.plain(claim.reference if claim else line.name),
+        "Payee": f"{words.plain(claim.payee.name)}, {words.plain(describe_account(claim))}" if claim else "–",
+        "Amount": words.naira(line.amount_minor) if line.amount_minor else "–",
+        "Reference": words.plain(line.reference) or "–",
+        "Value date": words.day(line.value_on) if line.value_on else "–",
+        "Result": f":red[{words.plain(line.refusal)}]" if line.refusal else ":green[can be paid]",
+    }
+
+
+def _pay(name: str, content: bytes, columns: Mapping[str, str], seen: Mapping[UUID, int], sentence: str) -> None:
+    def act() -> str:
+        carry_out(lambda session, by: payment_files.pay(session, name, content, columns, seen=seen, by=by))
+        return sentence
+
+    if (done := attempts.carry_out(_place(name, content), act)) is not None:
+        attempts.keep_message(PLACE, done)
+
+
+def _draw_paid() -> None:
+    with reading(frame.scope()) as session:
+        files = payment_files.list_files(session)
+    if not files:
+        return
+    st.markdown("**Files that were paid**")
+    st.table(
+        [
+            {
+                "File": words.plain(each.file_name),
+                "Payments": words.count(each.payments),
+                "Amount": words.naira(each.amount_minor),
+                "By": words.plain(each.by),
+                "When": words.moment(each.at),
+                "SHA-256": each.sha256[:12],
+            }
+            for each in files
+        ],
+        border="horizontal",
+    )
+
+
+def _place(name: str, content: bytes) -> str:
+    """The refusals of one file: another one begins without them."""
+    return f"{PLACE} {name} {len(content)}"

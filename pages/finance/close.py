@@ -15,12 +15,11 @@ from core.services.finance.statements import overview as statement_overview
 from core.services.people.staff import Person
 from core.states.months import MonthState
 from core.store.access import ScopedSession, reading, store
-from core.ui.finance.finance_writes import ROLE
-from core.ui.finance.months import choose_month, newest_over
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, check_runs, facts, words
 from core.ui.kit.actions import Action, Text, Values
 from core.ui.kit.check_runs import CheckRun
+from pages.finance._shared import ROLE, choose_month, newest_over
 
 SHOWN = 10
 LABELS: Final = {

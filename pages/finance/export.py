@@ -19,10 +19,7 @@ from core.services.exports.receipts import Receipt
 from core.services.filters.field import Parameter
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, reading
-from core.ui.admin.audit_view import ENTRIES
 from core.ui.claims.queue_table import CLAIMS
-from core.ui.finance.credit_notes.table import CREDIT_NOTES
-from core.ui.finance.movement_table import MOVEMENTS
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import facts, words
 from core.ui.lists import columns, export_panel, tables
@@ -32,6 +29,9 @@ from core.ui.policies.table import POLICIES
 from core.ui.renewals.renewal_table import DUE, RENEWALS
 from core.ui.sales.customer_table import CUSTOMERS
 from core.ui.sales.sales_table import PURCHASES
+from pages.admin.audit_log import ENTRIES
+from pages.finance.credit_notes import CREDIT_NOTES
+from pages.finance.movements import MOVEMENTS
 
 TABLES: Final[Mapping[str, Table[Any]]] = {
     "purchases": PURCHASES,

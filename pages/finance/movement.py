@@ -1,16 +1,139 @@
 """One movement: its money, the sale behind it, and its corrections."""
 
+from collections.abc import Sequence
+from uuid import UUID
+
 import streamlit as st
 
 from core.services.dimensions import load_choices
 from core.services.finance import adjustments, movements
+from core.services.finance.adjustments import Proposal
 from core.services.finance.movements import MovementRow
+from core.services.people.staff import Person
 from core.store.access import reading
-from core.ui.finance import adjustment_actions, adjustment_cards
-from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import dialogs, facts, words
+from core.ui.kit.dialogs import Decision
 from core.ui.lists import tables
+from pages.finance._shared import ROLE, made, submitted
+
+_AMOUNTS = ("premium", "platform_commission", "distributor_commission")
+
+
+def proposing(row: MovementRow) -> Decision:
+    """Return the dialog that proposes the correction of a movement."""
+
+    def ask() -> None:
+        dialogs.field("premium", "Premium, in naira (minus takes away)", longest=20)
+        dialogs.field("platform_commission", "Of it platform commission", longest=20)
+        dialogs.field("distributor_commission", "Of it distributor commission", longest=20)
+        dialogs.field("reason", "Reason", longest=500)
+
+    return Decision(
+        title="Propose an adjustment",
+        icon="edit_note",
+        says="What you type is **added** to the money of this policy, dated when somebody else confirms it. The"
+        " insurer's share is what remains of the premium.",
+        asks=ask,
+        given=dict.fromkeys(_AMOUNTS, "0.00"),
+        confirm="Propose it",
+        act=submitted(
+            (
+                *_AMOUNTS,
+                "reason",
+            ),
+            lambda session, typed, by: adjustments.propose(session, row.id, typed, by=by),
+            "The adjustment is proposed: somebody else of finance confirms it.",
+        ),
+    )
+
+
+def confirming(proposal: Proposal) -> Decision:
+    """Return the dialog that confirms somebody else's proposal."""
+    return Decision(
+        title="Confirm the adjustment",
+        icon="fact_check",
+        says=f"**{words.plain(proposal.proposer)}** proposed {words.naira(proposal.parts.total_minor)}:"
+        f" {words.plain(proposal.reason)}. It becomes a movement of today, and cannot be taken back.",
+        confirm="Confirm it",
+        act=lambda: made(
+            lambda session, by: adjustments.confirm(session, proposal.id, by=by), "The adjustment is confirmed."
+        ),
+    )
+
+
+def refusing(proposal: Proposal) -> Decision:
+    """Return the dialog that refuses somebody else's proposal, with a reason."""
+
+    return Decision(
+        title="Refuse the adjustment",
+        icon="block",
+        says=f"Proposed by **{words.plain(proposal.proposer)}**: {words.plain(proposal.reason)}.",
+        asks=lambda: dialogs.field("reason", "Reason", longest=500),
+        confirm="Refuse it",
+        act=submitted(
+            ("reason",),
+            lambda session, typed, by: adjustments.refuse(session, proposal.id, reason=typed["reason"], by=by),
+            "The adjustment is refused.",
+        ),
+    )
+
+
+def taking_back(proposal_id: UUID) -> Decision:
+    """Return the dialog that withdraws one's own proposal."""
+    return Decision(
+        title="Take the proposal back",
+        icon="undo",
+        says="Nobody can confirm it any more.",
+        confirm="Take it back",
+        act=lambda: made(
+            lambda session, by: adjustments.take_back(session, proposal_id, by=by), "The proposal is taken back."
+        ),
+    )
+
+
+_STATES = {"open": "Proposed", "confirmed": "Approved", "refused": "Declined", "withdrawn": "Off"}
+_SAID = {"open": "Proposed", "confirmed": "Confirmed", "refused": "Refused", "withdrawn": "Taken back"}
+
+
+def draw_proposals(proposals: Sequence[Proposal], person: Person) -> None:
+    """Draw each proposal, newest last; nobody sees a button that the service would refuse."""
+    for proposal in proposals:
+        draw_proposal(proposal, person)
+
+
+def draw_proposal(proposal: Proposal, person: Person) -> None:
+    with st.container(border=True, gap="xsmall"):
+        colour = words.colour(_STATES[proposal.state])
+        parts = proposal.parts
+        st.markdown(
+            f":{colour}-badge[{_SAID[proposal.state]}] **{words.naira(parts.total_minor)}** premium, of it"
+            f" {words.naira(parts.mca_profit_minor)} platform,"
+            f" {words.naira(parts.distributor_profit_minor)} distributor,"
+            f" {words.naira(parts.provider_share_minor)} insurer"
+        )
+        st.caption(words.plain(proposal.reason))
+        verb, who = _SAID[proposal.state].lower(), words.plain(proposal.decider)
+        decided = f" · {verb} by {who}, {words.moment(proposal.decided_at)}" if who else ""
+        refusal = f": {words.plain(proposal.refusal)}" if proposal.refusal else ""
+        st.caption(
+            f"Proposed by {words.plain(proposal.proposer)}, {words.moment(proposal.proposed_at)}{decided}{refusal}"
+        )
+        if proposal.state == "open":
+            proposal_buttons(proposal, person)
+
+
+def proposal_buttons(proposal: Proposal, person: Person) -> None:
+    with st.container(horizontal=True, gap="xsmall"):
+        if proposal.proposed_by == person.id:
+            _button("Take it back", f"take.{proposal.id}", taking_back(proposal.id))
+        else:
+            _button("Confirm", f"confirm.{proposal.id}", confirming(proposal), primary=True)
+            _button("Refuse", f"refuse.{proposal.id}", refusing(proposal))
+
+
+def _button(label: str, key: str, decision: dialogs.Decision, *, primary: bool = False) -> None:
+    dialogs.button(label, decision, key=key, is_primary=primary)
 
 
 def amounts(row: MovementRow) -> None:
@@ -50,7 +173,7 @@ def draw() -> None:
         tab=f"{row.kind_name} {row.policy_number or ''} · Movement",
     ):
         if person.has_role(ROLE) and row.kind != "adjustment":
-            dialogs.button("Propose an adjustment", adjustment_actions.proposing(row), icon=":material/edit_note:")
+            dialogs.button("Propose an adjustment", proposing(row), icon=":material/edit_note:")
     dialogs.run(ROLE)
     with st.grid(2, min_column_width=320, gap="small"):
         amounts(row)
@@ -59,5 +182,5 @@ def draw() -> None:
         proposals = adjustments.list_of_movement(session, row.id)
     if proposals:
         st.subheader("Adjustments", anchor=False)
-        adjustment_cards.draw(proposals, person)
+        draw_proposals(proposals, person)
     st.caption(f"Movement {row.id} · policy {row.policy_id}")

@@ -1,20 +1,65 @@
 """Movements: all the money there is, one signed row each, and what of it is not placed yet."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from core.services.dimensions import load_choices
 from core.services.finance import adjustments, movements, unplaced
+from core.services.finance.adjustments import Proposal
 from core.services.finance.filter import MovementFilter
+from core.services.finance.movements import MovementRow
 from core.services.finance.unplaced import Unplaced
 from core.services.sales.totals import SalesTotals
 from core.store.access import reading
-from core.ui.finance import adjustment_cards
-from core.ui.finance.movement_table import MOVEMENTS
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
-from core.ui.lists import export_panel, periods, saved_views, tables
+from core.ui.lists import columns, export_panel, periods, saved_views, tables
+from core.ui.lists.tables import Table
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Asked
+
+
+def draw_waiting(proposals: Sequence[Proposal]) -> None:
+    """Draw the proposals that wait for a second person, each with the way to its movement."""
+    if not proposals:
+        return
+    number = len(proposals)
+    with st.expander(f"Adjustments that wait for a second person: {number}", icon=":material/pending_actions:"):
+        for proposal in proposals:
+            page_links.link(
+                "finance/movement.py",
+                label=f"{words.naira(proposal.parts.total_minor)} by {words.plain(proposal.proposer)},"
+                f" {words.moment(proposal.proposed_at)}",
+                icon=":material/edit_note:",
+                query_params={"id": str(proposal.corrects_id), **frame.mode_query()},
+            )
+
+
+MOVEMENTS: Table[MovementRow] = Table(
+    name="movements",
+    noun=("movement", "movements"),
+    opens="finance/movement.py",
+    orders={"newest": "Newest first", "oldest": "Oldest first"},
+    narrow=("policy", "kind", "when", "total"),
+    columns={
+        "policy": columns.text("Policy number", lambda row: row.policy_number or "No number yet", 150),
+        "kind": columns.text("Kind", lambda row: row.kind_name, 90),
+        "when": columns.moment("When", lambda row: row.created_at, sorts=("oldest", "newest")),
+        "customer": columns.text("Customer", lambda row: row.customer, 130, usual=False),
+        "email": columns.text("E-mail", lambda row: row.email, 190, usual=False),
+        "distributor": columns.text("Distributor", lambda row: row.distributor, 110),
+        "provider": columns.text("Insurer", lambda row: row.provider, 110, usual=False),
+        "product": columns.text("Product", lambda row: row.product, 145, usual=False),
+        "category": columns.text("Category", lambda row: row.category, 110, usual=False),
+        "total": columns.naira("Premium", lambda row: row.total_minor),
+        "share": columns.naira("Insurer's share", lambda row: row.provider_share_minor),
+        "platform": columns.naira("Platform", lambda row: row.mca_profit_minor, says="The platform's commission."),
+        "seller": columns.naira(
+            "Distributor's", lambda row: row.distributor_profit_minor, says="The distributor's commission."
+        ),
+    },
+)
 
 
 def toolbar(found: Asked[MovementFilter], total: SalesTotals, open_premium: Unplaced) -> None:
@@ -109,7 +154,7 @@ def draw() -> None:
         rows = movements.list_rows(session, found.criteria, names, order=order, paging=paging)
         open_premium = unplaced.compute_unplaced(session, found.criteria.of_every_kind)
         waiting = adjustments.list_open(session)
-    adjustment_cards.waiting(waiting)
+    draw_waiting(waiting)
     toolbar(found, total, open_premium)
     if not movements.count(total):
         nothing(found)

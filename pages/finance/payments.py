@@ -1,25 +1,131 @@
 """Payments: what is due with each party, the payments, and the payouts that two people make."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
 
 from core.services.finance import tax_schedules
+from core.services.finance.parties import Party
 from core.services.finance.payments import balances, batches
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.allocation import Balance
+from core.services.finance.payments.reading import BatchRow, PaymentRow
 from core.services.finance.statements import overview as statement_overview
+from core.services.finance.tax_schedules import TaxLine
 from core.states.payments import PaymentState
 from core.store.access import reading
-from core.ui.finance import payment_actions
-from core.ui.finance.finance_writes import ROLE
-from core.ui.finance.months import choose_month
-from core.ui.finance.payment_tables import DUE, PAYMENTS, PAYOUTS, TAXES
 from core.ui.frame import frame
 from core.ui.kit import dialogs, url_state, words
-from core.ui.lists import held_rows, tables
+from core.ui.kit.dialogs import Decision
+from core.ui.lists import columns, held_rows, tables
+from core.ui.lists.tables import Table
+from pages.finance._shared import ROLE, choose_month, made
 
 VIEWS = {"due": "Due", "payments": "Payments", "payouts": "Payouts", "taxes": "Taxes"}
+
+
+def preparing(found: Sequence[Balance]) -> Decision:
+    """Return the dialog that prepares a batch of everything that can be paid out."""
+    total = sum(balance.amount_minor for balance in found)
+    chosen: dict[Party, int | None] = {balance.party: None for balance in found}
+    return Decision(
+        title="Prepare a payout",
+        icon="payments",
+        says=f"**{words.naira(total)}** to {len(found)} {'party' if len(found) == 1 else 'parties'}, each all that is"
+        " due until its newest statement. Somebody else of finance approves it, and only then there is a bank file.",
+        confirm="Prepare the payout",
+        act=lambda: made(
+            lambda session, by: batches.prepare(session, chosen, by=by),
+            "The payout is prepared: somebody else of finance approves it.",
+        ),
+    )
+
+
+ACCOUNTS = {"distributor": "Distributor", "provider": "Insurer"}
+PAYMENTS: Table[PaymentRow] = Table(
+    name="payments",
+    noun=("payment", "payments"),
+    opens="finance/payment.py",
+    orders={
+        "newest": "Newest first",
+        "oldest": "Oldest first",
+        "largest": "Largest amount first",
+        "smallest": "Smallest amount first",
+    },
+    narrow=("party", "state", "net", "prepared"),
+    columns={
+        "party": columns.text("Party", lambda row: row.name, 190),
+        "direction": columns.text("Direction", lambda row: row.direction_name, 90),
+        "state": columns.state("State", lambda row: row.state),
+        "statement": columns.text("Settles up to", lambda row: row.statement, 110),
+        "batch": columns.text("Payout", lambda row: row.batch, 90),
+        "gross": columns.naira("Gross", lambda row: row.gross_minor, usual=False),
+        "vat": columns.naira("VAT", lambda row: row.vat_minor, usual=False),
+        "withheld": columns.naira("Withholding tax", lambda row: row.withheld_minor, usual=False),
+        "net": columns.naira("Paid", lambda row: row.net_minor, sorts=("smallest", "largest")),
+        "reference": columns.text("Bank reference", lambda row: row.bank_reference, 130),
+        "value": columns.day("Value date", lambda row: row.value_on),
+        "prepared": columns.day("Prepared", lambda row: row.prepared_at, sorts=("oldest", "newest")),
+    },
+)
+PAYOUTS: Table[BatchRow] = held_rows.sortable(
+    Table(
+        name="payouts",
+        noun=("payout", "payouts"),
+        opens="finance/payout.py",
+        narrow=("number", "state", "net"),
+        columns={
+            "number": columns.text("Number", lambda row: row.number, 90),
+            "state": columns.state("State", lambda row: row.progress),
+            "payments": columns.number("Payments", lambda row: row.payments),
+            "answered": columns.number("Answered by the bank", lambda row: row.answered),
+            "net": columns.naira("Paid out", lambda row: row.net_minor),
+            "preparer": columns.text("Prepared by", lambda row: row.preparer, 150),
+            "approver": columns.text("Approved by", lambda row: row.approver, 150),
+            "prepared": columns.moment("Prepared", lambda row: row.prepared_at),
+        },
+    ),
+    usual="Newest first",
+)
+DUE: Table[tuple[Balance, str | None]] = held_rows.sortable(
+    Table(
+        name="due_balances",
+        noun=("balance", "balances"),
+        opens="finance/statement.py",
+        narrow=("party", "due", "says"),
+        key=lambda row: row[0].newest.statement_id if row[0].newest else "",
+        columns={
+            "party": columns.text("Party", lambda row: row[0].name, 190),
+            "account": columns.text("Account", lambda row: ACCOUNTS[row[0].party.account], 110),
+            "statement": columns.text(
+                "Newest statement", lambda row: row[0].newest.number if row[0].newest else None, 120
+            ),
+            "since": columns.text(
+                "Due since",
+                lambda row: f"{row[0].oldest_month:%b %Y}" if row[0].oldest_month else None,
+                sort_key=lambda row: row[0].oldest_month,
+            ),
+            "due": columns.naira("Due", lambda row: row[0].amount_minor, says="Positive is owed by the platform"),
+            "says": columns.text("Can be paid out", lambda row: row[1] or "Yes", 320),
+        },
+    ),
+    usual="By account and party",
+)
+TAXES: Table[TaxLine] = Table(
+    name="taxes",
+    noun=("payee", "payees with base, rate and tax"),
+    key=lambda row: f"{row.statement} {row.payee}",
+    narrow=("payee", "rate", "tax"),
+    columns={
+        "payee": columns.text("Payee", lambda row: row.payee, 230),
+        "tin": columns.text("Tax number", lambda row: row.tax_number, 150),
+        "statement": columns.text("Statement", lambda row: row.statement, 110),
+        "base": columns.naira("Base", lambda row: row.base_minor),
+        "rate": columns.text("Rate", lambda row: f"{row.rate_bp / 100:.2f} %", 90, right=True),
+        "tax": columns.naira("Tax", lambda row: row.tax_minor),
+    },
+)
 
 
 def due() -> None:
@@ -29,7 +135,7 @@ def due() -> None:
     if payable:
         dialogs.button(
             f"Prepare a payout of {words.naira(sum(each.amount_minor for each in payable))}",
-            payment_actions.preparing(payable),
+            preparing(payable),
             is_primary=True,
             icon=":material/payments:",
         )

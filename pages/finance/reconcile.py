@@ -1,15 +1,187 @@
 """Reconcile: the file of an insurer or the bank against our records of a month."""
 
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+from uuid import UUID
+
 import streamlit as st
 
+from core import money
+from core.errors import CoverdeskError
+from core.services.finance import parties
+from core.services.finance.reconciling import file_rows, running, table_files
 from core.services.finance.reconciling import reading as reconciliation_reading
+from core.services.finance.reconciling.matching import Entry
+from core.services.finance.reconciling.reading import ReconciliationRow
+from core.services.finance.reconciling.table_files import TableFile
 from core.services.finance.statements import overview as statement_overview
-from core.store.access import reading
-from core.ui.finance.finance_writes import ROLE
-from core.ui.finance.reconciling import form
-from core.ui.finance.reconciling.tables import RECONCILIATIONS
+from core.store.access import reading, transact
 from core.ui.frame import frame, page_links
-from core.ui.lists import held_rows, tables
+from core.ui.kit import attempts, words
+from core.ui.lists import columns, held_rows, tables
+from core.ui.lists.tables import Table
+from pages.finance._shared import ROLE, choose_month
+
+PLACE = "reconcile"
+_NOT_IN_FILE = "– not in the file –"
+_MEANINGS = {
+    "policy_number": "Policy number",
+    "reference": "Bank reference",
+    "amount": "Amount",
+    "transaction": "Transaction (new, renewal, cancellation …)",
+    "date": "Date",
+    "rate": "Commission rate, %",
+}
+_AMOUNTS = {"net": "Net of both commissions", "gross": "Gross premium"}
+
+
+def draw_form(months: Sequence[date]) -> None:
+    """Draw the form; the result opens when the file was compared."""
+    with reading(frame.scope()) as session:
+        insurers = {str(party.id): name for party, name in parties.list_parties(session) if party.account == "provider"}
+    options = {**insurers, "": "Our bank"}
+    with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            chosen = st.selectbox("Whose file", list(options), format_func=options.__getitem__, key=f"{PLACE}.party")
+            month = choose_month(months)
+        sent = st.file_uploader(
+            f"Their file: CSV or XLSX, at most {table_files.MAX_ROWS:,} rows",
+            type=["csv", "xlsx"],
+            key=f"{PLACE}.file",
+            max_upload_size=math.ceil(table_files.MAX_BYTES / (1 << 20)),
+        )
+        if sent is not None:
+            provider_id = UUID(chosen) if chosen else None
+            _columns(provider_id, month, sent.name, sent.getvalue())
+
+
+def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -> None:
+    """Draw the mapping of the columns, as it was used last for this party or as their names suggest."""
+    kind = "insurer" if provider_id else "bank"
+    try:
+        file = running.read_heading(name, content)
+    except CoverdeskError as error:
+        st.error(words.plain(str(error)), icon=":material/error:")
+        return
+    with reading(frame.scope()) as session:
+        held = running.get_mapping(session, provider_id)
+    known, told = _propose(file, kind, held.columns if held else None, held.amount_is if held else "net")
+    _forget_choices(file, kind, str(provider_id))
+    st.caption(f"{words.count(len(file.rows))} rows. {told}")
+    typed: dict[str, Any] = {"kind": kind, "month": str(month), "file_name": name[:200]}
+    with st.grid(3, min_column_width=190, gap="small"):
+        typed["columns"] = {
+            meaning: _pick(meaning, file.heading, known.get(meaning, ""), needed=needed)
+            for meaning, needed in file_rows.MEANINGS[kind].items()
+        }
+        if provider_id:
+            usual = list(_AMOUNTS).index(held.amount_is) if held else 0
+            typed["amount_is"] = st.selectbox(
+                "The amount is", list(_AMOUNTS), index=usual, format_func=_AMOUNTS.__getitem__, key=f"{PLACE}.amount_is"
+            )
+        tolerance = money.to_wire(held.tolerance_minor) if held else "1.00"
+        typed["tolerance"] = st.text_input("Equal within, naira", tolerance, key=f"{PLACE}.tolerance", max_chars=12)
+        days = held.timing_days if held else 5
+        typed["timing_days"] = int(st.number_input("Days of timing", 0, 31, days, key=f"{PLACE}.days"))
+    _preview(file, kind, typed["columns"])
+    st.button("Reconcile", type="primary", key=f"{PLACE}.run", on_click=_run, args=(typed, content, provider_id))
+    attempts.complain(_place(name, content))
+
+
+def _forget_choices(file: TableFile, kind: str, party: str) -> None:
+    """Forget the columns that were chosen for another file or party."""
+    about = (party, *file.heading)
+    if st.session_state.get(f"{PLACE}.about") != about:
+        st.session_state[f"{PLACE}.about"] = about
+        for meaning in file_rows.MEANINGS[kind]:
+            st.session_state.pop(f"{PLACE}.{meaning}", None)
+
+
+def _propose(
+    file: TableFile, kind: str, held: Mapping[str, str] | None, amount_is: str
+) -> tuple[Mapping[str, str], str]:
+    """Return the columns that are chosen first, and where they are from."""
+    if held and file_rows.suits(file, held):
+        return held, "The columns are those that were used last for this party."
+    some = [cells for _, cells in file.rows[:200]]
+    guessed = file_rows.guess(file.heading, file_rows.MEANINGS[kind], some, amount_is=amount_is)
+    if held:
+        return guessed, "The columns that were used last for this party are not those of this file: look at each."
+    return guessed, "The columns were chosen by their headings and content: look at each."
+
+
+def _preview(file: TableFile, kind: str, columns: Mapping[str, str]) -> None:
+    """Draw the first rows as they are understood with the chosen columns."""
+    try:
+        first = file_rows.read_first(file, kind, columns)
+    except CoverdeskError:
+        # What is wrong with the columns is said beside the button.
+        return
+    rows = [{"Row": str(number), **_describe(kind, given)} for number, given in first]
+    if not any(row["What is wrong"] for row in rows):
+        rows = [{name: cell for name, cell in row.items() if name != "What is wrong"} for row in rows]
+    st.markdown(f"**The first {len(rows)} rows as they are understood**")
+    st.table(rows, border="horizontal", hide_index=True, alt="The first rows of the file as they are understood")
+
+
+def _describe(kind: str, given: Entry | str) -> dict[str, str]:
+    number = "Policy number" if kind == "insurer" else "Bank reference"
+    if isinstance(given, str):
+        empty = dict.fromkeys((number, "Transaction", "Amount", "Date", "Rate"), "")
+        return {**empty, "What is wrong": f":material/error: {words.plain(given)}"}
+    return {
+        number: words.plain(given.label) if given.label else "None: not checked",
+        "Transaction": given.transaction or "–",
+        "Amount": words.naira(given.amount_minor),
+        "Date": words.day(given.on) if given.on else "–",
+        "Rate": f"{given.rate_bp / 100:.2f} %" if given.rate_bp is not None else "–",
+        "What is wrong": "",
+    }
+
+
+def _pick(meaning: str, heading: Sequence[str], held: str, *, needed: bool) -> str:
+    names = [*([] if needed else [_NOT_IN_FILE]), *heading]
+    index = names.index(held) if held in names else None if needed else 0
+    chosen = st.selectbox(_MEANINGS[meaning], names, index=index, key=f"{PLACE}.{meaning}")
+    return "" if chosen in (None, _NOT_IN_FILE) else str(chosen)
+
+
+def _run(typed: dict[str, Any], content: bytes, provider_id: UUID | None) -> None:
+    by, scope = frame.require(ROLE), frame.scope()
+    made = attempts.carry_out(
+        _place(typed["file_name"], content),
+        lambda: str(transact(scope, lambda s: running.run(s, typed, content, by=by, provider_id=provider_id))),
+    )
+    if made is not None:
+        st.session_state[f"{PLACE}.made"] = made
+
+
+def _place(name: str, content: bytes) -> str:
+    """The refusals of one file: another one begins without them."""
+    return f"{PLACE} {name} {len(content)}"
+
+
+RECONCILIATIONS: Table[ReconciliationRow] = held_rows.sortable(
+    Table(
+        name="reconciliations",
+        noun=("reconciliation", "reconciliations"),
+        opens="finance/reconciliation.py",
+        narrow=("party", "month", "verdict"),
+        columns={
+            "party": columns.text("Party", lambda row: row.party, 190),
+            "month": columns.text("Month", lambda row: f"{row.month:%b %Y}", 90, sort_key=lambda row: row.month),
+            "file": columns.text("File", lambda row: row.file_name, 180),
+            "rows": columns.number("Their rows", lambda row: row.theirs_rows),
+            "matched": columns.number("Matched", lambda row: row.matched_rows),
+            "verdict": columns.text("Differences", lambda row: row.verdict, 150),
+            "difference": columns.naira("Ours less theirs", lambda row: row.ours_minor - row.theirs_minor),
+            "made": columns.moment("Made", lambda row: row.made_at),
+        },
+    ),
+    usual="Newest first",
+)
 
 
 def draw() -> None:
@@ -22,7 +194,7 @@ def draw() -> None:
         return
     with reading(frame.scope()) as session:
         months = statement_overview.list_months(session)
-    made = st.session_state.pop(f"{form.PLACE}.made", None)
+    made = st.session_state.pop(f"{PLACE}.made", None)
     if made:
         st.success("The file was compared: every difference is kept.", icon=":material/check_circle:")
         page_links.link(
@@ -31,7 +203,7 @@ def draw() -> None:
             icon=":material/balance:",
             query_params={"id": made, **frame.mode_query()},
         )
-    form.draw(months)
+    draw_form(months)
     with reading(frame.scope()) as session:
         rows = reconciliation_reading.list_reconciliations(session)
     if not rows:

@@ -3,13 +3,31 @@
 import streamlit as st
 
 from core.services.finance.reconciling import reading as reconciliation_reading
-from core.services.finance.reconciling.reading import ReconciliationRow
+from core.services.finance.reconciling.reading import DifferenceRow, ReconciliationRow
 from core.store.access import reading
-from core.ui.finance.finance_writes import ROLE
-from core.ui.finance.reconciling.tables import DIFFERENCES
 from core.ui.frame import frame, record_pages
 from core.ui.kit import facts, url_state, words
-from core.ui.lists import tables
+from core.ui.lists import columns, tables
+from core.ui.lists.tables import Table
+from pages.finance._shared import ROLE
+
+DIFFERENCES: Table[DifferenceRow] = Table(
+    name="differences",
+    noun=("difference", "differences"),
+    opens="finance/difference.py",
+    narrow=("number", "result", "difference", "state"),
+    columns={
+        "number": columns.text("Policy or reference", lambda row: row.policy_number, 200),
+        "transaction": columns.text("Transaction", lambda row: row.kind, 100),
+        "result": columns.text("Result", lambda row: row.result, 130),
+        "ours": columns.naira("Ours", lambda row: row.ours_minor),
+        "theirs": columns.naira("Theirs", lambda row: row.theirs_minor),
+        "difference": columns.naira("Difference", lambda row: row.difference_minor),
+        "state": columns.state("State", lambda row: row.state),
+        "owner": columns.text("Owner", lambda row: row.owner, 120),
+        "age": columns.number("Days old", lambda row: row.age_days),
+    },
+)
 
 
 def sides(row: ReconciliationRow, results: list[tuple[str, int, int]]) -> None:

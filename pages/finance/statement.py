@@ -1,27 +1,200 @@
 """One statement: its account, its lines, its files, and what may be done with it now."""
 
 from datetime import date
+from decimal import Decimal
+from uuid import UUID
 
 import streamlit as st
 
-from core import clock, ids
+from core import clock, ids, money
 from core.errors import InvalidInput, NotFound
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, batches
+from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments.allocation import Balance
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
+from core.services.finance.statements.files import Paper
 from core.services.finance.statements.reading import StatementRow
 from core.services.people.staff import Person
-from core.states.statements import StatementState
+from core.states.statements import StatementState, StatementTransition
 from core.store.access import reading
-from core.ui.finance import payment_actions, statement_actions, statement_cards
-from core.ui.finance.finance_writes import ROLE
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import dialogs, facts, words
+from core.ui.kit.dialogs import Decision
 from core.ui.lists import tables
+from pages.finance._shared import ROLE, bank_answer, lacks_withholding, made, submitted, warn_of_withholding
+
+_SHOWN = 200
+
+
+def paying(balance: Balance) -> Decision:
+    """Return the dialog that prepares a payout to one party, of all or a part."""
+
+    def act() -> str:
+        amount = _amount()
+        return made(
+            lambda session, by: batches.prepare(session, {balance.party: amount}, by=by),
+            "The payout is prepared: somebody else of finance approves it.",
+        )
+
+    return Decision(
+        title=f"Pay {words.plain(balance.name)}",
+        icon="payments",
+        says=f"At most **{words.naira(balance.amount_minor)}**; the oldest statement is settled first.",
+        asks=lambda: dialogs.field("amount", "Amount in naira", longest=20),
+        given={"amount": money.to_wire(balance.amount_minor)},
+        confirm="Prepare the payout",
+        act=act,
+    )
+
+
+def receiving(balance: Balance) -> Decision:
+    """Return the dialog that notes a payment received."""
+    names = ("amount", "bank_reference", "value_on")
+
+    def ask() -> None:
+        dialogs.field("amount", "Amount in naira", longest=20)
+        bank_answer()
+
+    def act() -> str:
+        typed = dialogs.get_values(*names) | {"amount": words.read_naira(dialogs.get_values("amount")["amount"])}
+        return made(
+            lambda session, by: transitions.receive(session, balance.party, typed, by=by),
+            "The payment is noted: somebody else of finance confirms it.",
+        )
+
+    return Decision(
+        title=f"Payment received from {words.plain(balance.name)}",
+        icon="move_to_inbox",
+        says=f"It owes **{words.naira(-balance.amount_minor)}** until its newest statement.",
+        asks=ask,
+        given={"amount": money.to_wire(-balance.amount_minor), "value_on": clock.today(), "bank_reference": ""},
+        confirm="Note the payment",
+        act=act,
+    )
+
+
+def _amount() -> int:
+    text = words.read_naira(dialogs.get_values("amount")["amount"])
+    try:
+        return money.to_minor(money.round_half_up(Decimal(text)))
+    except (ArithmeticError, ValueError):
+        raise InvalidInput.for_field("amount", "must be an amount in naira, such as 1,250.50") from None
+
+
+def account(paper: Paper) -> None:
+    """Draw the balances and what changed them, each a sum of lines."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Account**")
+        for label, minor in paper.trailer:
+            facts.line(label, words.naira(minor))
+        owed = "It is owed to the platform, and carried." if paper.closing_minor < 0 else "It is owed by the platform."
+        st.caption(owed)
+
+
+def history(row: StatementRow) -> None:
+    """Draw each step with its person, time and note, and what the statement rests on."""
+    with reading(frame.scope()) as session:
+        steps = statement_reading.list_steps(session, row.id)
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Who and on what terms**")
+        for step in steps:
+            note = f": {step.note}" if step.note else ""
+            facts.line(step.name, f"{step.person}, {words.moment(step.at)}{note}")
+        for label, value in row.paper.facts.get("said", {}).items():
+            facts.line(label, str(value))
+
+
+def files(row: StatementRow) -> None:
+    """Draw the links to the three files, and the hash of the CSV."""
+    with st.container(horizontal=True, gap="xsmall"):
+        for format_ in ("pdf", "xlsx", "csv"):
+            st.link_button(format_.upper(), f"/statements/{row.id}.{format_}", icon=":material/download:")
+    st.code(f"SHA-256 {row.paper.sha256}", language=None)
+
+
+def lines(statement_id: UUID, paper: Paper) -> None:
+    """Draw the first lines; the files have all of them."""
+    if not paper.lines:
+        return
+    with reading(frame.scope()) as session:
+        found = next(iter(statement_reading.batches_of(session, statement_id)), ())[:_SHOWN]
+    names = paper.names
+    st.subheader(f"Lines: {words.count(paper.lines)}", anchor=False)
+    st.table(
+        [
+            {
+                "No.": str(line.position),
+                "Date": words.day(line.occurred_at),
+                "Transaction": line.kind,
+                "Policy number": words.plain(line.policy_number or "–"),
+                "Customer": words.plain(line.customer),
+                "Product": words.plain(names.get(line.product_id, "")),
+                "Premium": words.naira(line.premium_minor),
+                "Commission": words.naira(line.commission_minor),
+                "Net": words.naira(line.net_minor),
+            }
+            for line in found
+        ],
+        border="horizontal",
+    )
+    if paper.lines > len(found):
+        st.caption(f"The first {len(found)} lines. The files have all {words.count(paper.lines)}.")
+
+
+def preparing(party: Party, month: date) -> Decision:
+    """Return the dialog that prepares one statement."""
+    return Decision(
+        title=f"Prepare {month:%B %Y}",
+        icon="draw",
+        says=f"{warn_of_withholding(month)}It is frozen with the next number of the party and a hash. Somebody else of"
+        " finance approves it.",
+        confirm="Prepare it without withholding tax" if lacks_withholding(month) else "Prepare it",
+        act=lambda: made(
+            lambda session, by: statements.prepare(session, party, month, by=by, without_withholding=True),
+            "The statement is prepared.",
+        ),
+    )
+
+
+def moving(statement_id: UUID, number: str, step: StatementTransition) -> Decision:
+    """Return the dialog of one step of a statement."""
+
+    def act() -> str:
+        note = dialogs.get_values("note")["note"] if step.needs_note else ""
+        return made(
+            lambda session, by: statement_states.move(session, statement_id, step.to, by=by, note=note),
+            f"{number} is {step.to.lower()}.",
+        )
+
+    return Decision(
+        title=step.label,
+        icon="task_alt",
+        says=f"**{number}** becomes **{step.to}**.",
+        asks=(lambda: dialogs.field("note", "Why", longest=500)) if step.needs_note else None,
+        confirm=step.label,
+        act=act,
+    )
+
+
+def reversing(statement_id: UUID, number: str) -> Decision:
+    """Return the dialog that prepares the reversal of a statement."""
+
+    return Decision(
+        title="Reverse the statement",
+        icon="undo",
+        says=f"**{number}** becomes void by a statement with a number of its own, and its movements are stated again.",
+        asks=lambda: dialogs.field("reason", "Reason", longest=500),
+        confirm="Prepare the reversal",
+        act=submitted(
+            ("reason",),
+            lambda session, typed, by: statements.reverse(session, statement_id, reason=typed["reason"], by=by),
+            f"The reversal of {number} is prepared: somebody else of finance approves it.",
+        ),
+    )
 
 
 def draft(account: str, given: str, month: date) -> None:
@@ -50,7 +223,7 @@ def draft(account: str, given: str, month: date) -> None:
             **frame.mode_query(),
         },
     )
-    dialogs.button("Prepare it", statement_actions.preparing(party, month), is_primary=True, icon=":material/draw:")
+    dialogs.button("Prepare it", preparing(party, month), is_primary=True, icon=":material/draw:")
 
 
 def buttons(row: StatementRow, person: Person) -> None:
@@ -60,11 +233,11 @@ def buttons(row: StatementRow, person: Person) -> None:
     for step in steps:
         dialogs.button(
             step.label,
-            statement_actions.moving(row.id, row.paper.number, step),
+            moving(row.id, row.paper.number, step),
             is_primary=step.to in (StatementState.APPROVED, StatementState.SENT),
         )
     if is_reversible:
-        dialogs.button("Reverse", statement_actions.reversing(row.id, row.paper.number), icon=":material/undo:")
+        dialogs.button("Reverse", reversing(row.id, row.paper.number), icon=":material/undo:")
 
 
 def payments(row: StatementRow) -> None:
@@ -77,10 +250,10 @@ def payments(row: StatementRow) -> None:
         owed = "by the platform" if balance.amount_minor > 0 else "to the platform"
         st.markdown(f"**{words.naira(abs(balance.amount_minor))}** is due {owed}, with what was carried.")
         if hindrance is None:
-            decision = payment_actions.paying(balance)
+            decision = paying(balance)
             dialogs.button("Pay it out", decision, icon=":material/payments:")
         elif balance.amount_minor < 0 and not balance.hindrance:
-            decision = payment_actions.receiving(balance)
+            decision = receiving(balance)
             label = "Note a payment received"
             dialogs.button(label, decision, icon=":material/move_to_inbox:")
         else:
@@ -105,14 +278,15 @@ def whole(row: StatementRow, person: Person) -> None:
     dialogs.run(ROLE)
     with reading(frame.scope()) as session:
         facts.own_interest(parties.list_own_staff(session, row.party))
+        facts.lapsed_approval(statement_states.find_lapse(session, row.id))
     if paper.reverses:
         st.info(f"It reverses {paper.reverses} as a whole: {words.plain(row.note)}", icon=":material/undo:")
     with st.grid(2, min_column_width=320, gap="small"):
-        statement_cards.account(paper)
-        statement_cards.history(row)
-    statement_cards.files(row)
+        account(paper)
+        history(row)
+    files(row)
     payments(row)
-    statement_cards.lines(row.id, paper)
+    lines(row.id, paper)
     st.caption(f"Statement {row.id}")
 
 

@@ -1,24 +1,132 @@
 """Statements: the accounts of a month, with what is drafted, prepared, approved and sent."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from functools import partial
+from typing import Final
 
 import streamlit as st
 
 from core import clock
+from core.errors import NotAllowed, StateForbids
 from core.services.finance.statements import overview as statement_overview
+from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.overview import DRAFT, StatementSummary
 from core.services.finance.statements.reading import StatementRow
 from core.services.people.staff import Person
-from core.store.access import reading
-from core.ui.finance import statement_actions
-from core.ui.finance.finance_writes import ROLE
-from core.ui.finance.months import choose_month
-from core.ui.finance.statement_table import STATEMENTS
+from core.states.statements import StatementState
+from core.store.access import ScopedSession, reading, store, transact
 from core.ui.frame import frame
 from core.ui.kit import dialogs, words
-from core.ui.lists import held_rows, tables
+from core.ui.kit.dialogs import Decision
+from core.ui.lists import columns, held_rows, tables
+from core.ui.lists.tables import Table
+from pages.finance._shared import ROLE, choose_month, lacks_withholding, warn_of_withholding
+
+STATEMENTS: Table[StatementSummary] = held_rows.sortable(
+    Table(
+        name="statements",
+        noun=("account", "accounts"),
+        opens="finance/statement.py",
+        narrow=("party", "state", "closing"),
+        key=lambda row: row.key,
+        columns={
+            "party": columns.text("Party", lambda row: row.name, 190),
+            "account": columns.text("Account", lambda row: row.account_name, 110),
+            "number": columns.text("Number", lambda row: row.number, 90),
+            "state": columns.state("State", lambda row: row.state),
+            "lines": columns.number("Lines", lambda row: row.lines),
+            "opening": columns.naira("Opening", lambda row: row.opening_minor),
+            "month": columns.naira("Of the month", lambda row: row.change_minor),
+            "closing": columns.naira("Closing", lambda row: row.closing_minor),
+        },
+    ),
+    usual="By account and party",
+)
+# The states to which many statements are moved together, each with the label of its button.
+MOVES_OF_MANY: Final[Mapping[str, str]] = {
+    StatementState.APPROVED: "Approve {}",
+    StatementState.SENT: "Mark {} as sent",
+}
+
+
+def preparing_all(month: date) -> Decision:
+    """Return the dialog that prepares a month for every party that has something to state."""
+
+    def act() -> str:
+        done, refusals = prepare_month(month)
+        return _tell(f"{words.count(done)} statements are prepared", done, refusals)
+
+    return Decision(
+        title=f"Prepare the statements of {month:%B %Y}",
+        icon="draw",
+        says=warn_of_withholding(month)
+        + "Each is frozen with the next number of its party and a hash. Somebody else of finance approves it."
+        " A month of a hundred thousand movements takes about a minute.",
+        confirm="Prepare them without withholding tax" if lacks_withholding(month) else "Prepare them",
+        act=act,
+    )
+
+
+def prepare_month(month: date) -> tuple[int, list[str]]:
+    """Prepare every statement of a month that is due, one transaction each; the number made, and the refusals."""
+    by = frame.require(ROLE)
+    with store().reading(frame.scope()) as session:
+        due = statements.list_due(session, month)
+    # The dialog has said so.
+    work = partial(statements.prepare, month=month, by=by, without_withholding=lacks_withholding(month))
+    return _run_each((name, partial(work, party=party)) for party, name in due)
+
+
+def moving_all(month: date, to: str, rows: Sequence[StatementRow]) -> Decision:
+    """Return the dialog that moves statements of a month to a state, with the sum of their balances."""
+    label = MOVES_OF_MANY[to].format(words.count(len(rows)))
+
+    def act() -> str:
+        by = frame.require(ROLE)
+        done, refusals = _run_each(
+            (
+                f"{row.paper.number} of {row.paper.party}",
+                partial(statement_states.move, statement_id=row.id, to=to, by=by),
+            )
+            for row in rows
+        )
+        return _tell(f"{words.count(done)} statements are {to.lower()}", done, refusals)
+
+    return Decision(
+        title=f"{label} of {month:%B %Y}",
+        icon="task_alt",
+        says="  \n".join(_add_up(rows, account) for account in ("distributor", "provider"))
+        + f"\n\nEach becomes **{to}**.",
+        confirm=label,
+        act=act,
+    )
+
+
+def _add_up(rows: Sequence[StatementRow], account: str) -> str:
+    closing = [row.paper.closing_minor for row in rows if row.paper.account == account]
+    title = "Distributors" if account == "distributor" else "Insurers"
+    return f"{title}: **{words.count(len(closing))}** statements, closing at **{words.naira(sum(closing))}** together."
+
+
+def _run_each(works: Iterable[tuple[str, Callable[[ScopedSession], object]]]) -> tuple[int, list[str]]:
+    """Run named works, one transaction each; the number done, and the refusals with their names."""
+    done, refusals = 0, []
+    for name, work in works:
+        try:
+            transact(frame.scope(), work)
+            done += 1
+        except (NotAllowed, StateForbids) as refusal:
+            refusals.append(f"{name}: {refusal}")
+    return done, refusals
+
+
+def _tell(sentence: str, done: int, refusals: Sequence[str]) -> str:
+    if not done and refusals:
+        raise StateForbids(refusals[0])
+    verb = "was" if len(refusals) == 1 else "were"
+    return f"{sentence}.{f' {len(refusals)} {verb} not: {refusals[0]}.' if refusals else ''}"
 
 
 def counted(rows: list[StatementSummary]) -> None:
@@ -32,15 +140,15 @@ def buttons(month: date, drafts: int, movable: Mapping[str, Sequence[StatementRo
     if drafts:
         dialogs.button(
             f"Prepare {drafts} of {month:%B %Y}",
-            statement_actions.preparing_all(month),
+            preparing_all(month),
             is_primary=True,
             icon=":material/draw:",
         )
-    for to, label in statement_actions.MOVES_OF_MANY.items():
+    for to, label in MOVES_OF_MANY.items():
         if movable[to]:
             dialogs.button(
                 label.format(words.count(len(movable[to]))),
-                statement_actions.moving_all(month, to, movable[to]),
+                moving_all(month, to, movable[to]),
                 is_primary=not drafts,
                 icon=":material/task_alt:",
                 disabled=to == "Approved" and not person.may_approve,
@@ -63,9 +171,7 @@ def draw() -> None:
         month = choose_month(months)
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = statement_overview.list_month(session, month)
-        movable = {
-            to: statement_states.list_movable(session, month, to, by=person) for to in statement_actions.MOVES_OF_MANY
-        }
+        movable = {to: statement_states.list_movable(session, month, to, by=person) for to in MOVES_OF_MANY}
         for_another = statement_states.count_for_another(session, month, by=person)
     is_over = clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now()
     with header:
@@ -77,7 +183,7 @@ def draw() -> None:
     if not is_over:
         st.caption("The month runs still: its drafts move with every sale, and are prepared when it is over.")
     counted(rows)
-    if statement_actions.lacks_withholding(month):
+    if lacks_withholding(month):
         st.warning(
             f"No rate of withholding tax is on file for {month:%B %Y}: nothing is withheld of its commissions.",
             icon=":material/percent:",

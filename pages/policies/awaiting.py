@@ -1,31 +1,35 @@
 """Awaiting insurer: policies not yet accepted or answered by insurers, the reasons, and each insurer's health."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 import streamlit as st
 
 from core import clock
 from core.services.dimensions import Choices, load_choices
-from core.services.insurers import awaiting, owners
-from core.services.insurers.awaiting import OpenSubmission
-from core.services.insurers.filter import SubmissionFilter
+from core.services.insurers import awaiting, owners, resending
+from core.services.insurers.awaiting import InsurerHealth, NextAct, OpenSubmission, Order
+from core.services.insurers.filter import NOBODY, SubmissionFilter
 from core.services.paging import Page
 from core.services.people.staff import Person
+from core.states.policies import PolicyStage
 from core.store.access import reading
-from core.ui.frame import frame
+from core.ui.frame import frame, page_links
 from core.ui.kit import actions, url_state, words
-from core.ui.lists import table_choices, tables
-from core.ui.policies import awaiting_view, insurer_health
+from core.ui.lists import columns, filter_bar, filter_chips, saved_views, table_choices, tables
+from core.ui.lists.columns import Column
+from core.ui.lists.filter_bar import Names
+from core.ui.lists.tables import Table
 from pages.policies import _endorsements
-
-TABLE = awaiting_view.WAITING
+from pages.policies import _resends as resends
 
 
 def found(asked: SubmissionFilter, names: Choices) -> tuple[Page[OpenSubmission], int]:
     """Return the page of policies that wait, and the premium of all of them in kobo."""
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        order, paging = TABLE.order_among(awaiting_view.ORDERS), TABLE.paging(url_state.page())
+        order, paging = WAITING.order_among(ORDERS), WAITING.paging(url_state.page())
         page = awaiting.list_open(session, names, asked, order=order, paging=paging)
         return page, awaiting.sum_premium(session, asked)
 
@@ -42,29 +46,29 @@ def nothing(asked: SubmissionFilter) -> None:
 
 
 def results(page: Page[OpenSubmission], premium_minor: int, people: Mapping[UUID, str], person: Person) -> None:
-    number = tables.page_of(TABLE, page.total_count)
+    number = tables.page_of(WAITING, page.total_count)
     if number is None:
         return
     premium = words.plain(words.naira(premium_minor))
-    table_choices.head(f"{TABLE.count_text(page.total_count)} waiting · {premium} of premium", TABLE)
+    table_choices.head(f"{WAITING.count_text(page.total_count)} waiting · {premium} of premium", WAITING)
     above = st.container()
-    picked = tables.draw(TABLE, page.items, number=number, total=page.total_count, chosen=())
+    picked = tables.draw(WAITING, page.items, number=number, total=page.total_count, chosen=())
     with above:
-        awaiting_view.bulk(picked, people, person)
+        bulk(picked, people, person)
 
 
 def draw() -> None:
     person = frame.require("operations")
-    awaiting_view.follow()
+    follow()
     frame.page_header("Awaiting insurer", "Policies that their insurer has not taken or answered yet, and why.")
     actions.run()
     with reading(frame.scope()) as session:
         names, insurers, people = load_choices(session), awaiting.list_health(session), owners.list_candidates(session)
-    insurer_health.draw(insurers)
-    insurer_health.confirmation()
+    draw_health(insurers)
+    confirmation()
     _endorsements.draw_untold()
-    asked = awaiting_view.read(insurers)
-    awaiting_view.filters(asked, insurers, people, person)
+    asked = read(insurers)
+    filters(asked, insurers, people, person)
     page, premium_minor = found(asked, names)
     if page.total_count:
         results(page, premium_minor, people, person)
@@ -73,3 +77,262 @@ def draw() -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.caption(f"As of {words.moment(clock.now())}", width="content")
         st.button("Refresh", icon=":material/refresh:", type="tertiary")
+
+
+_OWNER = "awaiting_owner_choice"
+PAGE = "policies/awaiting.py"
+People = Mapping[UUID, str]
+ORDERS: Mapping[Order, str] = {
+    "oldest": "Longest waiting first",
+    "newest": "Newest first",
+    "next": "Next try first",
+    "next-back": "Next try last",
+    "tries-back": "Most tries first",
+    "tries": "Fewest tries first",
+}
+
+
+def read(insurers: Sequence[InsurerHealth]) -> SubmissionFilter:
+    """Read the filters from the URL; show invalid query parameters and stop the page."""
+    return filter_bar.read(SubmissionFilter, _names(insurers))
+
+
+def filters(criteria: SubmissionFilter, insurers: Sequence[InsurerHealth], people: People, person: Person) -> None:
+    """Draw the filters in one line, with the saved views."""
+    filter_chips.draw(
+        criteria,
+        _names(insurers),
+        options={"owned_by": {NOBODY: "Nobody", **{str(key): name for key, name in people.items()}}},
+        beside=lambda: saved_views.draw(PAGE, person),
+    )
+
+
+def _names(insurers: Sequence[InsurerHealth]) -> Names:
+    return {"provider": {insurer.id: insurer.name for insurer in insurers}}
+
+
+def follow() -> None:
+    """Do what the button of a row offers, as it was drawn: send it, note that the insurer was told, or activate it."""
+    policy_id = tables.get_clicked_row(WAITING)
+    if policy_id is None:
+        return
+    with reading(frame.scope()) as session:
+        act = awaiting.get_next_act(session, policy_id)
+    if act == "send":
+        resends.resending_one(policy_id).do()
+    elif act == "tell":
+        resends.reporting(policy_id).do()
+    elif act == "activate":
+        page_links.go("policies/policy.py", id=str(policy_id), do="activate")
+
+
+def bulk(picked: Sequence[OpenSubmission], people: People, person: Person) -> None:
+    """Draw what can be done with the ticked policies at once."""
+    ids_ = [row.id for row in picked]
+    number = f" ({len(picked)})" if len(picked) > 1 else ""
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        st.button(
+            f"Send again{number}",
+            key="awaiting.resend",
+            icon=":material/send:",
+            disabled=not any(row.retryable for row in picked),
+            on_click=resends.acting_on(ids_, resending.resend, "first in the queue", WAITING).do,
+        )
+        st.button(
+            f"Reported by bordereau{number}",
+            key="awaiting.reported",
+            icon=":material/task:",
+            disabled=not picked,
+            help="The insurer was told of these active policies another way.",
+            on_click=resends.acting_on(ids_, resending.record_reported, "noted as reported", WAITING).do,
+        )
+        _owner_button(ids_, people, person)
+        if not picked:
+            st.caption("Tick policies to act on several at once.", width="content")
+
+
+def _owner_button(ids_: Sequence[UUID], people: People, person: Person) -> None:
+    """Draw the choice of who goes on with the ticked policies: oneself, a colleague or nobody."""
+    others: dict[UUID | None, str] = {key: name for key, name in people.items() if key != person.id}
+    choices: dict[UUID | None, str] = {person.id: "Me", **others, None: "Nobody"}
+    with st.popover("Owner", icon=":material/person_add:", disabled=not ids_, key="awaiting_owner"):
+        to: UUID | None = st.selectbox("New owner", list(choices), key=_OWNER, format_func=choices.__getitem__)
+        whom = _with_whom(choices[to])
+        st.button(
+            "Set the owner",
+            key="awaiting.owner",
+            type="primary",
+            on_click=resends.acting_on(ids_, partial(owners.set_owner, to=to), f"now with {whom}", WAITING).do,
+        )
+
+
+def _with_whom(choice: str) -> str:
+    return {"Me": "you", "Nobody": "nobody"}.get(choice, choice)
+
+
+def _target(row: OpenSubmission) -> str:
+    """Return how far a policy is from its target: "4 days over", "20 h left"."""
+    if row.is_overdue:
+        return f"{age(row.due_at)} over"
+    now = clock.now()
+    # As long as the age of what lies as far back as the target lies ahead.
+    return f"{age(now - (row.due_at - now))} left"
+
+
+def _standing(row: OpenSubmission) -> str:
+    """Return in one sentence how a policy stands with its insurer: the only place that says it in the row."""
+    why = f": {row.last_error}" if row.last_error else ""
+    tries = f"{row.attempts} {'try' if row.attempts == 1 else 'tries'}"
+    later = f", next {clock.format_lagos(row.next_try_at, '%H:%M')}" if row.next_try_at else ""
+    if row.connection == "Delegated":
+        return "Tell the insurer by hand" if row.stage != PolicyStage.PENDING else "Ask the insurer, then activate it"
+    if row.situation == "Set aside":
+        return ". ".join(filter(None, ("Set aside: needs you", row.last_error)))
+    if row.situation == "Being sent":
+        return f"Being sent, try {row.attempts}"
+    if row.connection in ("Failing", "Paused", "Checking"):
+        return f"Connection failing{why}, {tries}{later}"
+    if row.situation == "Trying again":
+        return f"Not taken yet{why}, {tries}{later}"
+    return f"{'The insurer decides' if row.situation == 'Deciding' else 'To be sent'}{later}"
+
+
+_ACTS: Mapping[NextAct, str] = {"tell": "Told by hand", "activate": "Activate", "send": "Send now"}
+
+
+WAITING: Table[OpenSubmission] = Table(
+    name="awaiting",
+    noun=("policy", "policies"),
+    opens="policies/policy.py",
+    act=lambda row: _ACTS[row.next_act] if row.next_act else "",
+    home=(PAGE, "Back to awaiting insurer"),
+    narrow=("holder", "state", "target", "insurer"),
+    orders={str(order): title for order, title in ORDERS.items()},
+    columns={
+        "state": Column("State", _standing, 330, colour=lambda row: words.colour(row.situation)),
+        "age": columns.text("Waiting", lambda row: age(row.created_at), sorts=("oldest", "newest"), right=True),
+        "target": Column(
+            "Target",
+            _target,
+            is_right=True,
+            says="A connected insurer is to answer within a day; any other one is to be told within seven.",
+            colour=lambda row: "red" if row.is_overdue else "gray",
+        ),
+        "owner": columns.text("Owner", lambda row: row.owner, 110),
+        "holder": columns.text("Customer", lambda row: row.holder, 125),
+        "insurer": columns.text("Insurer", lambda row: row.provider, 165),
+        "said": columns.text("Last answer", lambda row: row.last_error, 230, usual=False),
+        "attempts": columns.number("Tries", lambda row: row.attempts, usual=False, sorts=("tries", "tries-back")),
+        "next": columns.moment("Next try", lambda row: row.next_try_at, usual=False, sorts=("next", "next-back")),
+        "cover": columns.state("Cover", lambda row: row.stage),
+        "product": columns.text("Product", lambda row: row.product, 160, usual=False),
+        "distributor": columns.text("Distributor", lambda row: row.distributor, 130, usual=False),
+        "number": columns.text("Policy number", lambda row: row.policy_number, 165, usual=False),
+        "since": columns.moment("Since", lambda row: row.created_at, usual=False, sorts=("oldest", "newest")),
+    },
+)
+
+
+_CONFIRM = "awaiting.confirm"
+
+
+def draw_health(insurers: Sequence[InsurerHealth]) -> None:
+    """Draw a card for each insurer that is connected or has policies waiting; the others in one line."""
+    shown = [insurer for insurer in insurers if insurer.is_connected or insurer.queued or insurer.dead]
+    if shown:
+        with st.grid(4, min_column_width=230, gap="small"):
+            for insurer in shown:
+                _card(insurer)
+    quiet = [words.plain(insurer.name) for insurer in insurers if insurer not in shown]
+    if quiet:
+        st.caption(f"Without a connection, and nothing waiting: {', '.join(quiet)}.")
+
+
+def _card(insurer: InsurerHealth) -> None:
+    with st.container(border=True, height="stretch", gap="xsmall"):
+        st.markdown(f"**{words.plain(insurer.name)}** {words.badge(insurer.health)}")
+        st.caption(_means(insurer))
+        st.markdown(
+            f"**{words.count(insurer.queued)}** queued · **{words.count(insurer.dead)}** set aside"
+            + (f"  \noldest waits {age(insurer.oldest_at)}" if insurer.oldest_at else "")
+        )
+        with st.container(horizontal=True, gap="xsmall"):
+            if insurer.queued or insurer.dead:
+                st.button(
+                    "Show",
+                    icon=":material/filter_alt:",
+                    type="tertiary",
+                    key=f"awaiting.show.{insurer.segment}",
+                    on_click=url_state.change,
+                    args=({"provider": [str(insurer.id)], "state": []},),
+                )
+            if insurer.dead and insurer.is_connected:
+                st.button(
+                    f"Retry {words.count(insurer.dead)} set aside",
+                    icon=":material/replay:",
+                    type="tertiary",
+                    key=f"awaiting.all.{insurer.segment}",
+                    on_click=_ask_retry,
+                    args=(insurer,),
+                )
+
+
+def _means(insurer: InsurerHealth) -> str:
+    trouble = words.plain(insurer.last_error)
+    heard = f"Last success {words.moment(insurer.last_success_at)}." if insurer.last_success_at else "No success yet."
+    return {
+        "Delegated": "No connection here: it is told by hand, or by bordereau.",
+        "Not used yet": "Connected; nothing was sent yet.",
+        "Working": heard,
+        "Failing": f"{trouble}. {heard}",
+        "Paused": f"{trouble}. Tried again at {clock.format_lagos(insurer.rests_until, '%H:%M:%S')}. {heard}",
+        "Checking": f"{trouble}. One policy is sent to see whether it answers again. {heard}",
+    }[insurer.health]
+
+
+def _ask_retry(insurer: InsurerHealth) -> None:
+    st.session_state[_CONFIRM] = insurer
+
+
+def _close() -> None:
+    st.session_state.pop(_CONFIRM, None)
+
+
+def confirmation() -> None:
+    """Draw the open dialog, if any."""
+    insurer: InsurerHealth | None = st.session_state.get(_CONFIRM)
+    if insurer is not None:
+        st.dialog("Retry all that was set aside", icon=":material/replay:", on_dismiss=_close)(_draw_dialog)(insurer)
+
+
+def _draw_dialog(insurer: InsurerHealth) -> None:
+    frame.require("operations")
+    noun = "policy that was" if insurer.dead == 1 else "policies that were"
+    st.markdown(
+        f"**{words.count(insurer.dead)}** {noun} set aside for **{words.plain(insurer.name)}** will be sent again."
+        " Whatever the insurer has taken already, it does not take twice."
+    )
+    if insurer.last_error:
+        st.caption(f"Its connection said last: {words.plain(insurer.last_error)}.")
+    st.button(
+        "Retry them all",
+        type="primary",
+        width="stretch",
+        key="awaiting.retry_all",
+        on_click=_retry_all,
+        args=(insurer,),
+    )
+
+
+def _retry_all(insurer: InsurerHealth) -> None:
+    _close()
+    resends.resending_all(insurer.id, insurer.name).do()
+
+
+def age(since: datetime) -> str:
+    """Return the time since an instant in its largest useful unit: "5 min", "3 h", "12 days"."""
+    minutes = int((clock.now() - since).total_seconds() // 60)
+    if minutes < 60:
+        return f"{max(minutes, 0)} min"
+    hours = minutes // 60
+    return f"{hours} h" if hours < 48 else f"{words.count(hours // 24)} days"

@@ -20,16 +20,17 @@ from core.states.claims import CLAIMS_ROLES
 from core.states.policies import PolicyAction
 from core.states.submissions import AnswerStatus, SubmissionState
 from core.store.access import reading
-from core.ui.claims import tabs as claim_tabs
+from core.ui.claims import related_claims
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, documents, facts, reveal_dialog, url_state, words
 from core.ui.letters import certificate_mail
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from core.ui.policies import policy_actions, resends
-from core.ui.renewals import renewal_calls, renewal_reminders
+from core.ui.policies import policy_actions
+from core.ui.renewals import contacts
 from core.ui.sales import sale_split
 from pages.policies import _endorsements
+from pages.policies import _resends as resends
 
 
 def certificate_address(code: str) -> str:
@@ -216,7 +217,7 @@ def draw_claims(policy: PolicyDetail, person: Person) -> None:
     with reading(frame.scope()) as session:
         lines = related.list_by_policy(session, policy.id)
     works = person.has_role(*CLAIMS_ROLES)
-    claim_tabs.draw_claims(lines, linked=works, empty="Nobody has claimed on this policy.")
+    related_claims.draw(lines, linked=works, empty="Nobody has claimed on this policy.")
     if works and policy.sale.policy_number:
         page_links.link(
             "claims/lodge.py",
@@ -412,8 +413,8 @@ def draw_details(policy: PolicyDetail, person: Person) -> None:
         draw_papers(policy.id, person)
     with terms:
         draw_terms(policy)
-        renewal_reminders.opt_out(policy.sale.customer_id, person)
-        renewal_calls.history(policy.id)
+        contacts.draw_switch(policy.sale.customer_id, person)
+        contacts.draw_calls(policy.id)
     with endorsed:
         _endorsements.draw(policy, person)
     with claims:

@@ -1,19 +1,35 @@
 """Policy search: one search field for any policy, and filters."""
 
+from dataclasses import dataclass
+
 import streamlit as st
 
 from core.services.dimensions import Choices, load_choices
 from core.services.paging import Page
+from core.services.people.staff import Person
 from core.services.policies import policies
-from core.services.policies.policies import PolicyRow
+from core.services.policies.policies import PolicyFilter, PolicyRow
 from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state
-from core.ui.lists import export_panel, periods, tables
-from core.ui.policies import filters as policy_filters
-from core.ui.policies.filters import Search
+from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.policies.table import POLICIES
-from core.ui.sales import search_box
+from core.ui.sales import sales_filters, search_box
+from core.ui.sales.sales_filters import Asked
+from core.ui.sales.search_box import SearchText
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The parsed query parameters of the search, and its text."""
+
+    box: SearchText
+    asked: Asked[PolicyFilter]
+
+    @property
+    def fault(self) -> str | None:
+        """The reason why the text cannot be searched."""
+        return self.box.fault
 
 
 def found(search: Search, names: Choices) -> Page[PolicyRow]:
@@ -57,8 +73,8 @@ def draw() -> None:
     frame.page_header("Policy search", "Find any policy by its number, plate or customer, and see where it stands.")
     with reading(frame.scope()) as session:
         names = load_choices(session)
-    search = policy_filters.read(names)
-    policy_filters.draw(search, names, person)
+    search = read_filters(names)
+    draw_filters(search, names, person)
     if search.fault:
         return
     page = found(search, names)
@@ -66,3 +82,28 @@ def draw() -> None:
         results(search, page)
     else:
         nothing(search)
+
+
+def read_filters(names: Choices) -> Search:
+    """Read the search from the URL; unknown values of a choice are dropped, a wrong text is shown beside its field."""
+    box = search_box.read()
+    given = {**box.address, **{name: _known(name) for name in ("force", "role")}}
+    return Search(box, sales_filters.read(PolicyFilter, names, usual=periods.ALL, given=given))
+
+
+def _known(parameter: str) -> list[str]:
+    fields = (field for field in PolicyFilter.FIELDS.values() if field.address == parameter)
+    found = url_state.one_of(parameter, next(fields).options)  # type: ignore[attr-defined]
+    return [found] if found else []
+
+
+def draw_filters(search: Search, names: Choices, person: Person) -> None:
+    """Draw the search field and the filters in one line."""
+    sales_filters.draw(
+        search.asked,
+        names,
+        search=lambda: search_box.draw(PolicyFilter.FIELDS["find"], search.box),
+        leave_out=("find",),
+        beside=lambda: saved_views.draw("policies/search.py", person),
+    )
+    search_box.complain(search.box)

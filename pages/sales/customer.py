@@ -23,7 +23,7 @@ from core.ui.kit import actions, facts, reveal_dialog, words
 from core.ui.kit.actions import Action, Choice, Text, Values
 from core.ui.lists import tables
 from core.ui.lists.tables import Table
-from core.ui.renewals import renewal_reminders
+from core.ui.renewals import contacts
 from core.ui.sales.customer_table import OWN_CLAIMS, OWN_POLICIES, OWN_PURCHASES, OWN_RENEWALS
 
 
@@ -281,7 +281,7 @@ def draw() -> None:
         draw_contact(customer)
         draw_personal(customer, person)
     draw_search(customer, person)
-    renewal_reminders.opt_out(customer.id, person)
+    contacts.draw_switch(customer.id, person)
     draw_notes(customer.id, also=[record.id for record in customer.group.merged])
     draw_lists(customer, person)
     st.caption(f"Customer {customer.id} · details last changed {words.moment(customer.updated_at)}")

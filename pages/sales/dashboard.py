@@ -1,36 +1,330 @@
-"""Dashboard: sales figures compared with the previous period, and their breakdown."""
+"""Dashboard: figures of sales beside those of the period before, what moved, what is stuck, charts and targets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Final
+from uuid import UUID
 
 import streamlit as st
 
 from core import clock
+from core.errors import InvalidInput
 from core.services.comparisons import Comparison
-from core.services.dimensions import Choices
+from core.services.dimensions import Choices, Dimension
 from core.services.people.staff import Person
-from core.services.sales.figures import Summary
+from core.services.sales import breakdowns, targets
+from core.services.sales.breakdowns import Breakdown, Mover, SilentDistributor
+from core.services.sales.figures import METRICS, MONEY_METRICS, Summary
 from core.services.sales.filter import SalesFilter
+from core.services.sales.targets import MEMBERS, Member, Progress
+from core.services.views.backlog import Backlog, BacklogItem, Item
 from core.services.windows import Window
-from core.ui.frame import frame, page_links
-from core.ui.kit import actions, figure_cache, url_state, words
+from core.store.access import Scope, ScopedSession
+from core.ui.frame import frame, menu, page_links
+from core.ui.kit import actions, figure_cache, figure_tiles, url_state, words
+from core.ui.kit.actions import Action, Choice, Naira, Values
 from core.ui.kit.figure_cache import StoreState
-from core.ui.lists import periods
-from core.ui.sales import (
-    dashboard_cards,
-    drill,
-    money_table,
-    movers,
-    sales_filters,
-    stuck_strip,
-    targets_card,
-    tiles,
-)
-from core.ui.sales.dashboard_cards import Page
-from core.ui.sales.sales_filters import Asked
+from core.ui.lists import columns, periods, tables
+from core.ui.lists.columns import Column
+from core.ui.sales import money_table, sales_filters
+from core.ui.sales.sales_filters import LABELS, PLURALS, Asked
+from pages.sales import _dashboard_charts
+from pages.sales._dashboard_charts import Page
 
 DEFAULT = "30d"
 PERIODS = [name for name in periods.NAMES if name != periods.ALL]
 AGAINST = "against"
+
+
+def draw_tiles(summary: Summary, *, is_compared: bool = True) -> None:
+    """Draw the tiles, those of the money under More."""
+    # A day under way would make every line dive at its end.
+    is_under_way = summary.window.last >= clock.today() and len(summary.days) > 1
+    compared = periods.describe_comparison(summary.compared) if is_compared else ""
+    tiles = [
+        figure_tiles.tile(
+            metric,
+            summary.value(metric),
+            summary.previous(metric),
+            rests_on=summary.before.totals.written,
+            compared=compared,
+            trend=summary.trend(metric)[: -1 if is_under_way else None],
+        )
+        for metric in (*METRICS, *MONEY_METRICS)
+    ]
+    figure_tiles.draw(tiles, first=len(METRICS), alt="Figures of the period", key="figures")
+
+
+# What is stuck today.
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _StuckKind:
+    """Name of one kind of stuck work, and the list behind it; `amount` says what its amount is."""
+
+    label: tuple[str, str]
+    icon: str
+    path: str
+    query: Mapping[str, str]
+    amount: str = ""
+
+
+_STUCK: Final[Mapping[Item, _StuckKind]] = {
+    "set_aside": _StuckKind(
+        label=("policy set aside", "policies set aside"),
+        icon="error",
+        path="policies/awaiting.py",
+        query={"state": "dead"},
+        amount="premium",
+    ),
+    "awaiting": _StuckKind(
+        label=("policy awaiting its insurer", "policies awaiting their insurer"),
+        icon="hourglass_top",
+        path="policies/awaiting.py",
+        query={},
+        amount="premium",
+    ),
+    "unplaced": _StuckKind(
+        label=("other policy unplaced", "other policies unplaced"),
+        icon="money_off",
+        path="finance/movements.py",
+        query={},
+        amount="premium",
+    ),
+    "due": _StuckKind(
+        label=("renewal due within 7 days", "renewals due within 7 days"),
+        icon="event_upcoming",
+        path="sales/due.py",
+        query={},
+        amount="at risk",
+    ),
+    "overdue_claims": _StuckKind(
+        label=("claim past its 60 days", "claims past their 60 days"),
+        icon="alarm",
+        path="claims/queue.py",
+        query={"view": "near"},
+        amount="claimed",
+    ),
+    "near_claims": _StuckKind(
+        label=("claim with 7 days left or less", "claims with 7 days left or less"),
+        icon="timer",
+        path="claims/queue.py",
+        query={"view": "near"},
+        amount="claimed",
+    ),
+    "endpoints": _StuckKind(
+        label=("webhook endpoint fails", "webhook endpoints fail"),
+        icon="webhook",
+        path="admin/webhooks.py",
+        query={},
+    ),
+}
+
+
+def draw_stuck(backlog: Backlog, person: Person) -> None:
+    """Draw the strip; one line says so when nothing is stuck."""
+    with st.container(border=True, gap="xsmall", key="stuck_today"):
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.markdown("**Stuck today**", width="content")
+            if not backlog.items:
+                st.caption("Nothing: no policy, renewal or claim waits for somebody here.", width="content")
+            for item in backlog.items:
+                _draw_stuck(item, person)
+        for distributor in backlog.silent:
+            _draw_silent(distributor)
+
+
+def _draw_stuck(item: BacklogItem, person: Person) -> None:
+    kind = _STUCK[item.key]
+    amount = f", {words.short_naira(item.amount_minor)} {kind.amount}" if item.amount_minor is not None else ""
+    label = f"{words.count(item.count)} {kind.label[item.count != 1]}{words.plain(amount)}"
+    screen = menu.screen_of(kind.path)
+    if person.has_role(*screen.roles):
+        page_links.link(
+            kind.path,
+            label=label,
+            icon=f":material/{kind.icon}:",
+            width="content",
+            query_params={**kind.query, **frame.mode_query()},
+        )
+    else:
+        # As small as the links beside it.
+        st.markdown(
+            f":small[:material/{kind.icon}: {label}]", width="content", help=f"{screen.title}: {menu.open_to(screen)}."
+        )
+
+
+def _draw_silent(distributor: SilentDistributor) -> None:
+    usual = distributor.usual_days
+    rhythm = "every day" if usual <= 1 else f"every {usual:g} days"
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.markdown(
+            f":orange[:material/notifications_paused:] **{words.plain(distributor.name)}** has sold nothing for"
+            f" {words.count(distributor.silent_days)} days; it usually sells {rhythm}.",
+            width="content",
+        )
+        page_links.link(
+            "sales/purchases.py",
+            label="Its purchases",
+            width="content",
+            query_params={"distributor": str(distributor.id), "period": "all", **frame.mode_query()},
+        )
+
+
+# What moved.
+
+_MOVING: Final[tuple[Dimension, ...]] = ("provider", "product", "distributor")
+_EACH_WAY = 3
+# From this share on, percents are told without decimals.
+_WHOLE: Final = Decimal("0.1")
+
+
+def draw_movers(now: Breakdown, before: Breakdown, compared: Comparison) -> None:
+    """Draw the greatest rises and falls of each dimension; a row filters the page."""
+    with st.container(border=True):
+        with st.container(gap=None):
+            st.markdown("**What moved**")
+            st.caption(
+                f"Premium against {periods.describe_comparison(compared)}, the greatest changes up and down."
+                " A row narrows the page."
+            )
+        with st.grid(3, min_column_width=260, gap="small"):
+            for dimension in _MOVING:
+                _draw_moved(dimension, breakdowns.list_movers(now, before, dimension))
+
+
+def _draw_moved(dimension: Dimension, movers: list[Mover]) -> None:
+    risen = [mover for mover in movers if mover.change_minor > 0][:_EACH_WAY]
+    fallen = [mover for mover in movers if mover.change_minor < 0][-_EACH_WAY:]
+    with st.container(gap="xsmall"):
+        if risen or fallen:
+            tables.draw_short(_moved_table(dimension), [*risen, *fallen])
+        else:
+            st.caption(f"No change among {PLURALS[dimension]}.")
+
+
+def _moved_table(dimension: Dimension) -> tables.Table[Mover]:
+    kept = {name: given for name, given in url_state.all_parameters().items() if name not in (dimension, "mode")}
+    return tables.Table(
+        name=f"moved_{dimension}",
+        noun=(LABELS[dimension], f"{PLURALS[dimension]} by change in premium"),
+        columns={
+            "name": columns.text(LABELS[dimension], lambda mover: mover.name, 130),
+            "change": Column("Change", _describe_change, is_right=True, colour=_colour_of),
+        },
+        opens=tables.HOME,
+        query=lambda key: {**kept, dimension: str(key)},
+    )
+
+
+def _describe_change(mover: Mover) -> str:
+    """Return the change as value and percent: "▲ ₦5.6m · 45 %"; "new" for what had no premium before."""
+    sign = "▲ " if mover.change_minor > 0 else "▼ "
+    value = sign + words.short_naira(abs(mover.change_minor))
+    share = Decimal(abs(mover.change_minor)) / mover.before_minor if mover.before_minor else None
+    return f"{value} · {'new' if share is None else words.percent(share, 0 if share >= _WHOLE else 1)}"
+
+
+def _colour_of(mover: Mover) -> str:
+    return "green" if mover.change_minor > 0 else "red"
+
+
+# The monthly targets.
+
+_TARGET_ROLES = ("operations",)
+_MEMBER_NOUNS: dict[Member, str] = {"distributor": "Distributor", "provider": "Insurer"}
+
+
+def draw_targets(at: StoreState, names: Choices, person: Person) -> None:
+    """Draw the targets of this month; operations set them."""
+    month = at.today.replace(day=1)
+    found = figure_cache.progress(at, month)
+    may_change = person.has_role(*_TARGET_ROLES)
+    with st.container(border=True, height="stretch", key="targets"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            with st.container(gap=None, width="content"):
+                st.markdown(f"**Targets of {month:%B %Y}**")
+                st.caption(f"Premium written so far; {_share_of_month(at.today)} of the month has passed.")
+            if may_change:
+                actions.button("Set a target", lambda: setting(names, month), icon="flag")
+        if not found:
+            ask = "Set one to see how far it is." if may_change else "Operations set them."
+            st.caption(f"No distributor and no insurer has a target for this month. {ask}")
+        for progress in found:
+            _draw_progress(progress, month, may_change=may_change)
+
+
+def _share_of_month(today: date) -> str:
+    length = (clock.add_months(today.replace(day=1), 1) - today.replace(day=1)).days
+    return words.percent((today.day - 1) / length, 0)
+
+
+def _draw_progress(progress: Progress, month: date, *, may_change: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        written, target = words.short_naira(progress.written_minor), words.short_naira(progress.target_minor)
+        st.progress(
+            min(1.0, float(progress.reached)),
+            text=f"{words.plain(progress.name)}: {words.percent(progress.reached, 0)}, "
+            f"{words.plain(written)} of {words.plain(target)}",
+        )
+        if may_change:
+            removing(progress, month).button(
+                "Remove", key=f"remove target {progress.id}", type="tertiary", icon="close"
+            )
+
+
+def setting(names: Choices, month: date) -> Action:
+    """Return the dialog that sets or changes a target of this month."""
+    options = {
+        f"{member} {key}": f"{name} ({_MEMBER_NOUNS[member].lower()})"
+        for member in MEMBERS
+        for key, name in names.names[member].items()
+    }
+
+    def set_target(session: ScopedSession, typed: Values, by: Person) -> str:
+        if not typed["member"]:
+            raise InvalidInput.for_field("member", "Choose a distributor or an insurer")
+        member, member_id = _member(typed["member"])
+        targets.set_target(session, member, member_id, month, {"amount": typed["amount"]}, by=by)
+        return names.names[member][member_id]
+
+    return Action(
+        title=f"Set a target for {month:%B %Y}",
+        icon="flag",
+        says="Gross written premium: purchases and renewals of live records, before commission and refunds.",
+        fields=[
+            Choice("member", "Distributor or insurer", options=options),
+            Naira("amount", "Premium to write this month (₦)"),
+        ],
+        confirm="Save the target",
+        roles=_TARGET_ROLES,
+        scope=Scope.system,
+        work=set_target,
+        done=lambda name: f"The target of {name} for {month:%B %Y} is saved.",
+    )
+
+
+def removing(progress: Progress, month: date) -> Action:
+    """Return the dialog that removes a target of this month."""
+    return Action(
+        title="Remove the target",
+        icon="flag",
+        says=f"**{words.plain(progress.name)}** has no target for {month:%B %Y} then. The audit log keeps what it was.",
+        roles=_TARGET_ROLES,
+        scope=Scope.system,
+        work=lambda session, _, by: targets.remove_target(session, progress.member, progress.id, month, by=by),
+        done=f"The target of {progress.name} is removed.",
+    )
+
+
+def _member(option: str) -> tuple[Member, UUID]:
+    member, _, key = option.partition(" ")
+    return next(each for each in MEMBERS if each == member), UUID(key)
+
+
+# The screen.
 
 
 def header(window: Window, compared: Comparison, at: StoreState, against: str) -> None:
@@ -89,7 +383,7 @@ def sum_of_parts(asked: Asked[SalesFilter], summary: Summary) -> None:
             }
         )
         with st.container(horizontal=True, gap="small"):
-            drill.link_to_sales(asked.criteria, taken.sold, taken.renewed)
+            _dashboard_charts.link_to_sales(asked.criteria, taken.sold, taken.renewed)
             page_links.link(
                 "finance/movements.py",
                 label="Show these movements",
@@ -118,17 +412,17 @@ def draw_money(page: Page, summary: Summary) -> None:
     """Draw what the premium of the selection is made of, and whose it is."""
     parts = figure_cache.breakdown(page.at, page.window, page.asked.criteria)
     sum_of_parts(page.asked, summary)
-    dashboard_cards.draw_commissions(page, summary)
+    _dashboard_charts.draw_commissions(page, summary)
     with st.grid(2, min_column_width=380, gap="small"):
-        dashboard_cards.draw_new_against_renewal(page, summary)
-        dashboard_cards.draw_instalments(page, parts)
-    dashboard_cards.draw_shares(page, parts)
+        _dashboard_charts.draw_new_against_renewal(page, summary)
+        _dashboard_charts.draw_instalments(page, parts)
+    _dashboard_charts.draw_shares(page, parts)
 
 
 def draw_years(page: Page) -> None:
     with st.grid(2, min_column_width=380, gap="small"):
-        dashboard_cards.draw_year_on_year(page)
-        dashboard_cards.draw_cohorts(page)
+        _dashboard_charts.draw_year_on_year(page)
+        _dashboard_charts.draw_cohorts(page)
 
 
 def draw() -> None:
@@ -144,26 +438,26 @@ def draw() -> None:
     window = asked.window or periods.window_of(DEFAULT, clock.today())
     compared = periods.comparison_of(asked.period, window, against)
     filters(asked, against, lambda: header(window, compared, at, against), names)
-    cut = dashboard_cards.read_cut(window)
+    cut = _dashboard_charts.read_cut(window)
     wanted = asked.criteria
     with st.skeleton(height=240):
         summary = figure_cache.summary(at, window, compared, wanted)
-    tiles.draw(summary, is_compared=against != periods.NOTHING)
+    draw_tiles(summary, is_compared=against != periods.NOTHING)
     page = Page(asked, window, cut, at, names)
     if summary.current.totals.written:
         # Computed where its place is held; the cards below find it in the cache.
         with st.skeleton(height=400):
             figure_cache.breakdown(at, window, wanted)
-        dashboard_cards.draw_premium(page)
+        _dashboard_charts.draw_premium(page)
     else:
         nothing_sold(asked, person)
-    stuck_strip.draw(figure_cache.stuck(at, int(clock.now().timestamp()) // 60), person)
+    draw_stuck(figure_cache.stuck(at, int(clock.now().timestamp()) // 60), person)
     if against != periods.NOTHING and (summary.current.totals.written or summary.before.totals.written):
-        movers.draw(
+        draw_movers(
             figure_cache.breakdown(at, window, wanted), figure_cache.get_comparison(at, compared, wanted), compared
         )
     if summary.current.totals.written:
         draw_money(page, summary)
     draw_years(page)
     if at.is_live:
-        targets_card.draw(at, names, person)
+        draw_targets(at, names, person)

@@ -1,28 +1,351 @@
-"""Due for renewal: policies by days until they end, with contacts, and renewal in place."""
+"""Due for renewal: policies by days until they end, with contacts; calls, reminders and renewal in place."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from uuid import UUID
 
 import streamlit as st
 
 from core import clock
-from core.services.dimensions import load_choices
+from core.errors import InvalidInput
+from core.outbound import mail as smtp
+from core.services.admin import automations
+from core.services.dimensions import Choices, load_choices
 from core.services.people.staff import Person
-from core.services.renewals import due
-from core.services.renewals.due import Bucket, DueRow
-from core.services.renewals.filter import DueFilter
-from core.store.access import reading
+from core.services.renewals import calls, due, reminders, renewals
+from core.services.renewals.calls import OUTCOMES, CallerFigures
+from core.services.renewals.due import BUCKETS, Bucket, DueRow
+from core.services.renewals.filter import NOBODY, DueFilter
+from core.services.renewals.reminders import Reminded
+from core.services.renewals.renewals import BulkRenewal, ShownTerm
+from core.store.access import Scope, ScopedSession, reading
 from core.ui.frame import frame
 from core.ui.kit import actions, url_state, words
-from core.ui.lists import export_panel, tables
+from core.ui.kit.actions import Action, Choice, Day, Text, Values
+from core.ui.letters.certificate_mail import WAITS
+from core.ui.lists import columns, export_panel, filter_bar, filter_chips, periods, saved_views, tables
 from core.ui.lists.tables import Table
 from core.ui.policies import policy_actions
-from core.ui.renewals import due_filters, renewal_calls
 from core.ui.renewals.renewal_table import DUE
+
+ROLES = ("operations",)
+BUCKET, SOONEST, _LAPSED = "bucket", "week", "lapsed"
+
+
+def read_bucket(names: Choices) -> tuple[str, DueFilter]:
+    """Read bucket and filters from the URL; show invalid query parameters and stop the page."""
+    criteria = filter_bar.read(DueFilter, names.names)
+    bucket = st.query_params.get(BUCKET, SOONEST)
+    if bucket not in BUCKETS:
+        url_state.way_back(InvalidInput.for_field(BUCKET, f"must be one of {', '.join(BUCKETS)}").faults)
+    return bucket, criteria
+
+
+def draw_filters(criteria: DueFilter, names: Choices, person: Person) -> None:
+    """Draw the filters, which apply to all buckets."""
+    with reading(Scope.system()) as session:
+        people = {str(key): name for key, name in calls.list_owners(session).items()}
+    filter_chips.draw(
+        criteria,
+        names.names,
+        options={"owned_by": {NOBODY: "Nobody", **people}},
+        beside=lambda: saved_views.draw("sales/due.py", person),
+    )
+
+
+def tiles(buckets: Sequence[Bucket], chosen: str) -> None:
+    """Draw each bucket with its number of policies and the premium at risk; one is selected."""
+    with st.grid(len(buckets), min_column_width=140, gap="xsmall"):
+        for bucket in buckets:
+            _tile(bucket, chosen=bucket.key == chosen)
+
+
+def bucket_label(key: str) -> str:
+    """Return the label of a bucket, short enough for its tile."""
+    return "Lapsed 1–30 days" if key == _LAPSED else BUCKETS[key].label.replace("-", "–")
+
+
+def _tile(bucket: Bucket, *, chosen: bool) -> None:
+    with st.container(border=True, gap="xsmall", height="stretch"):
+        st.metric(
+            bucket_label(bucket.key),
+            words.count(bucket.policies),
+            help="Policies that can have one more term, by the days until they end; what ended today stands"
+            " in the first. At risk is what the term that ends"
+            " has cost.",
+        )
+        st.caption(f"{words.plain(words.naira(bucket.premium_minor))} at risk")
+        st.button(
+            "Shown" if chosen else "Show",
+            key=f"due.{bucket.key}",
+            type="primary" if chosen else "secondary",
+            icon=":material/check:" if chosen else None,
+            width="stretch",
+            help="List what has lapsed" if bucket.key == _LAPSED else f"List what ends in {bucket_label(bucket.key)}",
+            on_click=_choose,
+            args=(bucket.key,),
+        )
+
+
+def _choose(key: str) -> None:
+    url_state.change({BUCKET: [] if key == SOONEST else [key]})
+
+
+# Calls, and what they led to.
+
+# The name of the choice in the address, and the periods it offers.
+_PERIOD, _USUAL = "calls", "30d"
+_PERIODS = ("7d", "30d", "this-month", "last-month", "6m", "1y")
+CALLERS: Table[CallerFigures] = Table(
+    name="callers",
+    noun=("caller", "callers"),
+    narrow=("caller", "calls", "renewed", "premium"),
+    key=lambda row: row.caller,
+    columns={
+        "caller": columns.text("Caller", lambda row: row.caller, 200),
+        "calls": columns.number("Calls made", lambda row: row.calls),
+        "reached": columns.number(
+            "Reached", lambda row: row.reached, says="Calls in which the customer was spoken to, whatever the answer."
+        ),
+        "terms": columns.number("Policies called about", lambda row: row.terms),
+        "renewed": columns.number(
+            "Renewed", lambda row: row.renewed, says="Each renewal counts for whoever called last before it."
+        ),
+        "premium": columns.naira("Premium renewed", lambda row: row.premium_minor),
+        "rate": columns.text(
+            "Conversion",
+            lambda row: None if row.conversion is None else words.percent(row.conversion),
+            right=True,
+            says="Renewed, as a share of the policies called about.",
+        ),
+    },
+)
+
+
+def bar(picked: Sequence[DueRow], person: Person) -> None:
+    """Draw the buttons that record a call with the chosen customers, and that remind them."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.button(
+            f"Record a call ({len(picked)})" if len(picked) > 1 else "Record a call",
+            icon=":material/call:",
+            disabled=not picked,
+            on_click=lambda: actions.open_(recording([row.id for row in picked], _about(picked), person)),
+        )
+        remind_button(picked)
+        renew_button(picked)
+        if not picked:
+            st.caption("Tick the customers whom you called, or want to remind or renew.", width="content")
+    draw_automatic_note()
+
+
+def _about(picked: Sequence[DueRow]) -> str:
+    names = ", ".join(row.customer for row in picked[:5])
+    return words.plain(names + (f" and {len(picked) - 5} more" if len(picked) > 5 else ""))
+
+
+def recording(policy_ids: Sequence[UUID], about: str, person: Person) -> Action:
+    """Return the dialog that records one outcome for these policies."""
+    with reading(frame.scope()) as session:
+        owners = {str(key): name for key, name in calls.list_owners(session).items()}
+    return Action(
+        title="Record a call",
+        icon="call",
+        says=f"About the renewal of **{about}**.",
+        fields=[
+            Choice("outcome", "Outcome", options=OUTCOMES),
+            Text("note", "Note (optional)", longest=500),
+            Day("call_again_on", "Call again on (optional)"),
+            Choice("owner", "Owner", options=owners, value=str(person.id) if str(person.id) in owners else None),
+        ],
+        confirm="Record",
+        roles=ROLES,
+        work=partial(_record, policy_ids),
+        done=lambda number: "The call is recorded." if number == 1 else f"{number} calls are recorded.",
+        then=lambda _: tables.let_go(DUE),
+    )
+
+
+def _record(policy_ids: Sequence[UUID], session: ScopedSession, typed: Values, by: Person) -> int:
+    given = {name: typed[name].strip() for name in ("outcome", "note", "call_again_on")}
+    inputs = {name: text for name, text in given.items() if text}
+    owner = UUID(typed["owner"]) if typed["owner"] else None
+    return calls.record_calls(session, policy_ids, inputs, owner_id=owner, by=by)
+
+
+def figures() -> None:
+    """Draw what the calls of a period led to, by caller, with their sum; the period is in the address."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", horizontal_alignment="distribute"):
+        st.subheader("Call outcomes", anchor=False, width="content")
+        period = st.segmented_control(
+            "Calls made in",
+            _PERIODS,
+            default=_USUAL,
+            required=True,
+            key=_PERIOD,
+            format_func=periods.NAMES.__getitem__,
+            label_visibility="collapsed",
+            bind="query-params",
+        )
+    window = periods.window_of(period or _USUAL, clock.today())
+    with reading(frame.scope()) as session:
+        found = calls.compute_conversion(session, window.span)
+    if not found:
+        st.caption(
+            f"Nobody called about a renewal in {periods.describe_period(window)}. Tick customers above, call them, and"
+            " record what came of it."
+        )
+        return
+    made, renewed = sum(row.calls for row in found), sum(row.renewed for row in found)
+    premium = words.plain(words.naira(sum(row.premium_minor for row in found)))
+    noun, term = "call" if made == 1 else "calls", "renewal" if renewed == 1 else "renewals"
+    st.markdown(
+        f"**{words.count(made)}** {noun} · **{words.count(renewed)}** {term} · {premium} ·"
+        f" {periods.describe_period(window)}"
+    )
+    tables.draw_short(CALLERS, found)
+
+
+# Reminders.
+
+
+def remind_button(picked: Sequence[DueRow]) -> None:
+    """Draw the button that sends a reminder to the chosen customers."""
+    st.button(
+        f"Remind ({len(picked)})" if len(picked) > 1 else "Remind",
+        icon=":material/mail:",
+        disabled=not picked or not frame.mode(),
+        help="By e-mail, 60, 30, 7 and 1 days before the end, each once."
+        if frame.mode()
+        else "Test policies send no e-mail: the address may be a stranger's.",
+        on_click=lambda: actions.open_(_reminding(picked)),
+    )
+
+
+def _reminding(picked: Sequence[DueRow]) -> Action:
+    return Action(
+        title="Send reminders",
+        icon="mail",
+        says="One e-mail to each customer, with the day on which cover ends and the price of one more term. Left out"
+        " is whoever was reminded already, wants no reminders, or cannot renew.",
+        fields=[lambda _: _show(picked)],
+        confirm=f"Remind {len(picked)} customers" if len(picked) > 1 else "Remind",
+        roles=("operations",),
+        work=lambda session, _, by: reminders.remind(session, [row.id for row in picked], by=by),
+        done=lambda found: summarise_reminders(found) + ("" if smtp.can_send() or not found.queued else WAITS),
+        then=lambda _: tables.let_go(DUE),
+    )
+
+
+def _show(picked: Sequence[DueRow]) -> None:
+    """Draw whom it goes to, and the same as a text message."""
+    for row in picked[:5]:
+        st.caption(
+            f"{words.plain(row.customer)} · {words.plain(row.email)} · {_ends(row)} {words.day(row.expiration_at)}"
+        )
+    if len(picked) > 5:
+        st.caption(f"and {len(picked) - 5} more")
+    if len(picked) == 1:
+        st.caption("As a text message, to copy:")
+        st.code(text_message(picked[0]), language=None, wrap_lines=True)
+
+
+def text_message(row: DueRow) -> str:
+    """Return the reminder as a text message."""
+    price = f" One more term costs {words.naira(row.next_minor)}." if row.next_minor is not None else ""
+    return (
+        f"{row.customer}, your {row.product} cover with {row.provider} {_ends(row)} on"
+        f" {words.day(row.expiration_at)}.{price}"
+    )
+
+
+def _ends(row: DueRow) -> str:
+    return "ended" if row.is_over else "ends"
+
+
+def summarise_reminders(found: Reminded) -> str:
+    """Return what became of a request in words: "12 reminders are queued; left out: 2 reminded already"."""
+    number = {0: "No reminder is", 1: "1 reminder is"}.get(found.queued, f"{found.queued} reminders are")
+    queued = f"{number} queued"
+    reasons = ", ".join(f"{number} {reason}" for reason, number in found.left_out.items())
+    return f"{queued}; left out: {reasons}." if reasons else f"{queued}."
+
+
+def draw_automatic_note() -> None:
+    """Say that reminders go out by themselves, while an admin has switched that on."""
+    with reading(Scope.system()) as session:
+        state = automations.get_state(session, automations.RENEWAL_REMINDERS)
+    if state.is_on:
+        sent = f" {words.count(state.done)} went out on {words.day(state.day)}." if state.day else ""
+        st.caption(f"Reminders go out by themselves every day.{sent}")
+
+
+# Renewing the ticked policies, with a preview of every term and the sum.
+
+_PREVIEW: Table[DueRow] = Table(
+    name="bulk renewal",
+    noun=("policy", "policies"),
+    columns={
+        "customer": columns.text("Customer", lambda row: row.customer, 150),
+        "ends": columns.day("Ends", lambda row: row.expiration_at),
+        "next": columns.naira("Next term", lambda row: row.next_minor),
+    },
+)
+
+
+def renew_button(picked: Sequence[DueRow]) -> None:
+    """Draw the button that opens the preview; disabled unless something of what is ticked can be renewed."""
+    renewable = [row for row in picked if row.next_minor is not None]
+    st.button(
+        f"Renew ({len(renewable)})" if len(renewable) > 1 else "Renew ticked",
+        icon=":material/autorenew:",
+        key="due.renew",
+        disabled=not renewable,
+        on_click=lambda: actions.open_(_renewing(picked, renewable)),
+    )
+
+
+def _renewing(picked: Sequence[DueRow], renewable: Sequence[DueRow]) -> Action:
+    shown = [_shown(row) for row in renewable]
+    total = sum(each.total_minor for each in shown)
+    return Action(
+        title="Renew these policies",
+        icon="autorenew",
+        says=f"One more term for each of **{len(renewable)}** {DUE.noun[len(renewable) != 1]},"
+        f" **{words.naira(total)}** together. Each keeps its number and gets a new certificate.",
+        fields=[lambda _: _preview(picked, renewable)],
+        confirm=f"Renew {len(renewable)} for {words.naira(total)}",
+        roles=("operations",),
+        work=lambda session, _, by: renewals.renew_each(session, shown, by=by),
+        done=summarise_renewals,
+        then=lambda _: tables.let_go(DUE),
+    )
+
+
+def _shown(row: DueRow) -> ShownTerm:
+    return ShownTerm(policy_id=row.id, expiration_at=row.expiration_at, total_minor=row.next_minor or 0)
+
+
+def _preview(picked: Sequence[DueRow], renewable: Sequence[DueRow]) -> None:
+    tables.draw_short(_PREVIEW, renewable)
+    for row in picked:
+        if row.refusal:
+            st.caption(f"Left out: {words.plain(row.customer)}, {words.plain(words.format_dates(row.refusal))}")
+
+
+def summarise_renewals(found: BulkRenewal) -> str:
+    """Return the result in words: "2 policies are renewed for ₦1,068.75. Left out 1: it was renewed meanwhile."."""
+    verb = "policy is" if found.done == 1 else "policies are"
+    done = f"{words.count(found.done)} {verb} renewed for {words.naira(found.total_minor)}."
+    reasons = "; ".join(f"{number}: {words.format_dates(reason)}" for reason, number in found.left_out.items())
+    return f"{done} Left out {reasons}." if reasons else done
+
+
+# The screen.
 
 
 def toolbar(bucket: Bucket, criteria: DueFilter, table: Table[DueRow]) -> None:
-    ends = f"{'ends' if bucket.policies == 1 else 'end'} in {due_filters.bucket_label(bucket.key)}"
+    ends = f"{'ends' if bucket.policies == 1 else 'end'} in {bucket_label(bucket.key)}"
     when = "lapsed in the last 30 days" if bucket.key == "lapsed" else ends
     at_risk = words.plain(words.naira(bucket.premium_minor))
     export_panel.offer(
@@ -57,7 +380,7 @@ def policies(table: Table[DueRow], rows: Sequence[DueRow], number: int, total: i
     above = st.container()
     picked = tables.draw(table, rows, number=number, total=total, chosen=())
     with above:
-        renewal_calls.bar(picked, person)
+        bar(picked, person)
 
 
 def draw() -> None:
@@ -72,21 +395,21 @@ def draw() -> None:
     actions.run()
     with reading(frame.scope()) as session:
         names = load_choices(session)
-    open_bucket, criteria = due_filters.read(names)
-    due_filters.draw(criteria, names, person)
+    open_bucket, criteria = read_bucket(names)
+    draw_filters(criteria, names, person)
     with st.skeleton(height=300), reading(frame.scope()) as session:
         buckets = due.list_due(session, clock.today(), criteria)
         paging = table.paging(url_state.page())
         rows = due.list_due_rows(
             session, open_bucket, criteria, names, order=table.order_among(due.ORDERS), paging=paging
         )
-    due_filters.tiles(buckets, open_bucket)
+    tiles(buckets, open_bucket)
     bucket = next(bucket for bucket in buckets if bucket.key == open_bucket)
     if not bucket.policies:
         nothing(criteria, sum(each.policies for each in buckets))
-        renewal_calls.figures()
+        figures()
         return
     toolbar(bucket, criteria, table)
     if (number := tables.page_of(table, bucket.policies)) is not None:
         policies(table, rows, number, bucket.policies, person)
-        renewal_calls.figures()
+        figures()

@@ -129,9 +129,10 @@ def test_a_refusal_of_a_command_keeps_its_brackets(
 
 def test_nothing_of_it_is_imported_where_nobody_asks_for_it() -> None:
     script = (
-        "import sys; from core import spans; from core.api import app; spans.start()\n"
-        "with spans.open_span('GET', 'server'): spans.note({}); spans.fail('x')\n"
-        "spans.stop(); print([n for n in sys.modules if n.startswith(('opentelemetry.sdk', 'opentelemetry.exporter'))])"
+        "import sys; from core import telemetry; from core.api import app; telemetry.start_spans()\n"
+        "with telemetry.open_span('GET', 'server'): telemetry.note_span({}); telemetry.fail_span('x')\n"
+        "telemetry.stop_spans()\n"
+        "print([n for n in sys.modules if n.startswith(('opentelemetry.sdk', 'opentelemetry.exporter'))])"
     )
     told = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, env=os.environ, check=True, capture_output=True, text=True

@@ -12,8 +12,8 @@ from core.covers.registry import get_cover
 from core.covers.tariff import EditableTariff, Tariff
 from core.covers.tariff_reading import parse_tariff
 from core.errors import InvalidInput
-from core.ui.admin import product_words
 from core.ui.kit import words
+from pages.admin import _products as product_words
 from tests.covers import shipped
 from tests.every_case import every_case
 

@@ -92,7 +92,7 @@ def test_settings_of_a_server_that_lie_in_the_checkout_stay_out_of_a_wheel(tmp_p
 def test_a_wheel_says_its_release_and_its_commit(installed: Installed) -> None:
     assert installed.run("--version") == f"coverdesk {VERSION}\n"
     told = subprocess.run(
-        [sys.executable, "-c", "from core import version; print(version.get_commit())"],
+        [sys.executable, "-c", "from core.settings import get_commit; print(get_commit())"],
         cwd=installed.folder, env=installed.environment, check=True, capture_output=True, text=True,
     )  # fmt: skip
     assert told.stdout.strip() == "c" * 40

@@ -152,9 +152,9 @@ def test_same_facts_give_the_same_bytes_in_another_process_too(facts: Certificat
     with clock.freeze(shipped.STILL + timedelta(days=100)):
         assert certificates.render_certificate(facts) == first
     program = (
-        "import hashlib, pickle, sys; from core.services.policies import certificate_pdf;"
+        "import hashlib, pickle, sys; from core.services.policies import certificates;"
         "facts = pickle.loads(sys.stdin.buffer.read());"
-        "print(hashlib.sha256(certificate_pdf.render(facts)).hexdigest())"
+        "print(hashlib.sha256(certificates.render_certificate(facts)).hexdigest())"
     )
     elsewhere = subprocess.run(
         [sys.executable, "-c", program], input=pickle.dumps(facts), capture_output=True, check=True

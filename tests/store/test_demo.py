@@ -29,7 +29,16 @@ from core.services.renewals.next_terms import compute_window
 from core.services.selling.buying import Seller
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, Store
-from core.store.schema.tables import Claim, Customer, Policy, Product, Purchase, Submission
+from core.store.schema.tables import (
+    Claim,
+    ClaimQuestion,
+    ClaimTask,
+    Customer,
+    Policy,
+    Product,
+    Purchase,
+    Submission,
+)
 from tests.conftest import Partner, make_partner
 from tests.prefilled import demonstration_copy
 from tests.services import selling
@@ -37,6 +46,7 @@ from tests.services import selling
 pytestmark = pytest.mark.both_databases
 
 UNTIL = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
+CLAIMANT = (Claim.claim_owner_first_name, Claim.claim_owner_email, Claim.claim_owner_phone_number)
 STAND_INS = re.compile(r"Q[a-z]+q|QENGINE|QCHASSIS|QSERIAL|QQQ|QX97|9753108642|%\(|Zamfara|High Chief|Otunba")
 
 
@@ -200,6 +210,28 @@ def test_claims_stand_in_every_status(store: Store) -> None:
     assert reasons <= {*requirements.DECLINE_REASONS, requirements.NOT_DECLINED}
     flags = {flag for row in read(store, sa.select(col(Claim.flags))) for flag in row[0]}
     assert flags <= set(requirements.FLAG_DESCRIPTIONS)
+
+
+def test_nobody_reports_their_own_death_and_what_is_asked_fits_the_loss(store: Store) -> None:
+    written(store, purchases=2_000)
+    died = col(Claim.claim_description).startswith("Death")
+    names = (Policy.first_name, Policy.email, Policy.phone), CLAIMANT
+    insured, claimant = ([col(name) for name in each] for each in names)
+    query = sa.select(*insured, *claimant).join(Policy, col(Policy.id) == col(Claim.policy_id)).where(died)
+    deaths = read(store, query)
+    assert deaths
+    for first, email, phone, *theirs in deaths:
+        assert {first, email, phone}.isdisjoint(theirs)
+    words: dict[str, set[str]] = {}
+    for of_claim, text in ((ClaimTask.claim_id, ClaimTask.text), (ClaimQuestion.claim_id, ClaimQuestion.text)):
+        for line, said in read(
+            store, sa.select(col(Claim.claim_type), col(text)).join(Claim, col(Claim.id) == of_claim)
+        ):
+            words.setdefault(line, set()).add(said)
+    for line, said in words.items():
+        assert line == "Credit life" or not re.search("lender|loan|offer letter", " ".join(said)), line
+        assert line in {"Motor", "Contents", "Marine"} or "surveyor" not in " ".join(said), line
+    assert len(words) > 4
 
 
 def test_product_that_is_no_longer_sold_was_sold_in_the_first_year(store: Store) -> None:

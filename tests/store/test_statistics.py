@@ -1,7 +1,11 @@
 """The right index from the first row on: a store that grows from empty does not slow down."""
 
+import json
+from pathlib import Path
+
 import pytest
 import sqlalchemy as sa
+from sqlmodel import SQLModel
 
 from core.store.access import Store
 from core.store.operations import statistics
@@ -65,3 +69,8 @@ def test_figures_of_a_large_store_are_measured(store: Store, partner: Partner, m
         figures = dict(connection.exec_driver_sql("SELECT idx, stat FROM sqlite_stat1").all())  # type: ignore[arg-type]
     assert figures["sqlite_autoindex_purchase_1"] == "40 1"
     assert figures["sqlite_autoindex_claim_1"] != "0 0"
+
+
+def test_figures_that_are_lent_are_of_tables_that_exist() -> None:
+    measured = json.loads(Path(statistics.__file__).with_suffix(".json").read_text())
+    assert {table for table, *_ in measured} - SQLModel.metadata.tables.keys() == set()

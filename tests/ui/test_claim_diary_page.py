@@ -14,7 +14,7 @@ from core.store.access import Scope
 from core.store.schema.tables import ClaimTask, PaymentPayee
 from tests.services.claim_desk import Desk
 from tests.services.claim_office import DESK, Office
-from tests.ui.conftest import Screen, press, texts
+from tests.ui.conftest import Screen, lists, press, texts
 
 Opens = Callable[..., AppTest]
 KNOWN = {"incident_date": "2026-11-10"}
@@ -51,8 +51,16 @@ def test_a_task_is_made_on_the_claim_and_done_on_the_page_of_its_person(opens: O
     assert "Call the lender" in texts(at)
     at = opens("tasks", "ada")
     assert "1** task, 0 overdue" in texts(at)
-    at = press(at, "Done")
+    [rows] = lists(at)
+    assert list(rows.columns) == ["Task", "Claimant", "Cover", "Amount", "Due", "Claim", "Act"]
+    assert rows["Task"][0] == "Call the lender"
+    with office.store.reading(DESK) as session:
+        [made] = session.execute(sa.select(ClaimTask)).scalars().all()
+    # The click of the button in its row.
+    at.session_state["claim_tasks_act"] = made.id
+    at.run()
     assert "The task is done." in texts(at)
+    assert "Nothing is due" in texts(at)
     with office.store.reading(DESK) as session:
         assert session.execute(sa.select(ClaimTask.done_by)).scalars().all() == [office.people["ada"].id]
 
@@ -125,9 +133,9 @@ def test_a_letter_goes_to_the_claimant_by_a_button_where_e_mail_is_set(
 
 def test_a_comment_leaves_the_tab_open_in_which_it_was_written(opens: Opens, office: Office) -> None:
     claim_id = office.lodge(**KNOWN)
-    at = opens("claim", id=str(claim_id), tab="comments")
+    at = opens("claim", id=str(claim_id), tab="talk")
     at.text_area(key=key(claim_id, "text")).set_value("The lender was called")
     at = click(at, claim_id, "say")
     assert "The lender was called" in [each.value for each in at.text]
-    assert at.query_params["tab"] in ("comments", ["comments"])
-    assert str(at.session_state["record_tabs"]).startswith("Comments (1)")
+    assert at.query_params["tab"] in ("talk", ["talk"])
+    assert str(at.session_state["record_tabs"]).startswith("Talk (1)")

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
+from core.services.claims.reports.metrics import CLAIM_METRICS
 from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import questions as claim_questions
 from core.ui.kit import words
@@ -246,15 +247,17 @@ def test_who_works_no_claims_has_neither_screen(screen: Screen, page: str) -> No
 def test_performance_of_nothing_says_what_to_do(opened: Opened) -> None:
     at = opened(PERFORMANCE, by="sade")
     assert "No claim was lodged or decided" in at.info[0].value
-    assert {tile.value for tile in at.metric} == {"0", "₦0.00", "–"}
+    assert {tile["value"] for payload in sent(at) for tile in payload.get("tiles", ())} == {"0", "₦0.00", "–"}
 
 
 def test_performance_leads_from_its_charts_to_the_claims(
     opened: Opened, office: Office, lives: dict[str, UUID]
 ) -> None:
     at = opened(PERFORMANCE, by="sade")
-    tiles = {tile.label: tile.value for tile in at.metric}
-    assert (tiles["Claims lodged"], tiles["Decided"], tiles["Decline rate"]) == ("5", "1", "100.0 %")
+    (figures,) = (payload for payload in sent(at) if "tiles" in payload)
+    assert (figures["first"], len(figures["tiles"])) == (8, len(CLAIM_METRICS))
+    values = {tile["label"]: tile["value"] for tile in figures["tiles"]}
+    assert (values["Claims lodged"], values["Decided"], values["Decline rate"]) == ("5", "1", "100.0 %")
     assert "**4** open now" in texts(at)
     losses = next(each for each in lists(at) if "Losses" in each)
     officers = next(each for each in lists(at) if "Officer" in each)

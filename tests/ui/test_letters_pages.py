@@ -13,7 +13,7 @@ from core.services.audit import log as audit
 from core.services.mail import mail
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
-from core.ui.renewals import renewal_reminders
+from pages.sales import due
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.selling import sell
@@ -53,7 +53,7 @@ def test_the_text_message_says_whether_cover_is_over(is_over: bool, verb: str) -
     row: Any = SimpleNamespace(
         customer="Ngozi", product="Car", provider="Anchorline", expiration_at=NOW, is_over=is_over, next_minor=None
     )
-    assert renewal_reminders.text_message(row) == f"Ngozi, your Car cover with Anchorline {verb} on 20 Nov 2027."
+    assert due.text_message(row) == f"Ngozi, your Car cover with Anchorline {verb} on 20 Nov 2027."
 
 
 def test_a_reminder_says_who_was_left_out_and_a_customer_may_switch_them_off(

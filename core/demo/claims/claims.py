@@ -22,6 +22,7 @@ from core.states.claims import ClaimStatus
 LOAN, DEVICE = "loan", GADGET.route
 _RATES = {LOAN: 0.011, DEVICE: 0.05, "motor": 0.012, "travel": 0.03, "contents": 0.03, "personal-accident": 0.008}
 _USUAL_RATE = 0.05
+_VERIFIERS = {LOAN: "the lender", DEVICE: "the repair shop", MOTOR.route: "the workshop"}
 _REPAIRED = {DEVICE, MOTOR.route}
 # A small demonstration has more claims than its sales would bring, so that there is one of everything.
 _ENOUGH_SALES = 2_000
@@ -87,6 +88,11 @@ class Loss:
     def line(self) -> ClaimLine | None:
         """The line of cover; None for credit life."""
         return get_line_of(self.sale.offer.endpoint)
+
+    @property
+    def verifier(self) -> str:
+        """The people who can say whether its documents are true."""
+        return _VERIFIERS.get(self.kind, "who issued them")
 
     @property
     def papers(self) -> list[str]:

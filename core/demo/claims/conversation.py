@@ -5,7 +5,7 @@ from random import Random
 
 from core.demo.audit_log import Log
 from core.demo.bulk_rows import Rows, stamp
-from core.demo.claims.claims import Loss
+from core.demo.claims.claims import LOAN, Loss
 from core.demo.market.sellers import Officer
 from core.demo.random_source import dashed_id, new_id
 from core.states.claims import ClaimStatus
@@ -19,7 +19,7 @@ _COMMENTS = (
     "Copy of the document is hard to read.",
 )
 _QUESTIONS = (
-    "Please send a clearer copy of the offer letter.",
+    "Please send a clearer copy of %s.",
     "Please confirm the account to be paid, in the name of the claimant.",
     "Please send the date of the incident as the authority recorded it.",
 )
@@ -50,12 +50,23 @@ def _comment(loss: Loss, officer: Officer, at: datetime, dice: Random, rows: Row
     log.add(at, officer.actor, "claim commented", f"claim {dashed_id(loss.id)}", after=noted)
 
 
+def _fill(question: str, loss: Loss) -> str:
+    """Name a document that the claim has, where a question asks for one."""
+    letter = "offer letter" if loss.kind == LOAN else loss.papers[0].replace("_", " ") if loss.papers else "document"
+    return question.replace("%s", f"the {letter}")
+
+
 def _ask(
     loss: Loss, officer: Officer, at: datetime, answered_at: datetime | None, dice: Random, rows: Rows, log: Log
 ) -> None:
     """A question; moving the claim on ends the wait for its answer."""
     question_id = new_id(dice, at)
-    asked = {"id": question_id, "claim_id": loss.id, "staff_id": officer.id, "text": dice.choice(_QUESTIONS)}
+    asked = {
+        "id": question_id,
+        "claim_id": loss.id,
+        "staff_id": officer.id,
+        "text": _fill(dice.choice(_QUESTIONS), loss),
+    }
     answered = stamp(answered_at) if answered_at else None
     rows.add(ClaimQuestion, {**loss.sale.owner, **asked, "asked_at": stamp(at), "answered_at": answered})
     rows.add(ClaimComment, {**loss.sale.owner, **asked, "for_claimant": True, "created_at": stamp(at)})

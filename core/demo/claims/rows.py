@@ -8,11 +8,13 @@ from random import Random
 from typing import Any
 
 from core import seal
+from core.covers.claims.motor import MOTOR
+from core.covers.claims.request import DEATH
 from core.demo.audit_log import Log
 from core.demo.bulk_rows import Rows, Values, stamp
 from core.demo.claims import conversation, submitted
 from core.demo.claims.amounts import amounts
-from core.demo.claims.claims import Loss
+from core.demo.claims.claims import DEVICE, LOAN, Loss
 from core.demo.claims.paths import Reached, clock_of
 from core.demo.claims.specimens import Specimens
 from core.demo.market.sellers import Officer
@@ -33,7 +35,7 @@ from core.store.schema.payments import PaymentPayee, Transfer
 
 _NOTES: Mapping[ClaimStatus, tuple[str, ...]] = {
     ClaimStatus.VIEWED: ("Opened for review",),
-    ClaimStatus.REVIEWING: ("Checking the documents with the lender", "Asked the claimant for a clearer copy"),
+    ClaimStatus.REVIEWING: ("Checking the documents with %(verifier)s", "Asked the claimant for a clearer copy"),
     ClaimStatus.INSPECTION_SUBMITTED: ("Inspector's report received",),
     ClaimStatus.ESTIMATE_SUBMITTED: ("Estimate of the repair shop received",),
     ClaimStatus.APPROVED: ("Documents complete and within cover", "Benefit confirmed against the policy"),
@@ -63,7 +65,16 @@ _FLAGGED = {
 }
 _FOUND = ("documents missing", "exclusion", "misrepresentation", "claimant withdrew")
 _REFERRED, _TWICE, _TASKED = 0.5, 0.1, 0.4
-_TASKS = ("Call the lender about the balance", "Ask the surveyor for the report", "Check the account with the bank")
+_TASKS: Mapping[str, tuple[str, ...]] = {
+    LOAN: ("Call the lender about the balance", "Ask the lender for the account of the loan"),
+    DEVICE: ("Ask the repair shop for its estimate", "Check the serial number with the shop that sold it"),
+    MOTOR.route: ("Ask the surveyor for the report", "Ask the workshop for its estimate"),
+    "contents": ("Ask the surveyor for the report", "Ask for the receipts of what was lost"),
+    "marine": ("Ask the surveyor for the report", "Ask the carrier for the bill of lading"),
+    "travel": ("Ask the airline for its record of the flight", "Check the dates of the trip in the passport"),
+    "personal-accident": ("Ask the hospital for its report", "Check the account with the bank"),
+}
+_IN_DEATH = ("Ask the family for the death certificate", "Check who the next of kin is")
 
 
 def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -> None:
@@ -73,9 +84,10 @@ def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -
         loss = replace(loss, is_undocumented=reason == "documents missing")
     claim = _claim(loss, reason, {**submitted.build_meta(loss, dice, specimens, rows)})
     for step, officer in zip(loss.reached, loss.officers, strict=True):
-        note = _WHY[reason] if step.status == ClaimStatus.DECLINED else dice.choice(_NOTES.get(step.status, (None,)))
+        note = _WHY[reason] if step.status == ClaimStatus.DECLINED else dice.choice(_NOTES.get(step.status, ("",)))
         event_id = loss.event_ids[step.status] = new_id(dice, step.at)
-        event = {"id": event_id, "claim_id": loss.id, "status": step.status, "note": note}
+        words = note % {"verifier": loss.verifier} or None
+        event = {"id": event_id, "claim_id": loss.id, "status": step.status, "note": words}
         staff_id = officer.id if officer else None
         rows.add(ClaimEvent, {**loss.sale.owner, **event, "staff_id": staff_id, "created_at": stamp(step.at)})
         if step.status == ClaimStatus.PAID:
@@ -110,7 +122,10 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
         rows.add(ClaimReferral, {**made, **_hand_over(loss, handled[-1][0].at, approval[1])})
     if handled and loss.status not in DECIDED and dice.random() < _TASKED:
         step, officer = handled[-1]
-        todo = {"text": dice.choice(_TASKS), "due_on": f"{step.at + timedelta(days=dice.randint(1, 9)):%Y-%m-%d}"}
+        todo = {
+            "text": dice.choice(_list_tasks(loss)),
+            "due_on": f"{step.at + timedelta(days=dice.randint(1, 9)):%Y-%m-%d}",
+        }
         by = {"id": new_id(dice, step.at), "assigned_to": officer.id, "made_by": officer.id}
         undone = {"created_at": stamp(step.at), "done_at": None, "done_by": None}
         rows.add(ClaimTask, {**made, **todo, **by, **undone})
@@ -120,6 +135,10 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
         if approval:
             rows.add(ClaimOverride, {**made, **_override(loss, twin, dice, step, officer)})
         file(twin, dice, specimens, rows, log)
+
+
+def _list_tasks(loss: Loss) -> tuple[str, ...]:
+    return _IN_DEATH if loss.incident == DEATH else _TASKS[loss.kind]
 
 
 def _approval(loss: Loss, at: datetime, officer: Officer) -> Values:
@@ -202,12 +221,11 @@ def _reserve(loss: Loss, rows: Rows) -> None:
 def _payee(loss: Loss, claim: Values, at: str) -> Values:
     """Return who was paid: the account that the claim named, or the lender."""
     number = next(iter(seal.unseal(claim.get("sealed")).values()), None)
-    says = loss.sale.says
     return {
         **loss.sale.owner,
         "id": _payee_id(loss),
         "claim_id": loss.id,
-        "name": f"{says['first_name']} {says['last_name']}" if number else "The lender",
+        "name": submitted.name_claimant(loss) if number else "The lender",
         "bank_name": None,
         "hint": number and number[-4:],
         "sealed": seal.seal({"account_number": number}) if number else None,

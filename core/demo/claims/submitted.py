@@ -12,7 +12,8 @@ from core.demo.claims.claims import DEVICE, Loss
 from core.demo.claims.specimens import Specimens
 
 _SHARED, _FEW, _FIRST = 9, 3, 3_077_192_040
-_KIN = ("Adaeze", "Bisi", "Chidi", "Halima", "Tunde")
+# Who claims after a death: first name, and what they are to the person who died.
+_RELATIVES = (("Adaeze", "Daughter"), ("Bisi", "Wife"), ("Chidi", "Son"), ("Halima", "Wife"), ("Tunde", "Son"))
 _BANKS = (("Lagoon Bank", "901"), ("Savannah Trust Bank", "902"), ("Unity Hill Microfinance", "903"))
 
 
@@ -55,26 +56,45 @@ def _loan(loss: Loss, specimens: Specimens, rows: Rows) -> dict[str, Any]:
 
 
 def build_claimant(loss: Loss) -> Values:
-    """Return who claims: the customer, or after a death the next of kin."""
-    says = loss.sale.says
-    if loss.incident == DEATH:
-        dice = Random(f"claimant {loss.id}")  # noqa: S311 - invented data
-        role, first_name = ("Next of kin", dice.choice(_KIN))
-    else:
-        role, first_name = "Owner", says["first_name"]
+    """Return who claims: the customer, or after a death the next of kin with a mailbox and a phone of their own."""
+    says, relative = loss.sale.says, _find_relative(loss)
+    first_name, last_name = _claimant(loss), says["last_name"]
+    email, phone = says["email"], says["phone"]
+    if relative:
+        _, host = email.split("@")
+        letters = "".join(letter for letter in f"{first_name}{last_name}".lower() if letter.isalpha())
+        email, phone = f"{letters}{phone[-7:]}@{host}", f"{phone[:-7]}{10_000_000 - int(phone[-7:]):07d}"
     return {
-        "claim_owner": role,
+        "claim_owner": "Next of kin" if relative else "Owner",
         "claim_owner_first_name": first_name,
-        "claim_owner_last_name": says["last_name"],
-        "claim_owner_name_key": build_name_key(first_name, says["last_name"]),
-        "claim_owner_email": says["email"],
-        "claim_owner_phone_number": says["phone"],
+        "claim_owner_last_name": last_name,
+        "claim_owner_name_key": build_name_key(first_name, last_name),
+        "claim_owner_email": email,
+        "claim_owner_phone_number": phone,
     }
+
+
+def name_claimant(loss: Loss) -> str:
+    """Return the whole name of who claims."""
+    return f"{_claimant(loss)} {loss.sale.says['last_name']}"
+
+
+def _claimant(loss: Loss) -> str:
+    relative = _find_relative(loss)
+    return relative[0] if relative else str(loss.sale.says["first_name"])
+
+
+def _find_relative(loss: Loss) -> tuple[str, str] | None:
+    """Return the next of kin of who died, who bears another name; None while everybody lives."""
+    if loss.incident != DEATH:
+        return None
+    dice = Random(f"claimant {loss.id}")  # noqa: S311 - invented data
+    return dice.choice([each for each in _RELATIVES if each[0] != loss.sale.says["first_name"]])
 
 
 def _other(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[str, Any]:
     """Return what was submitted with a claim of any other line, in the fields of its request."""
-    line, says = loss.line, loss.sale.says
+    line, says, relative = loss.line, loss.sale.says, _find_relative(loss)
     assert line is not None  # noqa: S101 - the caller asks for lines
     bank, code = dice.choice(_BANKS)
     name = f"{says['first_name']} {says['last_name']}"
@@ -84,11 +104,11 @@ def _other(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[s
         "incident_date": str(loss.happened_on),
         "incident_time": f"{dice.randint(6, 22):02d}:{dice.randint(0, 59):02d}",
         "incident_place": says["address"],
-        "incident_description": f"{loss.incident}, as told by {says['first_name']} on the phone",
-        "claimant_relation": "Wife" if loss.incident == DEATH else None,
+        "incident_description": f"{loss.incident}, as told by {_claimant(loss)} on the phone",
+        "claimant_relation": relative[1] if relative else None,
         "bank_name": bank,
         "bank_code": code,
-        "account_name": name,
+        "account_name": name_claimant(loss),
         **dict.fromkeys(("driver_name", "traveller_name", "injured_person"), name),
         "registration_number": says.get("plate"),
         line.amount: money.to_wire(loss.owed_minor),

@@ -11,7 +11,7 @@ from core.services.closing import checks
 from core.services.closing.checks import Check
 from core.services.finance import journal, months
 from core.services.finance.months import Step
-from core.services.people import staff
+from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
 from core.states.months import TRANSITIONS, MonthState
 from core.store.access import Scope, ScopedSession, reading
@@ -124,9 +124,7 @@ def _require_step(session: ScopedSession, month: date, to: MonthState, by: Perso
     steps = months.list_steps(session, month)
     state = steps[-1].state if steps else MonthState.OPEN
     if TRANSITIONS.get(state, to).needs_other:
-        if steps[-1].by == by.id:
-            raise NotAllowed("You made the step before: somebody else of finance makes this one")
-        staff.refuse_resting(by)
+        require_second(steps[-1].by, by, "You made the step before: somebody else of finance makes this one")
     return steps
 
 

@@ -20,7 +20,7 @@ from core.states.credit_notes import CreditNoteState
 from core.states.months import MonthState
 from core.store.access import ScopedSession
 
-_MAKER, _CHECKER = "finance@coverdesk.example", "admin@coverdesk.example"
+_MAKER, _CHECKER = "finance@coverdesk.example", "second.finance@coverdesk.example"
 _CLOSED_ON: Final = 14
 _NOTE: Final = "Looked at all of it with the head of finance"
 _COLUMNS: Final = {"policy_number": "Policy No", "amount": "Net", "date": "Date", "rate": "Rate %"}

@@ -13,7 +13,7 @@ from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
 from core.services.dimensions import UNKNOWN, Choices
 from core.services.filters import expressions
-from core.services.paging import Page, Paging
+from core.services.paging import Page, Paging, find_page
 from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase, Renewal
 
@@ -55,12 +55,11 @@ def list_customers(
 ) -> Page[CustomerRow]:
     """Return a page of the customers that match a filter, with the exact total."""
     conditions = customers.build_conditions(criteria)
-    total = session.execute(sa.select(sa.func.count()).select_from(Customer).where(*conditions)).scalar_one()
     # The page is found by its ids first: an index holds all that is searched.
-    page_ids = sa.select(col(Customer.id)).where(*conditions).order_by(*ORDERS[order])
-    page_ids = page_ids.limit(paging.limit).offset(paging.offset)
+    page_query = sa.select(col(Customer.id)).where(*conditions).order_by(*ORDERS[order])
+    page_ids, total = find_page(session, page_query, paging, searched=criteria.scans)
     query = sa.select(Customer).where(col(Customer.id).in_(page_ids)).order_by(*ORDERS[order])
-    rows = list(session.execute(query).scalars()) if total else []
+    rows = list(session.execute(query).scalars()) if page_ids else []
     totals_by_customer = sum_purchases(session, [customer.id for customer in rows])
     return Page([_build_row(customer, totals_by_customer[customer.id], names) for customer in rows], total)
 

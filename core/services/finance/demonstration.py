@@ -25,10 +25,10 @@ from core.store.access import ScopedSession
 # A smaller demonstration is a test's, a larger one is for trying speed: neither waits for hundreds of statements.
 FEWEST_PURCHASES: Final = 1_000
 MOST_PURCHASES: Final = 50_000
-_SECOND_ADMIN: Final = "second.admin@coverdesk.example"
+_ADMINS: Final = ("admin@coverdesk.example", "second.admin@coverdesk.example")
 # Days of the next month on which a month is stated and paid.
 _STATED_ON, _PAID_ON = 3, 9
-_MAKER, _CHECKER = "finance@coverdesk.example", "admin@coverdesk.example"
+_MAKER, _CHECKER = "finance@coverdesk.example", "second.finance@coverdesk.example"
 
 
 def list_closed(session: ScopedSession) -> list[date]:
@@ -38,7 +38,7 @@ def list_closed(session: ScopedSession) -> list[date]:
 
 def write_terms(session: ScopedSession, first: date) -> None:
     """Write an agreement and a bank account with every party that has none, from before the first month."""
-    admin, second = staff.get_by_email(session, _CHECKER), staff.get_by_email(session, _SECOND_ADMIN)
+    admin, second = (staff.get_by_email(session, email) for email in _ADMINS)
     listed = parties.list_parties(session)
     for place, (party, name) in enumerate(listed):
         if agreements.list_history(session, party):

@@ -20,7 +20,7 @@ from core.services.filters import expressions
 from core.services.filters.declaration import Ids, of
 from core.services.filters.field import Condition
 from core.services.filters.fields import Flag, Text
-from core.services.paging import Page, Paging, fetch_newest
+from core.services.paging import Page, Paging, fetch_newest, find_page
 from core.services.policies import endorsements
 from core.services.sales import filter as sales_filter
 from core.services.sales import page_locator
@@ -151,7 +151,7 @@ def list_policies(
         return [_build_list_record(row, products[row.Policy.product_id, row.Policy.is_live]) for row in rows]
 
     if not criteria.of_catalogue:
-        return fetch_newest(session, Policy, _build_id_query(criteria), paging, load)
+        return fetch_newest(session, Policy, _build_id_query(criteria), paging, load, searched=criteria.scans)
     # Policies have the creation time of their purchase, so the purchases' day counts locate the page.
     location = page_locator.locate_page(session, criteria, paging)
     query = _build_id_query(replace(criteria, created=location.span))
@@ -296,23 +296,10 @@ def search_policies(
     conditions = build_search_conditions(criteria, names)
     by = ORDERS[order]
     # The page is found by its ids first: the rows that are skipped are wide.
-    page_query = sa.select(col(Policy.id)).where(*conditions).order_by(*by).limit(paging.limit).offset(paging.offset)
-    ids_, total = _load_page_ids(session, page_query, with_total=bool(criteria.find))
-    if total is None:
-        total = session.execute(sa.select(sa.func.count()).select_from(Policy).where(*conditions)).scalar_one()
+    page_query = sa.select(col(Policy.id)).where(*conditions).order_by(*by)
+    ids_, total = find_page(session, page_query, paging, searched=criteria.scans)
     query = _build_row_query().where(col(Policy.id).in_(ids_)).order_by(*by)
-    return Page([_build_row(row, names) for row in session.execute(query)], total)
-
-
-def _load_page_ids(session: ScopedSession, page_query: AnySelect, *, with_total: bool) -> tuple[list[UUID], int | None]:
-    """Return the ids of a page; with `with_total` also the total, unless the page is past the end.
-
-    A name is searched in all customers, so search and count are one query; without a text, an index counts faster.
-    """
-    if not with_total:
-        return list(session.execute(page_query).scalars()), None
-    found = session.execute(page_query.add_columns(sa.func.count().over())).all()
-    return [row[0] for row in found], (found[0][1] if found else None)
+    return Page([_build_row(row, names) for row in session.execute(query)] if ids_ else [], total)
 
 
 def build_search_conditions(criteria: PolicyFilter, names: Choices) -> list[Condition]:

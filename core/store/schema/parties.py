@@ -152,6 +152,8 @@ class Customer(Record, Owned, table=True):
 
     __table_args__ = (
         sa.UniqueConstraint("distributor_id", "is_live", "email_key"),
+        # As those of a policy's texts.
+        sa.Index(None, "name_key", postgresql_include=["id", "is_live", "distributor_id"]),
         # These hold all that a search reads, of the desk and of a distributor, newest first.
         sa.Index("ix_customer_search", "is_live", *_LISTED, *_SEARCHED, "distributor_id"),
         sa.Index("ix_customer_of_distributor", "distributor_id", "is_live", *_LISTED, "active", *_SEARCHED),
@@ -159,7 +161,7 @@ class Customer(Record, Owned, table=True):
     email: str = Field(max_length=254)
     email_key: str = Field(max_length=254, index=True)
     # Both names as they are searched; it is written wherever they are.
-    name_key: str = Field(index=True)
+    name_key: str
     first_name: str
     last_name: str
     phone_number: str | None = Field(default=None, max_length=32, index=True)

@@ -12,6 +12,7 @@ the first drawing. `datarevision` says that a figure with other data is another 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ import pandas as pd
 import streamlit as st
 
 from core import money
+from core.services.sales.breakdowns import Grain
 from core.services.spreadsheets.formula_escaping import escape_formula
 from core.ui.kit import colours, words
 
@@ -35,6 +37,7 @@ _FONT_SIZE: Final = 12
 # Of a character of that size, on average and a little more; a text that is measured would be drawn twice.
 _CHARACTER: Final = 6.4
 _LABEL_HEIGHT: Final = 26
+_OVER_TIME_HEIGHT: Final = 320
 _LINE_HEIGHT: Final = 15
 _LEGEND_HEIGHT: Final = 30
 _ABOVE: Final = 1.03
@@ -265,6 +268,53 @@ def build_figure(
             **layout,
         },
     }
+
+
+def build_ranked(series: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return the figure of horizontal bars beside their names, the first on top."""
+    up = category_axis(names) | {"range": [len(names) - 0.5, -0.5], "tickvals": list(range(len(names)))}
+    # Leaves room for the text beside the longest bar.
+    across = hidden_axis(max(series["x"], default=0) * 1.75)
+    return build_figure(
+        [series],
+        height=len(names) * BAR_HEIGHT + 30,
+        across=across,
+        up=up,
+        left=room_for(names),
+        bargap=0.35,
+    )
+
+
+def build_over_time(
+    series: Sequence[Mapping[str, Any]],
+    when: Sequence[date],
+    grain: Grain,
+    *,
+    names: Sequence[str],
+    up: Mapping[str, Any],
+    most_labels: int,
+    height: int = _OVER_TIME_HEIGHT,
+    **layout: object,
+) -> dict[str, Any]:
+    """Return the figure of series over time buckets; `names` are the buckets as the pointer tells them."""
+    labels = [f"{day:%b %Y}" if grain == "month" else f"{day.day} {day:%b}" for day in when]
+    return build_figure(
+        series,
+        height=height,
+        across=category_axis(names, labels=labels, most_labels=most_labels),
+        up=up,
+        left=AMOUNT_ROOM,
+        legend=True,
+        bargap=0.25,
+        **layout,
+    )
+
+
+def name_bucket(day: date, grain: Grain) -> str:
+    """Return a bucket in words: "Sun 1 Nov 2026", "Week of 2 Nov 2026", "November 2026"."""
+    if grain == "month":
+        return f"{day:%B %Y}"
+    return f"Week of {words.day(day)}" if grain == "week" else f"{day:%a} {words.day(day)}"
 
 
 def category_axis(

@@ -6,8 +6,10 @@ from datetime import datetime
 from typing import Any, Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core import clock
+from core.services import approvals
 from core.services.audit.log import AuditEvent
 from core.services.views.sale import SaleDetail
 from core.ui.kit import words
@@ -36,6 +38,16 @@ def line(label: str, value: str) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
         st.caption(words.plain(label), width="content")
         st.text(value, width="content")
+
+
+def grid(values: Mapping[str, str], *, columns: int = 2) -> DeltaGenerator:
+    """Show facts as label over value, side by side as the width allows; return the grid, for more of them."""
+    place = st.grid(columns, min_column_width=150, gap="xsmall")
+    for label, value in values.items():
+        with place.container(gap=None):
+            st.caption(words.plain(label))
+            st.text(value)
+    return place
 
 
 def policy_title(sale: SaleDetail) -> str:
@@ -77,6 +89,12 @@ def own_interest(names: Sequence[str]) -> None:
             f"It has the e-mail, phone or account of {words.plain(', '.join(names))}: somebody else works on it.",
             icon=":material/person_alert:",
         )
+
+
+def lapsed_approval(fault: str | None) -> None:
+    """Draw that an approval does not stand any more, with why and what to do; nothing where it stands."""
+    if fault:
+        st.warning(words.plain(approvals.describe_lapsed(fault)), icon=":material/history_toggle_off:")
 
 
 def table_of(steps: Sequence[Mapping[str, str]]) -> None:

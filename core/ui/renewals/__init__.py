@@ -1,1 +1,1 @@
-"""Screens of renewals: what is due, calls and reminders, and renewing several at once."""
+"""Tables of renewals, calls about them, and the switch of the reminders."""

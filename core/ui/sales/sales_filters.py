@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
-from uuid import UUID
 
 import streamlit as st
 
 from core import clock
 from core.errors import InvalidInput
-from core.services.dimensions import Choices, Dimension
+from core.services.dimensions import Choices
+from core.services.sales import breakdowns
+from core.services.sales.breakdowns import Grain
 from core.services.sales.filter import SalesFilter
 from core.services.windows import EARLIEST, Window
 from core.ui.frame import frame
@@ -21,6 +22,8 @@ EVERY_PERIOD = tuple(periods.NAMES)
 _MEMBERS = [field for field in SalesFilter.FIELDS.values() if field.names]
 LABELS: Mapping[Any, str] = {field.names: field.label for field in _MEMBERS}
 PLURALS: Mapping[Any, str] = {field.names: field.anything.removeprefix("All ") for field in _MEMBERS}
+GRAINS: Mapping[Grain, str] = {"day": "Day", "week": "Week", "month": "Month"}
+_LONGEST_BY_DAY, _LONGEST_BY_WEEK, _MOST_BARS = 62, 190, 400
 _PERIOD = "period"
 _DAY_WIDTH = 150  # pixels: both date fields fit beside the periods
 _USUAL_DAYS = 30
@@ -87,10 +90,15 @@ def _custom(criteria: SalesFilter, offer: Sequence[str]) -> Window:
     return Window.from_days(first, last)
 
 
-def toggle(dimension: Dimension, member: UUID | str) -> None:
-    """Filter the page by one member of a dimension, or remove that filter if it is already set."""
-    chosen = st.query_params.get_all(dimension)
-    url_state.change({dimension: [] if chosen == [str(member)] else [str(member)]})
+def read_grain(window: Window) -> Grain:
+    """Return the time bucket of the charts given in the URL; by default one that suits the length of the window."""
+    usual: Grain = (
+        "day" if window.length <= _LONGEST_BY_DAY else "week" if window.length <= _LONGEST_BY_WEEK else "month"
+    )
+    given = st.query_params.get("by", usual)
+    # More bars are unreadable and slow down drawing the page.
+    offered = [known for known in GRAINS if len(breakdowns.list_buckets(window, known)) <= _MOST_BARS]
+    return next((known for known in offered if known == given), usual)
 
 
 def narrow_to_days(window: Window) -> None:

@@ -21,7 +21,7 @@ LIVE = Scope.staff(is_live=True)
 UNTIL = datetime(2026, 11, 22, 12, tzinfo=UTC)
 pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(UNTIL)]
 SEPTEMBER = Window(date(2026, 9, 1), date(2026, 10, 1))
-ACCOUNTS = {"finance": ["finance"], "admin": ["admin"], "second.admin": ["admin"]}
+ACCOUNTS = {"finance": ["finance"], "second.finance": ["finance"], "admin": ["admin"], "second.admin": ["admin"]}
 
 
 @pytest.mark.parametrize("database", ["sqlite"])

@@ -11,11 +11,14 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.covers import request
-from core.errors import InvalidInput, NotFound, StateForbids
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.review import officers as claim_officers
+from core.services.claims.workflow import actions as claim_notes
 from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import referrals as claim_referrals
+from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import TaskInput
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
@@ -36,10 +39,16 @@ _BEFORE_APPROVAL: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
-    """One thing to do; `id` is None where a rule asks for it, which ends when its reason does."""
+    """One thing to do on a claim, with whose claim it is, its line and what it came to so far, in kobo.
+
+    `id` is None where a rule asks for it, which ends when its reason does.
+    """
 
     id: UUID | None
     claim_id: UUID
+    claimant: str
+    claim_type: str
+    amount_minor: int
     text: str
     due_on: date
     who: str | None
@@ -95,6 +104,29 @@ def finish_task(session: ScopedSession, task_id: UUID, *, person: Person) -> Non
     _log(session, row.claim_id, person, "claim task done", row.id)
 
 
+def give_back_referral(
+    session: ScopedSession, claim_id: UUID, *, question: str, person: Person, version: int
+) -> ClaimChange:
+    """Give a referral back with a question, a note of the desk and a task of today for who referred the claim.
+
+    NotAllowed for an officer, StateForbids where no referral to a supervisor is open.
+    """
+    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    if not person.has_role("supervisor"):
+        raise NotAllowed("A supervisor gives a referral back")
+    referral = claim_referrals.find_open(session, claim.id)
+    if referral is None or referral.is_for_finance:
+        raise StateForbids("No decision is referred on this claim")
+    inputs: TaskInput = request.validate(TaskInput, {"task": question, "due_on": clock.today()})
+    before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
+    claim_referrals.close(session, claim, person=person, at=at)
+    change = claim_changes.save_change(session, claim, before, person=person, action="claim referral given back")
+    claim_notes.add_comment(session, claim.id, text=inputs.task, person=person)
+    if referral.by_id in {officer.id for officer in claim_officers.list_active(session)}:
+        add_task(session, claim.id, text=inputs.task, to=referral.by_id, due_on=inputs.due_on, person=person)
+    return change
+
+
 def list_by_claim(session: ScopedSession, claim: Claim) -> list[Task]:
     """List the tasks of a claim: those that a rule asks for now, the open ones by day, then those that are done."""
     made = [_task(row) for row in session.execute(_build_query(col(ClaimTask.claim_id) == claim.id))]
@@ -122,7 +154,7 @@ def list_mine(session: ScopedSession, person: Person) -> list[Task]:
 
 def _build_query(*conditions: sa.ColumnElement[bool]) -> AnySelect:
     return (
-        sa.select(ClaimTask, col(Staff.name).label("who"))
+        sa.select(ClaimTask, Claim, col(Staff.name).label("who"))
         .join(Staff, col(Staff.id) == col(ClaimTask.assigned_to))
         .join(Claim, col(Claim.id) == col(ClaimTask.claim_id))
         .where(*conditions)
@@ -133,8 +165,17 @@ def _build_query(*conditions: sa.ColumnElement[bool]) -> AnySelect:
 def _task(row: Any) -> Task:
     task = row.ClaimTask
     return Task(
-        id=task.id, claim_id=task.claim_id, text=task.text, due_on=task.due_on, who=row.who, done_at=task.done_at
+        id=task.id, text=task.text, due_on=task.due_on, who=row.who, done_at=task.done_at, **_describe(row.Claim)
     )
+
+
+def _describe(claim: Claim) -> dict[str, Any]:
+    return {
+        "claim_id": claim.id,
+        "claimant": f"{claim.claim_owner_first_name} {claim.claim_owner_last_name}",
+        "claim_type": claim.claim_type,
+        "amount_minor": claim.offer_amount_minor or claim.approved_amount_minor or claim.claim_amount_minor,
+    }
 
 
 def _find_due(session: ScopedSession, claims: Sequence[Claim]) -> list[Task]:
@@ -153,7 +194,7 @@ def _find_due(session: ScopedSession, claims: Sequence[Claim]) -> list[Task]:
     open_since = {row.claim_id: row.asked_at for row in session.execute(asked)}
     today = clock.today()
     tasks = (
-        Task(id=None, claim_id=claim.id, text=text, due_on=_day(at, days), who=None)
+        Task(id=None, text=text, due_on=_day(at, days), who=None, **_describe(claim))
         for claim in claims
         for at, days, text in _list_rules(claim, since.get(claim.id, claim.created_at), open_since.get(claim.id))
     )

@@ -1,6 +1,7 @@
 """Definitions of the claims metrics, in the same form as the sales metrics."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from core.services.sales.figures import Metric, average, share
 from core.states.claims import ClaimStatus
@@ -40,6 +41,8 @@ class ClaimFacts:
 _PAID = "The instant a claim was marked Paid, as days in Lagos; the claims that still stand Paid or Settled."
 _REVERSED = "decisions that an appeal or a reopening took back"
 _NET = "Days that waited for the claimant are taken off: an offer was out, or something was asked."
+# Those that are asked every day come first.
+FIRST_METRICS: Final = 8
 CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
     Metric(
         key="lodged",
@@ -71,16 +74,6 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         compute=lambda facts: facts.paid_minor,
     ),
     Metric(
-        key="incurred",
-        label="Incurred",
-        unit="naira",
-        counts="what was paid, and by how much the reserves of claims rose or fell.",
-        leaves_out="costs of handling.",
-        basis="The day of each payment and of each change of a reserve, in Lagos.",
-        better="neither",
-        compute=lambda facts: facts.paid_minor + facts.reserved_minor,
-    ),
-    Metric(
         key="outstanding",
         label="Outstanding",
         unit="naira",
@@ -89,16 +82,6 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         basis="The end of the period, by the changes of reserves until then.",
         better="neither",
         compute=lambda facts: facts.outstanding_minor,
-    ),
-    Metric(
-        key="severity",
-        label="Average paid claim",
-        unit="naira",
-        counts="what was paid divided by the number of claims that stand paid: the severity.",
-        leaves_out="offers that are not paid yet, costs of handling.",
-        basis="The day of each payment, and the day a claim was last marked Paid, in Lagos.",
-        better="neither",
-        compute=lambda facts: average(facts.paid_minor, facts.paid),
     ),
     Metric(
         key="turnaround_half",
@@ -119,6 +102,45 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         basis=_PAID,
         better="less",
         compute=lambda facts: facts.p90_ms,
+    ),
+    Metric(
+        key="in_time",
+        label="Decided within 60 days",
+        unit="share",
+        counts=f"claims paid or declined within the statutory 60 days, of all decided. {_NET}",
+        leaves_out=f"{_REVERSED}; open claims, even overdue ones.",
+        basis="The instant of the decision, as days in Lagos.",
+        compute=lambda facts: share(facts.in_time, facts.decided),
+    ),
+    Metric(
+        key="decline_rate",
+        label="Decline rate",
+        unit="share",
+        counts="declined claims, of all that were paid or declined.",
+        leaves_out=f"{_REVERSED}.",
+        basis="The instant of the decision, as days in Lagos.",
+        better="less",
+        compute=lambda facts: share(facts.declined, facts.decided),
+    ),
+    Metric(
+        key="incurred",
+        label="Incurred",
+        unit="naira",
+        counts="what was paid, and by how much the reserves of claims rose or fell.",
+        leaves_out="costs of handling.",
+        basis="The day of each payment and of each change of a reserve, in Lagos.",
+        better="neither",
+        compute=lambda facts: facts.paid_minor + facts.reserved_minor,
+    ),
+    Metric(
+        key="severity",
+        label="Average paid claim",
+        unit="naira",
+        counts="what was paid divided by the number of claims that stand paid: the severity.",
+        leaves_out="offers that are not paid yet, costs of handling.",
+        basis="The day of each payment, and the day a claim was last marked Paid, in Lagos.",
+        better="neither",
+        compute=lambda facts: average(facts.paid_minor, facts.paid),
     ),
     Metric(
         key="net_half",
@@ -159,25 +181,6 @@ CLAIM_METRICS: tuple[Metric[ClaimFacts], ...] = (
         basis="The instant a claim was first Approved or Declined, as days in Lagos.",
         better="less",
         compute=lambda facts: facts.median_decided_ms,
-    ),
-    Metric(
-        key="in_time",
-        label="Decided within 60 days",
-        unit="share",
-        counts=f"claims paid or declined within the statutory 60 days, of all decided. {_NET}",
-        leaves_out=f"{_REVERSED}; open claims, even overdue ones.",
-        basis="The instant of the decision, as days in Lagos.",
-        compute=lambda facts: share(facts.in_time, facts.decided),
-    ),
-    Metric(
-        key="decline_rate",
-        label="Decline rate",
-        unit="share",
-        counts="declined claims, of all that were paid or declined.",
-        leaves_out=f"{_REVERSED}.",
-        basis="The instant of the decision, as days in Lagos.",
-        better="less",
-        compute=lambda facts: share(facts.declined, facts.decided),
     ),
     Metric(
         key="acceptance",

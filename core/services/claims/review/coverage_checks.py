@@ -50,6 +50,11 @@ class CoverageCheck:
     detail: str
 
 
+def describe_unmet(check: CoverageCheck) -> str:
+    """Return how a check stands that is not met."""
+    return "not known" if check.passed is None else "not met"
+
+
 def run_checks(
     claim: Claim,
     policy: Policy,
@@ -83,7 +88,7 @@ def _check_claimant(claim: Claim) -> CoverageCheck:
     """Fails where the deceased claims."""
     is_other = claim.claim_owner != OWNER
     detail = f"The {claim.claim_owner.lower()} claims" if is_other else "The claimant is the insured, who has died"
-    return CoverageCheck(key="claimant", question="Somebody else claims", passed=is_other, detail=detail)
+    return CoverageCheck(key="claimant", question="Claimed by another person", passed=is_other, detail=detail)
 
 
 def _check_duplicates(found: Sequence[Duplicate]) -> CoverageCheck:
@@ -197,9 +202,9 @@ def _check_insured_incident(line: ClaimLine, meta: Mapping[str, Any], endpoint: 
 def _check_police(meta: Mapping[str, Any]) -> CoverageCheck:
     reason = meta.get("no_police_report")
     if meta.get(POLICE_REPORT):
-        return CoverageCheck("police", "Told to the police", passed=True, detail="The report is with the claim")
+        return CoverageCheck("police", "Reported to the police", passed=True, detail="The report is with the claim")
     detail = f"No report: {reason}" if reason else "The report is owed"
-    return CoverageCheck("police", "Told to the police", passed=None, detail=detail)
+    return CoverageCheck("police", "Reported to the police", passed=None, detail=detail)
 
 
 def _check_sum_insured(line: ClaimLine, meta: Mapping[str, Any], insured_minor: int | None) -> CoverageCheck:

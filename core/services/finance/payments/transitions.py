@@ -21,7 +21,7 @@ from core.services.finance import parties
 from core.services.finance.parties import Account, Party
 from core.services.finance.payments import allocation, balances
 from core.services.finance.payments.allocation import Balance
-from core.services.people import staff
+from core.services.people.four_eyes import refuse_same, require_second
 from core.services.people.own_interest import refuse_own
 from core.services.people.staff import Person
 from core.services.transfers import Reference, TypedReference
@@ -30,6 +30,8 @@ from core.states.statements import StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Payment, PaymentSettlement, Statement
 
+ROLE: Final = "finance"
+OWN_MESSAGE: Final = "You prepared this: somebody else of finance approves it"
 _FIELD: Final = "bank_reference"
 _ACTIONS: Final[Mapping[PaymentState, str]] = {
     PaymentState.APPROVED: "payment approved",
@@ -132,7 +134,7 @@ def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> 
         row = get_for_update(session, payment_id, PaymentState.CONFIRMED, by)
         if row.direction != "in" or row.state != PaymentState.PREPARED:
             raise StateForbids("A payout is approved with its batch, and confirmed with the bank's reference")
-        refuse_maker(row.prepared_by, by)
+        require_second(row.prepared_by, by, OWN_MESSAGE)
         now = clock.now()
         stamps: dict[str, Any] = {"approved_by": by.id, "approved_at": now, "confirmed_by": by.id, "confirmed_at": now}
         stamps["transfer_id"] = _register(
@@ -198,15 +200,8 @@ def withdraw(session: ScopedSession, payment_id: UUID, *, reason: str, by: Perso
 
 def require_finance(by: Person) -> None:
     """NotAllowed for whoever is not of finance."""
-    if not by.has_role("finance"):
+    if not by.has_role(ROLE):
         raise NotAllowed("Only finance works on payments")
-
-
-def refuse_maker(maker: UUID, by: Person) -> None:
-    """NotAllowed for whoever prepared it, and for who has a password that somebody else has just reset."""
-    if maker == by.id:
-        raise NotAllowed("You prepared this: somebody else of finance approves it")
-    staff.refuse_resting(by)
 
 
 def refuse_own_payment(session: ScopedSession, row: Payment, by: Person) -> None:
@@ -218,8 +213,9 @@ def refuse_own_payment(session: ScopedSession, row: Payment, by: Person) -> None
 
 
 def _refuse_preparer(row: Payment, by: Person) -> None:
-    if row.prepared_by == by.id:
-        raise NotAllowed("You prepared this payment: somebody else of finance notes what the bank says of it")
+    refuse_same(
+        row.prepared_by, by, "You prepared this payment: somebody else of finance notes what the bank says of it"
+    )
 
 
 def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, by: Person) -> Payment:

@@ -14,7 +14,7 @@ from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.finance.reconciling import running
-from core.services.people import staff
+from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
 from core.states.differences import TRANSITIONS, DifferenceState
 from core.store import policy_numbers
@@ -77,9 +77,7 @@ def ask_write_off(session: ScopedSession, difference_id: UUID, *, by: Person) ->
 def write_off(session: ScopedSession, difference_id: UUID, *, by: Person) -> None:
     """Write off what somebody else asked for; above the limit of finance only an admin does."""
     row = _get_for_update(session, difference_id, DifferenceState.WRITTEN_OFF, by)
-    if row.asked_by == by.id:
-        raise NotAllowed("You asked for this write-off: somebody else approves it")
-    staff.refuse_resting(by)
+    require_second(row.asked_by, by, "You asked for this write-off: somebody else approves it")
     if abs(row.difference_minor) > WRITE_OFF_LIMIT and "admin" not in by.roles:
         raise NotAllowed(f"Above {money.format_naira(WRITE_OFF_LIMIT)} an admin approves the write-off")
     _change(session, row, DifferenceState.WRITTEN_OFF, by, decided_by=by.id)

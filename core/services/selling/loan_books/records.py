@@ -202,12 +202,15 @@ def build(book: LoanBook) -> LoanBookRecord:
 
 def _build_preview(held: Mapping[str, Any]) -> PreviewRecord:
     compared = held["compared"]
-    plain: Any = {
-        name: held[name]
-        for name in ("rows", "valid", "premium", "insured", "mca_profit", "distributor_profit", "net_due", "largest")
-    }
     return {
-        **plain,
+        "rows": held["rows"],
+        "valid": held["valid"],
+        "premium": held["premium"],
+        "insured": held["insured"],
+        "mca_profit": held["mca_profit"],
+        "distributor_profit": held["distributor_profit"],
+        "net_due": held["net_due"],
+        "largest": held["largest"],
         "outcomes": [{"outcome": name, "rows": rows} for name, rows in held["outcomes"].items()],
         "codes": [{"code": name, "rows": rows} for name, rows in held["codes"].items()],
         "marks": [{"code": name, "rows": rows} for name, rows in held["warnings"].items()],
@@ -215,7 +218,16 @@ def _build_preview(held: Mapping[str, Any]) -> PreviewRecord:
             {"benefit": name, "premium": premium} for name, premium in held["premium_by_benefit"].items()
         ],
         "ages": [{"ages": band, "borrowers": number} for band, number in held["ages"].items()],
-        "compared": {name: compared.get(name) for name in Comparison.__annotations__},
+        "compared": {
+            "month": compared.get("month"),
+            "rows": compared.get("rows"),
+            "premium": compared.get("premium"),
+            "change_percent": compared.get("change_percent"),
+            "is_unusual": compared.get("is_unusual"),
+            "uninsured": compared.get("uninsured"),
+            "missing": compared.get("missing"),
+            "missing_premium": compared.get("missing_premium"),
+        },
     }
 
 

@@ -47,6 +47,7 @@ class Ledger:
         """Everything that does not hold now."""
         return [
             *self._of_claims(),
+            *self._of_own_claims(),
             *self._of_notes(),
             *self._of_policies(),
             *self._of_statements(),
@@ -89,6 +90,23 @@ class Ledger:
             else:
                 faults += self._of_payment(row, claim, approvals[plain(row.claim_id)], payees, paid, claims, payments)
         faults += [f"claim {key} was paid {minor}" for key, minor in paid.items() if minor < 0]
+        return faults
+
+    def _of_own_claims(self) -> list[str]:
+        """Nobody moves a claim on which they are the claimant at that moment."""
+        staff, faults = self.staff_now(), []
+        for row in self.office.read(
+            "SELECT claim_event.id, claim_event.staff_id, claim_event.status, claim_owner_email AS email, claim_id"
+            " FROM claim_event JOIN claim ON claim.id = claim_id"
+            " WHERE staff_id IS NOT NULL AND status NOT IN ('Viewed', 'Pending')"
+        ):
+            if plain(row.id) not in self.seen:
+                self.seen.add(plain(row.id))
+                person = staff[plain(row.staff_id)]
+                if person["email"] == (row.email or "").lower():
+                    faults.append(
+                        f"claim {plain(row.claim_id)} was made {row.status} by {person['email']}, whose it is"
+                    )
         return faults
 
     def _of_authority(self, claims: dict[str, Any], key: str, approval: Any) -> list[str]:

@@ -1,1 +1,0 @@
-"""The diary of claims on screens."""

@@ -1,1 +1,0 @@
-"""The money of claims on screens: what finance pays, and loss ratios."""

@@ -1,1 +1,0 @@
-"""Screens of finance: movements, agreements, statements and payments."""

@@ -1,0 +1,51 @@
+"""Shared by the screens of administration: who may, their actions, and links to agreement and audit log."""
+
+from functools import partial
+from typing import TypeVar
+from uuid import UUID
+
+from core.store.access import Scope
+from core.ui.frame import frame, page_links
+from core.ui.kit.actions import Action, Field, Text
+
+ROLE = "admin"
+action = partial(Action, roles=(ROLE,), scope=Scope.system)
+T = TypeVar("T")
+COMPANY_FIELDS = {
+    "company_name": "Name",
+    "business_type": "Class of business (optional)",
+    "first_name": "Contact, first name",
+    "last_name": "Contact, last name",
+    "email": "Contact's e-mail",
+    "phone_number": "Contact's phone",
+    "business_email": "Office e-mail (optional)",
+    "claim_email": "Claims e-mail (optional)",
+    "support_email": "Support e-mail (optional)",
+}
+
+
+def list_business_fields(name: str = "", email: str = "") -> list[Field]:
+    return [
+        Text("name", "Name", longest=100, value=name),
+        Text("email", "E-mail (optional)", longest=200, value=email),
+    ]
+
+
+def agreement_link(account: str, party_id: UUID) -> None:
+    """Draw the link to the agreement with a distributor or an insurer ("provider")."""
+    page_links.link(
+        "admin/agreement.py",
+        label="Agreement",
+        icon=":material/contract:",
+        query_params={"party": account, "id": str(party_id), **frame.mode_query()},
+    )
+
+
+def log_link(kind: str, record_id: UUID) -> None:
+    """Draw the link to all audit log entries about a record."""
+    page_links.link(
+        "admin/audit_log.py",
+        label="In the audit log",
+        icon=":material/history:",
+        query_params={"kind": kind, "id": str(record_id), **frame.mode_query()},
+    )

@@ -1,0 +1,207 @@
+"""The checkout of a sale, for any cover: details, review, one confirmation, receipt."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import streamlit as st
+
+from core import ids
+from core.covers.cover import Cover
+from core.covers.offers import Offer, offer
+from core.covers.request import Request
+from core.errors import InvalidInput, StateForbids
+from core.services.catalogue.products import ProductForSale
+from core.services.selling import duplicate_guard
+from core.services.selling.duplicate_guard import EarlierPolicy
+from core.store.access import reading
+from core.ui.buying import known_customer, live_prices, prices, receipts, sale_drafts, selling
+from core.ui.buying.selling import Counter
+from core.ui.forms import forms
+from core.ui.forms.forms import Form
+from core.ui.frame import frame, page_links
+from core.ui.kit import form_keeper, words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkout:
+    """One sale in progress; `given` are the fields that the screen has already asked for.
+
+    The next sale of the kind begins on `page`, at the address `query`.
+    """
+
+    key: str
+    page: str
+    query: Mapping[str, str]
+    cover: Cover[Any]
+    product: ProductForSale
+    counter: Counter
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def form(self) -> Form:
+        """Return the form of the remaining fields."""
+        return Form(key=self.key, model=self.cover.request, given={**self.given, "product_id": str(self.product.id)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reviewed:
+    """The request and offer under review; if figures, rates or mode change, the sale returns to the details."""
+
+    checkout: Checkout
+    request: Any
+    offer: Offer
+
+
+def run(checkout: Checkout) -> None:
+    """Draw the current stage of the sale."""
+    # Idempotency token of a filled form: it sells once, however often the page reruns.
+    st.session_state.setdefault(f"{checkout.key}.token", ids.new_token())
+    reviewed: _Reviewed | None = st.session_state.get(f"{checkout.key}.reviewed")
+    if reviewed is None or reviewed.checkout != checkout:
+        _details(checkout)
+    else:
+        _review(checkout, reviewed)
+
+
+def _details(checkout: Checkout) -> None:
+    product, form, counter = checkout.product, checkout.form, checkout.counter
+    cover = checkout.cover.key
+    sale_drafts.restore(form, cover, counter)
+    form_keeper.watch(checkout.key)
+    live = live_prices.reads(checkout.cover, str(product.id), product.rates).difference(checkout.given)
+    watched = live | list_watched(checkout.cover)
+    warned = replace(form, cautions=find_warnings(form, checkout.cover, counter, product))
+    typed = forms.draw(warned, live=watched, before={"Customer": lambda: known_customer.draw(form, counter)})
+    sale_drafts.store_draft(form, cover, counter, product.id, checkout.given)
+    sale_drafts.draw_state(form, counter)
+    # If the price was known before the details were asked for, the page already shows it.
+    known = live_prices.price_so_far(checkout.cover, typed, product.rates) if live or not checkout.given else None
+    if live_prices.show(form, known, typed):
+        _judge(checkout, typed)
+        st.rerun()
+
+
+def _judge(checkout: Checkout, typed: Mapping[str, Any]) -> None:
+    def offered(request: Request) -> Offer:
+        return offer(checkout.cover, request, checkout.product.rates)
+
+    try:
+        request = forms.store_files_and_validate(checkout.form, typed, checkout.counter, also=offered)
+        found = offered(request)
+    except InvalidInput as error:
+        forms.blame(checkout.form, error.faults)
+        return
+    forms.blame(checkout.form, ())
+    reviewed = _Reviewed(checkout=checkout, request=request, offer=found)
+    st.session_state[f"{checkout.key}.reviewed"] = reviewed
+
+
+def _review(checkout: Checkout, reviewed: _Reviewed) -> None:
+    st.subheader("Review", anchor=False)
+    grid = st.grid(2, min_column_width=340, gap="medium")
+    answers = forms.answers(checkout.form, reviewed.request)
+    grid.table({label: words.plain(answer) for label, answer in answers.items()}, border="horizontal")
+    with grid.container(border=True):
+        prices.show(reviewed.offer.price, label="To pay")
+        kind = "A live sale" if checkout.counter.is_live else "A test sale: nobody is covered by it"
+        st.caption(f"{_term(reviewed.offer)} {kind}.")
+        total = words.naira_of(reviewed.offer.price.total)
+        confirmed = st.button(f"Confirm and buy for {total}", type="primary", width="stretch")
+        if st.button("Change the details", width="stretch"):
+            _back(checkout)
+            st.rerun()
+        if confirmed:
+            _confirm(checkout, reviewed)
+
+
+def _confirm(checkout: Checkout, reviewed: _Reviewed) -> None:
+    token = st.session_state[f"{checkout.key}.token"]
+    try:
+        receipt = selling.sell(
+            checkout.cover, reviewed.request, checkout.counter, token=token, expected=reviewed.offer.price.total
+        )
+    except InvalidInput as error:
+        forms.blame(checkout.form, error.faults)
+        _back(checkout)
+    except StateForbids as error:
+        _refuse(error)
+        return
+    else:
+        receipts.keep(receipt, checkout.page, **checkout.query)
+        sale_drafts.discard(checkout.form, checkout.counter)
+        receipts.follow()
+    st.rerun()
+
+
+def _refuse(error: StateForbids) -> None:
+    """Show why the sale is refused; a policy that is in the way is named and linked."""
+    detail: Mapping[str, Any] = error.detail if isinstance(error.detail, Mapping) else {}
+    earlier = detail.get("policy_number")
+    st.error(f"{error}." + (f" Policy {words.plain(earlier)}." if earlier else ""), icon=":material/content_copy:")
+    if policy_id := detail.get("policy_id"):
+        page_links.link(
+            "policies/policy.py",
+            label=f"Open policy {words.plain(earlier)}" if earlier else "Open the policy that is in the way",
+            icon=":material/policy:",
+            query_params={"id": str(policy_id), **frame.mode_query()},
+        )
+
+
+def _back(checkout: Checkout) -> None:
+    st.session_state.pop(f"{checkout.key}.reviewed", None)
+
+
+def _term(offer: Offer) -> str:
+    term = offer.term
+    if term.start_on is None or term.expiration_on is None:
+        return "The insurer sets the days of cover."
+    return f"Cover from {words.day(term.start_on)} to {words.day(term.expiration_on)}."
+
+
+POLICY = "policies/policy.py"
+
+
+def list_watched(cover: Cover[Any]) -> frozenset[str]:
+    """Return the fields that say whether something is insured already."""
+    return (
+        live_prices.so_far(cover, {}, cover.risk_key).reads | live_prices.so_far(cover, {}, cover.duplicate_key).reads
+    )
+
+
+def find_warnings(form: Form, cover: Cover[Any], counter: Counter, product: ProductForSale) -> Mapping[str, str]:
+    """Return the warnings of what is typed so far, in Markdown by field: the last one typed of those it depends on."""
+    typed = dict(form.given) | {
+        question.name: value
+        for question in form.questions
+        if (value := st.session_state.get(form.key_of(question))) not in (None, "", [])
+    }
+    risk = live_prices.so_far(cover, typed, cover.risk_key)
+    if risk.value:
+        term = live_prices.so_far(cover, typed, lambda request: cover.term(request, product.rates)).value
+        with reading(counter.scope) as session:
+            found = duplicate_guard.find_insured(session, product.id, risk.value, term)
+        if found:
+            says = f"Insured already{_until(found)}: it cannot be sold again for these days. {_link(found)}"
+            return dict.fromkeys(risk.reads & _asked(form), says)
+    twin = live_prices.so_far(cover, typed, cover.duplicate_key)
+    email = live_prices.so_far(cover, typed, lambda request: str(request.email))
+    if twin.value and email.value:
+        with reading(counter.scope) as session:
+            found = duplicate_guard.find_twin(session, twin.value, email.value)
+        if found:
+            says = f"This customer has a policy for this already{_until(found)}. Is this a second one? {_link(found)}"
+            return dict.fromkeys(twin.reads & _asked(form), says)
+    return {}
+
+
+def _asked(form: Form) -> frozenset[str]:
+    return frozenset(question.name for question in form.questions)
+
+
+def _until(found: EarlierPolicy) -> str:
+    return f" until {words.day(found.expiration_at)}" if found.expiration_at else ""
+
+
+def _link(found: EarlierPolicy) -> str:
+    return f"[Open {words.plain(found.number or 'that policy')}]({frame.link(POLICY, id=str(found.id))})"

@@ -1,0 +1,86 @@
+"""Shared by the screens of finance: who may, changes from dialogs, the choice of a month, and what two screens draw."""
+
+from collections.abc import Callable, Sequence
+from datetime import date
+
+import streamlit as st
+
+from core.services.finance import tax
+from core.services.finance.bordereaux import overview
+from core.services.finance.bordereaux.reading import KIND_NAMES
+from core.store.access import Scope, reading, store
+from core.ui.frame import frame
+from core.ui.kit import dialogs, url_state, words
+from core.ui.kit.dialog_writes import DialogWrites
+from core.ui.kit.dialogs import Decision
+
+ROLE = "finance"
+_WRITES = DialogWrites(ROLE, frame.scope)
+carry_out, made, submitted = _WRITES.carry_out, _WRITES.run, _WRITES.run_with_fields
+_NAMED = 3
+
+
+def giving_up(what: str, act: Callable[[str], str]) -> Decision:
+    return Decision(
+        title=f"Give {what} up",
+        icon="block",
+        says="Nobody can approve it any more; what it would have paid stays due.",
+        asks=lambda: dialogs.field("reason", "Reason", longest=500),
+        given={"reason": ""},
+        confirm="Give it up",
+        act=lambda: act(dialogs.get_values("reason")["reason"]),
+    )
+
+
+def bank_answer() -> None:
+    dialogs.field("bank_reference", "Bank reference", longest=60)
+    dialogs.day("value_on", "Value date")
+
+
+def lacks_withholding(month: date) -> bool:
+    """Return True for a month for which no rate of withholding tax is on file."""
+    with store().reading(frame.scope()) as session:
+        return tax.lacks_withholding(session, month)
+
+
+def warn_of_withholding(month: date) -> str:
+    """Return what a dialog says before a month without a rate is stated."""
+    said = f"**No rate of withholding tax is on file for {month:%B %Y}: nothing is withheld of the commissions.**\n\n"
+    return said if lacks_withholding(month) else ""
+
+
+def overdue_bordereaux() -> None:
+    """Say in red which insurers should have had a bordereau by now."""
+    with reading(Scope.staff(is_live=True)) as session:
+        found = overview.list_overdue(session)
+    if not found:
+        return
+    named = [
+        f"{words.plain(each.party)}, {KIND_NAMES[each.kind].lower()} of {each.month:%B %Y},"
+        f" due {words.day(each.due_on)}: {each.missing}"
+        for each in sorted(found, key=lambda each: each.due_on)[:_NAMED]
+    ]
+    more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    st.error(f"Bordereaux are overdue: {'; '.join(named)}{more}.", icon=":material/assignment_late:")
+
+
+def newest_over(months: Sequence[date]) -> date:
+    """Return the newest month that is over; `months` has the newest first, and begins with the one that runs."""
+    return months[1] if len(months) > 1 else months[0]
+
+
+def choose_month(months: Sequence[date], usual: date | None = None) -> date:
+    """Draw the choice and return the month in the URL, or the usual one, else the newest that is over."""
+    usual = usual or newest_over(months)
+    month = next((each for each in months if f"{each:%Y-%m}" == st.query_params.get("month")), usual)
+    names = {f"{each:%Y-%m}": f"{each:%B %Y}" for each in months}
+    st.session_state["month"] = f"{month:%Y-%m}"
+    st.selectbox(
+        "Month",
+        list(names),
+        key="month",
+        format_func=names.__getitem__,
+        width=220,
+        on_change=lambda: url_state.change({"month": [st.session_state["month"]]}),
+    )
+    return month
