@@ -43,7 +43,7 @@ GIVEN_UP: Final = (_S.REFUSED, _S.CANCELLED, _S.EXPIRED)
 
 
 class RowOutcome(StrEnum):
-    """What becomes of a row: a valid one is sold or ended, which makes it covered or ended."""
+    """The outcome of a row: a valid one is sold or ended, which makes it covered or ended."""
 
     VALID = "valid"
     REFERRED = "referred"

@@ -42,7 +42,7 @@ class UploadedBookRequest(LoanBookRequest):
 
 
 class ExpectedRequest(requests.Request):
-    """What was seen in the preview."""
+    """The preview as it was seen."""
 
     rows: Annotated[int, Field(ge=0)] = Field(examples=[9872], description="`preview.valid`.")
     premium: fields.Naira = Field(examples=[5410332])

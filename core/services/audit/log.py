@@ -70,7 +70,7 @@ def write(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Draft:
-    """What an entry says; `write_many` gives it its place in the log."""
+    """The content of an entry; `write_many` gives it its place in the log."""
 
     actor: str
     action: str

@@ -60,7 +60,7 @@ def _check_not_ahead(value: date) -> date:
 
 
 class LoanBookRequest(Request):
-    """What is said of a book at its upload; the file lies beside it."""
+    """The header of a book, said once at its upload; the file lies beside it."""
 
     kind: Literal["additions", "exits", "snapshot"] = Field(
         examples=["additions"],
@@ -102,7 +102,7 @@ class LoanBookRequest(Request):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Uploader:
-    """Who uploads: a key of the lender, or a person of the desk on its behalf."""
+    """The uploader: a key of the lender, or a person of the desk on its behalf."""
 
     owner: Owner
     actor: str
@@ -111,7 +111,7 @@ class Uploader:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Expected:
-    """What was seen before a book is confirmed: number of rows, premium in naira and hash of the preview."""
+    """The preview as it was seen before the confirmation: number of rows, premium in naira and hash."""
 
     rows: int
     premium: Decimal

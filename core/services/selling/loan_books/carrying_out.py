@@ -73,7 +73,7 @@ def prepare(session: ScopedSession, job: Job, size: int) -> Chunk:
         return Chunk(product=None, rows=rows, drafts=[])
     product = _get_product(session, book)
     version_id, seller = book.product_version_id, _seller(book)
-    assert version_id is not None, "it was confirmed with the version of its rates"  # noqa: S101
+    assert version_id is not None, "it was confirmed with the version of its rates"  # noqa: S101 for the type checker
     drafts = [buying.draft(CREDIT_LIFE, _build_request(book, row), product, version_id, seller) for row in rows]
     return Chunk(product=product, rows=rows, drafts=drafts)
 
@@ -160,7 +160,7 @@ def carry_out(session: ScopedSession, job: Job, chunk: Chunk) -> Job | None:
 
 
 def _sell(session: ScopedSession, book: LoanBook, chunk: Chunk) -> Sequence[LoanBookRow]:
-    assert chunk.product is not None, "the caller has looked"  # noqa: S101
+    assert chunk.product is not None, "the caller has looked"  # noqa: S101 for the type checker
     refused = buying.sell_many(session, CREDIT_LIFE, chunk.product, chunk.drafts, _seller(book))
     for row, draft in zip(chunk.rows, chunk.drafts, strict=True):
         if earlier := refused.get(draft.policy.id):

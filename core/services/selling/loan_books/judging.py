@@ -1,4 +1,4 @@
-"""What becomes of a row: one code decides it, others stand beside it (contract B4)."""
+"""Judgement of rows: one code decides each, others stand beside it (contract B4)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ WARNINGS: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rules:
-    """What a row is judged by: the product with its rates now, the lender's agreement, and what the book says."""
+    """The rules of a book: the product with its rates now, the lender's agreement, and what the book says."""
 
     product: ProductForSale
     is_open: bool
@@ -68,7 +68,7 @@ class Judged:
 
     @property
     def outcome(self) -> RowOutcome:
-        """What becomes of the row."""
+        """The outcome of the row."""
         if self.code is None:
             return self.insured or RowOutcome.VALID
         return RowOutcome.REFERRED if self.code == "ABOVE_FREE_COVER_LIMIT" else RowOutcome.REJECTED

@@ -114,9 +114,9 @@ def list_rows(name: str, content: bytes) -> Iterator[tuple[int, list[str]]]:
     with tempfile.TemporaryFile() as file:
         file.write(content)
         file.seek(0)
-        reader = subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # noqa: S603
+        reader = subprocess.Popen(command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)  # noqa: S603 our own module
     try:
-        assert reader.stdout is not None, "it is a pipe"  # noqa: S101
+        assert reader.stdout is not None, "it is a pipe"  # noqa: S101 for the type checker
         for line in reader.stdout:
             found = json.loads(line)
             if isinstance(found, str):
@@ -162,7 +162,7 @@ def get_rules(session: ScopedSession, book: LoanBook) -> Rules:
     try:
         product, is_open = products.get_for_sale(session, CREDIT_LIFE, str(book.product_id), book.distributor_id), True
     except InvalidInput:
-        assert book.product_version_id is not None, "a book is of a product"  # noqa: S101
+        assert book.product_version_id is not None, "a book is of a product"  # noqa: S101 for the type checker
         product, is_open = products.get_as_sold(session, book.product_version_id), False
     agreed = books.get_agreed_from(session, book.distributor_id)
     return Rules(

@@ -77,7 +77,7 @@ class Comparison(TypedDict):
 
 
 class PreviewRecord(TypedDict):
-    """What a book holds and comes to."""
+    """The preview of a book: its rows, what they come to, and what to look at."""
 
     rows: int
     valid: int
@@ -155,13 +155,13 @@ class LoanBookView:
 
     @property
     def made_at(self) -> datetime:
-        """When it was uploaded."""
+        """The instant of the upload."""
         return self.book.created_at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BookLine:
-    """Where a policy comes from: its book and the line of the file."""
+    """The origin of a policy: its book and the line of the file."""
 
     book_id: UUID
     file_name: str
