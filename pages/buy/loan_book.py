@@ -209,7 +209,7 @@ def tiles(view: LoanBookView) -> None:
     ]
     if not is_exit:
         shown.insert(3, ("Net due to the insurer", words.naira(_minor(preview["net_due"]))))
-    with st.grid(len(shown), min_column_width=150, gap="small"):
+    with st.grid(len(shown), min_column_width=200, gap="small"):
         for label, value in shown:
             st.metric(label, value, border=True)
 
