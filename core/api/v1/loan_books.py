@@ -36,6 +36,7 @@ class UploadedBookRequest(LoanBookRequest):
     """A loan book: what is said of it, and its file."""
 
     file: str = Field(
+        examples=["november.csv"],
         description="The file: CSV in UTF-8, or XLSX, up to 25 MiB and 100,000 rows; the template has its columns.",
         json_schema_extra={"format": "binary"},
     )

@@ -69,9 +69,12 @@ class LoanBookRequest(Request):
     product_id: fields.ProductId = Field(
         examples=["01900000-0000-7000-8000-000000080101"], description="The credit life product of all rows."
     )
-    month: Annotated[date, BeforeValidator(_parse_month), AfterValidator(_check_month)] = Field(
-        examples=["2026-11"], description="YYYY-MM.", json_schema_extra={"pattern": "^[0-9]{4}-[0-9]{2}$"}
-    )
+    month: Annotated[
+        date,
+        BeforeValidator(_parse_month),
+        AfterValidator(_check_month),
+        WithJsonSchema({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}$"}),
+    ] = Field(examples=["2026-11"], description="YYYY-MM.")
     date_format: Literal["YYYY-MM-DD", "DD/MM/YYYY"] = Field(
         default="YYYY-MM-DD", examples=["YYYY-MM-DD"], description="How the days in the file are written."
     )
@@ -85,7 +88,7 @@ class LoanBookRequest(Request):
         description="Of the rows that name none, divided by commas; without it all of the product.",
     )
     free_cover_limit: fields.PositiveNaira | None = Field(
-        default=None, examples=[5000000], description="Loans above it are referred, and not covered by the book."
+        default=None, examples=["5000000.00"], description="Loans above it are referred, and not covered by the book."
     )
     attested_by: fields.Name | None = Field(
         default=None, examples=["Ngozi Okafor"], description="Who attests that the lender knows its borrowers."

@@ -56,7 +56,7 @@ def lease(session: ScopedSession, states: Sequence[LoanBookState]) -> Job | None
     query = (
         sa.select(LoanBook)
         .where(col(LoanBook.state).in_([str(state) for state in states]), free)
-        .order_by(col(LoanBook.created_at))
+        .order_by(col(LoanBook.created_at), col(LoanBook.id))
         .limit(1)
         .with_for_update(skip_locked=True)
     )
