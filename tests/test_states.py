@@ -7,9 +7,8 @@ from pathlib import Path
 
 from core.settings import ROOT
 from core.states.claims import DECIDED, RULES, TRANSITIONS, WAITING, ClaimStatus
-from core.states.policies import STAGES, PolicyAction, PolicyStage
-from core.states.submissions import OPEN, SubmissionState
-from core.states.submissions import TRANSITIONS as SUBMISSION_TRANSITIONS
+from core.states.policies import OPEN, STAGES, PolicyAction, PolicyStage, SubmissionState
+from core.states.policies import TRANSITIONS as SUBMISSION_TRANSITIONS
 from tests.every_case import every_case
 
 WORDS = {*ClaimStatus, *PolicyStage}
@@ -29,6 +28,7 @@ OTHER_SUBJECTS = {
     "core/services/outbox/health.py": {"queued", "dead"},
     "pages/admin/system.py": {"queued", "dead"},
     "core/services/views/backlog.py": {"dead"},
+    "core/store/schema/parties.py": {"withdrawn"},
     "pages/admin/agreement.py": {"Approved", "Declined"},
     "pages/compliance/_shared.py": {"Declined"},
     "core/ui/kit/words.py": {"In force", "Expired"},

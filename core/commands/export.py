@@ -23,7 +23,7 @@ from core.services.exports.registry import KINDS
 from core.services.filters.field import Parameter
 from core.services.people import staff
 from core.store.access import Scope, ScopedSession, reading
-from core.store.operations import unfinished_files
+from core.store.operations import local_files
 
 app = typer.Typer(help="Exports, each with a receipt.", no_args_is_help=True)
 err = Console(stderr=True)
@@ -105,9 +105,9 @@ def _write(order: ExportOrder, out: str) -> Tally:
     target = Path(out)
     draft = target.with_name(f".{target.name}.{order.id}")
     # Remove the draft of a killed export: it contains personal data.
-    unfinished_files.clear(target.parent, glob.escape(f".{target.name}.") + _ID_PATTERN)
+    local_files.clear(target.parent, glob.escape(f".{target.name}.") + _ID_PATTERN)
     try:
-        with draft.open("wb") as file, unfinished_files.locked(draft):
+        with draft.open("wb") as file, local_files.locked(draft):
             tally = runs.write_file(order, file)
         draft.replace(target)
     finally:

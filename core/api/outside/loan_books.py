@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from core import ids
-from core.api.outside.desk_session import require_person
+from core.api.outside.signing_in import require_person
 from core.errors import CoverdeskError, NotAllowed, NotFound
 from core.services.selling.loan_books import books, report
 from core.store.access import Scope, reading

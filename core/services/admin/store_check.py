@@ -259,6 +259,8 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every statement is its lines, its hash, and one of a chain": statement_proofs.find_statement_faults,
     "Every file of claim payments is the payments made from it": claim_payment_proofs.find_file_faults,
     "No loss from before its sale was paid without a reason": claim_invariants.find_paid_for_an_earlier_loss,
+    "No loss outside its cover was paid without a reason": claim_invariants.find_paid_outside_cover,
+    "Nothing was paid on an approval that had lapsed": claim_invariants.find_paid_on_a_lapse,
     "What a claim was paid, somebody approved": claim_invariants.find_paid_without_approval,
     "Nobody paid a claim whose approval, payee or estimate was theirs": claim_invariants.find_two_links,
     "Every approved claim is what was approved": claim_invariants.find_changed_since_approval,

@@ -22,6 +22,7 @@ from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
     Approval,
+    ApprovalLapse,
     AuditEntry,
     Claim,
     ClaimEvent,
@@ -61,6 +62,48 @@ def find_paid_for_an_earlier_loss(session: ScopedSession) -> Iterator[str]:
     for row in session.execute(query):
         if date.fromisoformat(row.incident_date[:10]) < clock.to_lagos_day(row.created_at):
             yield f"{_name(row.id, row.minor)} paid: the loss was before the sale, and nobody gave a reason"
+
+
+def find_paid_outside_cover(session: ScopedSession) -> Iterator[str]:
+    """Claims that were paid for a loss outside the days of cover without a reason for that check (contract K7)."""
+    paid = _sum_paid()
+    explained = sa.exists().where(
+        col(ClaimOverride.claim_id) == col(Claim.id), col(ClaimOverride.check_key) == coverage_checks.IN_FORCE
+    )
+    query: AnySelect = (
+        sa.select(col(Claim.id), col(Claim.incident_date), Policy, paid.c.minor)
+        .join(paid, paid.c.claim_id == col(Claim.id))
+        .join(Policy, col(Policy.id) == col(Claim.policy_id))
+        .where(col(Claim.incident_date).is_not(None), sa.not_(explained))
+    )
+    for row in session.execute(query.execution_options(yield_per=1_000)):
+        happened = date.fromisoformat(row.incident_date[:10])
+        if coverage_checks.check_in_force(row.Policy, happened).passed is False:
+            day = clock.format_day(happened)
+            yield f"{_name(row.id, row.minor)} paid: its loss of {day} is outside the cover, and nobody gave a reason"
+
+
+def find_paid_on_a_lapse(session: ScopedSession) -> Iterator[str]:
+    """Payments whose approval had lapsed before, with nobody having approved the claim anew (contract K3, K13)."""
+    newer = orm.aliased(Approval)
+    superseded = sa.exists().where(
+        col(newer.subject_id) == col(Approval.subject_id),
+        col(newer.approved_at) > col(Approval.approved_at),
+        col(newer.approved_at) <= col(ClaimPayment.created_at),
+    )
+    query: AnySelect = (
+        sa.select(col(ClaimPayment.claim_id), col(ClaimPayment.amount_minor), col(ApprovalLapse.reason))
+        .join(Approval, col(Approval.subject_id) == col(ClaimPayment.claim_id))
+        .join(ApprovalLapse, col(ApprovalLapse.approval_id) == col(Approval.id))
+        .where(
+            col(ClaimPayment.reverses).is_(None),
+            col(Approval.approved_at) <= col(ClaimPayment.created_at),
+            col(ApprovalLapse.lapsed_at) < col(ClaimPayment.created_at),
+            sa.not_(superseded),
+        )
+    )
+    for row in session.execute(query):
+        yield f"{_name(row.claim_id, row.amount_minor)} was paid though its approval had lapsed: {row.reason}"
 
 
 def find_paid_without_approval(session: ScopedSession) -> Iterator[str]:

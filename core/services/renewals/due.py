@@ -169,14 +169,14 @@ class DueRow:
 
 def list_due_rows(
     session: ScopedSession,
-    bucket: str,
+    bucket: str | None,
     criteria: DueFilter,
     names: Choices,
     *,
     order: Order = "soonest",
     paging: Paging,
 ) -> list[DueRow]:
-    """Return one page of the policies of a bucket as of today; a page past the end is empty."""
+    """Return one page of the policies of a bucket, or of all, as of today; a page past the end is empty."""
     today = clock.today()
     page_ids = sa.select(col(Policy.id)).where(*build_conditions(criteria), *get_span(today, bucket).on(_EXPIRES_AT))
     page_ids = page_ids.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)

@@ -17,8 +17,9 @@ from core.services.dimensions import UNKNOWN, Choices
 from core.services.paging import Page, Paging
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter, PolicyRow
-from core.services.renewals import records
-from core.services.renewals.filter import RenewalFilter
+from core.services.renewals import due, records
+from core.services.renewals.due import DueRow
+from core.services.renewals.filter import DueFilter, RenewalFilter
 from core.services.renewals.records import RenewalRow
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
@@ -87,6 +88,7 @@ class CustomerDetail:
     renewals: Page[RenewalRow]
     policies: Page[PolicyRow]
     claims: Page[ClaimLine]
+    due: Sequence[DueRow]
     group: Group
 
 
@@ -121,6 +123,7 @@ def get_customer(session: ScopedSession, customer_id: UUID, names: Choices) -> C
             session, PolicyFilter(customer_ids=everyone), names, order="to-do", paging=_FIRST_PAGE
         ),
         claims=claims,
+        due=due.list_due_rows(session, None, DueFilter(customer_ids=everyone), names, paging=_FIRST_PAGE),
         group=group,
     )
 

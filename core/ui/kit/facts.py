@@ -58,21 +58,24 @@ def policy_title(sale: SaleDetail) -> str:
 
 def days_of_cover(sale: SaleDetail) -> None:
     """Show the days of cover of a policy; for a cancelled or declined one, when that happened and its original term."""
-    line("Starts", words.day(sale.start_at))
+    for label, value in list_days_of_cover(sale).items():
+        line(label, value)
+
+
+def list_days_of_cover(sale: SaleDetail) -> dict[str, str]:
+    """Return the days of cover of a policy by what they are; of a cancelled or declined one, when that happened too."""
+    starts = {"Starts": words.day(sale.start_at)}
     if sale.ended_at is None:
-        _end_of_cover(sale.expiration_at)
-        return
-    line(sale.stage, words.day(sale.ended_at))
-    if sale.expiration_at:
-        line("Term would have ended", words.day(sale.expiration_at))
+        return {**starts, _name_end(sale.expiration_at): words.day(sale.expiration_at)}
+    ended = {**starts, str(sale.stage): words.day(sale.ended_at)}
+    return {**ended, "Term would have ended": words.day(sale.expiration_at)} if sale.expiration_at else ended
 
 
-def _end_of_cover(expiration_at: datetime | None) -> None:
-    """Show the day on which cover ends or ended; today is worded as in the list of due renewals."""
+def _name_end(expiration_at: datetime | None) -> str:
+    """Return what the day is on which cover ends or ended; today is worded as in the list of due renewals."""
     is_over = expiration_at is not None and expiration_at <= clock.now()
     today = expiration_at is not None and clock.to_lagos_day(expiration_at) == clock.today()
-    label = words.until(0, is_over=is_over) if today else "Ended" if is_over else "Ends"
-    line(label, words.day(expiration_at))
+    return words.until(0, is_over=is_over) if today else "Ended" if is_over else "Ends"
 
 
 def draw_steps(steps: Sequence[Mapping[str, str]]) -> None:

@@ -37,7 +37,7 @@ class Table(Generic[Row]):
     """Declaration of a table: its columns, its sort orders (the first is the default), the page that a row opens.
 
     `narrow` names the columns that remain on narrow screens. `act` returns the label of the button in a row, "" for
-    none; `get_clicked_row` returns its row. `home` is the table's page and the label of
+    none, or those of several; `get_clicked_row` returns its row. `home` is the table's page and the label of
     the link back to it, needed where a record's page can be reached from several tables. `query` returns the query
     parameters of a row's link.
     """
@@ -48,7 +48,7 @@ class Table(Generic[Row]):
     orders: Mapping[str, str] = field(default_factory=dict)
     opens: str | None = None
     narrow: tuple[str, ...] = ()
-    act: Callable[[Row], str] | None = None
+    act: Callable[[Row], str | Sequence[str]] | None = None
     home: tuple[str, str] | None = None
     key: Callable[[Row], UUID | str] = lambda row: row.id  # type: ignore[attr-defined]
     query: Callable[[UUID | str], Mapping[str, str | Sequence[str]]] = lambda key: {"id": str(key)}
@@ -102,7 +102,12 @@ def back_link(name: str, path: str, label: str) -> None:
 
 def get_clicked_row(table: Table[Any]) -> UUID | None:
     """Return the key of the row whose button was just clicked; once per click."""
-    found: UUID | None = st.session_state.pop(_act_key(table), None)
+    return get_clicked(table)[0]
+
+
+def get_clicked(table: Table[Any]) -> tuple[UUID | None, str]:
+    """Return the key of the row whose button was just clicked, and the label of the button; once per click."""
+    found: tuple[UUID | None, str] = st.session_state.pop(_act_key(table), (None, ""))
     return found
 
 
@@ -148,10 +153,10 @@ def _mount(table: Table[Row], payload: dict[str, Any], mark: str) -> None:
     keep_address(table)
     _note_origin(table, keys)
 
-    def on_acted(key: str) -> None:
+    def on_acted(key: str, act: str) -> None:
         # Accept only rows that were on the screen when the button was clicked.
         if key in keys:
-            st.session_state[_act_key(table)] = UUID(key)
+            st.session_state[_act_key(table)] = UUID(key), act
 
     def on_picked(picked: Sequence[str]) -> None:
         st.session_state[_picked_key(table)] = (mark, picked)
@@ -172,7 +177,7 @@ def _payload(
         head = columns.head(name, column, place=places.get(name, "less"))
         heads.append(head | (_sorting(table, column) if sortable else {}))
     lines = [_line(table, row, shown) for row in rows]
-    acts = any(line["act"] for line in lines)
+    acts = any(line["acts"] for line in lines)
     return {"alt": alt, "columns": heads, "rows": lines, "acts": acts, "keys": [line["key"] for line in lines]}
 
 
@@ -192,11 +197,12 @@ def _places(table: Table[Any], narrow: Sequence[str]) -> dict[str, str]:
 def _line(table: Table[Row], row: Row, shown: Sequence[Column[Row]]) -> dict[str, Any]:
     key, cells = table.key(row), [column.cell(row) for column in shown]
     texts = [cell if isinstance(cell, str) else cell[0] for cell in cells]
+    acts = table.act(row) if table.act else ()
     return {
         "key": str(key),
         "href": None if table.opens is None else frame.link(table.opens, **table.query(key)),
         "name": ", ".join(text for text in texts[:3] if text != columns.NOTHING),
-        "act": table.act(row) if table.act else "",
+        "acts": [act for act in ([acts] if isinstance(acts, str) else acts) if act],
         "cells": cells,
     }
 

@@ -6,6 +6,7 @@ from core.services.renewals.due import DueRow
 from core.services.renewals.records import RenewalRow
 from core.ui.kit import words
 from core.ui.lists import columns
+from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
 from core.ui.sales.sales_table import BY_TIME, BY_TIME_OR_AMOUNT, THROUGH_WHOM, WHOSE
 
@@ -44,16 +45,20 @@ DUE: Table[DueRow] = Table(
     name="due",
     noun=("policy", "policies"),
     opens="policies/policy.py",
-    act=lambda row: "Renew" if row.refusal is None else "",
     home=("sales/due.py", "Back to what is due"),
     narrow=("customer", "phone", "ends", "next"),
     orders={"soonest": "Ends soonest first", "latest": "Ends latest first"},
     columns={
         "customer": columns.text("Customer", lambda row: row.customer, 125),
-        "phone": columns.text("Phone", lambda row: row.phone, 120),
+        "phone": columns.text("Phone", lambda row: words.phone(row.phone), 120),
         "ends": columns.day("Ends", lambda row: row.expiration_at, sorts=("soonest", "latest")),
         "left": columns.number("Days left", lambda row: row.days_left, usual=False, sorts=("soonest", "latest")),
-        "cover": columns.text("Cover", lambda row: words.until(row.days_left, is_over=row.is_over), 120),
+        "cover": Column(
+            "Cover",
+            lambda row: words.until(row.days_left, is_over=row.is_over),
+            120,
+            colour=lambda row: "red" if row.is_over else "",
+        ),
         "next": columns.text(
             "Next premium", _next_premium, 150, right=True, says="What one more term costs today, or why there is none."
         ),

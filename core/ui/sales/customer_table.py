@@ -4,13 +4,15 @@ from dataclasses import replace
 
 from core.services.customers.table import CustomerRow
 from core.services.policies.policies import PolicyRow
+from core.services.renewals.due import DueRow
 from core.services.renewals.records import RenewalRow
 from core.services.sales.table import SaleRow
 from core.services.views.customer import ClaimLine
+from core.ui.kit import words
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from core.ui.policies.table import POLICIES
-from core.ui.renewals.renewal_table import RENEWALS
+from core.ui.renewals.renewal_table import DUE, RENEWALS
 from core.ui.sales.sales_table import PURCHASES
 
 _HOME = ("sales/customer.py", "Back to the customer")
@@ -29,7 +31,7 @@ CUSTOMERS: Table[CustomerRow] = Table(
     columns={
         "name": columns.text("Name", lambda row: row.name, 175, sorts=("name", "name-back")),
         "email": columns.text("E-mail", lambda row: row.email, 180),
-        "phone": columns.text("Phone", lambda row: row.phone, 120),
+        "phone": columns.text("Phone", lambda row: words.phone(row.phone), 120),
         "distributor": columns.text("Distributor", lambda row: row.distributor, 130),
         "policies": columns.number("Policies", lambda row: row.bought.policies),
         "force": columns.number("In force", lambda row: row.bought.in_force),
@@ -49,6 +51,7 @@ def _without(table: Table[tables.Row], name: str, *columns: str) -> Table[tables
 
 
 OWN_POLICIES: Table[PolicyRow] = _without(POLICIES, "customer-policies", "customer", "email", "distributor")
+OWN_DUE: Table[DueRow] = _without(DUE, "customer-due", "customer", "phone", "email", "distributor")
 OWN_PURCHASES: Table[SaleRow] = _without(PURCHASES, "customer-purchases", "customer", "email", "distributor")
 OWN_RENEWALS: Table[RenewalRow] = _without(RENEWALS, "customer-renewals", "customer", "email", "distributor")
 OWN_CLAIMS: Table[ClaimLine] = Table(

@@ -69,6 +69,24 @@ def test_payment_for_a_loss_from_before_the_sale(office: Office) -> None:
     )
 
 
+def test_payment_for_a_loss_outside_the_cover(office: Office) -> None:
+    claim_id = paid(office)
+    plant(office, sa.update(Claim).where(col(Claim.id) == claim_id).values(incident_date="2028-11-10"))
+    said = "₦70,000.00 paid: its loss of 10 Nov 2028 is outside the cover, and nobody gave a reason"
+    assert f"{named(claim_id)}, {said}" in faults(office)
+
+
+def test_payment_on_an_approval_that_had_lapsed(office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+    payee = {"name": "Another", "bank_name": "A Bank", "account_number": "0123456788", "reason": "By telephone"}
+    office.do(payee_changes.set_payee, claim_id, by="root", version=office.claim(claim_id).version, **payee)
+    with clock.freeze(NOON + timedelta(hours=1)):
+        insert_payment(office, claim_id, 7_000_000, by="ada")
+    said = "₦70,000.00 was paid though its approval had lapsed: the payee and the account were changed"
+    assert f"{named(claim_id)}, {said}" in faults(office)
+
+
 def test_payment_above_what_was_approved_and_without_an_approval(office: Office) -> None:
     claim_id, other = paid(office), office.lodge(**KNOWN)
     insert_payment(office, claim_id, 1_000_000, by="ada")

@@ -16,7 +16,7 @@ from core.money import Split
 from core.services.finance.credit_notes.filter import CreditNoteFilter
 from core.services.finance.credit_notes.numbering import number_of
 from core.services.paging import Paging
-from core.states.credit_notes import UNPAID
+from core.states.finance import UNPAID
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
     CreditNote,

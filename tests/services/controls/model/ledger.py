@@ -51,6 +51,7 @@ class Ledger:
             *self._of_notes(),
             *self._of_policies(),
             *self._of_statements(),
+            *self._of_bank_files(),
             *self._of_transfers(),
             *self._of_two_people(),
             *self._of_accounts(),
@@ -314,6 +315,21 @@ class Ledger:
             for row in batched
             if batches[plain(row.id)] != row.net_minor
         ]
+
+    def _of_bank_files(self) -> list[str]:
+        """A bank file is opened on an approval whose approver is active and of finance, and of nobody's own payout."""
+        faults, staff = [], self.staff_now()
+        for row in self.office.read("SELECT id, actor, subject FROM audit_entry WHERE action = 'bank file opened'"):
+            if plain(row.id) in self.seen:
+                continue
+            self.seen.add(plain(row.id))
+            batch = row.subject.rpartition(" ")[2]
+            given = self.office.read("SELECT * FROM approval WHERE subject_kind = 'payout' ORDER BY approved_at, id")
+            mine = [each for each in given if plain(each.subject_id) == plain(batch)]
+            approver = staff[plain(mine[-1].staff_id)] if mine else None
+            if approver is None or approver["disabled"] or not {"finance", "admin"} & set(approver["roles"]):
+                faults.append(f"the bank file of payout {batch} was opened by {row.actor} on an approval of {approver}")
+        return faults
 
     def _of_transfers(self) -> list[str]:
         """A reference names one transfer, whatever it paid, and a transfer is the lines that it was made with."""
