@@ -15,7 +15,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.credit_life import BENEFITS, CREDIT_LIFE
-from core.covers.faults import fault
+from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge, run_checks
 from core.services.audit import log as audit
