@@ -280,7 +280,7 @@ def finish(session: ScopedSession, job: Job, tally: Tally, rules: Rules) -> None
     books.note(
         session,
         book,
-        "done" if is_over else "validated",
+        "loan book done" if is_over else "loan book validated",
         actor=_ACTOR,
         rows=figures["valid"],
         premium=figures["premium"],
