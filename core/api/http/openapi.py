@@ -14,13 +14,14 @@ from pydantic import BaseModel, Field
 from core import clock, reference
 from core.api.http import envelope
 from core.api.http.envelope import Failure, envelope_model
-from core.covers import numbers
+from core.covers import fields
 from core.covers.fields import build_example
 from core.covers.request import Request
 from core.services.examples import claim as claim_example
 from core.services.examples import sale as sale_example
 from core.services.examples import webhook as webhook_example
 from core.services.finance.statements import records as statement_records
+from core.services.selling.loan_books import records as loan_book_records
 from core.settings import settings
 
 
@@ -62,6 +63,9 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "OneCustomer": _one("customer", sale_example.build_customer),
     "StatementPage": _page("statements", statement_records.build_example),
     "OneStatement": _one("statement", statement_records.build_example),
+    "LoanBookPage": _page("loan_books", loan_book_records.build_example),
+    "OneLoanBook": _one("loan_book", loan_book_records.build_example),
+    "LoanBookRowPage": _page("rows", loan_book_records.build_row_example),
     "EventPage": lambda: {
         "events": [webhook_example.build_event()],
         "cursor": webhook_example.EVENT_ID,
@@ -245,7 +249,7 @@ def build_form_schema(model: type[Request], files: Iterable[str]) -> dict[str, A
 def _as_text(part: dict[str, Any]) -> dict[str, Any]:
     plain = _without_null(part)
     if plain["type"] == "number":
-        pattern = numbers.ABOVE_ZERO_PATTERN if "exclusiveMinimum" in plain else numbers.AMOUNT_PATTERN
+        pattern = fields.ABOVE_ZERO_PATTERN if "exclusiveMinimum" in plain else fields.AMOUNT_PATTERN
         return {**_pick(plain, "title"), "type": "string", "pattern": pattern, "description": _AMOUNT}
     if plain["type"] == "boolean":
         return {**_pick(plain, "title", "description"), "type": "string", "enum": ["true", "false"]}
