@@ -102,13 +102,13 @@ def test_the_banks_answer_is_a_file_that_somebody_else_than_the_preparer_notes(
     assert not at.get("file_uploader")
     content = f'Amount,Narration,Status,Bank reference\n"{net}",PB-0001/1 2026-08,Paid,NIP/1\n1.00,Fees,Paid,NIP/2'
     at = open_page(screen, finance, BATCH, by="femi", id=str(batch))
+    at.file_uploader(key="bank answer.file").upload("wrong.txt.csv", b"Amount,Whom\n1.00,Ada").run()
+    assert "must be mapped to a column" in texts(at)
     at.file_uploader(key="bank answer.file").upload("answer.csv", content.encode()).run()
     assert list(at.table[0].value["Result"]) == [":green[can be noted]", "names no payment of this payout"]
     confirm(press(at, f"Note 1 paid, {net}"))
     assert "1 answers of the bank are noted" in texts(at)
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
-    at.file_uploader(key="bank answer.file").upload("wrong.txt.csv", b"Amount,Whom\n1.00,Ada").run()
-    assert "must be mapped to a column" in texts(at)
 
 
 def test_a_payment_received_is_noted_on_the_statement_and_confirmed_by_another(
@@ -123,6 +123,7 @@ def test_a_payment_received_is_noted_on_the_statement_and_confirmed_by_another(
     assert "Confirm" not in labels(open_page(screen, finance, ONE, by="funmi", id=str(row.id)))
     confirm(press(open_page(screen, finance, ONE, by="femi", id=str(row.id)), "Confirm"))
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
+    assert not at.get("file_uploader"), "every payment is answered"
 
 
 def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_that_one_adds_up(
