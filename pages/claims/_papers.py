@@ -194,24 +194,33 @@ _PLACE = "letters"
 
 def draw_letters(review: ClaimReview) -> None:
     """Draw a button for each letter that can be written, why others cannot, and the letters so far."""
-    st.markdown("**Letters**")
     with st.container(horizontal=True, gap="xsmall"):
-        for kind, missing in review.letters_possible.items():
-            title = claim_letters.KINDS[kind].title
-            st.button(
-                title,
-                key=key(review.id, f"letter {kind}"),
-                icon=":material/mail:",
-                disabled=missing is not None,
-                help=f"Needs {missing}" if missing else None,
-                on_click=_writing(review, kind).do,
-                args=(key(review.id, _PLACE),),
-            )
+        for kind in review.letters_possible:
+            offer_letter(review, kind)
+    draw_written(review)
+    if not review.letters:
+        st.caption("No letter was written yet. An admin can change the texts of the letters; the next letter has them.")
+
+
+def offer_letter(review: ClaimReview, kind: str) -> None:
+    """Draw the button that writes a letter, disabled with the reason while something is missing for it."""
+    missing = review.letters_possible[kind]
+    st.button(
+        claim_letters.KINDS[kind].title,
+        key=key(review.id, f"letter {kind}"),
+        icon=":material/mail:",
+        disabled=missing is not None,
+        help=f"Needs {missing}" if missing else None,
+        on_click=_writing(review, kind).do,
+        args=(key(review.id, _PLACE),),
+    )
+
+
+def draw_written(review: ClaimReview) -> None:
+    """Draw the letters so far, each with the ways to send it."""
     actions.complain(key(review.id, _PLACE))
     for letter in review.letters:
         _letter_line(review, letter)
-    if not review.letters:
-        st.caption("No letter was written yet. An admin can change the texts of the letters; the next letter has them.")
 
 
 def _letter_line(review: ClaimReview, letter: KeptLetter) -> None:

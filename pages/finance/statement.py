@@ -19,7 +19,7 @@ from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.files import Paper
 from core.services.finance.statements.reading import StatementRow
 from core.services.people.staff import Person
-from core.states.statements import StatementState, StatementTransition
+from core.states.finance import StatementState, StatementTransition
 from core.store.access import reading
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import dialogs, facts, words

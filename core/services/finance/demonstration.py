@@ -19,7 +19,7 @@ from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.states.statements import StatementState
+from core.states.finance import StatementState
 from core.store.access import ScopedSession
 
 # A smaller demonstration is a test's, a larger one is for trying speed: neither waits for hundreds of statements.

@@ -21,6 +21,7 @@ from core.services.filters.catalogue import members_of
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
 from core.services.filters.fields import Days, Member, Members, Naira, Text, Texts, Word, Words
+from core.services.lists.sale_columns import SOURCES
 from core.services.personal import list_spellings
 from core.services.windows import Span
 from core.states.policies import PolicyStage
@@ -155,7 +156,6 @@ def _looks_like_id(text: str) -> bool:
 # The filters of sales: what purchases, renewals and policies share, and the list of purchases (contract P4-P6).
 
 PAYMENT_STATES = {"paid": "Paid", "part": "Part refunded", "refunded": "Refunded"}
-SOURCES = {"api": "API", "desk": "Desk", "bulk": "Bulk upload"}
 
 
 def _has_email(table: Any, email: Any) -> Condition:
@@ -174,6 +174,13 @@ def _find(_: Any, text: str) -> Condition:
 def _has_stage(_: Any, stages: tuple[str, ...]) -> Condition:
     found: Condition = expressions.policy_stage().in_(stages)
     return found
+
+
+def payment_state() -> Any:
+    """Return the payment state of a purchase whose refund is joined, as `payment_states` finds it."""
+    back = sa.func.coalesce(col(Refund.total_minor), 0)
+    paid, part, refunded = (sa.literal_column(f"'{word}'", sa.String) for word in PAYMENT_STATES.values())
+    return sa.case((back == 0, paid), (col(Purchase.total_minor) > back, part), else_=refunded)
 
 
 def _has_payment_state(_: Any, states: tuple[str, ...]) -> Condition:

@@ -7,7 +7,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.states.submissions import SubmissionState
+from core.states.policies import SubmissionState
 from core.store.schema.columns import Owned, Record, Row, json_field, minor_field, one_of
 
 

@@ -14,7 +14,7 @@ from core.services.finance.reconciling.matching import Entry
 from core.services.finance.statements import reading as statement_reading
 from core.services.people import staff
 from core.services.windows import Window
-from core.states.months import MonthState
+from core.states.finance import MonthState
 from core.store.access import Scope, Store
 
 LIVE = Scope.staff(is_live=True)

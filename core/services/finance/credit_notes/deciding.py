@@ -25,7 +25,7 @@ from core.services.people.own_interest import Parties, refuse_own
 from core.services.people.staff import Person
 from core.services.policies import refunds
 from core.services.transfers import TypedReference
-from core.states.credit_notes import TRANSITIONS, CreditNoteState
+from core.states.finance import CREDIT_NOTE_TRANSITIONS, CreditNoteState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Approval, CreditNote, CreditNotePayment, Customer, PaymentPayee, Policy, Refund
 
@@ -292,7 +292,7 @@ def _get_for_update(session: ScopedSession, note_id: UUID, by: Person, to: Credi
     row: CreditNote | None = session.execute(query).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such credit note")
-    TRANSITIONS.get(row.state, to)
+    CREDIT_NOTE_TRANSITIONS.get(row.state, to)
     return row
 
 

@@ -21,7 +21,7 @@ from core.services.finance.statements import states as statement_states
 from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
 from core.services.spreadsheets.formula_escaping import csv_field
-from core.states.payments import BatchState, PaymentState
+from core.states.finance import BatchState, PaymentState
 from core.store.access import ScopedSession
 from core.store.schema.tables import BankAccount, Payment, PaymentSettlement, PayoutBatch, Statement
 

@@ -13,8 +13,7 @@ from core.services.finance import parties
 from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
-from core.states.payments import BatchState, PaymentState
-from core.states.statements import IN_FORCE
+from core.states.finance import IN_FORCE, BatchState, PaymentState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
     ClaimPayment,

@@ -26,7 +26,7 @@ from core.services.finance.statements.lines import Line
 from core.services.finance.tax import MonthTax
 from core.services.people.staff import Person
 from core.services.windows import Window
-from core.states.statements import PAID_ON, StatementState
+from core.states.finance import PAID_ON, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Agreement, Movement, Statement, StatementLine
 

@@ -22,7 +22,7 @@ from core.services.finance.statements.reading import StatementRow
 from core.services.people.four_eyes import require_second
 from core.services.people.own_interest import refuse_own
 from core.services.people.staff import Person
-from core.states.statements import PAID_ON, TRANSITIONS, StatementState, StatementTransition
+from core.states.finance import PAID_ON, STATEMENT_TRANSITIONS, StatementState, StatementTransition
 from core.store.access import ScopedSession
 from core.store.schema.tables import Statement, StatementLine, StatementStep
 
@@ -110,7 +110,7 @@ def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, no
     require_finance(by)
     row = statement_reading.get_for_update(session, statement_id)
     refuse_own(parties.load_people(session, statement_reading.party_of(row)), by)
-    step = TRANSITIONS.get(row.state, to)
+    step = STATEMENT_TRANSITIONS.get(row.state, to)
     if step not in _of(row.state, is_reversal=row.reverses_id is not None):
         raise StateForbids(
             f"{'A reversal' if row.reverses_id else 'A statement'} that is {row.state} cannot become {to}"
@@ -168,7 +168,7 @@ def _add_step(session: ScopedSession, statement_id: UUID, state: str, *, by: Per
 
 
 def _of(state: str, *, is_reversal: bool) -> Sequence[StatementTransition]:
-    return [each for each in TRANSITIONS.list_from(state) if each.of_reversal in (None, is_reversal)]
+    return [each for each in STATEMENT_TRANSITIONS.list_from(state) if each.of_reversal in (None, is_reversal)]
 
 
 def _refuse_reversal_of_paid(session: ScopedSession, statement_id: UUID) -> None:
