@@ -1,4 +1,4 @@
-"""Who works on a claim: given to an officer, taken from the queue, referred to a supervisor (contract C11)."""
+"""Assignment of claims: given to an officer, taken from the queue, referred to a supervisor (contract C11)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What stands for and against a claim at this moment: limits, checks, duplicates, and who did what (C8, C13, K3)."""
+"""Judgement of a claim at this moment: limits, checks, duplicates, and who did what on it (contract C8, C13, K3)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

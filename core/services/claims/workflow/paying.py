@@ -1,4 +1,4 @@
-"""Paying in parts, and payments that are handed to finance, which pays and never approves (contract C10, C15)."""
+"""Payments of accepted offers in parts, and those that finance makes, which pays and never approves (C10, C15)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
