@@ -94,17 +94,24 @@ def _draw_cover(cover: Cover[Any], sold: Sequence[ProductForSale], seller: Distr
         if len(sold) == 1:
             query["sold"] = sold[0].name
     with st.container(gap=None):
-        page_links.link(page, label=f"**{words.plain(cover.title)}**", query_params={**query, **frame.mode_query()})
-        number = "number at once" if cover.initial_state.active else "number once the insurer accepts"
+        # A link to the page on which it stands would not change the address, so that Back would leave the window.
+        if st.button(
+            f"**{words.plain(cover.title)}**",
+            key=f"window {selling.title_of(cover, sold[0])}",
+            icon=":material/shopping_cart:",
+            type="tertiary",
+        ):
+            page_links.go(page, **query)
+        number = "number at once" if cover.initial_state.active else "number when accepted"
         st.caption(f"{describe_price(cover, sold)} · {number}")
 
 
 def describe_price(cover: Cover[Any], sold: Sequence[ProductForSale]) -> str:
     """Return from which price a cover is sold: the lowest rate or flat price, or that of its example."""
-    if all(product.rates.dynamic for product in sold):
-        return f"from {min(product.rates.price for product in sold).normalize():f} % of the value"
     if cover is CREDIT_LIFE:
         return "by loan, tenure and benefits"
+    if all(product.rates.dynamic for product in sold):
+        return f"from {min(product.rates.price for product in sold).normalize():f} % of the value"
     example = build_example(cover.request)
     known = [
         live_prices.price_so_far(cover, {**example, "product_id": str(product.id)}, product.rates) for product in sold

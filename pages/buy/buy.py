@@ -15,7 +15,6 @@ from core.store.access import reading
 from core.ui.buying import known_customer, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
 from core.ui.frame import frame
-from core.ui.kit import words
 from pages.buy import _checkout as checkout
 from pages.buy import _unfinished, _window
 from pages.buy._checkout import Checkout
@@ -35,7 +34,11 @@ def choose(sellers: Sequence[DistributorName], person: Person) -> Checkout | Cho
     """Return the sale defined by the three choices, or what of them is made while one is missing, which is said."""
     distributor = selling.choice("On behalf of", sellers, "on_behalf_of", lambda seller: seller.name)
     if distributor is None:
-        return Choice()
+        # Of the shop window or a link: it stays in the address until the distributor is chosen.
+        titles = {selling.title_of(*offer): None for offer in _window.list_offers(None) if offer[0] is not CREDIT_LIFE}
+        asked = st.query_params.get("cover")
+        covered = selling.choice("Cover and insurer", list(titles), "cover", str) if asked else None
+        return Choice(is_covered=covered is not None)
     counter = Counter(distributor_id=distributor.id, is_live=frame.mode(), person=person)
     offers = [offer for offer in selling.shelf(counter) if offer[0] is not CREDIT_LIFE]
     if not offers:
@@ -84,12 +87,8 @@ def draw() -> None:
 
 def draw_missing(made: Choice) -> DeltaGenerator | None:
     """Draw the shop window while no cover is chosen, and return the place beside it; otherwise say what is missing."""
-    asked = st.query_params.get("cover")
-    if made.is_covered or (made.seller is None and asked):
-        of = f" **{words.plain(asked)}**" if asked and made.seller is None else ""
-        st.caption(
-            f"Choose the product.{of}" if made.seller else f"Choose the distributor on whose behalf you sell{of}."
-        )
+    if made.is_covered:
+        st.caption("Choose the product." if made.seller else "Choose the distributor on whose behalf you sell it.")
         return None
     if made.is_empty:
         return None
