@@ -20,7 +20,7 @@ OTHER_SUBJECTS = {
     "core/services/exports/kinds/claim_payments.py": {"Paid"},
     "core/services/exports/kinds/policies.py": {"In force"},
     "core/services/insurers/filter.py": {"queued", "dead"},
-    "core/services/policies/policies.py": {"In force"},
+    "core/services/policies/policies.py": {"In force", "Cancelled", "Declined"},
     "core/services/catalogue/product_detail.py": {"In force"},
     "core/services/sales/filter.py": {"Paid"},
     "core/services/catalogue/rate_changes.py": {"withdrawn"},
@@ -34,8 +34,10 @@ OTHER_SUBJECTS = {
     "core/ui/kit/words.py": {"In force", "Expired"},
     "core/ui/policies/filters.py": {"In force"},
     "pages/policies/policy.py": {"Declined", "queued", "dead"},
-    "core/ui/sales/customer_table.py": {"In force"},
-    "core/ui/sales/sales_table.py": {"Paid"},
+    "core/services/customers/table.py": {"In force"},
+    "core/services/sales/table.py": {"Paid"},
+    "core/services/claims/lists/columns.py": {"Paid", "Approved"},
+    "core/services/exports/loss_ratios.py": {"Paid"},
 }
 
 # Statements, agreements and adjustments have states of their own, with some of the same words.

@@ -20,7 +20,6 @@ from core.services.views.pii_reveal import HiddenField
 from core.states.claims import CLAIMS_ROLES, ClaimStatus
 from core.store.access import reading
 from core.ui.claims import related_claims
-from core.ui.claims.queue_table import colour_of, days_left
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, reveal_dialog, url_state, words
 from core.ui.kit.actions import Action, Choice, Day, Naira, Text, Values
@@ -28,6 +27,7 @@ from core.ui.lists import tables
 from pages.claims import _actions, _decision, _money, _papers, _talk
 from pages.claims import _words as claim_words
 from pages.claims._actions import DECIDED, adding, changing, draw_form, key, propose
+from pages.claims._shared import colour_of, days_left
 
 _MARKS: Final = {
     True: ":green[:material/check_circle:]",

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 import streamlit as st
 
 from core import clock
 from core.services.people.staff import Person
-from core.services.renewals import calls, renewals
+from core.services.renewals import calls, due, renewals
 from core.services.renewals.calls import OUTCOMES
 from core.services.renewals.due import DueRow
 from core.services.renewals.renewals import BulkRenewal, ShownTerm
@@ -20,10 +21,33 @@ from core.ui.kit.actions import Action, Choice, Day, Field, Text, Tick, Values
 from core.ui.lists import tables
 from core.ui.lists.tables import Table
 from core.ui.policies import policy_actions
-from core.ui.renewals.renewal_table import DUE
 
 ROLES = ("operations",)
 _CALL, _RENEW = "Call", "Renew"
+
+
+def _next_premium(row: DueRow) -> str:
+    return words.naira(row.next_minor) if row.refusal is None else words.format_dates(row.refusal)
+
+
+def of_due(**more: Any) -> Table[DueRow]:
+    """Return a table of policies that are due."""
+    return tables.of(
+        due.DUE,
+        opens="policies/policy.py",
+        changed={
+            "cover": {
+                "of": lambda row: words.until(row.days_left, is_over=row.is_over),
+                "colour": lambda row: "red" if row.is_over else "",
+            },
+            "next": {"of": _next_premium, "is_right": True},
+            "note": {"of": lambda row: row.refusal and words.format_dates(row.refusal)},
+        },
+        **more,
+    )
+
+
+DUE = of_due(home=("sales/due.py", "Back to what is due"), narrow=("customer", "phone", "ends", "next"))
 
 
 def list_acts(row: DueRow) -> Sequence[str]:

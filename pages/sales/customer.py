@@ -14,21 +14,56 @@ from core.services.customers.notes import KINDS, Note, add_note, list_notes
 from core.services.dimensions import load_choices
 from core.services.paging import Page
 from core.services.people.staff import Person
+from core.services.policies import policies
+from core.services.renewals import records
+from core.services.renewals.due import DueRow
+from core.services.sales import table as sales_table
 from core.services.views import customer as customer_view
-from core.services.views.customer import CustomerDetail
+from core.services.views.customer import ClaimLine, CustomerDetail
 from core.states.claims import CLAIMS_ROLES
 from core.store.access import ScopedSession, reading
 from core.ui.buying import known_customer
 from core.ui.frame import frame, menu, page_links, record_pages
 from core.ui.kit import actions, facts, figure_tiles, reveal_dialog, words
 from core.ui.kit.actions import Action, Choice, Text, Values
-from core.ui.lists import tables
+from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from core.ui.policies import policy_actions
 from core.ui.renewals import contacts
-from core.ui.sales.customer_table import OWN_CLAIMS, OWN_DUE, OWN_POLICIES, OWN_PURCHASES, OWN_RENEWALS
-from pages.sales._shared import ROLES, follow_click, list_acts
+from pages.sales._shared import ROLES, follow_click, list_acts, of_due
 
+_HOME = ("sales/customer.py", "Back to the customer")
+# The short lists of one customer, without what is the same in every row.
+_SAME = ("customer", "email", "distributor")
+OWN_POLICIES = tables.of(
+    policies.POLICIES, name="customer-policies", without=_SAME, home=_HOME, opens="policies/policy.py"
+)
+OWN_DUE: Table[DueRow] = of_due(name="customer-due", without=("customer", "phone", "email", "distributor"), home=_HOME)
+OWN_PURCHASES = tables.of(
+    sales_table.PURCHASES, name="customer-purchases", without=_SAME, home=_HOME, opens="sales/purchase.py"
+)
+OWN_RENEWALS = tables.of(
+    records.RENEWALS,
+    name="customer-renewals",
+    without=_SAME,
+    home=_HOME,
+    opens="policies/policy.py",
+    key=lambda row: row["policy_id"],
+)
+OWN_CLAIMS: Table[ClaimLine] = Table(
+    name="customer-claims",
+    noun=("claim", "claims"),
+    opens="claims/claim.py",
+    home=_HOME,
+    columns={
+        "lodged": columns.moment("Lodged", lambda row: row.created_at),
+        "type": columns.text("Type", lambda row: row.claim_type, 110),
+        "status": columns.state("Status", lambda row: row.status),
+        "policy": columns.text("Policy number", lambda row: row.policy_number, 175),
+        "claimed": columns.naira("Claimed", lambda row: row.claimed_minor),
+        "offered": columns.naira("Offered", lambda row: row.offered_minor),
+    },
+)
 _BUY = "buy/buy.py"
 
 
@@ -50,7 +85,7 @@ def draw_head(customer: CustomerDetail, person: Person) -> None:
 
 def _offer_to_lodge(customer: CustomerDetail) -> None:
     """Draw the way to lodge a claim on each of the listed policies that has a number."""
-    numbered = [(row, row.policy_number) for row in customer.policies.items if row.policy_number]
+    numbered = [(row, row["number"]) for row in customer.policies.items if row["number"]]
     with st.popover(
         "Lodge a claim",
         icon=":material/note_add:",
@@ -60,7 +95,7 @@ def _offer_to_lodge(customer: CustomerDetail) -> None:
         for row, number in numbered:
             page_links.link(
                 "claims/lodge.py",
-                label=f"{words.plain(number)}, {words.plain(row.product)} ({row.stage.lower()})",
+                label=f"{words.plain(number)}, {words.plain(row['product'])} ({row['state'].lower()})",
                 query_params={"policy": number, **frame.mode_query()},
             )
 
@@ -136,7 +171,7 @@ def draw_personal(customer: CustomerDetail, person: Person) -> None:
 
 def draw_policies(customer: CustomerDetail, person: Person) -> None:
     """Draw the policies, and those of them that are due for renewal."""
-    beneficiary = sum(row.is_for_beneficiary for row in customer.policies.items)
+    beneficiary = sum(row["role"] == "beneficiary" for row in customer.policies.items)
     note = f"{beneficiary} of them bought by somebody else" if beneficiary else ""
     _draw_list("Policies", OWN_POLICIES, customer.policies, person, note=note)
     table = replace(OWN_DUE, act=list_acts if person.has_role(*ROLES) else None)

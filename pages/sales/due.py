@@ -24,10 +24,9 @@ from core.ui.kit.actions import Action
 from core.ui.letters.certificate_mail import WAITS
 from core.ui.lists import columns, export_panel, filter_bar, filter_chips, periods, saved_views, tables
 from core.ui.lists.tables import Table
-from core.ui.renewals.renewal_table import DUE
 from core.ui.sales import search_box
 from core.ui.sales.search_box import SearchText
-from pages.sales._shared import ROLES, follow_click, list_acts, recording, say_end, show_term, summarise_renewals
+from pages.sales._shared import DUE, ROLES, follow_click, list_acts, recording, say_end, show_term, summarise_renewals
 
 BUCKET, SOONEST, _LAPSED, _TAB = "bucket", "week", "lapsed", "due.tab"
 
@@ -352,9 +351,7 @@ def draw() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         buckets = due.list_due(session, clock.today(), criteria)
         paging = table.paging(url_state.page())
-        rows = due.list_due_rows(
-            session, open_bucket, criteria, names, order=table.order_among(due.ORDERS), paging=paging
-        )
+        rows = due.list_due_rows(session, open_bucket, criteria, names, order=table.order, paging=paging)
     follow_click(table, rows, person)
     actions.run()
     draw_tabs(buckets, open_bucket)

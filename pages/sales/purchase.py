@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from core.services.lists.sale_columns import SOURCES
 from core.services.people.staff import Person
-from core.services.sales.filter import SOURCES
 from core.services.views import sale as sale_view
 from core.services.views.sale import SaleDetail
 from core.ui.buying import receipts

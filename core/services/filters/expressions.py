@@ -20,7 +20,7 @@ def in_force() -> sa.ColumnElement[bool]:
         col(Policy.activated),
         col(Policy.cancelled_at).is_(None),
         col(Policy.declined_at).is_(None),
-        sa.or_(col(Policy.expiration_at).is_(None), col(Policy.expiration_at) > clock.now()),
+        sa.or_(col(Policy.expiration_at).is_(None), col(Policy.expiration_at) > _time_parameter(clock.now)),
     )
 
 

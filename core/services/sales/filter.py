@@ -21,6 +21,7 @@ from core.services.filters.catalogue import members_of
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
 from core.services.filters.fields import Days, Member, Members, Naira, Text, Texts, Word, Words
+from core.services.lists.sale_columns import SOURCES
 from core.services.personal import list_spellings
 from core.services.windows import Span
 from core.states.policies import PolicyStage
@@ -155,7 +156,6 @@ def _looks_like_id(text: str) -> bool:
 # The filters of sales: what purchases, renewals and policies share, and the list of purchases (contract P4-P6).
 
 PAYMENT_STATES = {"paid": "Paid", "part": "Part refunded", "refunded": "Refunded"}
-SOURCES = {"api": "API", "desk": "Desk", "bulk": "Bulk upload"}
 
 
 def _has_email(table: Any, email: Any) -> Condition:
@@ -174,6 +174,13 @@ def _find(_: Any, text: str) -> Condition:
 def _has_stage(_: Any, stages: tuple[str, ...]) -> Condition:
     found: Condition = expressions.policy_stage().in_(stages)
     return found
+
+
+def payment_state() -> Any:
+    """Return the payment state of a purchase whose refund is joined, as `payment_states` finds it."""
+    back = sa.func.coalesce(col(Refund.total_minor), 0)
+    paid, part, refunded = (sa.literal_column(f"'{word}'", sa.String) for word in PAYMENT_STATES.values())
+    return sa.case((back == 0, paid), (col(Purchase.total_minor) > back, part), else_=refunded)
 
 
 def _has_payment_state(_: Any, states: tuple[str, ...]) -> Condition:
@@ -337,6 +344,7 @@ class PurchaseFilter(SalesFilter, on=(Purchase,)):
 # SQL conditions of a sales filter on purchases and their policies.
 
 S = TypeVar("S", bound=SalesFilter)
+_NOBODY: Final = UUID(int=0)
 _CUSTOMER_BY_EMAIL = Query(
     sa.select(col(Customer.id)).where(col(Customer.email_key) == sa.bindparam("email", type_=sa.String()))
 )
@@ -356,11 +364,13 @@ def apply_criteria(query: AnySelect, criteria: SalesFilter) -> AnySelect:
 
 
 def resolve_customer(session: ScopedSession, criteria: S) -> S:
-    """Return the same filter with the customer's id instead of the e-mail, when exactly one customer has it.
+    """Return the same filter with the customer's id instead of the e-mail, unless several customers have it.
 
-    With the e-mail alone the query planner would scan all purchases in order.
+    With the e-mail alone the query planner would scan all purchases in order, for nothing where nobody has it.
     """
     if not criteria.customer_email or criteria.customer_id:
         return criteria
-    customers = _CUSTOMER_BY_EMAIL.rows(session, email=criteria.customer_email.lower())
-    return replace(criteria, customer_email=None, customer_id=customers[0][0]) if len(customers) == 1 else criteria
+    customers = [row[0] for row in _CUSTOMER_BY_EMAIL.rows(session, email=criteria.customer_email.lower())]
+    if len(customers) > 1:
+        return criteria
+    return replace(criteria, customer_email=None, customer_id=customers[0] if customers else _NOBODY)

@@ -8,14 +8,15 @@ A screen declares its table once and shows it like this:
     tables.draw(POLICIES, rows, number=number, total=total)
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
 
 import streamlit as st
 
+from core.services.lists.listing import Listing
 from core.services.paging import Paging
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
@@ -84,6 +85,53 @@ class Table(Generic[Row]):
     def count_text(self, total: int) -> str:
         """Return the number of rows as text: "**1,204** policies"."""
         return f"**{words.count(total)}** {self.noun[total != 1]}"
+
+
+class _Columns(Mapping[str, Column[Any]]):
+    """The columns of a list as they are declared at this moment: those it shows first, then all others."""
+
+    def __init__(self, listing: Listing[Any], changed: Mapping[str, Mapping[str, Any]], without: Sequence[str]) -> None:
+        self._listing, self._changed, self._without = listing, changed, without
+
+    def __getitem__(self, name: str) -> Column[Any]:
+        if name not in iter(self):
+            raise KeyError(name)
+        return replace(columns.declared(self._listing, name), **self._changed.get(name, {}))
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._listing.on_screen if name not in self._without)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+class _Orders(Mapping[str, str]):
+    """The labels of the orders of a list as they are declared at this moment."""
+
+    def __init__(self, listing: Listing[Any]) -> None:
+        self._listing = listing
+
+    def __getitem__(self, name: str) -> str:
+        return self._listing.orders[name].label
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._listing.orders)
+
+    def __len__(self) -> int:
+        return len(self._listing.orders)
+
+
+def of(
+    listing: Listing[Any],
+    *,
+    name: str = "",
+    changed: Mapping[str, Mapping[str, Any]] | None = None,
+    without: Sequence[str] = (),
+    **more: Any,
+) -> Table[Any]:
+    """Return the table of a list; `changed` is what a column has otherwise on the screen than by its declaration."""
+    shown = _Columns(listing, changed or {}, without)
+    return Table(name=name or listing.name, noun=listing.noun, columns=shown, orders=_Orders(listing), **more)
 
 
 def keep_address(table: Table[Any]) -> None:

@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.covers import fields, request
-from core.covers.faults import fault
+from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services import transfers
@@ -142,8 +142,15 @@ def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> 
         _change(session, row, PaymentState.CONFIRMED, by=by, **stamps)
 
 
-def confirm(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
-    """Note that the bank made an approved payout, for another than who prepared it.
+def confirm(
+    session: ScopedSession,
+    payment_id: UUID,
+    typed: Mapping[str, Any],
+    *,
+    by: Person,
+    evidence: Mapping[str, str] | None = None,
+) -> None:
+    """Note that the bank made an approved payout, for another than who prepared it; `evidence` names its file and row.
 
     InvalidInput for a reference that another payment has.
     """
@@ -157,10 +164,17 @@ def confirm(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], 
             raise InvalidInput.for_field("value_on", "must not be before the day of the approval")
         stamps = {"confirmed_by": by.id, "confirmed_at": clock.now(), **given.model_dump()}
         transfer_id = _register(session, row, TypedReference(given.bank_reference, _FIELD), by)
-        _change(session, row, PaymentState.CONFIRMED, by=by, transfer_id=transfer_id, **stamps)
+        _change(session, row, PaymentState.CONFIRMED, by=by, evidence=evidence, transfer_id=transfer_id, **stamps)
 
 
-def return_payment(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
+def return_payment(
+    session: ScopedSession,
+    payment_id: UUID,
+    typed: Mapping[str, Any],
+    *,
+    by: Person,
+    evidence: Mapping[str, str] | None = None,
+) -> None:
     """Note that the bank returned a payment, or refused an order: its statements are due again.
 
     NotAllowed for who prepared it.
@@ -177,8 +191,8 @@ def return_payment(session: ScopedSession, payment_id: UUID, typed: Mapping[str,
             back: dict[str, Any] = {"amount_minor": row.net_minor, "by": by.id, "at": clock.now()}
             typed_reference = TypedReference(given.bank_reference, _FIELD)
             stamps["return_id"] = transfers.register_return(session, row.transfer_id, typed_reference, **back)
-        evidence = {"return_reference": given.bank_reference} if given.bank_reference else {}
-        _change(session, row, PaymentState.RETURNED, by=by, evidence=evidence, **stamps)
+        told = {"return_reference": given.bank_reference} if given.bank_reference else {}
+        _change(session, row, PaymentState.RETURNED, by=by, evidence={**told, **(evidence or {})}, **stamps)
 
 
 def _register(session: ScopedSession, row: Payment, typed: TypedReference, by: Person) -> UUID:
