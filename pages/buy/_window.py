@@ -101,7 +101,7 @@ def _draw_cover(cover: Cover[Any], sold: Sequence[ProductForSale], seller: Distr
             icon=":material/shopping_cart:",
             type="tertiary",
         ):
-            page_links.go(page, **query)
+            page_links.go(page, replaces=False, **query)
         number = "number at once" if cover.initial_state.active else "number when accepted"
         st.caption(f"{describe_price(cover, sold)} · {number}")
 
@@ -129,16 +129,17 @@ def _draw_recent() -> None:
     since = open_days(clock.add_days(clock.today(), -_RECENT_DAYS), None)
     wanted = PurchaseFilter(created=since, request_sources=("desk",))
     with reading(frame.scope()) as session:
-        rows = table.list_rows(session, wanted, load_choices(session), paging=Paging(1, _RECENT))
+        names, shown = load_choices(session), ("product", "customer", "sold")
+        rows = table.list_rows(session, wanted, names, shown=shown, paging=Paging(1, _RECENT))
     with st.container(border=True, gap="xsmall"):
         st.markdown("**Recently sold here**")
         for row in rows:
             with st.container(gap=None):
                 page_links.link(
                     PURCHASE,
-                    label=words.plain(f"{row.product}, {row.customer}"),
+                    label=words.plain(f"{row['product']}, {row['customer']}"),
                     query_params={"id": str(row.id), **frame.mode_query()},
                 )
-                st.caption(words.moment(row.created_at))
+                st.caption(words.moment(row["sold"]))
         if not rows:
             st.caption(f"Nothing in the last {_RECENT_DAYS} days.")

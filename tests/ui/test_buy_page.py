@@ -279,10 +279,12 @@ def test_whose_sale_it_is_is_asked_first_where_there_are_several(
     assert [box.key for box in at.selectbox] == ["on_behalf_of"]
 
 
-def test_the_receipt_says_who_earns_what_and_sends_the_certificate(page: AppTest, store: Store) -> None:
+def test_the_receipt_says_who_earns_what_and_sends_the_certificate(page: AppTest, store: Store, screen: Screen) -> None:
     follow(press(press(fill(page, insurer_a.THIRD_PARTY), "Review"), "Confirm and buy for ₦15,000.00"))
     with store.reading(Scope.system()) as session:
         purchase = session.execute(sa.select(Purchase)).scalar_one()
+    recent = [link.proto for link in screen("operations", path=PAGE).get("page_link") if link.proto.page == "purchase"]
+    assert [link.query_string for link in recent] == [f"id={purchase.id}"]
     shown = texts(page) + "".join(fact.value for fact in page.text)
     rest = purchase.total_minor - purchase.mca_profit_minor - purchase.distributor_profit_minor
     for part in (purchase.distributor_profit_minor, purchase.mca_profit_minor, rest):
