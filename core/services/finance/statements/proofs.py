@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.finance import redactions
+from core.services.finance import parties, redactions
 from core.services.finance.statements import paid_lines
 from core.services.finance.statements import reading as statement_reading
 from core.states.statements import StatementState
@@ -28,7 +28,7 @@ def find_statement_faults(session: ScopedSession) -> Iterator[str]:
     """Statements that are not their lines, not their hash, or not in the chain of their party."""
     yield from _line_faults(session)
     query = sa.select(Statement).order_by(col(Statement.account), _owner(), col(Statement.number))
-    for _, found in groupby(session.execute(query).scalars().all(), key=statement_reading.party_of):
+    for _, found in groupby(session.execute(query).scalars().all(), key=parties.party_of):
         rows = list(found)
         yield from _chain_faults(rows)
         for row in rows:
@@ -134,7 +134,7 @@ def _line_faults(session: ScopedSession) -> Iterator[str]:
 def _left_out(session: ScopedSession, rows: Sequence[Statement]) -> Iterator[str]:
     """Movements of stated months that are on no statement of the account; those of the last month may still come."""
     newest = max(rows, key=lambda row: row.month)
-    party = statement_reading.party_of(newest)
+    party = parties.party_of(newest)
     stated = sa.exists().where(
         col(StatementLine.movement_id) == col(Movement.id),
         col(StatementLine.account) == party.account,
