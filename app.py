@@ -15,8 +15,8 @@ from core.api import preloading
 from core.api.app import routes, v1
 from core.api.http.routing import EveryPath
 from core.api.http.security_headers import SecurityHeaders
-from core.api.outside.oidc_failures import ProviderAnswers
 from core.api.outside.root_address import RootAddress
+from core.api.outside.signing_in import ProviderAnswers
 from core.api.protection import slow_senders
 from core.api.protection.load_shedding import WebSocketLimit
 from core.settings import settings

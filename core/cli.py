@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from core.errors import CoverdeskError, InvalidSetting
-from core.store.operations import file_permissions
+from core.store.operations import local_files
 
 # Each subcommand of `coverdesk`: its module under core.commands, and its help text.
 COMMANDS: Mapping[str, tuple[str, str]] = {
@@ -142,7 +142,7 @@ def coverdesk(
 
 def main() -> None:
     """Entry point of the console script. Sets a private umask, which only a process of its own may do."""
-    file_permissions.begin_private()
+    local_files.begin_private()
     run()
 
 

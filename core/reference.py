@@ -247,6 +247,17 @@ def get_finance_limit(name: str, roles: Collection[str]) -> int:
     return limits["admin" if "admin" in roles else "finance"][name]
 
 
+def get_account_code(account: str) -> str:
+    """Return the code of an account of the journal in the chart of accounts."""
+    return _load_chart_of_accounts()[account]["code"]
+
+
+@cache
+def _load_chart_of_accounts() -> Mapping[str, Mapping[str, str]]:
+    chart: Mapping[str, Mapping[str, str]] = json.loads((_FOLDER / "chart_of_accounts.json").read_text("utf-8"))
+    return chart
+
+
 @cache
 def _load_finance_limits() -> Mapping[str, Mapping[str, int]]:
     held = json.loads((_FOLDER / "finance_limits.json").read_text(encoding="utf-8"))

@@ -14,9 +14,8 @@ import structlog
 from core import telemetry
 from core.dispatch.lines import SLOW_LOOK_SECONDS, DispatchLines, Wakeups
 from core.errors import CoverdeskError, InvalidInput, StateForbids, StoreUnavailable
-from core.insurers.answers import InsurerAnswer
+from core.insurers.answers import InsurerAnswer, InsurerFault
 from core.insurers.client import CallLimits, InsurerClient
-from core.insurers.faults import InsurerFault
 from core.services.admin import heartbeats
 from core.services.insurers import answers as insurer_answers
 from core.services.insurers import connections as insurer_connections

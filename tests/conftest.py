@@ -30,8 +30,7 @@ from core import clock, settings, telemetry  # noqa: E402
 from core.services.catalogue import keys, shipped  # noqa: E402
 from core.services.people import passwords  # noqa: E402
 from core.services.selling.buying import Seller  # noqa: E402
-from core.store.access import Scope, Store, engine  # noqa: E402
-from core.store.access import sqlite as sqlite_access  # noqa: E402
+from core.store.access import Scope, Store, engine, sqlite  # noqa: E402
 from core.store.schema import migrating  # noqa: E402
 from tests import compiled_once  # noqa: E402
 from tests.open_connections import every_connection_closed  # noqa: E402
@@ -61,7 +60,7 @@ passwords._hasher = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, paral
 
 
 # No test cuts the power: the disk is waited for by those alone that ask for it with `waits_for_disk`.
-_PREPARE = sqlite_access._prepare
+_PREPARE = sqlite._prepare
 
 
 def _prepare_without_waiting(connection: Any, record: Any, *, cache_kib: int) -> None:
@@ -69,13 +68,13 @@ def _prepare_without_waiting(connection: Any, record: Any, *, cache_kib: int) ->
     connection.execute("PRAGMA synchronous=OFF")
 
 
-sqlite_access._prepare = _prepare_without_waiting
+sqlite._prepare = _prepare_without_waiting
 
 
 @pytest.fixture
 def waits_for_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stores on SQLite that are opened from now on are as durable as a server's."""
-    monkeypatch.setattr(sqlite_access, "_prepare", _PREPARE)
+    monkeypatch.setattr(sqlite, "_prepare", _PREPARE)
 
 
 @pytest.hookimpl(trylast=True)

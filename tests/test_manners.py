@@ -24,7 +24,7 @@ ONLY_IN = {
     # Elsewhere it would miss what was put off.
     r"\.driver_connection": {"statements.py"},
     # It is the process's and not a library's: no command or request may change it.
-    r"\bumask\(": {"file_permissions.py"},
+    r"\bumask\(": {"local_files.py"},
 }
 Faults = Iterator[str]
 _parse = lru_cache(1)(ast.parse)  # each rule reads the same file after another

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from core.settings import ROOT
 from core.states.claims import DECIDED, RULES, TRANSITIONS, WAITING, ClaimStatus
-from core.states.policies import STAGES, PolicyAction, PolicyStage
-from core.states.submissions import OPEN, SubmissionState
-from core.states.submissions import TRANSITIONS as SUBMISSION_TRANSITIONS
+from core.states.policies import OPEN, STAGES, PolicyAction, PolicyStage, SubmissionState
+from core.states.policies import TRANSITIONS as SUBMISSION_TRANSITIONS
 from tests.every_case import every_case
 
 WORDS = {*ClaimStatus, *PolicyStage}
@@ -21,7 +20,7 @@ OTHER_SUBJECTS = {
     "core/services/exports/kinds/claim_payments.py": {"Paid"},
     "core/services/exports/kinds/policies.py": {"In force"},
     "core/services/insurers/filter.py": {"queued", "dead"},
-    "core/services/policies/policies.py": {"In force"},
+    "core/services/policies/policies.py": {"In force", "Cancelled", "Declined"},
     "core/services/catalogue/product_detail.py": {"In force"},
     "core/services/sales/filter.py": {"Paid"},
     "core/services/catalogue/rate_changes.py": {"withdrawn"},
@@ -29,13 +28,16 @@ OTHER_SUBJECTS = {
     "core/services/outbox/health.py": {"queued", "dead"},
     "pages/admin/system.py": {"queued", "dead"},
     "core/services/views/backlog.py": {"dead"},
+    "core/store/schema/parties.py": {"withdrawn"},
     "pages/admin/agreement.py": {"Approved", "Declined"},
     "pages/compliance/_shared.py": {"Declined"},
     "core/ui/kit/words.py": {"In force", "Expired"},
     "core/ui/policies/filters.py": {"In force"},
     "pages/policies/policy.py": {"Declined", "queued", "dead"},
-    "core/ui/sales/customer_table.py": {"In force"},
-    "core/ui/sales/sales_table.py": {"Paid"},
+    "core/services/customers/table.py": {"In force"},
+    "core/services/sales/table.py": {"Paid"},
+    "core/services/claims/lists/columns.py": {"Paid", "Approved"},
+    "core/services/exports/loss_ratios.py": {"Paid"},
 }
 
 # Statements, agreements and adjustments have states of their own, with some of the same words.

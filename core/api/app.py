@@ -24,17 +24,7 @@ from core.api.http.error_boundary import ErrorBoundary
 from core.api.http.request_log import RequestLog
 from core.api.http.routing import Routing
 from core.api.http.security_headers import SecurityHeaders
-from core.api.outside import (
-    certificates,
-    downloads,
-    finance_files,
-    finding,
-    health,
-    metrics_page,
-    privacy_files,
-    signing_in,
-    statements,
-)
+from core.api.outside import certificates, downloads, finding, health, signing_in
 from core.api.protection.load_shedding import LoadShedding, plain_refusal
 from core.api.v1 import (
     buying,
@@ -155,14 +145,11 @@ _plain = [
     *certificates.routes,
     *downloads.routes,
     *finding.routes,
-    *statements.routes,
-    *privacy_files.routes,
-    *finance_files.routes,
 ]
 for route in _plain:
     route.app = LoadShedding(route.app, plain_refusal)
 v1 = _everything_under("/v1", api)
-routes: list[BaseRoute] = [v1, *_plain, *health.routes, *metrics_page.routes]
+routes: list[BaseRoute] = [v1, *_plain, *health.routes]
 app = Starlette(routes=routes, middleware=[Middleware(SecurityHeaders)], lifespan=_alone)
 # A redirect to the same path without its slash would lead to whatever host the request named.
 app.router.redirect_slashes = False

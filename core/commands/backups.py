@@ -20,7 +20,7 @@ from core.services.compliance import remembering
 from core.services.compliance.remembering import ErasureList
 from core.settings import settings
 from core.store.access import Scope, Store, reading, store, transact, writing
-from core.store.operations import backups, compacting
+from core.store.operations import backups
 from core.store.operations.backups import Manifest
 from core.store.schema import versions
 
@@ -86,7 +86,7 @@ def compact() -> None:
     """Rewrite the store, so that its files hold nothing that was erased; stop the servers first."""
     settings().get_secret()
     with closing(Store(settings().database_url)) as target:
-        compacting.rewrite(target)
+        backups.rewrite(target)
     out.print("[green]✓[/] The store is rewritten.")
 
 
@@ -123,7 +123,7 @@ def _erase_again(remembered: Sequence[Mapping[str, Any]]) -> None:
     count, files = transact(Scope.system(), lambda session: remembering.apply_again(session, remembered))
     erased_people.remove_files(files)
     if count:
-        compacting.rewrite(store())
+        backups.rewrite(store())
         out.print(f"{count:,} people who were erased after this backup are erased again.")
 
 

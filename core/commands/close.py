@@ -44,9 +44,12 @@ def begin(
 
 
 @app.command("journal")
-def print_journal(month: Month = "") -> None:
-    """Print the journal of a month as CSV."""
+def print_journal(
+    month: Month = "",
+    format_: Annotated[
+        str, typer.Option("--format", help=f"For a bookkeeping package: {', '.join(filter(None, journal.FORMATS))}.")
+    ] = "",
+) -> None:
+    """Print the journal of a month as CSV, or as a bookkeeping package imports it."""
     with reading(_LIVE) as session:
-        entries = journal.list_entries(session, parse_month(month))
-    for chunk in journal.csv_chunks(entries):
-        sys.stdout.write(chunk.decode())
+        sys.stdout.write(journal.print_journal(session, parse_month(month), format_).decode())

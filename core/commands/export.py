@@ -17,13 +17,14 @@ from core.errors import InvalidInput
 from core.services.catalogue import products
 from core.services.dimensions import Choices, load_choices
 from core.services.exports import arrangement, runs
-from core.services.exports.exports import ExportKind, Tally
+from core.services.exports.exports import Tally
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import KINDS
 from core.services.filters.field import Parameter
+from core.services.lists.listing import Listing
 from core.services.people import staff
 from core.store.access import Scope, ScopedSession, reading
-from core.store.operations import unfinished_files
+from core.store.operations import local_files
 
 app = typer.Typer(help="Exports, each with a receipt.", no_args_is_help=True)
 err = Console(stderr=True)
@@ -31,6 +32,7 @@ _ID_PATTERN = "-".join("?" * length for length in (8, 4, 4, 4, 12))
 _ARRANGING_OPTIONS = {
     arrangement.COLUMNS: "Columns of the file in their sequence, with commas between; every one without it.",
     arrangement.ORDER: "Order of the rows: {orders}.",
+    arrangement.FORM: "machines, or people: with the labels and words of the screen, in the time of Lagos.",
 }
 _COMMON_OPTIONS = {
     "mode": ("live", "live or test."),
@@ -39,7 +41,7 @@ _COMMON_OPTIONS = {
 }
 
 
-def _build_command(kind: ExportKind[Any]) -> Callable[..., None]:
+def _build_command(kind: Listing[Any]) -> Callable[..., None]:
     """Build the command of a kind: its own parameters as options, and the common ones."""
 
     def export(**given: Any) -> None:
@@ -85,7 +87,7 @@ def _to_list(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) and value else list(value)
 
 
-def _run_export(kind: ExportKind[Any], parameters: Mapping[str, list[str]], settings: Mapping[str, str]) -> None:
+def _run_export(kind: Listing[Any], parameters: Mapping[str, list[str]], settings: Mapping[str, str]) -> None:
     arranged = {name: parameters[name] for name in arrangement.list_parameters(kind)}
     address = {**_build_query(kind, parameters), **arranged, "mode": [settings["mode"]]}
     order = runs.create_order(kind.name, settings["format"], address, by=ACTOR)
@@ -105,9 +107,9 @@ def _write(order: ExportOrder, out: str) -> Tally:
     target = Path(out)
     draft = target.with_name(f".{target.name}.{order.id}")
     # Remove the draft of a killed export: it contains personal data.
-    unfinished_files.clear(target.parent, glob.escape(f".{target.name}.") + _ID_PATTERN)
+    local_files.clear(target.parent, glob.escape(f".{target.name}.") + _ID_PATTERN)
     try:
-        with draft.open("wb") as file, unfinished_files.locked(draft):
+        with draft.open("wb") as file, local_files.locked(draft):
             tally = runs.write_file(order, file)
         draft.replace(target)
     finally:
@@ -115,7 +117,7 @@ def _write(order: ExportOrder, out: str) -> Tally:
     return tally
 
 
-def _build_query(kind: ExportKind[Any], parameters: Mapping[str, list[str]]) -> dict[str, list[str]]:
+def _build_query(kind: Listing[Any], parameters: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """Return the parameters in the form of a URL query: record names are resolved to ids."""
     with reading(Scope.system()) as session:
         loaded_choices, insurers = load_choices(session), products.get_insurer_ids(session)

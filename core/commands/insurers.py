@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from core import telemetry
-from core.api.outside import metrics_page
+from core.api.outside import health
 from core.errors import InvalidSetting
 from core.insurers import sandbox
 from core.insurers.sandbox import SandboxInsurer
@@ -33,7 +33,7 @@ def worker(
         raise InvalidSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
     telemetry.configure_logs()
     telemetry.start_spans()
-    metrics_page.serve_apart(host)
+    health.serve_apart(host)
     running = Worker(store())
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: running.request_stop())

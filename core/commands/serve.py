@@ -24,14 +24,14 @@ from rich.console import Console
 from uvicorn.config import HTTP_PROTOCOLS
 
 from core import telemetry
-from core.api.outside import metrics_page
+from core.api.outside import health
 from core.api.protection import slow_senders
 from core.commands import insurers, stores
 from core.errors import InvalidSetting
 from core.services.admin import demonstration
 from core.settings import LOOPBACK_HOSTS, ROOT, settings
 from core.store.access import Scope, reading, store
-from core.store.operations import file_permissions
+from core.store.operations import local_files
 from core.store.schema import versions
 
 out = Console(soft_wrap=True)
@@ -138,7 +138,7 @@ def _share_metrics() -> None:
 def _serve_metrics(host: str) -> None:
     """On a port of their own, if there is one."""
     try:
-        metrics_page.serve_apart(host)
+        health.serve_apart(host)
     except OSError as error:
         raise InvalidSetting(f"COVERDESK_METRICS_PORT: cannot be listened on: {error.strerror}") from None
 
@@ -168,7 +168,7 @@ def _refuse_used_port(host: str, port: int) -> None:
 def _prepare_process() -> None:
     """Trust only the configured proxies, raise the limit of open files, and limit malloc's arenas."""
     os.environ.setdefault("FORWARDED_ALLOW_IPS", settings().proxies)
-    file_permissions.restrict(store())
+    local_files.restrict(store())
     soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft_limit, min(hard_limit, _MAX_OPEN_FILES)), hard_limit))
     _limit_memory_arenas()

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from core.outbound import listening
+from core.outbound import signing
 
 app = typer.Typer(help="Webhooks: a receiver to try them with.", no_args_is_help=True)
 out = Console(soft_wrap=True, highlight=False)
@@ -36,7 +36,7 @@ def listen(
             length = self.headers.get("content-length", "")
             body = self.rfile.read(min(int(length), _MAX_BODY)) if length.isdigit() else b""
             headers = {name.lower(): value for name, value in self.headers.items()}
-            for line in listening.describe(headers, body, secret):
+            for line in signing.describe(headers, body, secret):
                 out.print(escape(line))
             self.send_response(status)
             self.send_header("content-length", "0")

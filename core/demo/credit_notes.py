@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlmodel import UTCDateTime, col
 
 from core.demo import marker
-from core.states.credit_notes import CreditNoteState
+from core.states.finance import CreditNoteState
 from core.store.access import ScopedSession
 from core.store.policy_numbers import credit_note_series
 from core.store.schema.tables import CreditNote, NumberCounter

@@ -14,8 +14,7 @@ import orjson
 
 from core import telemetry
 from core.insurers import answers
-from core.insurers.answers import InsurerAnswer
-from core.insurers.faults import InsurerFault
+from core.insurers.answers import InsurerAnswer, InsurerFault
 from core.settings import settings
 
 MODE_HEADER = "Coverdesk-Mode"

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
-from core.states.submissions import AnswerStatus
+from core.states.policies import AnswerStatus
 
 APPROVES = "approves"
 _BEHAVIOUR_PATTERN = re.compile(r"[^\s@\"]+\+(\w+)@")

@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 import httpcore
 import httpx
 
-from core.outbound.addresses import ForbiddenAddress
-from core.outbound.guarded_network import GuardedNetwork
+from core.outbound.addresses import ForbiddenAddress, GuardedNetwork
 from core.settings import settings
 
 SHOWN_BYTES: Final = 512

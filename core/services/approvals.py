@@ -5,7 +5,7 @@ How a service adopts it:
     subject = Subject(kind="credit note", id=note.id, amount_minor=note.total_minor, parts={"the payee": [...], ...})
     approve(session, subject, staff_id=person.id, role="finance", limit_minor=None, at=at)   # when it is approved
     follow_change(session, subject, actor=person.actor, at=at)                               # at the end of a change
-    fault = find_fault(session, subject)              # before money leaves: why it does not stand, None if it does
+    require_standing(session, subject)                # before money leaves: StateForbids says why it does not stand
 
 `parts` are plain data by the words for them in a sentence, "the payee" or "the bank account". A part that the approval
 did not know is no change. Every refused act should also be in the log: see `audit.log.keep_refusal`.
@@ -21,12 +21,16 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, money
+from core.errors import StateForbids
 from core.states import approvals as frozen
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema import tables
 from core.store.schema.tables import ApprovalLapse, Staff
 
 AMOUNT: Final = "the approved amount"
+FORGED: Final = "it was not given on this desk: tell an admin"
+# The authority by which somebody with a limit of their own approves.
+LIMITED_ROLE: Final = "claims"
 _STAFF: Final = "staff "
 
 
@@ -170,20 +174,30 @@ def describe_lapsed(fault: str) -> str:
 
 
 def find_fault(session: ScopedSession, subject: Subject) -> str | None:
-    """Say why the approval of a subject does not stand as it is now; None if it stands or there never was one."""
+    """Say why the approval of a subject does not stand as it is now; None if it stands."""
     found = find_latest(session, subject.kind, subject.id)
-    return None if found is None else describe_fault(session, found, subject)
+    return FORGED if found is None else describe_fault(session, found, subject)
+
+
+def require_standing(session: ScopedSession, subject: Subject) -> None:
+    """StateForbids, with what to do, where the approval of a subject does not stand."""
+    if why := find_fault(session, subject):
+        raise StateForbids(describe_lapsed(why))
 
 
 def describe_fault(session: ScopedSession, approval: Approval, subject: Subject) -> str | None:
     """Like `find_fault`, for an approval that was read before."""
     if approval.lapse is not None:
         return approval.lapse.text
-    if not approval.is_genuine:
-        return "it was not given on this desk: tell an admin"
-    if changed := list_changed(approval, subject):
-        return f"{describe_changed(changed)} past the desk"
-    return describe_lost_authority(session, approval)
+    return describe_difference(approval, subject) or describe_lost_authority(session, approval)
+
+
+def describe_difference(approval: Approval | None, subject: Subject) -> str | None:
+    """Say why a subject is not what was approved, whatever became of the approver; None if it is."""
+    if approval is None or not approval.is_genuine:
+        return FORGED
+    changed = list_changed(approval, subject)
+    return f"{describe_changed(changed)} past the desk" if changed else None
 
 
 def describe_lost_authority(session: ScopedSession, approval: Approval) -> str | None:
@@ -194,7 +208,7 @@ def describe_lost_authority(session: ScopedSession, approval: Approval) -> str |
     if not {"admin", approval.role} & set(staff.roles):
         return f"{approval.by}, who approved, does not have the role {approval.role} any more"
     limit, amount = get_limit(staff), approval.amount_minor or 0
-    is_limited = approval.limit_minor is not None and not {"admin", "supervisor"} & set(staff.roles)
+    is_limited = approval.role == LIMITED_ROLE and not {"admin", "supervisor"} & set(staff.roles)
     if is_limited and limit is not None and limit < amount:
         return (
             f"the limit of {approval.by}, who approved, is {money.format_naira(limit)} now, below"

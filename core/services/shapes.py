@@ -279,10 +279,16 @@ class PurchaseTotalRecord(TypedDict):
     total: str
 
 
+class InspectionRecord(TypedDict):
+    """An inspection of what is insured; null, as its record lives with the inspector."""
+
+    id: Id
+
+
 class _PolicyWithCustomer(PolicyRecord):
     customer: CustomerRecord
     distributor: DistributorNameRecord
-    inspection: dict[str, Any] | None
+    inspection: InspectionRecord | None
 
 
 class ListedPolicyRecord(_PolicyWithCustomer):

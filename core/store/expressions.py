@@ -78,6 +78,14 @@ class print_day(_Spelled):  # noqa: N801
     postgresql = "to_char(timezone('Africa/Lagos', {0}), 'YYYY-MM-DD')"
 
 
+class print_moment(_Spelled):  # noqa: N801
+    """An instant as the clock in Lagos showed it: 2026-11-20 08:08."""
+
+    type = sa.String()
+    sqlite = "strftime('%Y-%m-%d %H:%M', {0}, '+1 hour')"
+    postgresql = "to_char(timezone('Africa/Lagos', {0}), 'YYYY-MM-DD HH24:MI')"
+
+
 class print_naira(_Spelled):  # noqa: N801
     """Kobo, never negative, as text in naira with two places: 57500 -> 575.00."""
 

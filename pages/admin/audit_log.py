@@ -13,7 +13,7 @@ from core.services.audit.search import Entry, SearchChoices, SearchResult
 from core.store.access import reading
 from core.ui.frame import frame, menu
 from core.ui.kit import url_state, words
-from core.ui.lists import columns, export_panel, filter_bar, filter_chips, saved_views, tables
+from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
 from core.ui.lists.tables import Table
 
 # Entries should not contain such a number in clear; if one does, these screens must not reveal it (contract A3).
@@ -75,18 +75,15 @@ def screen_of(entry: Entry) -> menu.Screen | None:
     return next((screen for screen in menu.SCREENS if screen.address in wanted), None)
 
 
-ENTRIES: Table[Entry] = Table(
+ENTRIES: Table[Entry] = tables.of(
+    audit_search.AUDIT,
     name="entries",
-    noun=("entry", "entries"),
     opens="admin/audit_entry.py",
-    columns={
-        "at": columns.moment("When", lambda row: row.created_at),
-        "who": columns.text("Who", lambda row: row.actor_name, 185),
-        "action": columns.text("What", lambda row: words.title(row.action), 145),
-        "kind": columns.text("Record", lambda row: words.title(row.kind), 75),
-        "facts": columns.text("Facts", describe_changes, 330),
-        "about": columns.text("Its id", lambda row: row.record_id, 270, usual=False),
-        "position": columns.text("Chain", lambda row: f"{row.chain}/{row.position}", 90, usual=False),
+    changed={
+        "action": {"of": lambda row: words.title(row.action)},
+        "kind": {"of": lambda row: words.title(row.kind)},
+        "facts": {"of": describe_changes},
+        "before": {"of": lambda row: " · ".join(f"{name} {text}" for name, text in leaves(row.before or {}))},
     },
 )
 

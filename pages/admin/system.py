@@ -16,7 +16,7 @@ from core.services.mail.mail import MailLine
 from core.services.outbox.health import QueueHealth
 from core.services.renewals import reminders
 from core.settings import settings
-from core.states.submissions import OPEN, SubmissionState
+from core.states.policies import OPEN, SubmissionState
 from core.store.access import Scope, reading, store
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, check_runs, facts, words

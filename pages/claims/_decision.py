@@ -6,10 +6,11 @@ from typing import Any, Final
 import streamlit as st
 
 from core import money
-from core.services import approvals
+from core.services.claims.diary import tasks as claim_tasks
 from core.services.claims.intake import requirements
 from core.services.claims.paying import hand_overs
 from core.services.claims.review import related
+from core.services.claims.review.coverage_checks import CoverageCheck, describe_unmet
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import actions as claim_moves
 from core.services.claims.workflow import offers as claim_offers
@@ -29,7 +30,7 @@ from core.states.claims import (
 )
 from core.store.access import ScopedSession
 from core.ui.buying import prices
-from core.ui.kit import actions, form_keeper, words
+from core.ui.kit import actions, facts, form_keeper, words
 from core.ui.kit.actions import Action, Choice, Naira, Text, Values
 from pages.claims import _actions as claim_actions
 from pages.claims import _money
@@ -37,38 +38,61 @@ from pages.claims import _words as claim_words
 from pages.claims._actions import MOVE, Open, begin, changing, deciding, do_open, draw_form, get_typed, key, moving
 
 _FIELDS: Final = ("amount", "reason", "note", "payment_reference", "estimate_document")
-_AT_ONCE: Final = frozenset({ClaimStatus.SETTLED})
 _EMPTY: Final[Mapping[str, Any]] = {"reason": None, "note": "", "payment_reference": "", "estimate_document": None}
+_NEW: Final = frozenset({ClaimStatus.PENDING, ClaimStatus.VIEWED})
+# What usually comes next; a new claim is approved at once where nothing is missing, or else its review is started.
+_MAIN: Final[Mapping[str, ClaimStatus]] = {
+    ClaimStatus.REVIEWING: ClaimStatus.APPROVED,
+    ClaimStatus.INSPECTION_SUBMITTED: ClaimStatus.APPROVED,
+    ClaimStatus.ESTIMATE_SUBMITTED: ClaimStatus.APPROVED,
+    ClaimStatus.APPROVED: ClaimStatus.OFFER_SENT,
+    ClaimStatus.OFFER_SENT: ClaimStatus.OFFER_ACCEPTED,
+    ClaimStatus.OFFER_REJECTED: ClaimStatus.OFFER_SENT,
+    ClaimStatus.OFFER_ACCEPTED: ClaimStatus.PAID,
+    ClaimStatus.PAID: ClaimStatus.SETTLED,
+}
+
+
+def find_main(review: ClaimReview) -> ClaimTransition | None:
+    """Return the transition that usually comes next, possible or not; None where there is none."""
+    allowed = {move.to: move for move in review.transitions_allowed}
+    if review.status in _NEW:
+        approval = allowed.get(ClaimStatus.APPROVED)
+        return approval if approval and not approval.missing else allowed.get(ClaimStatus.REVIEWING)
+    return allowed.get(_MAIN.get(review.status, ClaimStatus.REVIEWING)) if review.status in _MAIN else None
+
+
+def draw_main(review: ClaimReview) -> None:
+    """Draw the button of the main action, for the head of the review."""
+    if move := find_main(review):
+        _button(review, move, is_main=True)
 
 
 def draw(review: ClaimReview, person: Person) -> None:
-    """Draw the transitions as buttons, the reasons why others are blocked, and the open form."""
-    attempt = claim_actions.current(review)
-    with st.container(border=True, height="stretch"):
-        st.markdown("**What next**")
-        with st.container(horizontal=True, gap="xsmall"):
+    """Draw the other transitions as buttons, the reasons why some are blocked, and the open form."""
+    attempt, main = claim_actions.current(review), find_main(review)
+    with st.container(border=True, gap="xsmall"):
+        draw_referral(review, person)
+        if review.approval_fault and not review.is_decided:
+            _draw_lapsed(review)
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
             for move in review.transitions_allowed:
-                _button(review, move, attempt)
+                if move is not main:
+                    _button(review, move, is_main=attempt is not None and attempt.to == move.to)
+            if not review.is_decided and not review.amounts.approved_minor:
+                _draw_second_submission(review)
+            _draw_passing_on(review, person)
         for move in review.transitions_allowed:
             if move.missing:
                 label = words.plain(move.label)
                 st.caption(f":material/lock: **{label}** needs {words.plain(' and '.join(move.missing))}.")
-        if review.approval_fault and not review.is_decided:
-            _draw_lapsed(review)
-        if not review.is_decided and not review.amounts.approved_minor:
-            _draw_second_submission(review)
-        draw_referral(review, person)
         if attempt is not None:
             _form(review, attempt, person)
-        elif any(not move.missing for move in review.transitions_allowed):
-            st.caption("Choose one to see what it needs. Nothing changes before you confirm it.")
 
 
 def _draw_lapsed(review: ClaimReview) -> None:
     """Say why the approval lapsed, with the form by which somebody else approves the claim again as it is now."""
-    st.warning(
-        words.plain(approvals.describe_lapsed(review.approval_fault or "")), icon=":material/history_toggle_off:"
-    )
+    facts.lapsed_approval(review.approval_fault)
     again = changing(
         review,
         "Confirm: approve again",
@@ -83,7 +107,7 @@ def _draw_lapsed(review: ClaimReview) -> None:
         fields=[
             Text(
                 f"reasons.{check.key}",
-                f"Why: {words.plain(check.question)} is {'unknown' if check.passed is None else 'failed'}",
+                _ask_reason_of(check),
                 longest=500,
             )
             for check in review.unmet_checks
@@ -122,13 +146,12 @@ def _draw_second_submission(review: ClaimReview) -> None:
         draw_form(review, link, "link second")
 
 
-def _button(review: ClaimReview, move: ClaimTransition, attempt: Open | None) -> None:
-    is_open = attempt is not None and attempt.to == move.to
+def _button(review: ClaimReview, move: ClaimTransition, *, is_main: bool) -> None:
     st.button(
         move.label,
         key=key(review.id, f"to {move.to}"),
         icon=f":material/{move.icon}:",
-        type="primary" if is_open else "secondary",
+        type="primary" if is_main else "secondary",
         disabled=bool(move.missing),
         help=f"Needs {' and '.join(move.missing)}" if move.missing else None,
         on_click=_begin,
@@ -137,9 +160,9 @@ def _button(review: ClaimReview, move: ClaimTransition, attempt: Open | None) ->
 
 
 def _begin(review: ClaimReview, move: ClaimTransition) -> None:
-    """Open the form of a transition; one that asks for nothing and touches no money is made at once."""
+    """Open the form of a transition; what asks for nothing and touches no money is made at once: start and settle."""
     claim_actions.begin(review, move.to)
-    if move.to in _AT_ONCE:
+    if move.to == ClaimStatus.SETTLED or (move.start in _NEW and move.to == ClaimStatus.REVIEWING):
         do_open(review, move.to, lambda: moving(review, move.to))
 
 
@@ -264,7 +287,7 @@ def _impossible(review: ClaimReview, attempt: Open) -> None:
     note = get_typed(review.id, "note")
     if note:
         st.text_area("What you typed", note, disabled=True, key=key(review.id, "typed"))
-    st.button("Put it away", key=key(review.id, "put away"), on_click=claim_actions.close, args=(review.id,))
+    st.button("Close", key=key(review.id, "put away"), on_click=claim_actions.close, args=(review.id,))
 
 
 def _ask_amount(review: ClaimReview, move: ClaimTransition, person: Person) -> None:
@@ -365,12 +388,16 @@ def _ask_reason(review: ClaimReview) -> None:
     actions.blame(key(review.id, MOVE), "reason")
 
 
+def _ask_reason_of(check: CoverageCheck) -> str:
+    """Return the label of the reason for an approval against a check."""
+    return f"Reason for approving although “{words.plain(check.question)}” is {describe_unmet(check)}"
+
+
 def _ask_reasons(review: ClaimReview) -> None:
     """Ask why the claim is approved against each check that is not met."""
     for check in review.unmet_checks:
-        said = "unknown" if check.passed is None else "failed"
         st.text_input(
-            f"Why it is approved: {words.plain(check.question)} is {said}",
+            _ask_reason_of(check),
             key=key(review.id, f"reasons {check.key}"),
             max_chars=500,
             autocomplete="off",
@@ -411,20 +438,23 @@ REFERRED = "The claim is referred: supervisors find it under Referred."
 
 
 def draw_referral(review: ClaimReview, person: Person) -> None:
-    """Draw the open referral, and for an officer without a supervisor's authority the form of a new one."""
+    """Draw what is referred: to a supervisor, who opens the prepared decision or gives it back, or to finance."""
     referral = review.referral
-    if referral is not None and referral.is_for_finance:
+    if referral is None:
+        return
+    if referral.is_for_finance:
         _with_finance(review, referral, person)
-    elif referral is not None:
-        move = TRANSITIONS.find(review.status, referral.to)
-        amount = f" {words.naira(referral.amount_minor)}" if referral.amount_minor is not None else ""
-        with st.container(border=True, gap="xsmall"):
-            st.markdown(
-                f":material/escalator_warning: **Referred by {words.plain(referral.by)}**, {words.moment(referral.at)}:"
-                f" {words.plain(move.label if move else referral.to)}{amount}"
-            )
-            st.text(referral.note)
-            if move is not None and person.has_role("supervisor"):
+        return
+    move = TRANSITIONS.find(review.status, referral.to)
+    amount = f" {words.naira(referral.amount_minor)}" if referral.amount_minor is not None else ""
+    st.markdown(
+        f":material/escalator_warning: **Referred by {words.plain(referral.by)}**, {words.moment(referral.at)}:"
+        f" {words.plain(move.label if move else referral.to)}{amount}"
+    )
+    st.text(referral.note)
+    if person.has_role("supervisor"):
+        with st.container(horizontal=True, gap="xsmall"):
+            if move is not None:
                 st.button(
                     "Open the prepared decision",
                     key=key(review.id, "prepared"),
@@ -432,10 +462,31 @@ def draw_referral(review: ClaimReview, person: Person) -> None:
                     on_click=_open_prepared,
                     args=(review, move, referral.amount_minor),
                 )
+            _give_back(review, referral)
+
+
+def _give_back(review: ClaimReview, referral: Referral) -> None:
+    back = changing(
+        review,
+        "Give it back",
+        lambda session, typed, by: claim_tasks.give_back_referral(
+            session, review.id, question=typed["task"], person=by, version=review.version
+        ),
+        f"The referral is back with {referral.by}, who has your question as a task.",
+        fields=[Text("task", "What is still to be cleared", longest=500, is_long=True, height=90)],
+    )
+    with st.popover("Give back with a question", icon=":material/undo:"):
+        draw_form(review, back, "give back", prefix="back ")
+
+
+def _draw_passing_on(review: ClaimReview, person: Person) -> None:
+    """Offer an officer to refer the claim, unless it is referred, and a supervisor to hand its payment to finance."""
+    referral = review.referral
     if referral is not None and referral.is_for_finance:
         return
-    if not person.has_role("supervisor") and review.transitions_allowed:
-        _ask_referral(review)
+    if not person.has_role("supervisor"):
+        if review.transitions_allowed and referral is None:
+            _ask_referral(review)
     elif review.status == ClaimStatus.OFFER_ACCEPTED:
         _hand_over(review)
 

@@ -93,10 +93,9 @@ def paying(review: ClaimReview, given: Mapping[str, Any], clears: Mapping[str, A
     )
 
 
-def draw_payments(review: ClaimReview, person: Person) -> None:
-    """Draw every payment with its total, the payee with the form that changes it, and the way to take a part back."""
-    if review.payments:
-        facts.line(ClaimStatus.PAID, words.naira(review.amounts.limits.paid_minor))
+def draw_payments(review: ClaimReview) -> None:
+    """Draw the payee, every payment, and the payees so far."""
+    st.text(f"Payee: {payees.describe_payee(review)}")
     for payment in review.payments:
         who = words.plain(payment.by or "somebody who left")
         kind = "Came back: " if payment.amount_minor < 0 else ""
@@ -106,17 +105,12 @@ def draw_payments(review: ClaimReview, person: Person) -> None:
         how = f", {words.plain(payment.method).lower()}" if payment.method else ""
         value = f", value {words.day(payment.value_on)}" if payment.value_on else ""
         st.caption(f"{said}{to}{account}{how}{value}, reference {words.plain(payment.reference)}")
-    facts.line("Payee", payees.describe_payee(review))
     for payee in review.payees:
         if payee.at and payee.by:
             st.caption(
                 f"Payee {words.plain(payee.name)} from {words.moment(payee.at)} by {words.plain(payee.by)}:"
                 f" {words.plain(payee.reason)}"
             )
-    if not review.is_decided:
-        _change_payee(review)
-    if review.amounts.limits.offer_paid_minor and review.status == ClaimStatus.OFFER_ACCEPTED:
-        _take_back(review, person)
 
 
 def _change_payee(review: ClaimReview) -> None:
@@ -167,51 +161,56 @@ def _take_back(review: ClaimReview, person: Person) -> None:
 
 
 def draw(review: ClaimReview, person: Person) -> None:
-    """Draw the amounts, the deductions, and the steps to the offer."""
+    """Draw the amounts, what was paid, the reserve, and the steps to the offer with its deductions."""
     kept = review.amounts
-    with st.grid(2, min_column_width=320, gap="small"):
-        with st.container(border=True, height="stretch"):
-            st.markdown("**Amounts**")
-            facts.line("Owed by the records", words.naira_of(kept.owed))
-            facts.line("Claimed", words.naira(kept.claimed_minor))
-            if kept.estimate_minor:
-                facts.line("Repair estimate", words.naira(kept.estimate_minor))
-            facts.line(ClaimStatus.APPROVED, words.naira(kept.approved_minor))
-            if review.approved_name:
-                facts.line("Approved by", review.approved_name)
-            facts.line("Excess", words.naira(kept.excess_minor))
-            facts.line("Betterment", words.naira(kept.betterment_minor))
-            facts.line("Offer", words.naira(kept.offer_minor))
-            draw_payments(review, person)
-            _reserve(review)
-        with st.container(border=True, height="stretch"):
-            st.markdown("**How an offer comes about**")
-            if kept.approved_minor:
-                prices.show_steps(review.offer.steps)
-            else:
-                st.caption("Nothing is approved: the steps follow with the approved amount.")
-            if review.status == ClaimStatus.OFFER_ACCEPTED:
-                st.caption("The deductions stand with the offer that was accepted; a supervisor can take it back.")
-            elif not review.is_fixed:
-                _deductions(review)
-
-
-def _reserve(review: ClaimReview) -> None:
-    """Draw the reserve with its history, what was incurred, and the form that changes the reserve."""
-    limits = review.amounts.limits
-    if review.reserves:
-        facts.line("Outstanding (reserve)", words.naira(review.reserve_minor))
-        facts.line("Incurred", words.naira(limits.paid_minor + review.reserve_minor))
-    elif limits.most_minor is not None and not review.is_decided:
-        facts.line(f"Exposure: {limits.source}", words.naira(max(0, limits.most_minor - limits.paid_minor)))
+    values = {
+        "Owed by the records": words.naira_of(kept.owed),
+        "Claimed": words.naira(kept.claimed_minor),
+        "Repair estimate": words.naira(kept.estimate_minor) if kept.estimate_minor else "",
+        ClaimStatus.APPROVED: words.naira(kept.approved_minor),
+        "Approved by": review.approved_name or "",
+        "Excess": words.naira(kept.excess_minor),
+        "Betterment": words.naira(kept.betterment_minor),
+        "Offer": words.naira(kept.offer_minor),
+        ClaimStatus.PAID: words.naira(kept.limits.paid_minor) if review.payments else "",
+        **_describe_reserve(review),
+    }
+    facts.grid({label: value for label, value in values.items() if value}, columns=3)
+    with st.container(horizontal=True, gap="small"):
+        if not review.is_decided:
+            _change_payee(review)
+            _change_reserve(review)
+        if kept.limits.offer_paid_minor and review.status == ClaimStatus.OFFER_ACCEPTED:
+            _take_back(review, person)
+    draw_payments(review)
     for change in review.reserves:
         who = words.plain(change.by or "the store")
         st.caption(
             f"Reserve {words.naira(change.reserve_minor)} from {words.moment(change.at)} by {who}:"
             f" {words.plain(change.reason)}"
         )
-    if not review.is_decided:
-        _change_reserve(review)
+    st.markdown("**How the offer is worked out**")
+    if kept.approved_minor:
+        prices.show_steps(review.offer.steps)
+    else:
+        st.caption("Nothing is approved: the steps follow with the approved amount.")
+    if review.status == ClaimStatus.OFFER_ACCEPTED:
+        st.caption("The deductions stand with the offer that was accepted; a supervisor can take it back.")
+    elif not review.is_fixed:
+        _deductions(review)
+
+
+def _describe_reserve(review: ClaimReview) -> dict[str, str]:
+    """Return the reserve with what was incurred, or before there is one what the claim can come to."""
+    limits = review.amounts.limits
+    if review.reserves:
+        return {
+            "Outstanding (reserve)": words.naira(review.reserve_minor),
+            "Incurred": words.naira(limits.paid_minor + review.reserve_minor),
+        }
+    if limits.most_minor is not None and not review.is_decided:
+        return {f"Exposure: {limits.source}": words.naira(max(0, limits.most_minor - limits.paid_minor))}
+    return {}
 
 
 def _change_reserve(review: ClaimReview) -> None:

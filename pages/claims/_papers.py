@@ -28,20 +28,30 @@ from pages.claims import _words as claim_words
 from pages.claims._actions import STORED, adding, changing, key
 
 _SHOWN: Final = "document"
+# To the foot of the screen, below the head and the chooser.
+_HEIGHT: Final = "max(24rem, calc(100vh - 28.1rem))"
 
 
 def draw(review: ClaimReview) -> None:
-    """Draw the document chooser and the chosen document, with the checklist and the upload below it."""
+    """Draw what is missing, the document chooser with the chosen document, and the checklist with the upload."""
     with st.container(gap="small"):
+        if papers := review.missing_documents:
+            names = ", ".join(map(claim_words.document, papers))
+            st.markdown(f":red[:material/cancel: Missing: {words.plain(names)}]")
         _show(review)
     if not review.documents:
         st.info("No document came with this claim, and none is required.", icon=":material/folder_off:")
-    with st.container(gap="xxsmall"):
-        for document in review.documents:
-            st.markdown(_line(document))
-            for version in document.versions:
-                st.caption(_earlier(document, version))
-    with st.container():
+    there = sum(document.code is not None or bool(document.link) for document in review.documents)
+    with st.expander(
+        f"Papers: {there} of {len(review.documents)} in",
+        icon=":material/attach_file:",
+        expanded=bool(review.missing_documents),
+    ):
+        with st.container(gap="xxsmall"):
+            for document in review.documents:
+                st.markdown(_line(document))
+                for version in document.versions:
+                    st.caption(_earlier(document, version))
         if not review.is_decided:
             _add(review)
 
@@ -56,9 +66,9 @@ def _show(review: ClaimReview) -> None:
     # Every opening is logged when the browser fetches the file, so only the document on display is fetched.
     address, title = f"/files/{chosen.code}", claim_words.document(chosen.name)
     if (chosen.content_type or "").startswith("image/"):
-        documents.show_picture(address, title=title)
+        documents.show_picture(address, title=title, height=_HEIGHT)
     else:
-        documents.embed_pdf(address, title=title, name="claim-document")
+        documents.embed_pdf(address, title=title, name="claim-document", height=_HEIGHT)
 
 
 def _may_be_seen(review: ClaimReview, document: Document) -> bool:
@@ -86,31 +96,28 @@ def _add(review: ClaimReview) -> None:
     # Widget keys contain the version: after a save, the saved file is not offered again.
     place, chosen = (key(review.id, f"{name} {review.version}") for name in ("place", "upload"))
     first = review.missing_documents[0] if review.missing_documents else review.document_names[0]
-    with st.expander(
-        "Add or replace a document", icon=":material/attach_file:", expanded=bool(review.missing_documents)
-    ):
-        st.selectbox(
-            "Document",
-            review.document_names,
-            index=list(review.document_names).index(first),
-            format_func=claim_words.document,
-            key=place,
-            on_change="ignore",
-        )
-        st.file_uploader(
-            "File",
-            type=uploads.ACCEPTED,
-            key=chosen,
-            label_visibility="collapsed",
-            on_change="ignore",
-            max_upload_size=uploads.MOST_MIB,
-        )
-        actions.complain(key(review.id, _SHOWN))
-        st.button(
-            "Save the document",
-            key=key(review.id, "attach"),
-            on_click=lambda: _attaching(review, place, chosen).do(key(review.id, _SHOWN)),
-        )
+    st.selectbox(
+        "Document",
+        review.document_names,
+        index=list(review.document_names).index(first),
+        format_func=claim_words.document,
+        key=place,
+        on_change="ignore",
+    )
+    st.file_uploader(
+        "File",
+        type=uploads.ACCEPTED,
+        key=chosen,
+        label_visibility="collapsed",
+        on_change="ignore",
+        max_upload_size=uploads.MOST_MIB,
+    )
+    actions.complain(key(review.id, _SHOWN))
+    st.button(
+        "Save the document",
+        key=key(review.id, "attach"),
+        on_click=lambda: _attaching(review, place, chosen).do(key(review.id, _SHOWN)),
+    )
 
 
 def _attaching(review: ClaimReview, place: str, chosen: str) -> Action:
@@ -187,24 +194,33 @@ _PLACE = "letters"
 
 def draw_letters(review: ClaimReview) -> None:
     """Draw a button for each letter that can be written, why others cannot, and the letters so far."""
-    st.markdown("**Letters**")
     with st.container(horizontal=True, gap="xsmall"):
-        for kind, missing in review.letters_possible.items():
-            title = claim_letters.KINDS[kind].title
-            st.button(
-                title,
-                key=key(review.id, f"letter {kind}"),
-                icon=":material/mail:",
-                disabled=missing is not None,
-                help=f"Needs {missing}" if missing else None,
-                on_click=_writing(review, kind).do,
-                args=(key(review.id, _PLACE),),
-            )
+        for kind in review.letters_possible:
+            offer_letter(review, kind)
+    draw_written(review)
+    if not review.letters:
+        st.caption("No letter was written yet. An admin can change the texts of the letters; the next letter has them.")
+
+
+def offer_letter(review: ClaimReview, kind: str) -> None:
+    """Draw the button that writes a letter, disabled with the reason while something is missing for it."""
+    missing = review.letters_possible[kind]
+    st.button(
+        claim_letters.KINDS[kind].title,
+        key=key(review.id, f"letter {kind}"),
+        icon=":material/mail:",
+        disabled=missing is not None,
+        help=f"Needs {missing}" if missing else None,
+        on_click=_writing(review, kind).do,
+        args=(key(review.id, _PLACE),),
+    )
+
+
+def draw_written(review: ClaimReview) -> None:
+    """Draw the letters so far, each with the ways to send it."""
     actions.complain(key(review.id, _PLACE))
     for letter in review.letters:
         _letter_line(review, letter)
-    if not review.letters:
-        st.caption("No letter was written yet. What an admin has changed in a text stands in the next letter.")
 
 
 def _letter_line(review: ClaimReview, letter: KeptLetter) -> None:

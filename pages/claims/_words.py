@@ -28,6 +28,7 @@ _ACTIONS: Final = {
     "claim paid in part": "Paid in part",
     "claim part taken back": "A part came back",
     "claim referred": "Referred to a supervisor",
+    "claim referral given back": "Referral given back with a question",
     "claim handed to finance": "Payment handed to finance",
     "claim taken back from finance": "Payment taken back from finance",
     "claimant asked": "Asked the claimant",

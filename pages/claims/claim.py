@@ -27,73 +27,7 @@ from core.ui.lists import tables
 from pages.claims import _actions, _decision, _money, _papers, _talk
 from pages.claims import _words as claim_words
 from pages.claims._actions import DECIDED, adding, changing, draw_form, key, propose
-
-
-def notices(review: ClaimReview, officers: list[Officer], person: Person) -> None:
-    """Show the last action, changes by others, and the answers due from the claimant.
-
-    They have a container of their own, so that the elements below keep their place, and the document stays loaded.
-    """
-    with st.container():
-        actions.run()
-        draw_next(review)
-        draw_changes(review, officers)
-        waiting(review)
-
-
-def details(review: ClaimReview, officers: list[Officer], person: Person) -> None:
-    told, money, line, talk, diary, kin, history = url_state.tabs(
-        "People",
-        "Amounts",
-        "Time line",
-        f"Comments ({len(review.messages)})",
-        f"Diary ({sum(task.done_at is None for task in review.tasks)})",
-        f"Other claims ({len(review.related_claims)})",
-        "History",
-    )
-    with told:
-        people(review, person)
-        draw_corrections(review)
-    with money:
-        _money.draw(review, person)
-    with line:
-        _talk.time_line(review)
-    with talk:
-        _talk.conversation(review)
-    with diary:
-        _talk.draw_tasks(review, officers, person)
-        _papers.draw_letters(review)
-    with kin:
-        none = "No other claim is on this policy, of this customer, or to this account."
-        related_claims.draw(review.related_claims, linked=True, empty=none)
-    with history:
-        _talk.log(review, officers)
-
-
-def draw() -> None:
-    person = frame.require("claims", "supervisor")
-    follow()
-    tables.back_link("claims", "claims/queue.py", "Back to the queue")
-    with record_pages.require_id("claim", is_of_mode=True) as claim_id:
-        review = _actions.open_review(claim_id, person=person, is_live=frame.mode())
-    with reading(frame.scope()) as session:
-        officers = claim_officers.list_active(session)
-    header(review)
-    notices(review, officers, person)
-    figures(review, officers, person)
-    # Side by side from 1280 on; on a narrower screen the document comes after what is decided by it.
-    with st.grid(2, min_column_width=400, gap="small"):
-        with st.container(gap="small"):
-            _decision.draw(review, person)
-            draw_checks(review, person)
-            draw_submitted(review, person)
-        with st.container(border=True, gap="small"):
-            _papers.draw(review)
-    details(review, officers, person)
-    st.caption(
-        f"Claim {review.id} · policy {review.policy_id} · customer {review.customer_id} · version {review.version}"
-    )
-
+from pages.claims._shared import colour_of, days_left
 
 _MARKS: Final = {
     True: ":green[:material/check_circle:]",
@@ -104,62 +38,137 @@ _NOBODY: Final = "Nobody"
 _ANSWER, _ASSIGNEE = "answer", "assignee"
 _MONEY: Final = frozenset({"loan_amount", "pending_repayment_amount", "cost_of_repair", "amount_claimed"})
 _OLDEST_MONTHS: Final = 120
+POLICY: Final = "policies/policy.py"
 
 
-def header(review: ClaimReview) -> None:
-    """Draw the title and state of the claim."""
+def draw() -> None:
+    person = frame.require("claims", "supervisor")
+    follow()
+    with record_pages.require_id("claim", is_of_mode=True) as claim_id:
+        review = _actions.open_review(claim_id, person=person, is_live=frame.mode())
+    with reading(frame.scope()) as session:
+        officers = claim_officers.list_active(session)
+    with st.container(key="header_with_buttons", gap="xxsmall"):
+        _draw_title(review)
+        _draw_standing(review, officers, person)
+    notices(review, officers)
+    # Side by side from 1280 on; on a narrower screen the document comes after what is decided by it.
+    with st.grid(2, min_column_width=400, gap="small"):
+        with st.container(gap="small"):
+            _decision.draw(review, person)
+            draw_checks(review)
+        with st.container(border=True, gap="small"):
+            details(review, officers, person)
+
+
+def _draw_title(review: ClaimReview) -> None:
+    """Draw whose claim it is and how it stands, with the way back, the next claim and the main action."""
     declined = f" · declined: {words.plain(review.decline_reason)}" if review.status == ClaimStatus.DECLINED else ""
-    frame.page_header(
-        f"{words.plain(review.claim_type)} claim {words.plain(review.reference)} {words.badge(review.status)}",
-        f"{words.plain(review.description)} · {words.plain(review.owner)} · lodged {words.moment(review.lodged_at)}"
-        f" through {words.plain(review.distributor)}{declined}",
-        tab=f"{review.reference} · Claim",
-    )
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        with st.container(width="content"):
+            frame.page_header(
+                f"{words.plain(review.owner)} · {words.plain(review.claim_type)} claim"
+                f" {words.plain(review.reference)} {words.badge(review.status)}",
+                f"{words.plain(review.description)} · lodged {words.moment(review.lodged_at)}"
+                f" through {words.plain(review.distributor)}{declined}",
+                tab=f"{review.reference} · Claim",
+            )
+        with st.container(horizontal=True, gap="xsmall", width="content", vertical_alignment="center"):
+            tables.back_link("claims", "claims/queue.py", "Back to the queue")
+            draw_next(review)
+            _decision.draw_main(review)
 
 
-def figures(review: ClaimReview, officers: list[Officer], person: Person) -> None:
-    """Draw the tiles for the clock, the amount and the assignee."""
+def _draw_standing(review: ClaimReview, officers: list[Officer], person: Person) -> None:
+    """Draw in one line the money, the days left, the policy and who has the claim."""
     label, amount, source = _amount(review)
-    with st.grid(4, min_column_width=170, gap="small"):
-        _tile(label, amount, source)
-        _tile("Age", _days(review.clock.age_days), f"lodged {words.day(review.lodged_at)}")
-        _tile("Days left of 60", *_days_left(review.clock))
-        with st.container(border=True, height="stretch", gap="xxsmall"):
-            _assignee(review, officers, person)
+    left, colour = days_left(review.clock), colour_of(review.clock)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="claim_standing"):
+        st.markdown(f":small[{label}] **{amount}**", width="content", help=source)
+        st.markdown(
+            f":{colour}[:material/warning: **{left}**]" if colour else f":material/schedule: **{left}**",
+            width="content",
+            help=_explain_clock(review.clock),
+        )
+        page_links.link(
+            POLICY,
+            label=f"Policy {words.plain(review.policy_number or 'awaiting its number')}",
+            icon=":material/policy:",
+            query_params={"id": str(review.policy_id), **frame.mode_query()},
+        )
+        _assignee(review, officers, person)
 
 
-def _tile(label: str, figure: str, said: str) -> None:
-    with st.container(border=True, height="stretch", gap="xxsmall"):
-        st.metric(label, figure)
-        st.caption(said)
+def notices(review: ClaimReview, officers: list[Officer]) -> None:
+    """Show the last action, changes by others, and the answers due from the claimant.
+
+    They have a container of their own, so that the elements below keep their place, and the document stays loaded.
+    """
+    with st.container():
+        actions.run()
+        draw_changes(review, officers)
+        waiting(review)
+
+
+def details(review: ClaimReview, officers: list[Officer], person: Person) -> None:
+    """Draw the tabs of what the decision rests on, and of what was said and written."""
+    document, facts_tab, money, talk, letters, history = url_state.tabs(
+        "Document",
+        "Facts",
+        "Money",
+        f"Talk ({len(review.messages) + sum(task.done_at is None for task in review.tasks)})",
+        f"Letters ({len(review.letters)})",
+        "History",
+    )
+    with document:
+        _papers.draw(review)
+    with facts_tab:
+        draw_submitted(review, person)
+        people(review, person)
+        _draw_corrections(review)
+        st.markdown(f"**Other claims ({len(review.related_claims)})**")
+        none = "No other claim is on this policy, of this customer, or to this account."
+        related_claims.draw(review.related_claims, linked=True, empty=none)
+    with money:
+        _money.draw(review, person)
+    with talk:
+        _talk.conversation(review)
+        _talk.draw_tasks(review, officers, person)
+    with letters:
+        _papers.draw_letters(review)
+    with history:
+        _talk.time_line(review)
+        _talk.log(review, officers)
+        st.caption(
+            f"Claim {review.id} · policy {review.policy_id} · customer {review.customer_id} · version {review.version}"
+        )
 
 
 def _amount(review: ClaimReview) -> tuple[str, str, str]:
     """Return the amount at the current stage of the claim, with its source."""
     amounts = review.amounts
     if amounts.offer_minor:
-        return "Offer", words.naira(amounts.offer_minor), f"approved {words.naira(amounts.approved_minor)}"
+        return "Offer", words.naira(amounts.offer_minor), f"Approved {words.naira(amounts.approved_minor)}"
     if amounts.approved_minor:
         return (
             ClaimStatus.APPROVED,
             words.naira(amounts.approved_minor),
-            f"by {words.plain(review.approved_name or 'nobody')}",
+            f"By {words.plain(review.approved_name or 'nobody')}",
         )
     if "pending_repayment_amount" in review.facts:
-        return "Owed", words.naira_of(amounts.owed), "the lower of pending repayment and loan"
+        return "Owed", words.naira_of(amounts.owed), "The lower of pending repayment and loan"
     label = "Cost of repair" if "cost_of_repair" in review.facts else "Loss"
-    return label, words.naira_of(amounts.owed), "as claimed or estimated"
+    return label, words.naira_of(amounts.owed), "As claimed or estimated"
 
 
-def _days_left(clock: Clock) -> tuple[str, str]:
-    """Return the days left, and the state of the clock."""
+def _explain_clock(clock: Clock) -> str:
+    """Return in a sentence how the 60 days stand."""
+    age = f"Lodged {_days(clock.age_days)} ago."
     if clock.is_decided:
-        return "Decided", f"after {_days(clock.elapsed.days)} of the desk's time"
-    if clock.is_overdue:
-        return f"{-clock.days_left} over", ":red[:material/warning: past the statutory limit]"
+        return f"{age} Decided after {_days(clock.elapsed.days)} of the desk's time."
     if clock.is_waiting:
-        return str(clock.days_left), ":material/pause_circle: stands still: waiting for the claimant"
-    return str(clock.days_left), "the clock runs"
+        return f"{age} The 60 days stand still while the claimant has to answer."
+    return f"{age} Past the statutory limit of 60 days." if clock.is_overdue else f"{age} The 60 days run."
 
 
 def _days(number: int) -> str:
@@ -170,15 +179,19 @@ def _assignee(review: ClaimReview, officers: list[Officer], person: Person) -> N
     names: dict[Any, str] = {_NOBODY: _NOBODY, **{officer.id: officer.name for officer in officers}}
     if review.assigned_to:
         names.setdefault(review.assigned_to, review.assigned_name or "Somebody who left")
+    open_ = {officer.id: officer.open_claims for officer in officers}
     chooser = key(review.id, _ASSIGNEE)
     st.session_state[chooser] = review.assigned_to or _NOBODY
-    st.selectbox(
-        "Assigned to",
-        list(names),
-        format_func=names.__getitem__,
-        key=chooser,
-        on_change=lambda: _assign(review, st.session_state[chooser], names),
-    )
+    with st.popover(
+        f"With {words.plain(names[st.session_state[chooser]].replace(_NOBODY, 'nobody'))}", type="tertiary"
+    ):
+        st.selectbox(
+            "Assigned to",
+            list(names),
+            format_func=lambda to: f"{names[to]} ({open_[to]} open)" if to in open_ else names[to],
+            key=chooser,
+            on_change=lambda: _assign(review, st.session_state[chooser], names),
+        )
     if review.assigned_to != person.id and person.id in names:
         st.button(
             "Assign to me",
@@ -249,18 +262,13 @@ def _due(question: Message) -> str:
     return f" :small[(due {words.day(question.due_on)})]" if question.due_on else ""
 
 
-def draw_checks(review: ClaimReview, person: Person) -> None:
-    """Show the checks against policy and loan, the fraud flags, and the link to the policy."""
-    with st.container(border=True, height="stretch", gap="xsmall"):
-        st.markdown("**Covered?**")
+def draw_checks(review: ClaimReview) -> None:
+    """Show what stands against the claim first, then what is met, folded."""
+    against, met = _list_checks(review)
+    with st.container(border=True, gap="xsmall"):
         with st.container(gap="xxsmall"):
-            for check in review.checks:
-                st.markdown(
-                    f"{_MARKS[check.passed]} {words.plain(check.question)} :small[– {words.plain(check.detail)}]"
-                )
-            st.markdown(_complete(review))
-            for duplicate in (each for each in review.duplicates if each.is_same_loss):
-                st.markdown(f":red[:material/content_copy: {words.plain(duplicate.text)}]")
+            for line in against:
+                st.markdown(line)
             for override in review.overrides:
                 st.caption(
                     f":material/gavel: Approved against a check, {words.moment(override.at)} by"
@@ -268,21 +276,27 @@ def draw_checks(review: ClaimReview, person: Person) -> None:
                 )
             for signal in review.fraud_flags:
                 st.markdown(f":orange[:material/flag: {words.plain(signal)}]")
-        if not review.is_fixed:
+        if not review.is_fixed and review.incident_on is None:
             _incident_day(review)
-        if person.has_role("operations", "claims", "supervisor"):
-            page_links.link(
-                "policies/policy.py",
-                label=f"Policy {words.plain(review.policy_number or 'awaiting its number')}",
-                icon=":material/policy:",
-                query_params={"id": str(review.policy_id), **frame.mode_query()},
-            )
+        if met:
+            with st.expander(
+                f"{len(met)} {'check' if len(met) == 1 else 'checks'} met", icon=":material/check_circle:"
+            ):
+                for line in met:
+                    st.markdown(line)
 
 
-def _complete(review: ClaimReview) -> str:
+def _list_checks(review: ClaimReview) -> tuple[list[str], list[str]]:
+    """Return the lines of the checks that are failed or unknown, and of those that are met."""
     papers = words.plain(", ".join(words.title(name).lower() for name in review.missing_documents))
-    said = f"Missing: {papers}" if papers else "All that the incident calls for"
-    return f"{_MARKS[not papers]} Documents complete :small[– {said}]"
+    found = [
+        *((check.passed, words.plain(check.question), words.plain(check.detail)) for check in review.checks),
+        (not papers, "Documents complete", f"Missing: {papers}" if papers else "All that the incident calls for"),
+    ]
+    # What is failed before what is not known.
+    found.sort(key=lambda each: (each[0] is not False, each[0] is not None))
+    lines = [(passed, f"{_MARKS[passed]} {question} :small[– {detail}]") for passed, question, detail in found]
+    return [line for passed, line in lines if not passed], [line for passed, line in lines if passed]
 
 
 def _incident_day(review: ClaimReview) -> None:
@@ -345,15 +359,17 @@ def draw_changes(review: ClaimReview, officers: list[Officer]) -> None:
 
 def people(review: ClaimReview, person: Person) -> None:
     """Show the claimant, the distributor and the insurer."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**Claimant and policy**")
-        facts.line("Claimant", f"{review.owner} ({review.owner_role.lower()})")
-        facts.line("E-mail", review.owner_email)
-        facts.line("Phone", review.owner_phone or "–")
-        facts.line("Distributor", review.distributor)
-        facts.line("Product", review.product)
-        facts.line("Insurer", review.provider)
-        facts.line("Policy", review.policy_number or "Not numbered yet")
+    st.markdown("**Claimant and policy**")
+    values = {
+        "Claimant": f"{review.owner} ({review.owner_role.lower()})",
+        "E-mail": review.owner_email,
+        "Phone": review.owner_phone or "–",
+        "Distributor": review.distributor,
+        "Product": review.product,
+        "Insurer": review.provider,
+        "Policy": review.policy_number or "Not numbered yet",
+    }
+    with facts.grid(values):
         for name, value in review.personal.items():
             place = HiddenField(kind="policy", record_id=review.policy_id, path=f"submitted.{name}")
             reveal_dialog.value(words.title(name), value, of=place, by=person)
@@ -361,18 +377,15 @@ def people(review: ClaimReview, person: Person) -> None:
 
 def draw_submitted(review: ClaimReview, person: Person) -> None:
     """Show the submitted details: the loan or the device, and the incident."""
-    with st.container(border=True, height="stretch"):
-        st.markdown("**The loan**" if review.claim_type == "Credit life" else "**What happened**")
-        for name, value in review.facts.items():
-            if value in {None, ""}:
-                continue
-            if name in review.hidden:
-                place = HiddenField(kind="claim", record_id=review.id, path=review.hidden[name])
-                reveal_dialog.value(words.title(name), value, of=place, by=person)
-            else:
-                facts.line(words.title(name), _shown(name, value))
-        if review.incident_on and not {"date", "incident_date"} & review.facts.keys():
-            facts.line("Day of the incident", words.day(review.incident_on))
+    st.markdown("**The loan**" if review.claim_type == "Credit life" else "**What happened**")
+    given = {name: value for name, value in review.facts.items() if value not in {None, ""}}
+    values = {words.title(name): _shown(name, value) for name, value in given.items() if name not in review.hidden}
+    if review.incident_on and not {"date", "incident_date"} & review.facts.keys():
+        values["Day of the incident"] = words.day(review.incident_on)
+    with facts.grid(values):
+        for name in given.keys() & review.hidden.keys():
+            place = HiddenField(kind="claim", record_id=review.id, path=review.hidden[name])
+            reveal_dialog.value(words.title(name), given[name], of=place, by=person)
 
 
 def _shown(name: str, value: Any) -> str:  # noqa: ANN401 a value of any field
@@ -391,12 +404,14 @@ _CLAIMANT: Final = (
 )
 
 
-def draw_corrections(review: ClaimReview) -> None:
-    """Draw the forms that correct the amounts and the claimant, until an offer was accepted."""
+def _draw_corrections(review: ClaimReview) -> None:
+    """Draw the forms that correct the amounts, the day and the claimant, until an offer was accepted."""
     if review.is_fixed:
         return
     with st.container(horizontal=True, gap="small"):
         _draw_amounts(review)
+        if review.incident_on is not None:
+            _incident_day(review)
         _draw_claimant(review)
 
 
@@ -461,9 +476,7 @@ def follow() -> None:
 
 
 def draw_next(review: ClaimReview) -> None:
-    """Draw the button once a decision was made on this claim."""
-    if not _actions.get_typed(review.id, DECIDED):
-        return
+    """Draw the way to the next claim: what comes next once this one is decided."""
     find = Action(
         title="Next claim",
         roles=tuple(CLAIMS_ROLES),
@@ -475,7 +488,7 @@ def draw_next(review: ClaimReview) -> None:
         find.title,
         key=key(review.id, "next"),
         icon=":material/skip_next:",
-        type="primary",
+        type="primary" if _actions.get_typed(review.id, DECIDED) else "secondary",
         on_click=find.do,
         help="Your most urgent claim, or the next one that nobody has: it is yours then.",
     )

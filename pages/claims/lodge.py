@@ -1,7 +1,6 @@
-"""Lodge a claim for a caller: find the policy, fill in the form of its line, lodge it once."""
+"""Lodge a claim for a caller: find the policy, ask the few questions of a call, lodge it once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 from uuid import UUID
@@ -11,156 +10,56 @@ import streamlit as st
 from core import clock, ids
 from core.covers.claims.request import DEATH, OWNER
 from core.errors import CoverdeskError, InvalidInput
+from core.services.claims.diary.tasks import PAPERS_DAYS
 from core.services.claims.intake import claimable_policies, lodging, requirements
-from core.services.claims.intake.claimable_policies import ClaimablePolicy
+from core.services.claims.intake.claimable_policies import MAX_POLICIES, ClaimablePolicy
 from core.services.claims.intake.new_claims import ClaimRequest
 from core.services.claims.intake.request import CreditLifeDeskRequest
 from core.services.claims.review import related
+from core.services.claims.review import review as claim_review
 from core.services.people.staff import Person
 from core.store.access import ScopedSession, reading
+from core.ui.buying import sale_drafts
 from core.ui.buying.selling import Counter
 from core.ui.claims import related_claims
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
-from core.ui.frame import frame, page_links
-from core.ui.kit import attempts, facts, words
+from core.ui.frame import frame, page_links, record_pages
+from core.ui.kit import actions, attempts, facts, form_keeper, words
+from pages.claims import _papers
+from pages.claims import _words as claim_words
 
-_RECEIPT: Final = "lodge.receipt"
+_DRAFTS: Final = "claim "
 _LIVE: Final = frozenset({"incident_type", "accidental", "incident_date", "claimant"})
-_NAMED: Final = frozenset({"claimant_first_name", "claimant_last_name"})
+_NAMES: Final = ("claimant_first_name", "claimant_last_name")
 _FUTURE: Final = "This day is in the future. The claim would be taken in and flagged: ask the caller for the day again."
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Receipt:
-    """Receipt of a lodged claim."""
-
-    claim_id: UUID
-    policy_number: str
-    holder: str
-
-
-def receipt() -> Receipt | None:
-    """Return the receipt of the claim just lodged, until the next one begins."""
-    kept: Receipt | None = st.session_state.get(_RECEIPT)
-    return kept
-
-
-def draw_form(policy: ClaimablePolicy, counter: Counter) -> None:
-    """Draw the form of a claim on a policy, and the button that lodges it."""
-    form = _form(policy)
-    # Idempotency token of a filled form: it lodges once, however often the page reruns.
-    token = st.session_state.setdefault(f"{form.key}.token", ids.new_token())
-    _fill_in(form, policy)
-    typed = forms.draw(form, live=_LIVE, before={"Papers": lambda: _say_papers(policy)})
-    if refusal := st.session_state.pop(f"{form.key}.refusal", None):
-        st.error(words.plain(refusal), icon=":material/error:")
-    if st.button("Lodge the claim", type="primary", icon=":material/note_add:", key=f"{form.key}.lodge"):
-        _lodge(form, typed, policy, counter, token)
-        st.rerun()
-    if wrong := forms.list_faulty(form):
-        # The fields may be a screen above the button.
-        st.markdown(forms.complaint(f"Nothing is lodged yet. Look again at: {', '.join(wrong)}"))
-
-
-def _say_papers(policy: ClaimablePolicy) -> None:
-    papers = ", ".join(words.title(name).lower() for name in checklist(policy))
-    st.caption(
-        f"This incident calls for: {words.plain(papers)}. What is not there yet is owed, and can follow later."
-        if papers
-        else "Choose the incident to see what it calls for."
+def draw() -> None:
+    person = frame.require("claims", "supervisor")
+    frame.page_header(
+        "Lodge a claim", "Take a claim in for a caller, on any policy. Nothing is turned away, and papers may follow."
     )
-
-
-def _form(policy: ClaimablePolicy) -> Form:
-    """Return the form of the policy's line; papers may follow, so none is required (contract C3, C16)."""
-    key = f"lodge {policy.id.hex}"
-    happened: date | None = st.session_state.get(f"{key}.incident_date")
-    claimant = st.session_state.get(f"{key}.claimant") or OWNER
-    return Form(
-        key=key,
-        model=policy.line.request if policy.line else CreditLifeDeskRequest,
-        given={"policy_number": policy.number},
-        needed=_NAMED if claimant != OWNER else frozenset(),
-        cautions={"incident_date": _FUTURE} if happened and happened > clock.today() else {},
-    )
-
-
-def checklist(policy: ClaimablePolicy) -> tuple[str, ...]:
-    """Return the documents that the chosen incident requires, those not chosen yet included (contract C16)."""
-    chosen = {
-        name: st.session_state.get(f"lodge {policy.id.hex}.{name}")
-        for name in ("incident_type", "accidental", "no_police_report")
-    }
-    incident = chosen["incident_type"]
-    if not incident:
-        return ()
-    if policy.line:
-        return policy.line.list_required(incident, no_police_report=chosen["no_police_report"])
-    papers = requirements.list_required_documents(incident, accidental=chosen["accidental"] == "Yes")
-    return (*papers, *([requirements.DEATH_CERTIFICATE] if incident == DEATH else []))
-
-
-def _fill_in(form: Form, policy: ClaimablePolicy) -> None:
-    """Prefill the loan as insured; where the caller's details differ, they are typed over it and flagged."""
-    known: Mapping[str, Any] = {
-        "loan_offer_date": policy.loan_start_on,
-        "loan_repayment_date": policy.loan_end_on,
-        "loan_amount": words.as_typed(f"{policy.loan_amount:.2f}") if policy.loan_amount else None,
-    }
-    for name, value in known.items():
-        if value is not None:
-            st.session_state.setdefault(f"{form.key}.{name}", value)
-
-
-def _lodge(form: Form, typed: Mapping[str, Any], policy: ClaimablePolicy, counter: Counter, token: str) -> None:
-    try:
-        request = forms.store_files_and_validate(form, typed, counter)
-        claim_id = _lodged(request, counter, token)
-    except InvalidInput as error:
-        forms.blame(form, error.faults)
+    actions.run()
+    # The claim just lodged stands in the address: its receipt survives a reload.
+    if st.query_params.get("id"):
+        show_receipt(person)
         return
-    except CoverdeskError as error:
-        forms.blame(form, ())
-        st.session_state[f"{form.key}.refusal"] = str(error)
+    policy = found()
+    if policy is None:
+        draw_unfinished(person)
         return
-    forms.clear(form)
-    st.session_state[_RECEIPT] = Receipt(claim_id=UUID(claim_id), policy_number=policy.number, holder=policy.holder)
+    about(policy)
+    others(policy)
+    draw_form(policy, Counter(distributor_id=policy.distributor_id, is_live=frame.mode(), person=person))
 
 
-def _lodged(request: ClaimRequest, counter: Counter, token: str) -> str:
-    frame.require("claims", "supervisor")
-
-    def work(session: ScopedSession) -> str:
-        claim = lodging.lodge_claim(session, request, [], owner=counter.seller.owner, actor=counter.person.actor)
-        return claim["id"]
-
-    return attempts.run_once(counter.scope, f"lodge {token}", work, request.model_dump_json())
+# The policy
 
 
-def show_receipt(receipt: Receipt) -> None:
-    """Show the receipt, with links to the claim and to the next one."""
-    with st.container(border=True, gap="medium"):
-        st.success(f"The claim of {words.plain(receipt.holder)} is lodged.", icon=":material/check_circle:")
-        grid = st.grid(2, min_column_width=200)
-        grid.metric("Claim", requirements.format_reference(receipt.claim_id))
-        grid.metric("Policy", receipt.policy_number)
-        with st.container(horizontal=True):
-            if st.button("Open the claim", type="primary", icon=":material/gavel:"):
-                del st.session_state[_RECEIPT]
-                page_links.go("claims/claim.py", id=str(receipt.claim_id))
-            if st.button("Lodge another", icon=":material/add:"):
-                del st.session_state[_RECEIPT]
-                st.session_state["policy"] = ""
-                st.rerun()
-
-
-SEARCH = "policies/search.py"
-
-
-def found(person: Person) -> ClaimablePolicy | None:
+def found() -> ClaimablePolicy | None:
     """Return the policy that the typed text finds; of several, the selected one."""
-    number = st.text_input(
+    text = st.text_input(
         "Policy",
         key="policy",
         bind="query-params",
@@ -169,24 +68,16 @@ def found(person: Person) -> ClaimablePolicy | None:
         autocomplete="off",
     )
     with reading(frame.scope()) as session:
-        policies = claimable_policies.find_policies(session, number)
-    if not number.strip():
+        policies = claimable_policies.find_policies(session, text)
+    if not text.strip():
         st.info("Find the caller's policy to begin.", icon=":material/badge:")
-        search(person)
     elif not policies:
-        st.warning(f"There is no policy “{words.plain(number[:60])}” in this mode.", icon=":material/search_off:")
-        search(person)
-    return chosen(policies) if policies else None
-
-
-def search(person: Person) -> None:
-    if person.has_role("operations", "claims", "supervisor"):
-        page_links.link(
-            SEARCH,
-            label="Find the policy by name, e-mail or phone",
-            icon=":material/person_search:",
-            query_params=frame.mode_query(),
+        st.warning(
+            f"There is no policy “{words.plain(text[:60])}” in this mode. Try the plate, the phone or a part of the"
+            " name.",
+            icon=":material/search_off:",
         )
+    return chosen(policies) if policies else None
 
 
 def chosen(policies: Sequence[ClaimablePolicy]) -> ClaimablePolicy | None:
@@ -200,29 +91,35 @@ def chosen(policies: Sequence[ClaimablePolicy]) -> ClaimablePolicy | None:
         index=None,
         format_func=lambda id_: describe(by_id[id_]),
     )
+    if len(policies) == MAX_POLICIES:
+        st.caption(f"The newest {MAX_POLICIES} are shown: type more to narrow them.")
     return by_id[kept] if kept else None
 
 
 def describe(policy: ClaimablePolicy) -> str:
-    return words.plain(f"{policy.number}: {policy.holder}, {policy.provider}, through {policy.distributor}")
+    thing = next((value for label, value in policy.cover if label == "Registration number"), "")
+    return words.plain(
+        ", ".join(filter(None, (f"{policy.number}: {policy.holder}", thing, policy.product, policy.provider)))
+    )
 
 
 def about(policy: ClaimablePolicy) -> None:
+    """Show the policy with what is insured by it: goods, journey, vehicle or loan."""
+    insured = words.naira(policy.insured_minor) if policy.insured_minor is not None else "–"
     with st.container(border=True, gap="xsmall"):
-        st.markdown(f"**{words.plain(policy.number)}** {words.badge(policy.stage)}")
-        with st.grid(2, min_column_width=300, gap="small"):
-            with st.container(gap="xxsmall"):
-                facts.line("Holder", policy.holder)
-                facts.line("E-mail", policy.email)
-                facts.line("Distributor", policy.distributor)
-            with st.container(gap="xxsmall"):
-                facts.line("Insurer", policy.provider)
-                for label, value in policy.cover:
-                    facts.line(label, value)
-                insured = words.naira(policy.insured_minor) if policy.insured_minor is not None else "–"
-                facts.line("Insured loan" if policy.line is None else "Sum insured", insured)
+        st.markdown(f"**{words.plain(policy.number)}** {words.badge(policy.stage)} · {words.plain(policy.product)}")
+        values = {
+            "Holder": policy.holder,
+            "Phone": policy.phone or "–",
+            "E-mail": policy.email,
+            "Insurer": policy.provider,
+            "Distributor": policy.distributor,
+            **dict(policy.cover),
+            "Insured loan" if policy.line is None else "Sum insured": insured,
+        }
+        facts.grid(values, columns=4)
         answers = policy.incidents if policy.line else map(words.title, policy.benefits)
-        st.caption(f"{words.plain(policy.product)} answers for: {words.plain(', '.join(answers).lower() or 'nothing')}")
+        st.caption(f"Insured are: {words.plain(', '.join(answers).lower() or 'nothing')}")
 
 
 def others(policy: ClaimablePolicy) -> None:
@@ -238,19 +135,214 @@ def others(policy: ClaimablePolicy) -> None:
         related_claims.draw(lines, linked=True, empty="")
 
 
-def draw() -> None:
-    person = frame.require("claims", "supervisor")
-    frame.page_header(
-        "Lodge a claim", "Take a claim in for a caller, on any policy. Nothing is turned away, and papers may follow."
+# The form: what a caller is asked first, the rest of the line folded, its errors and button in the bar
+
+
+def draw_form(policy: ClaimablePolicy, counter: Counter) -> None:
+    """Draw the form of a claim on a policy, kept as a draft, and the bar with the button that lodges it."""
+    form, cover = _form(policy), f"{_DRAFTS}{policy.id.hex}"
+    sale_drafts.restore(form, cover, counter)
+    if f"{form.key}.token" not in st.session_state:
+        # Idempotency token of a filled form: it lodges once, however often the page reruns.
+        st.session_state[f"{form.key}.token"] = ids.new_token()
+        _fill_in(form, policy)
+    token = st.session_state[f"{form.key}.token"]
+    _follow_claimant(form, policy)
+    form_keeper.watch(form.key)
+    typed = forms.draw(
+        form, columns=3, live=_LIVE, before={"Papers": lambda: _say_papers(policy)}, first=_list_first(policy)
     )
-    if done := receipt():
-        show_receipt(done)
+    if typed.get("incident_type") or typed.get("incident_date") or typed.get("incident_description"):
+        given = {"policy": policy.number, "holder": policy.holder}
+        sale_drafts.store_draft(form, cover, counter, policy.product_id, given)
+    if refusal := st.session_state.pop(f"{form.key}.refusal", None):
+        st.error(words.plain(refusal), icon=":material/error:")
+    if _bar(form, typed):
+        _lodge(form, typed, counter, token)
+        st.rerun()
+
+
+def _list_first(policy: ClaimablePolicy) -> list[str]:
+    """Return the questions of a call: what, when, where, how much, who calls, and the phone."""
+    claimant = st.session_state.get(f"{_key(policy)}.claimant") or OWNER
+    amount = policy.line.amount if policy.line else "pending_repayment_amount"
+    return [
+        *("incident_type", "accidental", "incident_date", "incident_place", amount, "claimant"),
+        *(_NAMES if claimant != OWNER else ()),
+        *("claimant_phone_number", "incident_description"),
+    ]
+
+
+def _bar(form: Form, typed: Mapping[str, Any]) -> bool:
+    """Draw the bar at the foot of the screen: what is missing or wrong as links, and the button; True when pressed."""
+    missing = forms.find_missing(form, typed)
+    pressed = f"{form.key} pressed"
+    with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        with st.container(gap="xxsmall", width="stretch"):
+            if wrong := forms.list_faulty(form):
+                st.markdown(forms.complaint(f"Nothing is lodged yet. Look again at: {', '.join(wrong)}"))
+            if missing:
+                form_keeper.link_fields(form.key, f"Still to fill in ({len(missing)}):", missing)
+            else:
+                st.caption(":material/check: Everything that is needed is filled in; papers may follow.")
+        st.button(
+            "Lodge the claim",
+            type="primary",
+            icon=":material/note_add:",
+            key=f"{form.key} lodge",
+            on_click=st.session_state.update,
+            args=({pressed: True},),
+        )
+    # Kept by the callback: the run of a press may be stopped by the one that typing asked for just before.
+    return bool(st.session_state.pop(pressed, False))
+
+
+def _say_papers(policy: ClaimablePolicy) -> None:
+    papers = ", ".join(words.title(name).lower() for name in checklist(policy))
+    st.caption(
+        f"This incident calls for: {words.plain(papers)}. What is not there yet is owed, and can follow later."
+        if papers
+        else "Choose the incident to see what it calls for."
+    )
+
+
+def _key(policy: ClaimablePolicy) -> str:
+    return f"lodge {policy.id.hex}"
+
+
+def _form(policy: ClaimablePolicy) -> Form:
+    """Return the form of the policy's line; papers may follow, so none is required (contract C3, C16)."""
+    key = _key(policy)
+    happened: date | None = st.session_state.get(f"{key}.incident_date")
+    claimant = st.session_state.get(f"{key}.claimant") or OWNER
+    return Form(
+        key=key,
+        model=policy.line.request if policy.line else CreditLifeDeskRequest,
+        given={"policy_number": policy.number},
+        needed=frozenset(_NAMES) if claimant != OWNER else frozenset(),
+        cautions={"incident_date": _FUTURE} if happened and happened > clock.today() else {},
+    )
+
+
+def checklist(policy: ClaimablePolicy) -> tuple[str, ...]:
+    """Return the documents that the chosen incident requires, those not chosen yet included (contract C16)."""
+    chosen = {
+        name: st.session_state.get(f"{_key(policy)}.{name}")
+        for name in ("incident_type", "accidental", "no_police_report")
+    }
+    incident = chosen["incident_type"]
+    if not incident:
+        return ()
+    if policy.line:
+        return policy.line.list_required(incident, no_police_report=chosen["no_police_report"])
+    papers = requirements.list_required_documents(incident, accidental=chosen["accidental"] == "Yes")
+    return (*papers, *([requirements.DEATH_CERTIFICATE] if incident == DEATH else []))
+
+
+def _fill_in(form: Form, policy: ClaimablePolicy) -> None:
+    """Prefill what the policy says: the loan as insured, plate, traveller, device and the owner's phone.
+
+    Where the caller's details differ, they are typed over it and flagged.
+    """
+    known: dict[str, Any] = {
+        **policy.known,
+        "loan_offer_date": policy.loan_start_on,
+        "loan_repayment_date": policy.loan_end_on,
+        "loan_amount": words.as_typed(f"{policy.loan_amount:.2f}") if policy.loan_amount else None,
+    }
+    for name, value in known.items():
+        if value is not None and not st.session_state.get(f"{form.key}.{name}"):
+            st.session_state[f"{form.key}.{name}"] = value
+
+
+def _follow_claimant(form: Form, policy: ClaimablePolicy) -> None:
+    """Empty the phone once somebody else is chosen as the claimant, while it is still the owner's."""
+    now, phone = st.session_state.get(f"{form.key}.claimant") or OWNER, f"{form.key}.claimant_phone_number"
+    before = st.session_state.get(f"{form.key} claimant", OWNER)
+    st.session_state[f"{form.key} claimant"] = now
+    if before == OWNER != now and st.session_state.get(phone) == policy.known.get("claimant_phone_number"):
+        st.session_state[phone] = ""
+
+
+def _lodge(form: Form, typed: Mapping[str, Any], counter: Counter, token: str) -> None:
+    try:
+        request = forms.store_files_and_validate(form, typed, counter)
+        claim_id = _lodged(request, counter, token)
+    except InvalidInput as error:
+        forms.blame(form, error.faults)
         return
-    policy = found(person)
-    if policy is None:
+    except CoverdeskError as error:
+        forms.blame(form, ())
+        st.session_state[f"{form.key}.refusal"] = str(error)
         return
-    about(policy)
-    others(policy)
-    if policy.line is None:
-        st.caption("The loan is filled in as it was insured: type over it what the caller says otherwise.")
-    draw_form(policy, Counter(distributor_id=policy.distributor_id, is_live=frame.mode(), person=person))
+    sale_drafts.discard(form, counter)
+    st.query_params.from_dict({"id": claim_id, **frame.mode_query()})
+
+
+def _lodged(request: ClaimRequest, counter: Counter, token: str) -> str:
+    frame.require("claims", "supervisor")
+
+    def work(session: ScopedSession) -> str:
+        claim = lodging.lodge_claim(session, request, [], owner=counter.seller.owner, actor=counter.person.actor)
+        return claim["id"]
+
+    return attempts.run_once(counter.scope, f"lodge {token}", work, request.model_dump_json())
+
+
+# The receipt, and what was begun
+
+
+def show_receipt(person: Person) -> None:
+    """Show the claim just lodged: the papers that it owes and by when, the letter, and the ways on."""
+    with record_pages.require_id("claim", is_of_mode=True) as claim_id, reading(frame.scope()) as session:
+        review = claim_review.get_review(session, claim_id, person=person)
+    with st.container(border=True, gap="small"):
+        st.success(f"The claim of {words.plain(review.owner)} is lodged.", icon=":material/check_circle:")
+        values = {
+            "Claim": review.reference,
+            "Policy": review.policy_number or "–",
+            "Claimant": f"{review.owner} ({review.owner_role.lower()})",
+            "Phone": review.owner_phone or "–",
+        }
+        facts.grid(values, columns=4)
+        if papers := review.missing_documents:
+            due = words.day(clock.add_days(clock.to_lagos_day(review.lodged_at), PAPERS_DAYS))
+            st.markdown(f"**Tell the caller to send by {due} ({PAPERS_DAYS} days):**")
+            st.markdown("\n".join(f"- {words.plain(claim_words.document(name))}" for name in papers))
+        else:
+            st.caption("No paper is owed.")
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+            if st.button("Open the claim", type="primary", icon=":material/gavel:"):
+                page_links.go("claims/claim.py", id=str(review.id))
+            _papers.offer_letter(review, "acknowledgement")
+            if st.button("Lodge another", icon=":material/add:"):
+                st.session_state["policy"] = ""
+                st.query_params.from_dict(frame.mode_query())
+                st.rerun()
+        _papers.draw_written(review)
+
+
+def draw_unfinished(person: Person) -> None:
+    """Draw the claims that the person has begun to type, each to be continued or discarded."""
+    mine = [each for each in sale_drafts.list_mine(frame.mode(), person) if each.cover.startswith(_DRAFTS)]
+    if mine:
+        st.markdown(f"**{words.count(len(mine))} unfinished {'claim' if len(mine) == 1 else 'claims'}**")
+    for draft in mine:
+        number = str(draft.given.get("policy", ""))
+        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+            st.markdown(
+                f"**{words.plain(str(draft.given.get('holder', '')))}** · {words.plain(number)} ·"
+                f" {words.moment(draft.updated_at)}",
+                width="stretch",
+            )
+            page_links.link(
+                "claims/lodge.py",
+                label="Continue",
+                icon=":material/edit:",
+                query_params={"policy": number, sale_drafts.DRAFT: str(draft.id), **frame.mode_query()},
+            )
+            st.button("Discard", key=f"discard {draft.id}", type="tertiary", on_click=_discard, args=(draft.id, person))
+
+
+def _discard(draft_id: UUID, person: Person) -> None:
+    sale_drafts.delete(draft_id, person)

@@ -12,6 +12,7 @@ from core import ids
 from core.errors import CoverdeskError
 from core.services.claims import batches
 from core.services.claims.batches import BatchResult
+from core.services.claims.lists import columns as claim_columns
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ASSIGNED_VIEWS, NOBODY, ClaimFilter, View
@@ -26,10 +27,25 @@ from core.services.dimensions import load_choices
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
 from core.store.access import ScopedSession, reading, transact
-from core.ui.claims.queue_table import CLAIMS
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
 from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
+from pages.claims._shared import colour_of, days_left
+
+CLAIMS = tables.of(
+    claim_columns.CLAIMS,
+    opens="claims/claim.py",
+    narrow=("claimant", "status", "left", "claimed"),
+    changed={
+        "left": {
+            "of": lambda row: days_left(row.clock),
+            "colour": lambda row: colour_of(row.clock),
+            "is_right": False,
+        },
+        "signals": {"of": lambda row: f"{len(row.fraud_flags)} ⚑" if row.fraud_flags else None},
+    },
+)
+
 
 IDLE = "Nothing is waiting for you, and every open claim has somebody who works on it."
 NOTHING = {

@@ -2,22 +2,33 @@
 
 from collections.abc import Callable, Sequence
 from datetime import date
+from functools import partial
 
 import streamlit as st
 
 from core.services.finance import tax
 from core.services.finance.bordereaux import overview
 from core.services.finance.bordereaux.reading import KIND_NAMES
+from core.services.people.staff import Person
 from core.store.access import Scope, reading, store
 from core.ui.frame import frame
 from core.ui.kit import dialogs, url_state, words
+from core.ui.kit.actions import Action
 from core.ui.kit.dialog_writes import DialogWrites
 from core.ui.kit.dialogs import Decision
 
 ROLE = "finance"
+action = partial(Action, roles=(ROLE,))
 _WRITES = DialogWrites(ROLE, frame.scope)
 carry_out, made, submitted = _WRITES.carry_out, _WRITES.run, _WRITES.run_with_fields
 _NAMED = 3
+
+
+def say_resting(person: Person) -> None:
+    """Say why somebody cannot approve anything now."""
+    if not person.may_approve:
+        until = words.moment(person.approves_from)
+        st.caption(f"Somebody else reset your password: you can approve again from {until}.")
 
 
 def giving_up(what: str, act: Callable[[str], str]) -> Decision:

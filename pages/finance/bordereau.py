@@ -11,7 +11,7 @@ from core.services.finance.bordereaux import issuing
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.bordereaux.columns import OF
 from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
-from core.states.bordereaux import TRANSITIONS, BordereauState
+from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.states.transitions import Transition
 from core.store.access import reading
 from core.ui.frame import frame, record_pages
@@ -116,7 +116,7 @@ def whole(row: BordereauRow) -> None:
         f"{KIND_NAMES[row.kind]} bordereau for {words.plain(row.party)}, {row.month:%B %Y}",
         tab=f"{row.number} {row.party} · Bordereau",
     ):
-        for step in TRANSITIONS.list_from(row.state):
+        for step in BORDEREAU_TRANSITIONS.list_from(row.state):
             decision = moving(row, step)
             dialogs.button(step.label, decision, is_primary=not step.needs_note, key=step.to)
     dialogs.run(ROLE)

@@ -12,7 +12,7 @@ from core.services.finance.bordereaux import issuing, overview
 from core.services.finance.bordereaux.overview import DRAFT, BordereauSummary
 from core.services.finance.bordereaux.reading import BordereauRow
 from core.services.finance.statements import overview as statement_overview
-from core.states.bordereaux import BordereauState
+from core.states.finance import BordereauState
 from core.store.access import reading, store, transact
 from core.ui.frame import frame
 from core.ui.kit import dialogs, words

@@ -10,10 +10,10 @@ from core import clock
 from core.services.closing import checks, closing, progress
 from core.services.closing.checks import Check
 from core.services.closing.progress import Stage
-from core.services.finance import months
+from core.services.finance import journal, months
 from core.services.finance.statements import overview as statement_overview
 from core.services.people.staff import Person
-from core.states.months import MonthState
+from core.states.finance import MonthState
 from core.store.access import ScopedSession, reading, store
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, check_runs, facts, words
@@ -145,7 +145,14 @@ def buttons(month: date, steps: list[months.Step], earlier: date | None, person:
             type="primary" if to == MonthState.CLOSED else "secondary",
             disabled=to == MonthState.CLOSING and earlier is not None,
         )
-    st.link_button("Journal, CSV", f"/closes/{month:%Y-%m}/journal.csv", icon=":material/download:")
+    with st.popover("Journal", icon=":material/download:"):
+        for format_, (name, _) in journal.FORMATS.items():
+            url = f"/closes/{month:%Y-%m}/journal{f'-{format_}' if format_ else ''}.csv"
+            st.link_button(name, url, icon=":material/download:", width="stretch")
+        st.caption(
+            "QuickBooks: import journal entries, with account numbers off and dates as DD/MM/YYYY. Sage 50: import"
+            " audit trail transactions. The codes are those of the chart of accounts."
+        )
 
 
 def draw_check(found: Check, month: date) -> None:

@@ -7,7 +7,7 @@ from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import pdf as credit_note_pdf
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.credit_notes.reading import CreditNoteRow
-from core.states.credit_notes import CreditNoteState
+from core.states.finance import CreditNoteState
 from core.store.access import reading
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import dialogs, facts, words

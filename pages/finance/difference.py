@@ -6,56 +6,54 @@ from core.services.finance.reconciling import differences
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.reading import DifferenceRow
 from core.ui.frame import frame, page_links, record_pages
-from core.ui.kit import dialogs, facts, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Choice, Text
 from core.ui.lists import tables
-from pages.finance._shared import ROLE, made, submitted
+from pages.finance._shared import ROLE, action
 
 SHOWN = 10
+SUPERSEDED = "A newer file of this party and month was reconciled: its differences count."
 LABELS = {"explain": "Explain", "adjust": "It was adjusted", "ask": "Ask to write it off", "write off": "Write it off"}
+WORK = {"adjust": differences.adjust, "ask": differences.ask_write_off, "write off": differences.write_off}
+SAYS = {
+    "adjust": "An adjustment of its policy that was confirmed since then ends the difference.",
+    "ask": "Somebody else decides whether it is written off.",
+    "write off": "It is over then, and no money moves.",
+}
 
 
-def build_dialog(row: DifferenceRow, verb: str) -> Decision:
+def changing(row: DifferenceRow, verb: str) -> Action:
     """Return the dialog of one step of a difference."""
     if verb == "explain":
-        return _explaining(row)
-    work = {"adjust": differences.adjust, "ask": differences.ask_write_off, "write off": differences.write_off}[verb]
-    told = {
-        "adjust": "An adjustment of this policy that was confirmed since then ends the difference.",
-        "ask": "Somebody else decides whether it is written off.",
-        "write off": "It is over then, and nothing is moved.",
-    }
-    return Decision(
+        return explaining(row)
+    work = WORK[verb]
+    return action(
         title=LABELS[verb],
         icon="balance",
-        says=f"**{words.naira(row.difference_minor)}** of {words.plain(row.policy_number)}. {told[verb]}",
-        confirm=LABELS[verb],
-        act=lambda: made(lambda session, by: work(session, row.id, by=by), "Done."),
+        says=f"**{words.naira(row.difference_minor)}** of {words.plain(row.policy_number)}. {SAYS[verb]}",
+        work=lambda session, _, by: work(session, row.id, by=by),
+        done="Done.",
     )
 
 
-def _explaining(row: DifferenceRow) -> Decision:
-    def ask() -> None:
-        key = dialogs.FIELD + "cause"
-        st.selectbox("Cause", differences.CAUSES, key=key, on_change="ignore")
-        dialogs.blame("cause")
-        dialogs.field("note", "What happened", longest=500)
-
-    return Decision(
+def explaining(row: DifferenceRow) -> Action:
+    """Return the dialog that explains it, which begins with the usual cause of its result."""
+    return action(
         title="Explain the difference",
         icon="balance",
         says=f"**{words.naira(row.difference_minor)}** of {words.plain(row.policy_number)} becomes yours.",
-        asks=ask,
-        given={"cause": row.cause or differences.CAUSES[0], "note": row.note or ""},
-        confirm="Explain it",
-        act=submitted(
-            (
+        fields=[
+            Choice(
                 "cause",
-                "note",
+                "Cause",
+                options={cause: cause for cause in differences.CAUSES},
+                value=row.cause or differences.PROPOSED[row.result],
             ),
-            lambda session, typed, by: differences.explain(session, row.id, typed, by=by),
-            "The difference is explained.",
-        ),
+            Text("note", "What happened", longest=500, value=row.note or ""),
+        ],
+        confirm="Explain it",
+        work=lambda session, typed, by: differences.explain(session, row.id, typed, by=by),
+        done="The difference is explained.",
     )
 
 
@@ -93,12 +91,12 @@ def draw() -> None:
         tab=f"{row.policy_number} · Difference",
     ):
         for verb in differences.list_allowed(row, person):
-            dialogs.button(
-                LABELS[verb],
-                build_dialog(row, verb),
-                is_primary=verb == "write off",
+            changing(row, verb).button(
+                LABELS[verb], key=f"difference.{verb}", type="primary" if verb == "write off" else "secondary"
             )
-    dialogs.run(ROLE)
+    actions.run()
+    if row.is_superseded:
+        st.info(SUPERSEDED, icon=":material/history:")
     with st.grid(2, min_column_width=320, gap="small"):
         sides(row)
         story(row)

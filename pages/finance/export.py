@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -13,44 +13,25 @@ from core.services.claims.review import officers as claim_officers
 from core.services.dimensions import Choices, load_choices
 from core.services.exports import arrangement, receipts
 from core.services.exports import registry as export_registry
-from core.services.exports.exports import ExportKind
 from core.services.exports.formats import get_format
 from core.services.exports.receipts import Receipt
 from core.services.filters.field import Parameter
+from core.services.lists.listing import Listing
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, reading
-from core.ui.claims.queue_table import CLAIMS
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import facts, words
 from core.ui.lists import columns, export_panel, tables
 from core.ui.lists.export_panel import Way
 from core.ui.lists.tables import Table
-from core.ui.policies.table import POLICIES
-from core.ui.renewals.renewal_table import DUE, RENEWALS
-from core.ui.sales.customer_table import CUSTOMERS
-from core.ui.sales.sales_table import PURCHASES
-from pages.admin.audit_log import ENTRIES
-from pages.finance.credit_notes import CREDIT_NOTES
-from pages.finance.movements import MOVEMENTS
-
-TABLES: Final[Mapping[str, Table[Any]]] = {
-    "purchases": PURCHASES,
-    "renewals": RENEWALS,
-    "due": DUE,
-    "movements": MOVEMENTS,
-    "policies": POLICIES,
-    "customers": CUSTOMERS,
-    "claims": CLAIMS,
-    "credit-notes": CREDIT_NOTES,
-    "audit": ENTRIES,
-}
 
 
-def describe_arrangement(kind: ExportKind[Any], address: Mapping[str, list[str]]) -> dict[str, str]:
+def describe_arrangement(kind: Listing[Any], address: Mapping[str, list[str]]) -> dict[str, str]:
     """Return the columns and the order of a file in words, those that its address names."""
     columns, order = address.get(arrangement.COLUMNS), next(iter(address.get(arrangement.ORDER, ())), None)
-    labels = TABLES[kind.name].orders if kind.name in TABLES else {}
-    return ({"Columns": ", ".join(columns)} if columns else {}) | ({"Order": labels.get(order, order)} if order else {})
+    label = kind.orders[order].label if order and order in kind.orders else order
+    form = {"Form": "As shown"} if address.get(arrangement.FORM) == ["people"] else {}
+    return form | ({"Columns": ", ".join(columns)} if columns else {}) | ({"Order": label} if label else {})
 
 
 # One export receipt: what was exported, the checksums of the file, and running it again.
@@ -63,7 +44,7 @@ class ReceiptRow:
     """One receipt with its filters as text."""
 
     receipt: Receipt
-    kind: ExportKind[Any]
+    kind: Listing[Any]
     filters: Mapping[str, str]
     arrangement: Mapping[str, str]
 

@@ -14,7 +14,7 @@ from core.services.sales.totals import SalesTotals
 from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
-from core.ui.lists import columns, export_panel, periods, saved_views, tables
+from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.lists.tables import Table
 from core.ui.sales import money_table, sales_filters
 from core.ui.sales.sales_filters import Asked
@@ -36,29 +36,8 @@ def draw_waiting(proposals: Sequence[Proposal]) -> None:
             )
 
 
-MOVEMENTS: Table[MovementRow] = Table(
-    name="movements",
-    noun=("movement", "movements"),
-    opens="finance/movement.py",
-    orders={"newest": "Newest first", "oldest": "Oldest first"},
-    narrow=("policy", "kind", "when", "total"),
-    columns={
-        "policy": columns.text("Policy number", lambda row: row.policy_number or "No number yet", 150),
-        "kind": columns.text("Kind", lambda row: row.kind_name, 90),
-        "when": columns.moment("When", lambda row: row.created_at, sorts=("oldest", "newest")),
-        "customer": columns.text("Customer", lambda row: row.customer, 130, usual=False),
-        "email": columns.text("E-mail", lambda row: row.email, 190, usual=False),
-        "distributor": columns.text("Distributor", lambda row: row.distributor, 110),
-        "provider": columns.text("Insurer", lambda row: row.provider, 110, usual=False),
-        "product": columns.text("Product", lambda row: row.product, 145, usual=False),
-        "category": columns.text("Category", lambda row: row.category, 110, usual=False),
-        "total": columns.naira("Premium", lambda row: row.total_minor),
-        "share": columns.naira("Insurer's share", lambda row: row.provider_share_minor),
-        "platform": columns.naira("Platform", lambda row: row.mca_profit_minor, says="The platform's commission."),
-        "seller": columns.naira(
-            "Distributor's", lambda row: row.distributor_profit_minor, says="The distributor's commission."
-        ),
-    },
+MOVEMENTS: Table[MovementRow] = tables.of(
+    movements.MOVEMENTS, opens="finance/movement.py", narrow=("policy", "kind", "when", "total")
 )
 
 
@@ -150,8 +129,7 @@ def draw() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         paging = MOVEMENTS.paging(url_state.page())
         total = movements.compute_totals(session, found.criteria)
-        order = MOVEMENTS.order_among(movements.ORDERS)
-        rows = movements.list_rows(session, found.criteria, names, order=order, paging=paging)
+        rows = movements.list_rows(session, found.criteria, names, order=MOVEMENTS.order, paging=paging)
         open_premium = unplaced.compute_unplaced(session, found.criteria.of_every_kind)
         waiting = adjustments.list_open(session)
     draw_waiting(waiting)

@@ -13,7 +13,7 @@ from core.services.finance.payments.allocation import Balance
 from core.services.finance.payments.reading import BatchRow, PaymentRow
 from core.services.finance.statements import overview as statement_overview
 from core.services.finance.tax_schedules import TaxLine
-from core.states.payments import PaymentState
+from core.states.finance import PaymentState
 from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import dialogs, url_state, words

@@ -1,43 +1,78 @@
 """One payout: its payments, its bank file, and what may be done with it now."""
 
+from collections.abc import Mapping, Sequence
+from zlib import crc32
+
 import streamlit as st
 
+from core.errors import CoverdeskError
 from core.services.finance import parties
-from core.services.finance.payments import batches
+from core.services.finance.payments import bank_answers, batches
 from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments.bank_answers import AnswerLine
 from core.services.finance.payments.reading import BatchRow, PaymentRow
+from core.services.finance.reconciling import file_rows
+from core.services.finance.reconciling.table_files import TableFile
 from core.services.people.staff import Person
+from core.states.finance import BatchState
 from core.store.access import reading
 from core.ui.frame import frame, record_pages
-from core.ui.kit import dialogs, facts, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Text
 from core.ui.lists import held_rows, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, giving_up, made
+from pages.finance._shared import ROLE, action, say_resting
 from pages.finance.payments import PAYMENTS
 
+PLACE = "bank answer"
+NOT_IN_FILE = "– not in the file –"
+COLUMNS = {
+    "amount": "Amount",
+    "narration": "Our narration",
+    "account": "Account number",
+    "status": "Status",
+    "reference": "Bank reference",
+    "date": "Value date",
+    "reason": "Reason of a return",
+}
 
-def approving_batch(row: BatchRow) -> Decision:
+
+def approving(row: BatchRow) -> Action:
     """Return the dialog that approves somebody else's payout."""
-    return Decision(
+    return action(
         title=f"Approve {row.number}",
         icon="task_alt",
         says=f"**{words.naira(row.net_minor)}** in {row.payments} payments, prepared by {words.plain(row.preparer)}."
         " The bank file is made now, and its hash is kept.",
         confirm="Approve the payout",
-        act=lambda: made(
-            lambda session, by: batches.approve(session, row.id, by=by), f"{row.number} is approved: send its file."
-        ),
+        work=lambda session, _, by: batches.approve(session, row.id, by=by),
+        done=f"{row.number} is approved: send its file.",
     )
 
 
-def giving_up_batch(row: BatchRow) -> Decision:
+def approving_anew(row: BatchRow) -> Action:
+    """Return the dialog that approves a payout again whose approval lapsed."""
+    return action(
+        title=f"Approve {row.number} again",
+        icon="task_alt",
+        says=f"**{words.naira(row.net_minor)}** in {row.payments} payments, as they were prepared by"
+        f" {words.plain(row.preparer)}. Its bank file can be opened again by that.",
+        confirm="Approve the payout again",
+        work=lambda session, _, by: batches.approve_anew(session, row.id, by=by),
+        done=f"{row.number} is approved: send its file.",
+    )
+
+
+def giving_up(row: BatchRow) -> Action:
     """Return the dialog that gives a prepared payout up."""
-    return giving_up(
-        row.number,
-        lambda reason: made(
-            lambda session, by: batches.withdraw(session, row.id, reason=reason, by=by), f"{row.number} is given up."
-        ),
+    return action(
+        title=f"Give {row.number} up",
+        icon="block",
+        says="Nobody can approve it any more; what it would have paid stays due.",
+        fields=[Text("reason", "Reason", longest=500)],
+        confirm="Give it up",
+        work=lambda session, typed, by: batches.withdraw(session, row.id, reason=typed["reason"], by=by),
+        done=f"{row.number} is given up.",
     )
 
 
@@ -56,16 +91,117 @@ OF_BATCH: Table[PaymentRow] = held_rows.sortable(
 )
 
 
-def buttons(row: BatchRow, person: Person) -> None:
-    if row.state != "Prepared":
+def buttons(row: BatchRow, person: Person, *, is_lapsed: bool) -> None:
+    if is_lapsed and row.prepared_by != person.id:
+        approving_anew(row).button("Approve again", type="primary", disabled=not person.may_approve)
+    if row.state != BatchState.PREPARED:
         return
     if row.prepared_by != person.id:
-        decision = approving_batch(row)
-        dialogs.button("Approve", decision, is_primary=True)
-    dialogs.button("Give up", giving_up_batch(row))
+        approving(row).button("Approve", type="primary", disabled=not person.may_approve)
+    giving_up(row).button("Give up")
 
 
-def people(row: BatchRow, superseded: str | None) -> None:
+def say_who_acts(row: BatchRow, person: Person) -> None:
+    """Say beside the buttons why somebody cannot approve it."""
+    if row.state == BatchState.PREPARED and row.prepared_by == person.id:
+        st.caption("You prepared this payout: somebody else of finance approves it.")
+    elif row.state == BatchState.PREPARED:
+        say_resting(person)
+
+
+def answers(row: BatchRow, person: Person) -> None:
+    """Draw the bank's answer as a file: mapped, shown row by row, and noted together."""
+    if row.state != BatchState.APPROVED:
+        return
+    if row.prepared_by == person.id:
+        st.caption("You prepared this payout: somebody else of finance notes what the bank says of it.")
+        return
+    with st.expander("The bank's answer as a file", icon=":material/upload_file:", key=f"{PLACE} form"):
+        st.caption(
+            "CSV or XLSX of the bank, one row for each payment: the amount and our narration (or the account), its"
+            " status, the bank's reference, the date and the reason of a return. Without a status every row is paid."
+        )
+        sent = st.file_uploader("File of the bank", type=["csv", "xlsx"], key=f"{PLACE}.file")
+        if sent is not None:
+            preview(row, sent.name, sent.getvalue())
+
+
+def preview(row: BatchRow, name: str, content: bytes) -> None:
+    """Draw the rows as they are understood, and the button that notes those that can be."""
+    try:
+        file = bank_answers.read(name, content)
+        columns = choose_columns(file)
+        with reading(frame.scope()) as session:
+            lines = bank_answers.match(session, file, columns, row)
+    except CoverdeskError as error:
+        st.error(f"{words.plain(bank_answers.describe(error))}.", icon=":material/error:")
+        return
+    st.table([cells_of(line) for line in lines], border="horizontal", hide_index=True, alt="The bank's answer by row")
+    good = [line for line in lines if line.is_to_note]
+    if refused := sum(bool(line.refusal) for line in lines):
+        some = f"{words.count(refused)} of {words.count(len(lines))}"
+        st.warning(f"{some} rows cannot be noted: ask the bank.", icon=":material/block:")
+    if not good:
+        st.caption("No row of this file answers a payment that waits for the bank.")
+        return
+    noting(good, name).button(label_of(good), key=f"{PLACE}.note", type="primary", icon="task_alt")
+
+
+def choose_columns(file: TableFile) -> Mapping[str, str]:
+    """Draw which column means what, guessed by headings and content, and return it."""
+    some = [cells for _, cells in file.rows[:200]]
+    guessed = file_rows.guess(file.heading, bank_answers.MEANINGS, some)
+    # What was chosen for one heading says nothing of another.
+    place = f"{PLACE}.{crc32('|'.join(file.heading).encode())}"
+    names = [NOT_IN_FILE, *file.heading]
+    with st.grid(4, min_column_width=190, gap="small"):
+        chosen = {
+            meaning: st.selectbox(
+                label, names, index=names.index(guessed.get(meaning, NOT_IN_FILE)), key=f"{place}.{meaning}"
+            )
+            for meaning, label in COLUMNS.items()
+        }
+    return {meaning: "" if name == NOT_IN_FILE else str(name) for meaning, name in chosen.items()}
+
+
+def cells_of(line: AnswerLine) -> Mapping[str, str]:
+    verdict = f":red[{words.plain(line.refusal)}]" if line.refusal else words.plain(line.note)
+    said = line.answer.capitalize() + (f": {words.plain(line.reason)}" if line.answer == file_rows.RETURNED else "")
+    return {
+        "Row": str(line.number),
+        "Party": words.plain(line.payment.name) if line.payment else "–",
+        "Amount": words.naira(line.amount_minor) if line.amount_minor else "–",
+        "Answer": said or "–",
+        "Reference": words.plain(line.reference) or "–",
+        "Date": words.day(line.on) if line.on else "–",
+        "Result": verdict or ":green[can be noted]",
+    }
+
+
+def label_of(lines: Sequence[AnswerLine]) -> str:
+    """Return "Note 12 paid, ₦1,000.00, and 1 returned, ₦20.00"."""
+    parts = []
+    for answer, said in ((file_rows.CONFIRMED, "paid"), (file_rows.RETURNED, "returned")):
+        amounts = [line.amount_minor for line in lines if line.answer == answer]
+        if amounts:
+            parts.append(f"{words.count(len(amounts))} {said}, {words.naira(sum(amounts))}")
+    return f"Note {' and '.join(parts)}"
+
+
+def noting(lines: Sequence[AnswerLine], file_name: str) -> Action:
+    """Return the action that notes the rows, each by itself; what is refused is named and stays as it was."""
+    return action(
+        title="Note the bank's answer",
+        icon="task_alt",
+        says=f"**{label_of(lines)}**. Each is noted by itself, as if it were typed.",
+        confirm="Note the answer",
+        items=lambda: ((f"row {line.number}", line) for line in lines),
+        work=lambda session, line, by: bank_answers.note(session, line, file_name=file_name, by=by),
+        done=lambda number: f"{words.count(number)} answers of the bank are noted",
+    )
+
+
+def people(row: BatchRow, superseded: str | None, *, is_lapsed: bool) -> None:
     with st.container(border=True):
         facts.line("Amount", words.naira(row.net_minor))
         facts.line("Answered by the bank", f"{row.answered} of {row.payments}")
@@ -76,7 +212,7 @@ def people(row: BatchRow, superseded: str | None) -> None:
     if superseded:
         st.warning(f"{superseded}.", icon=":material/block:")
         st.code(f"SHA-256 {row.sha256}", language=None)
-    elif row.sha256:
+    elif row.sha256 and not is_lapsed:
         st.link_button("Bank file, CSV", f"/payouts/{row.id}.csv", icon=":material/account_balance:")
         st.code(f"SHA-256 {row.sha256}", language=None)
         st.caption("It has the whole account numbers: each opening of it is in the audit log.")
@@ -86,19 +222,25 @@ def draw() -> None:
     person = frame.require(ROLE)
     tables.back_link("payouts", "finance/payments.py", "Back to the payments")
     row = record_pages.load("payout", payment_reading.get_batch, is_of_mode=True)
+    with reading(frame.scope()) as session:
+        rows = payment_reading.list_of_batch(session, row.id)
+        superseded = batches.find_superseded(session, row.id)
+        lapsed = None if superseded else batches.find_lapse(session, row.id)
+        own = {name for each in rows for name in parties.list_own_staff(session, each.party)}
     with frame.header_with_buttons(
         f"{row.number} {words.badge(row.progress)}",
         "Payments that one person prepared, another approves, and the bank answers line by line.",
         tab=f"{row.number} · Payout",
     ):
-        buttons(row, person)
-    dialogs.run(ROLE)
-    with reading(frame.scope()) as session:
-        rows = payment_reading.list_of_batch(session, row.id)
-        superseded = batches.find_superseded(session, row.id)
-        own = {name for each in rows for name in parties.list_own_staff(session, each.party)}
+        buttons(row, person, is_lapsed=lapsed is not None)
+    actions.run()
+    say_who_acts(row, person)
     facts.own_interest(sorted(own))
-    people(row, superseded)
+    facts.lapsed_approval(lapsed)
+    people(row, superseded, is_lapsed=lapsed is not None)
+    answers(row, person)
+    total = words.naira(sum(each.net_minor for each in rows))
+    st.markdown(f"{OF_BATCH.count_text(len(rows))} · {total}")
     number = tables.page_of(OF_BATCH, len(rows))
     if number is not None:
         tables.draw(OF_BATCH, held_rows.page_of(OF_BATCH, rows, number), number=number, total=len(rows))

@@ -1,15 +1,46 @@
 """One reconciliation: both sides, what the differences make, and each of them."""
 
+from collections.abc import Mapping, Sequence
+from typing import Final
+from uuid import UUID
+
 import streamlit as st
 
+from core import ids
+from core.errors import InvalidInput
+from core.services.finance.reconciling import differences
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.reading import DifferenceRow, ReconciliationRow
-from core.store.access import reading
+from core.services.paging import Paging
+from core.services.people import staff
+from core.services.people.staff import Person
+from core.states.finance import ENDED, UNEXPLAINED
+from core.store.access import Scope, reading
 from core.ui.frame import frame, record_pages
-from core.ui.kit import facts, url_state, words
+from core.ui.kit import actions, facts, url_state, words
+from core.ui.kit.actions import Action, Choice, Text
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE
+from pages.finance._shared import ROLE, action
+from pages.finance.difference import LABELS, SUPERSEDED, WORK
+
+TICKED: Final = "differences.ticked"
+# What is done with several, with the labels of the buttons and what their dialogs say.
+OF_MANY: Final[Mapping[str, str]] = {
+    "adjust": "{} were adjusted",
+    "ask": "Ask to write off {}",
+    "write off": "Write off {}",
+}
+SAYS_OF_MANY: Final[Mapping[str, str]] = {
+    "adjust": "Each is ended by an adjustment of its policy that was confirmed since the file was compared.",
+    "ask": "Somebody else of finance decides whether they are written off.",
+    "write off": "They are over then, and no money moves.",
+}
+DONE: Final[Mapping[str, str]] = {
+    "adjust": "ended by their adjustments",
+    "ask": "somebody else decides on the write-off",
+    "write off": "written off",
+}
 
 DIFFERENCES: Table[DifferenceRow] = Table(
     name="differences",
@@ -55,27 +86,113 @@ def basis(row: ReconciliationRow) -> None:
         facts.line("Made", f"{row.maker}, {words.moment(row.made_at)}")
 
 
-def draw() -> None:
-    frame.require(ROLE)
-    tables.back_link("reconciliations", "finance/reconcile.py", "Back to Reconcile")
-    row = record_pages.load("reconciliation", reconciliation_reading.get_reconciliation, is_of_mode=True)
-    frame.page_header(
-        f"{words.plain(row.party)}, {row.month:%B %Y}",
-        f"{row.verdict}. Every number and amount of the month on either side is here.",
-        tab=f"{row.party} · Reconciliation",
+def explaining(rows: Sequence[DifferenceRow]) -> Action:
+    """Return the dialog that explains several, each by the usual cause of its result or all by one."""
+    usual = {differences.PROPOSED[row.result] for row in rows}
+    options: dict[str, str] = {cause: cause for cause in differences.CAUSES}
+    if is_mixed := len(usual) > 1:
+        options = {differences.AS_PROPOSED: "For each the usual cause of its result", **options}
+    return action(
+        title=f"Explain {count_of(rows)}",
+        icon="balance",
+        says=f"{by_result(rows)}\n\nThey become yours.",
+        fields=[
+            Choice("cause", "Cause", options=options, value=differences.AS_PROPOSED if is_mixed else next(iter(usual))),
+            Text("note", "What happened", longest=500),
+        ],
+        confirm="Explain them",
+        work=lambda session, typed, by: differences.explain_each(session, [row.id for row in rows], typed, by=by),
+        done=lambda number: f"{words.count(number)} differences are explained.",
+        then=lambda _: untick(),
     )
-    with reading(frame.scope()) as session:
-        results = reconciliation_reading.sum_results(session, row.id)
-    with st.grid(2, min_column_width=320, gap="small"):
-        sides(row, results)
-        basis(row)
-    st.link_button("Differences, CSV", f"/reconciliations/{row.id}.csv", icon=":material/download:")
-    st.code(f"SHA-256 of their file {row.sha256}", language=None)
-    if not row.differences:
-        st.success("Both sides are complete, and every row is matched.", icon=":material/task_alt:")
-        return
+
+
+def assigning(rows: Sequence[DifferenceRow]) -> Action:
+    """Return the dialog that gives several to a colleague."""
+    with reading(Scope.system()) as session:
+        colleagues = {str(key): name for key, name in staff.list_active(session, ROLE).items()}
+    return action(
+        title=f"Assign {count_of(rows)}",
+        icon="person_add",
+        says=by_result(rows),
+        fields=[Choice("owner", "To", options=colleagues)],
+        confirm="Assign them",
+        work=lambda session, typed, by: differences.assign(
+            session, [row.id for row in rows], read_owner(typed["owner"]), by=by
+        ),
+        done=lambda number: f"{words.count(number)} differences are assigned.",
+        then=lambda _: untick(),
+    )
+
+
+def read_owner(given: str) -> UUID:
+    """Return the id that was chosen; InvalidInput for none."""
+    if not given:
+        raise InvalidInput.for_field("owner", "must be chosen")
+    return ids.parse(given)
+
+
+def moving(rows: Sequence[DifferenceRow], verb: str) -> Action:
+    """Return the dialog that adjusts, asks to write off or writes off several; what is refused is named."""
+    label, work = LABELS[verb].replace("It was", "Were").replace("it", "them"), WORK[verb]
+    return action(
+        title=f"{label}: {count_of(rows)}",
+        icon="balance",
+        says=f"{by_result(rows)}\n\n{SAYS_OF_MANY[verb]}",
+        confirm=label,
+        items=lambda: ((row.policy_number or row.result, row.id) for row in rows),
+        work=lambda session, difference_id, by: work(session, difference_id, by=by),
+        done=lambda number: f"{words.count(number)} differences: {DONE[verb]}",
+        then=lambda _: untick(),
+    )
+
+
+def count_of(rows: Sequence[DifferenceRow]) -> str:
+    return f"{words.count(len(rows))} {DIFFERENCES.noun[len(rows) != 1]}"
+
+
+def by_result(rows: Sequence[DifferenceRow]) -> str:
+    """Return number and sum of each result, and of all of them."""
+    sums: dict[str, list[int]] = {}
+    for row in rows:
+        sums.setdefault(row.result, []).append(row.difference_minor)
+    lines = [f"{result.capitalize()}: {len(each)}, {words.naira(sum(each))}" for result, each in sums.items()]
+    total = f"Together **{words.naira(sum(row.difference_minor for row in rows))}**"
+    return "  \n".join([*lines, *([total] if len(lines) > 1 else [])])
+
+
+def untick() -> None:
+    st.session_state.pop(TICKED, None)
+    tables.let_go(DIFFERENCES)
+
+
+def buttons(rows: Sequence[DifferenceRow], person: Person, *, is_ticked: bool) -> None:
+    """Draw what may be done with the ticked rows, or with all of the chosen result where none is ticked."""
+    allowed = {
+        verb: [row for row in rows if verb in differences.list_allowed(row, person)] for verb in ("explain", *WORK)
+    }
+    open_rows = allowed["explain"] if is_ticked else [row for row in rows if row.state in UNEXPLAINED]
+    with st.container(horizontal=True, gap="xsmall"):
+        if open_rows:
+            explaining(open_rows).button(f"Explain {words.count(len(open_rows))}", key="many.explain", type="primary")
+        if not_ended := [row for row in rows if row.state not in ENDED and not row.is_superseded]:
+            actions.button(
+                f"Assign {words.count(len(not_ended))}",
+                lambda: assigning(not_ended),
+                key="many.assign",
+                icon="person_add",
+            )
+        for verb, label in OF_MANY.items():
+            if found := allowed[verb]:
+                moving(found, verb).button(label.format(words.count(len(found))), key=f"many.{verb}")
+    large = [row for row in allowed["write off"] if abs(row.difference_minor) > differences.WRITE_OFF_LIMIT]
+    if large and not person.has_role("admin"):
+        st.caption(f"{count_of(large)} above {words.naira(differences.WRITE_OFF_LIMIT)}: an admin writes them off.")
+
+
+def choose_result(results: Sequence[tuple[str, int, int]]) -> str | None:
     names = {result: f"{result.capitalize()}: {number}" for result, number, _ in results}
-    chosen = url_state.one_of("result", names)
+    chosen: str | None = url_state.one_of("result", names)
     st.session_state["result"] = chosen
     st.pills(
         "Result",
@@ -87,11 +204,54 @@ def draw() -> None:
             {"result": [st.session_state["result"]] if st.session_state["result"] else []}
         ),
     )
+    return chosen
+
+
+def list_of(row: ReconciliationRow, results: Sequence[tuple[str, int, int]], person: Person) -> None:
+    """Draw the differences of a result, a page with ticks, and above it what may be done with them."""
+    chosen = choose_result(results)
     total = sum(number for result, number, _ in results if chosen in (None, result))
+    minor = sum(minor for result, _, minor in results if chosen in (None, result))
     with reading(frame.scope()) as session:
-        paging = DIFFERENCES.paging(url_state.page())
-        rows = reconciliation_reading.list_differences(session, row.id, paging, result=chosen)
-    st.markdown(DIFFERENCES.count_text(total))
+        rows = reconciliation_reading.list_differences(
+            session, row.id, DIFFERENCES.paging(url_state.page()), result=chosen
+        )
+        most = Paging(1, differences.MOST_AT_ONCE)
+        every = reconciliation_reading.list_differences(session, row.id, most, result=chosen)
+    st.markdown(f"{DIFFERENCES.count_text(total)} · {words.naira(minor)}")
+    above = st.container()
     number = tables.page_of(DIFFERENCES, total)
-    if number is not None:
-        tables.draw(DIFFERENCES, rows, number=number, total=total)
+    if number is None:
+        return
+    ticked: set[UUID] = st.session_state.get(TICKED, set())
+    picked = tables.draw(DIFFERENCES, rows, number=number, total=total, chosen=ticked)
+    ticked = (ticked - {each.id for each in rows}) | {each.id for each in picked}
+    st.session_state[TICKED] = ticked
+    with above:
+        mine = [each for each in every if each.id in ticked]
+        buttons(mine or every, person, is_ticked=bool(mine))
+
+
+def draw() -> None:
+    person = frame.require(ROLE)
+    tables.back_link("reconciliations", "finance/reconcile.py", "Back to Reconcile")
+    row = record_pages.load("reconciliation", reconciliation_reading.get_reconciliation, is_of_mode=True)
+    frame.page_header(
+        f"{words.plain(row.party)}, {row.month:%B %Y}",
+        f"{row.verdict}. Every number and amount of the month on either side is here.",
+        tab=f"{row.party} · Reconciliation",
+    )
+    actions.run()
+    if row.is_superseded:
+        st.info(SUPERSEDED, icon=":material/history:")
+    with reading(frame.scope()) as session:
+        results = reconciliation_reading.sum_results(session, row.id)
+    with st.grid(2, min_column_width=320, gap="small"):
+        sides(row, results)
+        basis(row)
+    st.link_button("Differences, CSV", f"/reconciliations/{row.id}.csv", icon=":material/download:")
+    if row.differences:
+        list_of(row, results, person)
+    else:
+        st.success("Both sides are complete, and every row is matched.", icon=":material/task_alt:")
+    st.caption(f"SHA-256 of their file {row.sha256}")

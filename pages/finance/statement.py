@@ -19,7 +19,7 @@ from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.files import Paper
 from core.services.finance.statements.reading import StatementRow
 from core.services.people.staff import Person
-from core.states.statements import StatementState, StatementTransition
+from core.states.finance import StatementState, StatementTransition
 from core.store.access import reading
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import dialogs, facts, words
@@ -278,6 +278,7 @@ def whole(row: StatementRow, person: Person) -> None:
     dialogs.run(ROLE)
     with reading(frame.scope()) as session:
         facts.own_interest(parties.list_own_staff(session, row.party))
+        facts.lapsed_approval(statement_states.find_lapse(session, row.id))
     if paper.reverses:
         st.info(f"It reverses {paper.reverses} as a whole: {words.plain(row.note)}", icon=":material/undo:")
     with st.grid(2, min_column_width=320, gap="small"):

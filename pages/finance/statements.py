@@ -15,7 +15,7 @@ from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.overview import DRAFT, StatementSummary
 from core.services.finance.statements.reading import StatementRow
 from core.services.people.staff import Person
-from core.states.statements import StatementState
+from core.states.finance import StatementState
 from core.store.access import ScopedSession, reading, store, transact
 from core.ui.frame import frame
 from core.ui.kit import dialogs, words

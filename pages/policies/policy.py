@@ -17,8 +17,7 @@ from core.services.policies.certificates import CertificateFacts
 from core.services.views import policy as policy_view
 from core.services.views.policy import PolicyDetail, RefundLine, TermLine
 from core.states.claims import CLAIMS_ROLES
-from core.states.policies import PolicyAction
-from core.states.submissions import AnswerStatus, SubmissionState
+from core.states.policies import AnswerStatus, PolicyAction, SubmissionState
 from core.store.access import reading
 from core.ui.claims import related_claims
 from core.ui.frame import frame, page_links, record_pages

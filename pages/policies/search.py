@@ -5,18 +5,20 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.services.dimensions import Choices, load_choices
+from core.services.lists.listing import Row
 from core.services.paging import Page
 from core.services.people.staff import Person
 from core.services.policies import policies
-from core.services.policies.policies import PolicyFilter, PolicyRow
+from core.services.policies.policies import PolicyFilter
 from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state
 from core.ui.lists import export_panel, periods, saved_views, tables
-from core.ui.policies.table import POLICIES
 from core.ui.sales import sales_filters, search_box
 from core.ui.sales.sales_filters import Asked
 from core.ui.sales.search_box import SearchText
+
+POLICIES = tables.of(policies.POLICIES, opens="policies/policy.py", narrow=("number", "customer", "state", "ends"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +34,11 @@ class Search:
         return self.box.fault
 
 
-def found(search: Search, names: Choices) -> Page[PolicyRow]:
+def found(search: Search, names: Choices) -> Page[Row]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         paging = POLICIES.paging(url_state.page())
-        return policies.search_policies(
-            session, search.asked.criteria, names, order=POLICIES.order_among(policies.ORDERS), paging=paging
-        )
+        criteria, shown = search.asked.criteria, POLICIES.shown_columns
+        return policies.search_policies(session, criteria, names, shown=shown, order=POLICIES.order, paging=paging)
 
 
 def nothing(search: Search) -> None:
@@ -52,7 +53,7 @@ def nothing(search: Search) -> None:
         )
 
 
-def results(search: Search, page: Page[PolicyRow]) -> None:
+def results(search: Search, page: Page[Row]) -> None:
     number = tables.page_of(POLICIES, page.total_count)
     if number is None:
         return

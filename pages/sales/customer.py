@@ -8,23 +8,116 @@ from uuid import UUID
 import streamlit as st
 
 from core.errors import InvalidInput
-from core.services.customers import merging
+from core.services.customers import merging, notes
 from core.services.customers.merging import OtherRecord
-from core.services.customers.notes import KINDS, ROLES, Note, add_note, list_notes
+from core.services.customers.notes import KINDS, Note, add_note, list_notes
 from core.services.dimensions import load_choices
 from core.services.paging import Page
 from core.services.people.staff import Person
+from core.services.policies import policies
+from core.services.renewals import records
+from core.services.renewals.due import DueRow
+from core.services.sales import table as sales_table
 from core.services.views import customer as customer_view
-from core.services.views.customer import CustomerDetail
+from core.services.views.customer import ClaimLine, CustomerDetail
 from core.states.claims import CLAIMS_ROLES
 from core.store.access import ScopedSession, reading
+from core.ui.buying import known_customer
 from core.ui.frame import frame, menu, page_links, record_pages
-from core.ui.kit import actions, facts, reveal_dialog, words
+from core.ui.kit import actions, facts, figure_tiles, reveal_dialog, words
 from core.ui.kit.actions import Action, Choice, Text, Values
-from core.ui.lists import tables
+from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
+from core.ui.policies import policy_actions
 from core.ui.renewals import contacts
-from core.ui.sales.customer_table import OWN_CLAIMS, OWN_POLICIES, OWN_PURCHASES, OWN_RENEWALS
+from pages.sales._shared import ROLES, follow_click, list_acts, of_due
+
+_HOME = ("sales/customer.py", "Back to the customer")
+# The short lists of one customer, without what is the same in every row.
+_SAME = ("customer", "email", "distributor")
+OWN_POLICIES = tables.of(
+    policies.POLICIES, name="customer-policies", without=_SAME, home=_HOME, opens="policies/policy.py"
+)
+OWN_DUE: Table[DueRow] = of_due(name="customer-due", without=("customer", "phone", "email", "distributor"), home=_HOME)
+OWN_PURCHASES = tables.of(
+    sales_table.PURCHASES, name="customer-purchases", without=_SAME, home=_HOME, opens="sales/purchase.py"
+)
+OWN_RENEWALS = tables.of(
+    records.RENEWALS,
+    name="customer-renewals",
+    without=_SAME,
+    home=_HOME,
+    opens="policies/policy.py",
+    key=lambda row: row["policy_id"],
+)
+OWN_CLAIMS: Table[ClaimLine] = Table(
+    name="customer-claims",
+    noun=("claim", "claims"),
+    opens="claims/claim.py",
+    home=_HOME,
+    columns={
+        "lodged": columns.moment("Lodged", lambda row: row.created_at),
+        "type": columns.text("Type", lambda row: row.claim_type, 110),
+        "status": columns.state("Status", lambda row: row.status),
+        "policy": columns.text("Policy number", lambda row: row.policy_number, 175),
+        "claimed": columns.naira("Claimed", lambda row: row.claimed_minor),
+        "offered": columns.naira("Offered", lambda row: row.offered_minor),
+    },
+)
+_BUY = "buy/buy.py"
+
+
+def draw_head(customer: CustomerDetail, person: Person) -> None:
+    """Draw the name, and beside it what is done for a customer: sell, lodge a claim, renew."""
+    with frame.header_with_buttons(
+        words.plain(customer.name),
+        f"Customer of {words.plain(customer.distributor)}",
+        tab=f"{customer.name} · Customer",
+    ):
+        if page_links.can_open(_BUY) and st.button("Sell", icon=":material/add_shopping_cart:", type="primary"):
+            known_customer.begin(customer.id)
+            page_links.go(_BUY, on_behalf_of=customer.distributor)
+        if person.has_role(*CLAIMS_ROLES):
+            _offer_to_lodge(customer)
+        if person.has_role(*ROLES):
+            _offer_to_renew(customer)
+
+
+def _offer_to_lodge(customer: CustomerDetail) -> None:
+    """Draw the way to lodge a claim on each of the listed policies that has a number."""
+    numbered = [(row, row["number"]) for row in customer.policies.items if row["number"]]
+    with st.popover(
+        "Lodge a claim",
+        icon=":material/note_add:",
+        disabled=not numbered,
+        help=None if numbered else "No policy of this customer has a number yet",
+    ):
+        for row, number in numbered:
+            page_links.link(
+                "claims/lodge.py",
+                label=f"{words.plain(number)}, {words.plain(row['product'])} ({row['state'].lower()})",
+                query_params={"policy": number, **frame.mode_query()},
+            )
+
+
+def _offer_to_renew(customer: CustomerDetail) -> None:
+    """Draw the way to renew each policy that is due and can have one more term today."""
+    renewable = [row for row in customer.due if row.next_minor is not None]
+    with st.popover(
+        "Renew",
+        icon=":material/autorenew:",
+        disabled=not renewable,
+        help=None if renewable else "No policy of this customer can be renewed today",
+    ):
+        for row in renewable:
+            named = words.plain(f"{row.policy_number}, {row.product}: {words.naira(row.next_minor)}")
+            st.button(
+                named,
+                key=f"renew {row.id}",
+                type="tertiary",
+                on_click=policy_actions.begin_renewal,
+                args=(row.id,),
+            )
 
 
 def draw_figures(customer: CustomerDetail) -> None:
@@ -36,21 +129,24 @@ def draw_figures(customer: CustomerDetail) -> None:
         ("Claims", words.count(customer.claims.total_count), "Every claim that was lodged, whatever became of it."),
         ("Claims paid", words.naira(customer.claims_paid_minor), "Every payment on them, less what came back."),
     )
-    with st.grid(len(shown), min_column_width=190, gap="xsmall"):
-        for label, value, says in shown:
-            st.metric(label, value, help=says, border=True, height="stretch")
+    tiles = [figure_tiles.plain_tile(*each) for each in shown]
+    figure_tiles.draw(tiles, first=len(tiles), alt="Figures of the customer", key="customer figures")
 
 
 def draw_contact(customer: CustomerDetail) -> None:
     """Draw the contact details; newer sales replace older details (contract S2)."""
-    with st.container(border=True, height="stretch", gap="xsmall"):
-        st.markdown("**Contact**")
-        facts.line("Name", " ".join(filter(None, (customer.title, customer.name))))
-        facts.line("E-mail", customer.email)
-        facts.line("Phone", customer.phone or "–")
-        facts.line("Address", ", ".join(customer.place) or "–")
-        facts.line("Distributor", customer.distributor)
-        facts.line("Customer since", words.moment(customer.created_at))
+    with st.container(border=True, gap="xsmall"):
+        facts.grid(
+            {
+                "Phone": words.phone(customer.phone) or "–",
+                "E-mail": customer.email,
+                "Address": ", ".join(customer.place) or "–",
+                "Name": " ".join(filter(None, (customer.title, customer.name))),
+                "Distributor": customer.distributor,
+                "Customer since": words.moment(customer.created_at),
+            },
+            columns=3,
+        )
         for other in customer.same_email_customers:
             page_links.link(
                 "sales/customer.py",
@@ -62,10 +158,9 @@ def draw_contact(customer: CustomerDetail) -> None:
 
 def draw_personal(customer: CustomerDetail, person: Person) -> None:
     """Draw the personal data, masked; one value at a time can be revealed for a reason."""
-    with st.container(border=True, height="stretch", gap="xsmall"):
+    with st.container(border=True, gap="xsmall"):
         st.markdown("**Personal data**")
-        facts.line("Gender", customer.gender or "–")
-        facts.line("Born", words.day(customer.date_of_birth))
+        facts.grid({"Gender": customer.gender or "–", "Born": words.day(customer.date_of_birth)}, columns=3)
         for known in customer.personal:
             reveal_dialog.value(words.title(known.label.replace(".", " ")), known.masked, of=known.hidden, by=person)
         if customer.personal:
@@ -74,30 +169,21 @@ def draw_personal(customer: CustomerDetail, person: Person) -> None:
             st.caption("No numbers, pictures or papers were given with the policies.")
 
 
-def draw_lists(customer: CustomerDetail, person: Person) -> None:
-    """Draw all records of the customer, newest first; a row is a link if the person may open its screen."""
-    beneficiary = sum(row.is_for_beneficiary for row in customer.policies.items)
+def draw_policies(customer: CustomerDetail, person: Person) -> None:
+    """Draw the policies, and those of them that are due for renewal."""
+    beneficiary = sum(row["role"] == "beneficiary" for row in customer.policies.items)
     note = f"{beneficiary} of them bought by somebody else" if beneficiary else ""
     _draw_list("Policies", OWN_POLICIES, customer.policies, person, note=note)
+    table = replace(OWN_DUE, act=list_acts if person.has_role(*ROLES) else None)
+    _draw_list("Due for renewal", table, Page(customer.due, len(customer.due)), person)
+    follow_click(table, customer.due, person)
+
+
+def draw_lists(customer: CustomerDetail, person: Person) -> None:
+    """Draw the other records of the customer, newest first; a row is a link if the person may open its screen."""
+    _draw_list("Claims", OWN_CLAIMS, customer.claims, person)
     _draw_list("Purchases", OWN_PURCHASES, customer.purchases, person)
     _draw_list("Renewals", OWN_RENEWALS, customer.renewals, person)
-    _draw_list("Claims", OWN_CLAIMS, customer.claims, person)
-    if person.has_role(*CLAIMS_ROLES):
-        _offer_to_lodge(customer)
-
-
-def _offer_to_lodge(customer: CustomerDetail) -> None:
-    """Draw the way to lodge a claim on each of the listed policies that has a number."""
-    numbered = [(row, row.policy_number) for row in customer.policies.items if row.policy_number]
-    if not numbered:
-        return
-    with st.popover("Lodge a claim", icon=":material/note_add:"):
-        for row, number in numbered:
-            page_links.link(
-                "claims/lodge.py",
-                label=f"{words.plain(number)}, {words.plain(row.product)} ({row.stage.lower()})",
-                query_params={"policy": number, **frame.mode_query()},
-            )
 
 
 def _openable(person: Person, table: Table[tables.Row]) -> Table[tables.Row]:
@@ -115,7 +201,7 @@ def _draw_list(title: str, table: Table[tables.Row], page: Page[tables.Row], per
         if total:
             tables.draw_short(_openable(person, table), page.items)
         else:
-            st.caption(f"No {table.noun[1]} yet.")
+            st.caption(f"No {table.noun[1]} yet." if title != "Due for renewal" else "No policy ends within 90 days.")
 
 
 # Records of one person on a customer's page: those merged into it, and others that may be the same.
@@ -222,8 +308,8 @@ _TEXT, _KIND = f"{_PREFIX}text", f"{_PREFIX}kind"
 def draw_notes(customer_id: UUID, *, also: Sequence[UUID] = ()) -> None:
     """Draw the notes on a customer, the newest first, below the form for another; `also` are merged records."""
     with reading(frame.scope()) as session:
-        notes = list_notes(session, customer_id, *also)
-    st.subheader(f"Notes · {words.count(len(notes))}", anchor=False)
+        written = list_notes(session, customer_id, *also)
+    st.subheader(f"Notes · {words.count(len(written))}", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         st.selectbox("Kind", list(KINDS), key=_KIND, format_func=KINDS.__getitem__, width=150)
         st.text_input("Note", key=_TEXT, max_chars=1_000, autocomplete="off", placeholder="What was said or done")
@@ -231,7 +317,7 @@ def draw_notes(customer_id: UUID, *, also: Sequence[UUID] = ()) -> None:
         st.button(add.title, key="add_note", icon=":material/add:", on_click=add.do, args=(_PLACE, _PREFIX))
     actions.blame(_PLACE, "text")
     actions.complain(_PLACE, "text")
-    for note in notes:
+    for note in written:
         _draw_note(note)
 
 
@@ -245,7 +331,7 @@ def _adding(customer_id: UUID) -> Action:
     return Action(
         title="Add",
         fields=[Text("text", "Note", longest=1_000), Choice("kind", "Kind", options=KINDS)],
-        roles=ROLES,
+        roles=notes.ROLES,
         work=partial(_add_note, customer_id),
         done="The note is kept.",
     )
@@ -269,19 +355,15 @@ def draw() -> None:
         lambda session, id_: customer_view.get_customer(session, id_, load_choices(session)),
         is_of_mode=True,
     )
-    frame.page_header(
-        words.plain(customer.name),
-        f"Customer of {words.plain(customer.distributor)}",
-        tab=f"{customer.name} · Customer",
-    )
-    actions.run()
+    draw_head(customer, person)
     draw_merged(customer, person)
     draw_figures(customer)
-    with st.grid(2, min_column_width=320, gap="small"):
-        draw_contact(customer)
-        draw_personal(customer, person)
-    draw_search(customer, person)
-    contacts.draw_switch(customer.id, person)
+    draw_contact(customer)
+    draw_policies(customer, person)
+    actions.run()
     draw_notes(customer.id, also=[record.id for record in customer.group.merged])
     draw_lists(customer, person)
+    draw_personal(customer, person)
+    contacts.draw_switch(customer.id, person)
+    draw_search(customer, person)
     st.caption(f"Customer {customer.id} · details last changed {words.moment(customer.updated_at)}")

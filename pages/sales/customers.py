@@ -4,20 +4,32 @@ import streamlit as st
 
 from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
-from core.services.customers.table import CustomerRow
 from core.services.dimensions import Choices, load_choices
+from core.services.lists.listing import Row
 from core.services.paging import Page
 from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state
 from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
-from core.ui.sales.customer_table import CUSTOMERS
+
+CUSTOMERS = tables.of(
+    customers_table.CUSTOMERS,
+    opens="sales/customer.py",
+    home=("sales/customers.py", "Back to the customers"),
+    narrow=("name", "email", "policies", "premium"),
+)
 
 
-def found(criteria: CustomerFilter, names: Choices) -> Page[CustomerRow]:
+def found(criteria: CustomerFilter, names: Choices) -> Page[Row]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        order, paging = CUSTOMERS.order_among(customers_table.ORDERS), CUSTOMERS.paging(url_state.page())
-        return customers_table.list_customers(session, criteria, names, order=order, paging=paging)
+        return customers_table.list_customers(
+            session,
+            criteria,
+            names,
+            shown=CUSTOMERS.shown_columns,
+            order=CUSTOMERS.order,
+            paging=CUSTOMERS.paging(url_state.page()),
+        )
 
 
 def nothing(criteria: CustomerFilter) -> None:
@@ -32,7 +44,7 @@ def nothing(criteria: CustomerFilter) -> None:
         )
 
 
-def results(page: Page[CustomerRow], criteria: CustomerFilter) -> None:
+def results(page: Page[Row], criteria: CustomerFilter) -> None:
     number = tables.page_of(CUSTOMERS, page.total_count)
     if number is None:
         return

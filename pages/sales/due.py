@@ -1,9 +1,8 @@
 """Due for renewal: policies by days until they end, with contacts; calls, reminders and renewal in place."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from uuid import UUID
 
 import streamlit as st
 
@@ -14,82 +13,80 @@ from core.services.admin import automations
 from core.services.dimensions import Choices, load_choices
 from core.services.people.staff import Person
 from core.services.renewals import calls, due, reminders, renewals
-from core.services.renewals.calls import OUTCOMES, CallerFigures
+from core.services.renewals.calls import CallerFigures
 from core.services.renewals.due import BUCKETS, Bucket, DueRow
 from core.services.renewals.filter import NOBODY, DueFilter
 from core.services.renewals.reminders import Reminded
-from core.services.renewals.renewals import BulkRenewal, ShownTerm
-from core.store.access import Scope, ScopedSession, reading
+from core.store.access import Scope, reading
 from core.ui.frame import frame
 from core.ui.kit import actions, url_state, words
-from core.ui.kit.actions import Action, Choice, Day, Text, Values
+from core.ui.kit.actions import Action
 from core.ui.letters.certificate_mail import WAITS
 from core.ui.lists import columns, export_panel, filter_bar, filter_chips, periods, saved_views, tables
 from core.ui.lists.tables import Table
-from core.ui.policies import policy_actions
-from core.ui.renewals.renewal_table import DUE
+from core.ui.sales import search_box
+from core.ui.sales.search_box import SearchText
+from pages.sales._shared import DUE, ROLES, follow_click, list_acts, recording, say_end, show_term, summarise_renewals
 
-ROLES = ("operations",)
-BUCKET, SOONEST, _LAPSED = "bucket", "week", "lapsed"
+BUCKET, SOONEST, _LAPSED, _TAB = "bucket", "week", "lapsed", "due.tab"
 
 
-def read_bucket(names: Choices) -> tuple[str, DueFilter]:
+def read_bucket(names: Choices, search: SearchText) -> tuple[str, DueFilter]:
     """Read bucket and filters from the URL; show invalid query parameters and stop the page."""
-    criteria = filter_bar.read(DueFilter, names.names)
+    criteria = filter_bar.read(DueFilter, names.names, given=search.address)
     bucket = st.query_params.get(BUCKET, SOONEST)
     if bucket not in BUCKETS:
         url_state.way_back(InvalidInput.for_field(BUCKET, f"must be one of {', '.join(BUCKETS)}").faults)
     return bucket, criteria
 
 
-def draw_filters(criteria: DueFilter, names: Choices, person: Person) -> None:
-    """Draw the filters, which apply to all buckets."""
+def draw_filters(criteria: DueFilter, search: SearchText, names: Choices, person: Person) -> None:
+    """Draw the search and the filters, which apply to all buckets."""
     with reading(Scope.system()) as session:
         people = {str(key): name for key, name in calls.list_owners(session).items()}
     filter_chips.draw(
         criteria,
         names.names,
         options={"owned_by": {NOBODY: "Nobody", **people}},
+        first=lambda: search_box.draw(DueFilter.FIELDS["find"], search),
+        leave_out=("find",),
         beside=lambda: saved_views.draw("sales/due.py", person),
+    )
+    search_box.complain(search)
+
+
+def draw_tabs(buckets: Sequence[Bucket], chosen: str) -> None:
+    """Draw each bucket as a tab with its number of policies; one is open."""
+    numbers = {bucket.key: bucket.policies for bucket in buckets}
+    st.session_state[_TAB] = chosen
+    st.segmented_control(
+        "Days until the policies end",
+        list(numbers),
+        key=_TAB,
+        required=True,
+        wrap=True,
+        label_visibility="collapsed",
+        format_func=lambda key: f"{bucket_label(key)} · **{words.count(numbers[key])}**",
+        on_change=_choose,
     )
 
 
-def tiles(buckets: Sequence[Bucket], chosen: str) -> None:
-    """Draw each bucket with its number of policies and the premium at risk; one is selected."""
-    with st.grid(len(buckets), min_column_width=140, gap="xsmall"):
-        for bucket in buckets:
-            _tile(bucket, chosen=bucket.key == chosen)
-
-
 def bucket_label(key: str) -> str:
-    """Return the label of a bucket, short enough for its tile."""
+    """Return the label of a bucket, short enough for its tab."""
     return "Lapsed 1–30 days" if key == _LAPSED else BUCKETS[key].label.replace("-", "–")
 
 
-def _tile(bucket: Bucket, *, chosen: bool) -> None:
-    with st.container(border=True, gap="xsmall", height="stretch"):
-        st.metric(
-            bucket_label(bucket.key),
-            words.count(bucket.policies),
-            help="Policies that can have one more term, by the days until they end; what ended today stands"
-            " in the first. At risk is what the term that ends"
-            " has cost.",
-        )
-        st.caption(f"{words.plain(words.naira(bucket.premium_minor))} at risk")
-        st.button(
-            "Shown" if chosen else "Show",
-            key=f"due.{bucket.key}",
-            type="primary" if chosen else "secondary",
-            icon=":material/check:" if chosen else None,
-            width="stretch",
-            help="List what has lapsed" if bucket.key == _LAPSED else f"List what ends in {bucket_label(bucket.key)}",
-            on_click=_choose,
-            args=(bucket.key,),
-        )
-
-
-def _choose(key: str) -> None:
+def _choose() -> None:
+    key = st.session_state[_TAB]
     url_state.change({BUCKET: [] if key == SOONEST else [key]})
+
+
+def draw_sums(buckets: Sequence[Bucket]) -> None:
+    """Draw the premium at risk of each bucket, and of all."""
+    whole = sum(bucket.premium_minor for bucket in buckets)
+    rows = {bucket_label(bucket.key): bucket.premium_minor for bucket in buckets}
+    tables.footer({label: words.naira(minor) for label, minor in {**rows, "Together": whole}.items()})
+    st.caption("At risk is what the term that ends has cost. What ended today stands in the first days.")
 
 
 # Calls, and what they led to.
@@ -123,54 +120,17 @@ CALLERS: Table[CallerFigures] = Table(
 )
 
 
-def bar(picked: Sequence[DueRow], person: Person) -> None:
-    """Draw the buttons that record a call with the chosen customers, and that remind them."""
+def draw_bar(picked: Sequence[DueRow], person: Person) -> None:
+    """Draw what can be done with the ticked policies at once."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.button(
+        st.markdown(f"**{words.count(len(picked))}** ticked", width="content")
+        actions.button(
             f"Record a call ({len(picked)})" if len(picked) > 1 else "Record a call",
-            icon=":material/call:",
-            disabled=not picked,
-            on_click=lambda: actions.open_(recording([row.id for row in picked], _about(picked), person)),
+            lambda: recording(picked, person),
+            icon="call",
         )
         remind_button(picked)
         renew_button(picked)
-        if not picked:
-            st.caption("Tick the customers whom you called, or want to remind or renew.", width="content")
-    draw_automatic_note()
-
-
-def _about(picked: Sequence[DueRow]) -> str:
-    names = ", ".join(row.customer for row in picked[:5])
-    return words.plain(names + (f" and {len(picked) - 5} more" if len(picked) > 5 else ""))
-
-
-def recording(policy_ids: Sequence[UUID], about: str, person: Person) -> Action:
-    """Return the dialog that records one outcome for these policies."""
-    with reading(frame.scope()) as session:
-        owners = {str(key): name for key, name in calls.list_owners(session).items()}
-    return Action(
-        title="Record a call",
-        icon="call",
-        says=f"About the renewal of **{about}**.",
-        fields=[
-            Choice("outcome", "Outcome", options=OUTCOMES),
-            Text("note", "Note (optional)", longest=500),
-            Day("call_again_on", "Call again on (optional)"),
-            Choice("owner", "Owner", options=owners, value=str(person.id) if str(person.id) in owners else None),
-        ],
-        confirm="Record",
-        roles=ROLES,
-        work=partial(_record, policy_ids),
-        done=lambda number: "The call is recorded." if number == 1 else f"{number} calls are recorded.",
-        then=lambda _: tables.let_go(DUE),
-    )
-
-
-def _record(policy_ids: Sequence[UUID], session: ScopedSession, typed: Values, by: Person) -> int:
-    given = {name: typed[name].strip() for name in ("outcome", "note", "call_again_on")}
-    inputs = {name: text for name, text in given.items() if text}
-    owner = UUID(typed["owner"]) if typed["owner"] else None
-    return calls.record_calls(session, policy_ids, inputs, owner_id=owner, by=by)
 
 
 def figures() -> None:
@@ -214,7 +174,7 @@ def remind_button(picked: Sequence[DueRow]) -> None:
     st.button(
         f"Remind ({len(picked)})" if len(picked) > 1 else "Remind",
         icon=":material/mail:",
-        disabled=not picked or not frame.mode(),
+        disabled=not frame.mode(),
         help="By e-mail, 60, 30, 7 and 1 days before the end, each once."
         if frame.mode()
         else "Test policies send no e-mail: the address may be a stranger's.",
@@ -241,7 +201,7 @@ def _show(picked: Sequence[DueRow]) -> None:
     """Draw whom it goes to, and the same as a text message."""
     for row in picked[:5]:
         st.caption(
-            f"{words.plain(row.customer)} · {words.plain(row.email)} · {_ends(row)} {words.day(row.expiration_at)}"
+            f"{words.plain(row.customer)} · {words.plain(row.email)} · {say_end(row)} {words.day(row.expiration_at)}"
         )
     if len(picked) > 5:
         st.caption(f"and {len(picked) - 5} more")
@@ -254,13 +214,9 @@ def text_message(row: DueRow) -> str:
     """Return the reminder as a text message."""
     price = f" One more term costs {words.naira(row.next_minor)}." if row.next_minor is not None else ""
     return (
-        f"{row.customer}, your {row.product} cover with {row.provider} {_ends(row)} on"
+        f"{row.customer}, your {row.product} cover with {row.provider} {say_end(row)} on"
         f" {words.day(row.expiration_at)}.{price}"
     )
-
-
-def _ends(row: DueRow) -> str:
-    return "ended" if row.is_over else "ends"
 
 
 def summarise_reminders(found: Reminded) -> str:
@@ -306,7 +262,7 @@ def renew_button(picked: Sequence[DueRow]) -> None:
 
 
 def _renewing(picked: Sequence[DueRow], renewable: Sequence[DueRow]) -> Action:
-    shown = [_shown(row) for row in renewable]
+    shown = [show_term(row) for row in renewable]
     total = sum(each.total_minor for each in shown)
     return Action(
         title="Renew these policies",
@@ -322,10 +278,6 @@ def _renewing(picked: Sequence[DueRow], renewable: Sequence[DueRow]) -> Action:
     )
 
 
-def _shown(row: DueRow) -> ShownTerm:
-    return ShownTerm(policy_id=row.id, expiration_at=row.expiration_at, total_minor=row.next_minor or 0)
-
-
 def _preview(picked: Sequence[DueRow], renewable: Sequence[DueRow]) -> None:
     tables.draw_short(_PREVIEW, renewable)
     for row in picked:
@@ -333,18 +285,11 @@ def _preview(picked: Sequence[DueRow], renewable: Sequence[DueRow]) -> None:
             st.caption(f"Left out: {words.plain(row.customer)}, {words.plain(words.format_dates(row.refusal))}")
 
 
-def summarise_renewals(found: BulkRenewal) -> str:
-    """Return the result in words: "2 policies are renewed for ₦1,068.75. Left out 1: it was renewed meanwhile."."""
-    verb = "policy is" if found.done == 1 else "policies are"
-    done = f"{words.count(found.done)} {verb} renewed for {words.naira(found.total_minor)}."
-    reasons = "; ".join(f"{number}: {words.format_dates(reason)}" for reason, number in found.left_out.items())
-    return f"{done} Left out {reasons}." if reasons else done
-
-
 # The screen.
 
 
-def toolbar(bucket: Bucket, criteria: DueFilter, table: Table[DueRow]) -> None:
+def draw_head(bucket: Bucket, buckets: Sequence[Bucket], criteria: DueFilter, table: Table[DueRow]) -> None:
+    """Draw the number of policies and their premium at risk, the export and the columns."""
     ends = f"{'ends' if bucket.policies == 1 else 'end'} in {bucket_label(bucket.key)}"
     when = "lapsed in the last 30 days" if bucket.key == "lapsed" else ends
     at_risk = words.plain(words.naira(bucket.premium_minor))
@@ -355,16 +300,18 @@ def toolbar(bucket: Bucket, criteria: DueFilter, table: Table[DueRow]) -> None:
         sum_minor=bucket.premium_minor,
         line=f"{table.count_text(bucket.policies)} {when} · {at_risk} at risk",
         table=table,
+        sums=lambda: draw_sums(buckets),
     )
+    draw_automatic_note()
 
 
 def nothing(criteria: DueFilter, everywhere: int) -> None:
-    """Show that the open tile has no policies; `everywhere` is the number in all tiles."""
+    """Show that the open tab has no policies; `everywhere` is the number in all tabs."""
     if criteria != DueFilter():
         st.info("No policy of this selection ends in these days.", icon=":material/filter_alt_off:")
         st.button("Show all that is due", type="primary", on_click=url_state.reset)
     elif everywhere:
-        st.info("No policy ends in these days. Look at the other tiles.", icon=":material/task_alt:")
+        st.info("No policy ends in these days. Look at the other tabs.", icon=":material/task_alt:")
     else:
         st.info(
             "Nothing is due: no policy that can be renewed ends within 90 days or has lapsed in the last 30.",
@@ -372,44 +319,46 @@ def nothing(criteria: DueFilter, everywhere: int) -> None:
         )
 
 
-def policies(table: Table[DueRow], rows: Sequence[DueRow], number: int, total: int, person: Person) -> None:
-    """Draw a page of policies; whoever may renew ticks them and calls or renews the ticked ones."""
-    if not person.has_role("operations"):
-        tables.draw(table, rows, number=number, total=total)
-        return
+def draw_policies(
+    table: Table[DueRow], rows: Sequence[DueRow], number: int, bucket: Bucket, person: Person, head: Callable[[], None]
+) -> None:
+    """Draw a page of policies below its `head`; for whoever may renew, what can be done with ticked ones is there."""
     above = st.container()
-    picked = tables.draw(table, rows, number=number, total=total, chosen=())
+    chosen = () if table.act else None
+    picked = tables.draw(table, rows, number=number, total=bucket.policies, chosen=chosen)
     with above:
-        bar(picked, person)
+        if picked:
+            draw_bar(picked, person)
+        else:
+            head()
 
 
 def draw() -> None:
     person = frame.require("operations", "finance")
+    may_renew = person.has_role(*ROLES)
     # Finance may view and open the purchase only; renewing needs the operations role (contract A1).
     looking = replace(DUE, act=None, opens="sales/purchase.py", key=lambda row: row.purchase_id)
-    table = DUE if person.has_role("operations") else looking
-    if policy_id := tables.get_clicked_row(table):
-        policy_actions.begin_renewal(policy_id)
-    todo = ": call them, and renew here." if table.act else "."
+    table = replace(DUE, act=list_acts) if may_renew else looking
+    todo = ": call them, and renew here. Tick several to remind or renew them together." if may_renew else "."
     frame.page_header("Due for renewal", f"Whose cover ends soon or has just ended{todo}")
-    actions.run()
     with reading(frame.scope()) as session:
         names = load_choices(session)
-    open_bucket, criteria = read_bucket(names)
-    draw_filters(criteria, names, person)
+    search = search_box.read()
+    open_bucket, criteria = read_bucket(names, search)
+    draw_filters(criteria, search, names, person)
+    if search.fault:
+        return
     with st.skeleton(height=300), reading(frame.scope()) as session:
         buckets = due.list_due(session, clock.today(), criteria)
         paging = table.paging(url_state.page())
-        rows = due.list_due_rows(
-            session, open_bucket, criteria, names, order=table.order_among(due.ORDERS), paging=paging
-        )
-    tiles(buckets, open_bucket)
+        rows = due.list_due_rows(session, open_bucket, criteria, names, order=table.order, paging=paging)
+    follow_click(table, rows, person)
+    actions.run()
+    draw_tabs(buckets, open_bucket)
     bucket = next(bucket for bucket in buckets if bucket.key == open_bucket)
     if not bucket.policies:
         nothing(criteria, sum(each.policies for each in buckets))
-        figures()
-        return
-    toolbar(bucket, criteria, table)
-    if (number := tables.page_of(table, bucket.policies)) is not None:
-        policies(table, rows, number, bucket.policies, person)
-        figures()
+    elif (number := tables.page_of(table, bucket.policies)) is not None:
+        head = partial(draw_head, bucket, buckets, criteria, table)
+        draw_policies(table, rows, number, bucket, person, head)
+    figures()

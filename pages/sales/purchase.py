@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from core.services.lists.sale_columns import SOURCES
 from core.services.people.staff import Person
-from core.services.sales.filter import SOURCES
 from core.services.views import sale as sale_view
 from core.services.views.sale import SaleDetail
 from core.ui.buying import receipts
@@ -26,12 +26,15 @@ def money(sale: SaleDetail) -> None:
 def policy(sale: SaleDetail, person: Person) -> None:
     with st.container(border=True, height="stretch"):
         st.markdown(f"**Policy** {words.badge(sale.stage)}")
-        facts.line("Number", sale.policy_number or "Not given yet")
-        facts.line("Product", sale.product)
-        facts.line("Insurer", sale.provider)
-        for label, value in sale.insured[:_MOST_INSURED]:
-            facts.line(label, value)
-        facts.days_of_cover(sale)
+        facts.grid(
+            {
+                "Number": sale.policy_number or "Not given yet",
+                "Product": sale.product,
+                "Insurer": sale.provider,
+                **dict(sale.insured[:_MOST_INSURED]),
+                **facts.list_days_of_cover(sale),
+            }
+        )
         if person.has_role("operations", "claims"):
             page_links.link(
                 POLICY,
@@ -48,10 +51,14 @@ def policy(sale: SaleDetail, person: Person) -> None:
 def customer(sale: SaleDetail, person: Person) -> None:
     with st.container(border=True, height="stretch"):
         st.markdown("**Customer**")
-        facts.line("Name", sale.customer)
-        facts.line("E-mail", sale.email)
-        facts.line("Phone", sale.phone or "–")
-        facts.line("Place", sale.place or "–")
+        facts.grid(
+            {
+                "Name": sale.customer,
+                "Phone": words.phone(sale.phone) or "–",
+                "E-mail": sale.email,
+                "Place": sale.place or "–",
+            }
+        )
         if person.has_role("operations", "claims"):
             page_links.link(
                 CUSTOMER,
@@ -70,12 +77,16 @@ def customer(sale: SaleDetail, person: Person) -> None:
 def origin(sale: SaleDetail) -> None:
     with st.container(border=True, height="stretch"):
         st.markdown("**Sale**")
-        facts.line("Sold", words.moment(sale.created_at))
-        facts.line("Distributor", sale.distributor)
-        facts.line("Category", sale.category)
-        facts.line("Source", SOURCES.get(sale.request_source or "", sale.request_source or "–"))
-        facts.line("Payment", ", ".join(SOURCES.get(word, words.title(word)) for word in sale.payment) or "–")
-        facts.line("Premium paid", words.title(sale.premium_frequency))
+        facts.grid(
+            {
+                "Sold": words.moment(sale.created_at),
+                "Distributor": sale.distributor,
+                "Category": sale.category,
+                "Source": SOURCES.get(sale.request_source or "", sale.request_source or "–"),
+                "Payment": ", ".join(SOURCES.get(word, words.title(word)) for word in sale.payment) or "–",
+                "Premium paid": words.title(sale.premium_frequency),
+            }
+        )
 
 
 def draw() -> None:

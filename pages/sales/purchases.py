@@ -14,7 +14,8 @@ from core.ui.kit import url_state, words
 from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.sales import money_table, sales_filters, search_box
 from core.ui.sales.sales_filters import Asked
-from core.ui.sales.sales_table import PURCHASES
+
+PURCHASES = tables.of(sales_table.PURCHASES, opens="sales/purchase.py", narrow=("customer", "product", "sold", "total"))
 
 
 def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals, given_back: Split, found: str) -> None:
@@ -82,7 +83,7 @@ def draw() -> None:
         wanted, paging = asked.criteria, PURCHASES.paging(url_state.page())
         total = sales_table.compute_total(session, wanted)
         rows = sales_table.list_rows(
-            session, wanted, names, order=PURCHASES.order_among(sales_table.ORDERS), paging=paging
+            session, wanted, names, shown=PURCHASES.shown_columns, order=PURCHASES.order, paging=paging
         )
         given_back = sales_table.sum_refunds(session, wanted)
     toolbar(asked, total, given_back, search_box.describe(search))

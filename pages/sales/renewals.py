@@ -6,20 +6,28 @@ import streamlit as st
 
 from core.money import Split
 from core.services.dimensions import load_choices
+from core.services.lists.listing import Row
 from core.services.renewals import records
 from core.services.renewals.filter import RenewalFilter
-from core.services.renewals.records import RenewalRow, RenewalTotal
+from core.services.renewals.records import RenewalTotal
 from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
 from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.lists.tables import Table
-from core.ui.renewals.renewal_table import RENEWALS
-from core.ui.sales import money_table, sales_filters
+from core.ui.sales import money_table, sales_filters, search_box
 from core.ui.sales.sales_filters import Asked
 
+RENEWALS = tables.of(
+    records.RENEWALS,
+    opens="policies/policy.py",
+    home=("sales/renewals.py", "Back to the renewals"),
+    key=lambda row: row["policy_id"],
+    narrow=("customer", "policy", "renewed", "total"),
+)
 
-def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal, table: Table[RenewalRow], given_back: Split) -> None:
+
+def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal, table: Table[Row], given_back: Split, found: str) -> None:
     days = periods.describe_period(asked.window) if asked.window else "All time"
     premium = words.plain(words.naira(total.all_rows.total_minor))
     export_panel.offer(
@@ -27,7 +35,7 @@ def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal, table: Table[Renew
         asked.criteria.address(),
         rows=total.all_rows.renewals,
         sum_minor=total.all_rows.total_minor,
-        line=f"{table.count_text(total.all_rows.renewals)} · {premium} · {days}",
+        line=f"{table.count_text(total.all_rows.renewals)} · {premium} · {days}{found}",
         table=table,
         sums=lambda: footer(total, given_back),
     )
@@ -75,19 +83,31 @@ def draw() -> None:
     table = (
         RENEWALS
         if person.has_role("operations")
-        else replace(RENEWALS, opens="sales/purchase.py", key=lambda row: row.purchase_id)
+        else replace(RENEWALS, opens="sales/purchase.py", key=lambda row: row["purchase_id"])
     )
     frame.page_header("Renewals", "Every further term that was bought for a policy, with the split of the money.")
     with reading(frame.scope()) as session:
         names = load_choices(session)
-    asked = sales_filters.read(RenewalFilter, names, usual=periods.ALL)
-    sales_filters.draw(asked, names, beside=lambda: saved_views.draw("sales/renewals.py", person))
+    search = search_box.read()
+    asked = sales_filters.read(RenewalFilter, names, usual=periods.ALL, given=search.address)
+    sales_filters.draw(
+        asked,
+        names,
+        search=lambda: search_box.draw(RenewalFilter.FIELDS["find"], search),
+        leave_out=("find",),
+        beside=lambda: saved_views.draw("sales/renewals.py", person),
+    )
+    search_box.complain(search)
+    if search.fault:
+        return
     with st.skeleton(height=300), reading(frame.scope()) as session:
         total = records.compute_total(session, asked.criteria)
-        order, paging = table.order_among(records.ORDERS), table.paging(url_state.page())
-        rows = records.list_rows(session, asked.criteria, names, order=order, paging=paging)
+        paging = table.paging(url_state.page())
+        rows = records.list_rows(
+            session, asked.criteria, names, shown=table.shown_columns, order=table.order, paging=paging
+        )
         given_back = records.sum_refunds(session, asked.criteria)
-    toolbar(asked, total, table, given_back)
+    toolbar(asked, total, table, given_back, search_box.describe(search))
     if not total.all_rows.renewals:
         nothing(asked)
         return

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from core import clock, telemetry
-from core.api.outside import metrics_page
+from core.api.outside import health
 from core.errors import InvalidSetting
 from core.services.admin import gauges, heartbeats
 from core.services.audit import log as audit
@@ -150,7 +150,7 @@ def test_a_port_of_their_own_takes_them_away_from_the_public_one(
     port = free_port()
     monkeypatch.setenv("COVERDESK_METRICS_PORT", str(port))
     settings.cache_clear()
-    server = metrics_page.serve_apart("127.0.0.1")
+    server = health.serve_apart("127.0.0.1")
     assert server is not None
     try:
         address = f"http://127.0.0.1:{port}/metrics"
@@ -167,4 +167,4 @@ def test_a_port_of_their_own_takes_them_away_from_the_public_one(
 def test_nothing_is_counted_while_they_are_off(store: Store) -> None:
     telemetry.count("idempotent_replays")
     telemetry.observe("screen_seconds", 1.0, "home")
-    assert b"coverdesk" not in metrics_page.render()[0].split(b"# HELP coverdesk_up")[0]
+    assert b"coverdesk" not in health.render()[0].split(b"# HELP coverdesk_up")[0]

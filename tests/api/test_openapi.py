@@ -140,8 +140,7 @@ def test_what_is_embedded_has_fields() -> None:
         if schema.get("type") == "object" and not schema.get("properties") and "." in where
     }
     assert untyped == {
-        # The specification does not show an inspection, and what was submitted varies with the cover.
-        *("ClaimRecord.inspection", "ListedPolicyRecord.inspection", "FullPolicyRecord.inspection"),
+        # What was submitted has the names of each insurer, and prices those of the product's plans.
         *("PolicyMeta.payload", "PolicyMeta.requestData", "ProductMeta.plan_prices"),
         # What is in an event follows from its type, and what a conflict is from what is in the way.
         *("EventRecord.data", "EventRecord.previous", "EventTypeRecord.schema", "Failure.errorData"),

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from core.api.outside.oidc_failures import CALLBACK, LOGIN, REFUSED, UNREACHABLE, ProviderAnswers
+from core.api.outside.signing_in import CALLBACK, LOGIN, REFUSED, UNREACHABLE, ProviderAnswers
 from tests.every_case import every_case
 
 

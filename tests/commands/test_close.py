@@ -25,4 +25,4 @@ def test_the_list_says_what_stands_against_it_and_a_person_of_finance_begins(sto
     assert "Every statement is approved" in found.stdout
     assert isinstance(run("begin", "--by", "oye@f.example").exception, NotAllowed)
     assert "is being closed" in run("begin", "--by", "funmi@f.example").stdout
-    assert run("journal").stdout.startswith("date,account,party,debit,credit,reference")
+    assert run("journal").stdout.startswith("date,number,code,account,party,debit,credit,reference")

@@ -20,7 +20,7 @@ from core.services.catalogue import keys
 from core.services.people import staff
 from core.settings import ROOT
 from core.store.access import Scope, Store
-from core.store.operations import file_permissions
+from core.store.operations import local_files
 from core.store.schema.tables import AuditEntry, Staff
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
@@ -224,7 +224,7 @@ def test_a_store_that_others_could_read_is_closed_to_them(tmp_path: Path) -> Non
     made = tmp_path / "store.db"
     made.touch(mode=0o644)
     made.chmod(0o644)
-    file_permissions.restrict(Store(f"sqlite:///{made}"))
+    local_files.restrict(Store(f"sqlite:///{made}"))
     assert made.stat().st_mode & 0o777 == 0o640
 
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from core import telemetry
-from core.api.outside import metrics_page
+from core.api.outside import health
 from core.services.admin.gauges import GAUGES
 from core.settings import ROOT
 from core.telemetry import METRICS
@@ -57,7 +57,7 @@ def labels_of(name: str) -> tuple[str, ...]:
 
 @pytest.mark.usefixtures("store", "counted")
 def test_metrics_say_what_they_declare() -> None:
-    text = metrics_page.render()[0].decode()
+    text = health.render()[0].decode()
     for name in METRICS:
         assert any(f"\n{series}" in text for series in told(name)), name
     # What needs a replica, a backup, a worker or a sale is not told of a new store.

@@ -34,10 +34,14 @@ def test_a_lapsed_policy_is_renewed_where_it_is_listed_and_leaves_the_list(
     visit: Visit, desk: Desk, sale: Sale
 ) -> None:
     page = visit("operations", "/due?mode=test")
-    page.get_by_role("button", name="Show", exact=True).last.click()
+    page.get_by_text("Lapsed 1–30 days").click()
     page.wait_for_url("**/due?*bucket=lapsed*")
     settled(page)
     expect(page.get_by_text("1 policy lapsed in the last 30 days · ₦15,000.00 at risk")).to_be_visible()
+    page.locator("tbody tr:has(a)").first.get_by_role("button", name="Call").click()
+    expect(page.get_by_role("dialog")).to_contain_text("am I speaking with")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
     press_renew(page)
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_test_id("stMetricValue")).to_have_text("₦15,000.00")

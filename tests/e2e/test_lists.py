@@ -280,6 +280,14 @@ def test_the_header_stays_in_sight_and_back_finds_the_list_where_it_was_left(vis
     page.wait_for_function(f"() => {MAIN}.scrollTop === 900")
 
 
+def test_the_menu_takes_the_filters_of_the_open_screen_away(visit: Visit) -> None:
+    page = visit("operations", "/purchases?period=1y&source=api")
+    page.get_by_role("navigation", name="App pages").get_by_role("link", name="Purchases", exact=True).click()
+    expect(page).to_have_url(re.compile("/purchases$"))
+    expect(page.get_by_text("All time", exact=False).first).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^Request source"))).to_have_count(0)
+
+
 def test_what_is_ticked_has_its_bar_in_the_place_of_the_sum(visit: Visit) -> None:
     page = visit("claims", "/queue?view=all")
     first = page.locator("tbody tr:has(a)").first
@@ -339,13 +347,17 @@ def test_one_act_is_one_entry_on_the_dashboard_and_in_the_menu(visit: Visit) -> 
     settled(page)
     assert entries(page) == before + 1
     address = page.url
-    page.get_by_role("link", name=re.compile("^See th(is|ese) .*purchases?")).first.click()
+    way = page.get_by_role("link", name=re.compile("^See th(is|ese) .*purchases?")).first
+    way.scroll_into_view_if_needed()
+    left_at = page.evaluate(f"{MAIN}.scrollTop")
+    way.click()
     expect(page).to_have_url(re.compile("/purchases[?]from="))
     settled(page)
     assert entries(page) == before + 2
     page.go_back()
     expect(page).to_have_url(address)
     settled(page)
+    page.wait_for_function(f"place => Math.abs({MAIN}.scrollTop - place) <= 1", arg=left_at)
     page.get_by_text("Test", exact=True).click()
     expect(page).to_have_url(re.compile("mode=test"))
     settled(page)

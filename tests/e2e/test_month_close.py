@@ -15,7 +15,7 @@ from core.covers.insurers import insurer_a
 from core.services.admin import store_check
 from core.services.finance import journal, months
 from core.services.people import sign_in, staff, staff_sessions
-from core.states.months import MonthState
+from core.states.finance import MonthState
 from core.store.access import Scope, Store
 from tests.conftest import make_partner
 from tests.e2e.conftest import PASSWORD, opened, settled, several_database

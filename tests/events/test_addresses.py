@@ -9,7 +9,7 @@ import pytest
 
 from core import settings as settings_module
 from core.outbound import addresses
-from core.outbound.guarded_network import GuardedNetwork
+from core.outbound.addresses import GuardedNetwork
 from core.outbound.webhook_client import SendLimits, SendResult, WebhookClient
 from core.settings import settings
 from tests.every_case import every_case

@@ -19,7 +19,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from core.covers.insurers import insurer_f
 from core.dispatch import events as event_dispatch
 from core.outbound import signing
-from core.outbound.guarded_network import GuardedNetwork
+from core.outbound.addresses import GuardedNetwork
 from core.outbound.webhook_client import SendLimits, WebhookClient
 from core.services.audit import log as audit
 from core.services.events import derivation, feed

@@ -24,7 +24,7 @@ from core.services import idempotency, personal
 from core.services.catalogue import keys
 from core.services.catalogue.keys import Caller
 from core.services.claims.workflow import changes as claim_changes
-from core.services.exports import column_parts
+from core.services.lists import column_parts
 from core.services.people import sign_in, staff, staff_sessions, tickets
 from core.services.people.staff import Person
 from core.store.access import Query, Scope, Store, engine, scope

@@ -10,9 +10,8 @@ import pytest
 
 from core import ids
 from core.insurers import answers
-from core.insurers.answers import InsurerAnswer
+from core.insurers.answers import InsurerAnswer, InsurerFault
 from core.insurers.client import InsurerClient
-from core.insurers.faults import InsurerFault
 from core.insurers.sandbox import SandboxInsurer
 from tests.every_case import every_case
 from tests.insurers.conftest import IMPATIENT, PATIENT, SILENT

@@ -2,18 +2,25 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date, timedelta
 from typing import Any
+from uuid import UUID
 
+from core import clock
 from core.services.admin import store_check
 from core.services.dimensions import load_choices
-from core.services.finance import movements
+from core.services.finance import agreements, bank_accounts, movements
 from core.services.finance.filter import MovementFilter
 from core.services.finance.movements import MovementRow
+from core.services.finance.parties import Party
+from core.services.finance.payments import batches
+from core.services.finance.statements import preparing, states
 from core.services.paging import Paging
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import Staff
+from tests.portfolio import NOW
 
 LIVE = Scope.staff(is_live=True)
 PEOPLE = {
@@ -26,6 +33,7 @@ PEOPLE = {
     "root": ["admin"],
     "second": ["admin"],
 }
+BANK = {"bank_name": "First Bank", "account_name": "Swift Lenders Ltd", "account_number": "0123456789"}
 ACCOUNT = {"payee_bank": "First Bank", "payee_account": "0123456780"}
 OUTSIDERS = ("oye", "chi", "sade")
 
@@ -92,6 +100,26 @@ class Finance:
     def faults(self) -> list[str]:
         with self.store.reading(Scope.system()) as session:
             return store_check.list_faults(session)
+
+
+def state(finance: Finance, party: Party, month: date, *moves: str) -> UUID:
+    """A statement that Funmi prepared and Femi moved on."""
+    made: UUID = finance.do(preparing.prepare, party, month, by="funmi")
+    for to in moves:
+        finance.do(states.move, made, to, by="femi")
+    return made
+
+
+def pay_out(finance: Finance, party: Party) -> UUID:
+    """An approved payout of one payment: prepared by Funmi, approved by Femi, of a statement that was sent."""
+    finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by="root")
+    with clock.freeze(NOW - timedelta(days=90)):
+        account = finance.do(bank_accounts.propose, party, BANK, by="root")
+        finance.do(bank_accounts.confirm, account, by="second")
+    state(finance, party, date(2026, 8, 1), "Approved", "Sent")
+    made: UUID = finance.do(batches.prepare, {party: None}, by="funmi")
+    finance.do(batches.approve, made, by="femi")
+    return made
 
 
 def select(**address: Any) -> MovementFilter:

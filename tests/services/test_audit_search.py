@@ -14,10 +14,9 @@ from core.errors import InvalidInput, NotFound
 from core.services.audit import log as audit
 from core.services.audit import search as audit_search
 from core.services.audit.filter import AuditFilter
-from core.services.audit.search import SearchResult
+from core.services.audit.search import AUDIT, SearchResult
 from core.services.exports import runs
 from core.services.exports.formats import CSV
-from core.services.exports.kinds.audit import AUDIT
 from core.services.exports.receipts import ExportOrder
 from core.services.paging import Paging
 from core.services.windows import Span, open_days

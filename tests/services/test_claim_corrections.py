@@ -89,7 +89,7 @@ def test_a_death_that_came_over_the_api_gets_its_claimant_before_an_officer_appr
         "death_certificate": "https://x.example/v1/files/a",
     }
     office.put(claim_id, credit_life_claim_meta=meta)
-    with pytest.raises(NotAllowed, match="Somebody else claims"):
+    with pytest.raises(NotAllowed, match="Claimed by another person"):
         office.move(claim_id, "Approved", by="bola", amount="75000")
     with pytest.raises(InvalidInput, match="claimant must be another than the owner"):
         office.do(corrections.set_claimant, claim_id, claimant={}, reason="They called", version=1)

@@ -122,7 +122,7 @@ def test_one_account_of_two_borrowers_calls_for_a_reason_and_no_supervisor(offic
     for claim_id in (first, second):
         office.put(claim_id, account_key="k" * 64)
     assert [each.matches for each in review(office, first).duplicates] == [("the same payout account",)]
-    with pytest.raises(InvalidInput, match=r"reasons.duplicate must be given: No other claim for this loss is unknown"):
+    with pytest.raises(InvalidInput, match=r"reasons.duplicate must be given, as “No other claim .*” is not known"):
         office.move(second, "Approved", by="bola", amount="75000", reasons={})
     office.move(second, "Approved", by="bola", amount="75000", reasons={"duplicate": "Husband and wife"})
 

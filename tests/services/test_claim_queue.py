@@ -135,7 +135,7 @@ def test_most_urgent_come_first_then_what_waits_then_what_is_decided(office: Off
 
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_a_file_of_claims_has_the_order_of_the_queue(office: Office, lives: dict[str, UUID]) -> None:
-    for order in orderings.ORDER_NAMES:
+    for order in orderings.ORDERINGS:
         out = io.BytesIO()
         address = {"mode": ["test"], "view": ["all"], "columns": ["id"], "order": [order]}
         runs.write_file(runs.create_order("claims", "csv", address, by="tests"), out)

@@ -17,7 +17,7 @@ from core.services.sales import breakdowns, figures, totals
 from core.services.sales.filter import SalesFilter
 from core.services.views import backlog
 from core.services.windows import Window
-from core.states.submissions import SubmissionState
+from core.states.policies import SubmissionState
 from core.store.access import Scope, Store
 from core.store.schema.tables import Submission, WebhookEndpoint
 from tests.conftest import Partner

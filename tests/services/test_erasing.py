@@ -42,7 +42,7 @@ from core.services.selling import drafts, endorsing
 from core.services.selling.drafts import Draft
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, Store
-from core.store.operations import compacting
+from core.store.operations import backups
 from core.store.schema.finance import VIEW
 from core.store.schema.tables import (
     AuditEntry,
@@ -343,7 +343,7 @@ def test_the_file_of_a_rewritten_store_holds_no_byte_of_the_person(
     privacy: PrivacyDesk, store: Store, later: None
 ) -> None:
     privacy.erase()
-    compacting.rewrite(store)
+    backups.rewrite(store)
     if store.is_sqlite:
         files = Path(str(store.url.database)).parent.glob("store.db*")
         assert not [path.name for path in files for trace in TRACES if trace.encode() in path.read_bytes().lower()]

@@ -2,13 +2,16 @@
 
 import csv
 import io
+import zipfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
+from core.covers.insurers import insurer_f
 from core.errors import InvalidInput
 from core.services.audit import log as audit
 from core.services.dimensions import load_choices
@@ -23,7 +26,8 @@ from core.store.schema.tables import Policy
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
-from tests.spreadsheets import cells
+from tests.services.selling import sell
+from tests.spreadsheets import cells, moment
 
 LIVE = Scope.staff(is_live=True)
 
@@ -78,11 +82,11 @@ def test_every_column_and_order_of_a_kind_can_be_had_with_the_rows_and_the_sum_o
 
 
 def test_rows_come_in_the_order_of_the_list(sold: Store) -> None:
-    for order in table.ORDERS:
+    for order in table.PURCHASES.orders:
         _, content = make("purchases", columns=["policy_state", "id"], order=[order])
         with sold.reading(LIVE) as session:
             rows = table.list_rows(session, PurchaseFilter(), load_choices(session), order=order, paging=Paging(1, 500))
-        assert lines(content)[1:] == [[row.stage, str(row.id)] for row in rows]
+        assert lines(content)[1:] == [[row["state"], str(row.id)] for row in rows]
 
 
 def test_a_column_that_is_often_empty_keeps_its_lines_in_every_format(sold: Store) -> None:
@@ -162,5 +166,36 @@ def test_a_personal_number_stays_masked_when_it_is_asked_for_alone(sold: Store) 
 
 def test_a_view_that_names_what_its_list_no_longer_has_gives_what_is_left() -> None:
     kind = next(kind for kind in KINDS if kind.name == "claims")
-    assert arrangement.follow_list(kind, ["signals", "gone", "left"], "gone") == {"columns": ["days_left"]}
-    assert arrangement.follow_list(kind, ["why"], "urgent") == {"order": ["urgent"]}
+    people = {"form": ["people"]}
+    assert arrangement.follow_list(kind, ["signals", "gone", "left"], "gone") == {"columns": ["days_left"], **people}
+    assert arrangement.follow_list(kind, ["why"], "urgent") == {"order": ["urgent"], **people}
+
+
+def test_a_file_as_shown_has_labels_units_and_the_time_of_lagos_and_its_name_says_the_selection(
+    sold: Store, partner: Partner
+) -> None:
+    with clock.freeze(datetime(2026, 9, 30, 23, 30, tzinfo=UTC)):
+        first = sell(sold, partner, insurer_f.COVERS[0], is_live=True).purchase_id
+    asked = {
+        "from": ["2026-10-01"],
+        "to": ["2026-10-31"],
+        "columns": ["id", "created_at", "total", "policy_state", "payment_state"],
+        "order": ["oldest"],
+        "form": ["people"],
+    }
+    order, content = make("purchases", **asked)
+    heading, *rows = lines(content)
+    assert heading == ["Reference", "Sold (Lagos time)", "Premium (NGN)", "Policy state", "Payment"]
+    assert [str(first), "2026-10-01 00:30"] in [row[:2] for row in rows]
+    assert order.file_name == f"purchases-2026-10-01-to-2026-10-31-{clock.today()}.csv"
+    assert receipt_of(sold, order).filters["form"] == ["people"]
+    _, book = make("purchases", "xlsx", **asked)
+    shown, last = cells(book), len(rows) + 1
+    (its_row,) = (row for row in shown if row[0] == str(first))
+    assert moment(float(its_row[1])) == datetime(2026, 10, 1, 0, 30)  # noqa: DTZ001 a cell knows no zone
+    assert shown[last][0] == "Total"
+    assert round(float(shown[last][2]) * 100) == receipt_of(sold, order).sum_minor
+    with zipfile.ZipFile(io.BytesIO(book)) as parts:
+        sheet = parts.read("xl/worksheets/sheet1.xml").decode()
+    assert f'<autoFilter ref="A1:E{last}"/>' in sheet
+    assert f"SUBTOTAL(109,C2:C{last})" in sheet

@@ -24,12 +24,12 @@ from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import customers
 from core.services.dimensions import load_choices
 from core.services.exports import receipts, runs
-from core.services.exports.column_parts import SALE_NAME_COLUMNS
-from core.services.exports.exports import ExportKind
 from core.services.exports.formats import CSV, EXCEL_CSV, FORMATS, XLSX, Format
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import KINDS, get_kind
 from core.services.finance import movements
+from core.services.lists.columns import Column
+from core.services.lists.listing import Listing
 from core.services.paging import Paging
 from core.services.policies import policies
 from core.services.renewals.records import compute_total
@@ -93,7 +93,7 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
 
 
 def ordered(
-    kind: ExportKind[Any], format_: Format = CSV, address: dict[str, list[str]] | None = None, **changes: Any
+    kind: Listing[Any], format_: Format = CSV, address: dict[str, list[str]] | None = None, **changes: Any
 ) -> ExportOrder:
     export = {"kind": kind, "format": format_, "selection": kind.read(address or {}), "is_live": True}
     return ExportOrder(**{"id": ids.new(), "actor": "tests", **export, **changes})
@@ -103,6 +103,10 @@ def made(order: ExportOrder) -> bytes:
     out = io.BytesIO()
     runs.write_file(order, out)
     return out.getvalue()
+
+
+def file_columns(kind: Listing[Any]) -> list[Column]:
+    return [kind.in_files[name] for name in kind.for_machines]
 
 
 def lines(content: bytes) -> list[list[str]]:
@@ -185,20 +189,20 @@ def test_a_workbook_holds_the_rows_of_the_csv_as_numbers_days_and_text(sold: Sto
         _hold_the_same(sold, kind)
 
 
-def _hold_the_same(store: Store, kind: ExportKind[Any]) -> None:
+def _hold_the_same(store: Store, kind: Listing[Any]) -> None:
     order = ordered(kind, XLSX)
     content, (heading, *rows) = made(order), lines(made(ordered(kind)))
     head, *sheet = cells(content)
-    assert [head[place] for place in range(len(heading))] == heading == [column.name for column in kind.columns]
+    assert [head[place] for place in range(len(heading))] == heading == list(kind.for_machines)
     assert len(sheet) == len(rows)
     for row, texts in zip(sheet, rows, strict=True):
-        for place, (column, text) in enumerate(zip(kind.columns, texts, strict=True)):
+        for place, (column, text) in enumerate(zip(file_columns(kind), texts, strict=True)):
             cell = row.get(place, "")
-            if isinstance(cell, float) and column.column_type in (INSTANT, DAY, DATE):
+            if isinstance(cell, float) and column.type in (INSTANT, DAY, DATE):
                 shown = moment(cell).isoformat(timespec="milliseconds")
                 assert text in (f"{shown}Z", shown[:10])
             else:
-                assert cell == column.column_type.parse_cell(text) if text else cell == ""
+                assert cell == column.type.parse_cell(text) if text else cell == ""
     facts = {row[0]: row[1] for row in cells(content, sheet=2)}
     with store.reading(Scope.system()) as session:
         receipt = receipts.get_receipt(session, order.id)
@@ -255,10 +259,8 @@ def hostile(sold: Store, partner: Partner) -> Store:
 def test_no_text_of_others_is_a_formula_in_any_column(hostile: Store) -> None:
     for kind in OF_DESK:
         rows = records(made(ordered(kind)))
-        typed = [
-            column.name for column in kind.columns if column.column_type in (TEXT, DATE) and column.name not in OURS
-        ]
-        named = [column.name for column in kind.columns if column.name in SALE_NAME_COLUMNS]
+        typed = [name for name in kind.for_machines if kind.in_files[name].type in (TEXT, DATE) and name not in OURS]
+        named = [name for name in kind.in_files if name in ("distributor", "provider", "product", "category")]
         assert rows
         for row in rows:
             assert {name: row[name] for name in (*typed, *named) if not row[name].startswith("'=1+1")} == {}, kind.name
@@ -276,7 +278,7 @@ def test_personal_numbers_show_their_last_four_in_every_format(hostile: Store) -
 
 
 @every_case("kind", OF_DESK, ids=lambda kind: kind.name)
-def test_every_parameter_of_a_selection_has_its_name_and_is_told(kind: ExportKind[Any]) -> None:
+def test_every_parameter_of_a_selection_has_its_name_and_is_told(kind: Listing[Any]) -> None:
     assert {parameter.name for parameter in kind.parameters} == PARAMETERS[kind.name]
     assert all(parameter.title and parameter.help for parameter in kind.parameters)
 
@@ -359,7 +361,7 @@ def test_the_times_of_a_workbook_say_their_zone(sold: Store) -> None:
         styles, sheet = (book.read(f"xl/{part}.xml").decode() for part in ("styles", "worksheets/sheet1"))
     (zoned,) = re.findall(r'numFmtId="(\d+)" formatCode="yyyy-mm-dd hh:mm:ss &quot;UTC&quot;"', styles)
     formats = re.findall(r'<xf numFmtId="(\d+)"', styles.partition("<cellXfs")[2])
-    column = chr(ord("A") + next(p for p, c in enumerate(get_kind("purchases").columns) if c.column_type is INSTANT))
+    column = chr(ord("A") + next(p for p, c in enumerate(file_columns(get_kind("purchases"))) if c.type is INSTANT))
     used = set(re.findall(rf'<c r="{column}[2-9]\d*" s="(\d+)"', sheet))
     assert [formats[int(style)] for style in used] == [zoned]
 

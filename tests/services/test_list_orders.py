@@ -28,13 +28,13 @@ SMALL = 7
 Read = Callable[[ScopedSession, Any, Paging], Any]
 LISTS: dict[str, tuple[Any, Read]] = {
     "customers": (
-        customers_table.ORDERS,
+        customers_table.CUSTOMERS.orders,
         lambda s, order, paging: customers_table.list_customers(
             s, CustomerFilter(), load_choices(s), order=order, paging=paging
         ),
     ),
     "policies": (
-        policies.ORDERS,
+        (*policies.POLICIES.orders, "to-do"),
         lambda s, order, paging: policies.search_policies(
             s, PolicyFilter(), load_choices(s), order=order, paging=paging
         ),
@@ -105,8 +105,8 @@ def test_names_and_ends_are_sorted_over_all_rows(sold: Store) -> None:
             names = [row.name.lower() for row in rows(name, "name")]
             assert names == sorted(names)
             assert [row.name.lower() for row in rows(name, "name-back")] == sorted(names, reverse=True)
-        ends = [row.expiration_at for row in rows("policies", "ends")]
+        ends = [row["ends"] for row in rows("policies", "ends")]
         known = [end for end in ends if end]
         assert known == sorted(known)
         assert ends == known + [None] * (len(ends) - len(known))
-        assert [row.expiration_at for row in rows("policies", "ends-back")] == ends[::-1]
+        assert [row["ends"] for row in rows("policies", "ends-back")] == ends[::-1]

@@ -14,7 +14,7 @@ from core.services.claims.reports.loss_ratios import LOSS_DIMENSIONS, LossFigure
 from core.services.dimensions import load_choices
 from core.services.exports import exports
 from core.services.exports.exports import Tally
-from core.services.exports.kinds.loss_ratios import LOSS_RATIOS
+from core.services.exports.loss_ratios import LOSS_RATIOS
 from core.services.policies import refunds
 from core.services.windows import Window
 from core.store.access import Scope, Store

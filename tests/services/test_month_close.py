@@ -1,6 +1,7 @@
 """Closing a month: a check list that blocks, two people, and a journal that balances every day (contract F7)."""
 
 import csv
+import hashlib
 import io
 from collections import defaultdict
 from datetime import date, timedelta
@@ -10,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, money
-from core.errors import NotAllowed, StateForbids
+from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.closing import closing
 from core.services.closing.checks import Check
 from core.services.finance import adjustments, bank_accounts, journal, months
@@ -22,7 +23,7 @@ from core.services.finance.statements import overview as statement_overview
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
-from core.states.months import MonthState
+from core.states.finance import MonthState
 from core.store.access import Scope, Store
 from core.store.schema.tables import MonthStep, Movement
 from tests.portfolio import NOW
@@ -182,6 +183,45 @@ def test_debit_is_credit_on_every_day_and_the_accounts_are_the_movements(finance
         assert accounts[journal.WALLET] == money.to_naira(int(premium))
         assert accounts[journal.INCOME] == -money.to_naira(int(income))
         assert accounts[journal.BANK] == (-money.to_naira(paid.net_minor) if month != first else 0)
+
+
+def test_each_entry_of_the_journal_balances_under_a_short_number_in_every_format(finance: Finance, first: date) -> None:
+    entries = finance.read(journal.list_entries, first)
+    printed = {key: finance.read(journal.print_journal, first, key).decode() for key in journal.FORMATS}
+    own, books, sage = (list(csv.DictReader(io.StringIO(printed[key]))) for key in ("", "quickbooks", "sage"))
+    assert len(own) == len(books) == len(sage) == len(entries) > 3
+    sums: dict[str, Decimal] = defaultdict(Decimal)
+    for one, two, three, entry in zip(own, books, sage, entries, strict=True):
+        amount = money.to_naira(entry.amount_minor)
+        assert Decimal(one["debit"]) - Decimal(one["credit"]) == amount
+        assert Decimal(two["Debits"] or 0) - Decimal(two["Credits"] or 0) == amount
+        assert "" in (two["Debits"], two["Credits"])
+        assert Decimal(three["Net Amount"]) * (1 if three["Type"] == "JD" else -1) == amount
+        assert one["number"] == two["JournalNo"] == three["Reference"]
+        assert one["code"] == three["Nominal A/C Ref"]
+        assert two["AccountName"] == entry.account
+        assert two["JournalDate"] == three["Date"] == f"{entry.on:%d/%m/%Y}"
+        assert len(three["Details"]) <= 60
+        sums[one["number"]] += amount
+    assert set(sums.values()) == {Decimal(0)}
+    numbers = [int(number.removeprefix(f"J{first:%y%m}-")) for number in sums]
+    assert numbers == list(range(1, len(sums) + 1))
+    with pytest.raises(NotFound, match="no such format"):
+        finance.read(journal.print_journal, first, "abacus")
+
+
+def test_a_month_that_was_closed_before_accounts_had_codes_keeps_the_file_of_its_hash(
+    finance: Finance, first: date
+) -> None:
+    lines = ["date,account,party,debit,credit,reference"]
+    for row in csv.reader(io.StringIO(finance.read(journal.print_journal, first).decode())):
+        if row[0] != "date":
+            lines.append(",".join(f'"{cell}"' if "," in cell else cell for cell in [row[0], *row[3:]]))
+    before = "".join(f"{line}\r\n" for line in lines).encode()
+    kept = hashlib.sha256(before).hexdigest()
+    assert finance.read(journal.print_journal, first, sha256=kept) == before
+    assert finance.read(journal.hash_of, first, sha256=kept) == kept
+    assert finance.read(journal.hash_of, first, sha256="0" * 64) == finance.read(journal.hash_of, first) != kept
 
 
 def test_the_store_keeps_the_steps_and_the_check_finds_a_changed_journal(finance: Finance, first: date) -> None:

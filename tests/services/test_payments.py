@@ -16,11 +16,13 @@ from core.dispatch import events as event_dispatch
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.events import catalogue, feed, samples
 from core.services.events.feed import FeedFilter
-from core.services.finance import agreements, bank_accounts, tax_schedules
+from core.services.finance import agreements, bank_accounts, parties, tax_schedules
 from core.services.finance.parties import Party
-from core.services.finance.payments import allocation, balances, batches, transitions
+from core.services.finance.payments import allocation, balances, bank_answers, batches, transitions
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.allocation import Due
+from core.services.finance.payments.bank_answers import AnswerLine
+from core.services.finance.reconciling import file_rows
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import records as statement_records
@@ -30,6 +32,7 @@ from core.services.paging import Paging
 from core.store.access import Scope, Store
 from core.store.schema.tables import Payment, PaymentSettlement, PayoutBatch
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import OUTSIDERS, Finance
 
@@ -426,3 +429,101 @@ def test_check_finds_a_planted_error(
             connection.exec_driver_sql(f"DROP TRIGGER {trigger}{on}")
         connection.exec_driver_sql(planted)
     assert any(said in fault for fault in finance.money_faults())
+
+
+def answer_of(*rows: str) -> tuple[str, bytes]:
+    heading = "Beneficiary,Account Number,Amount,Narration,Status,Bank Reference,Value Date,Reason"
+    return "answer.csv", "\r\n".join([heading, *rows]).encode()
+
+
+COLUMNS = {
+    "amount": "Amount",
+    "narration": "Narration",
+    "account": "Account Number",
+    "status": "Status",
+    "reference": "Bank Reference",
+    "date": "Value Date",
+    "reason": "Reason",
+}
+
+
+def read_answer(finance: Finance, batch: UUID, *rows: str) -> list[AnswerLine]:
+    """The rows of a bank's file, as they are understood."""
+    row = finance.read(payment_reading.get_batch, batch)
+    return list(finance.read(bank_answers.match, bank_answers.read(*answer_of(*rows)), COLUMNS, row))
+
+
+def test_the_columns_of_a_banks_file_are_guessed_by_heading_and_by_what_is_in_them() -> None:
+    rows = ["A,0123456789,10.00,PB-0001/1 2026-08,Paid,NIP/77,20/11/2026,Account closed"]
+    file = bank_answers.read(*answer_of(*rows))
+    assert file_rows.guess(file.heading, bank_answers.MEANINGS, [cells for _, cells in file.rows]) == COLUMNS
+    other = bank_answers.read("other.csv", b"Sum,Text,Code\n10.00,PB-0001/1 2026-08,Failed\n9.00,PB-0001/2,Paid")
+    guessed = file_rows.guess(other.heading, bank_answers.MEANINGS, [cells for _, cells in other.rows])
+    assert guessed == {"amount": "Sum", "narration": "Text", "status": "Code"}
+
+
+def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them_notes_none(
+    finance: Finance, party: Party
+) -> None:
+    insurer = next(each for each, _ in finance.read(parties.list_parties) if each.account == "provider")
+    finance.do(agreements.add, insurer, {"number": "AG/2", "starts_on": "2026-01-01"}, by="root")
+    bank(finance, insurer, account_number="0011223344")
+    for each in (party, insurer):
+        sent(finance, each, AUGUST)
+    batch = finance.do(batches.prepare, {party: None, insurer: None}, by="funmi")
+    finance.do(batches.approve, batch, by="femi")
+    first, second = finance.read(payment_reading.list_of_batch, batch)
+    one, two = (money.to_wire(row.net_minor) for row in (first, second))
+    good = f"A,,{one},PB-0001/1 2026-08,Successful,NIP/77,20/11/2026,"
+    # By account and amount where the bank left our narration out; a debit has its sign.
+    hint = (second.bank or "")[-4:]
+    back = f"B,000000{hint},-{two},,Failed,,2026-11-20,Account closed"
+    lines = read_answer(
+        finance, batch, good, back, "Total,,1.00,Sum of the day,Paid,,,", "C,,5.00,PB-0002/1,Paid,N/9,,"
+    )
+    assert [line.payment.id if line.payment else None for line in lines] == [first.id, second.id, None, None]
+    assert [line.note for line in lines[2:]] == ["names no payment of this payout", "is of another payout"]
+    for line in lines[:2]:
+        with pytest.raises(NotAllowed, match="You prepared this payment"):
+            finance.do(bank_answers.note, line, file_name="answer.csv", by="funmi")
+        finance.do(bank_answers.note, line, file_name="answer.csv", by="femi")
+    with pytest.raises(StateForbids):
+        finance.do(bank_answers.note, lines[2], file_name="answer.csv", by="femi")
+    noted = finance.read(payment_reading.list_of_batch, batch)
+    assert [row.state for row in noted] == ["Confirmed", "Returned"]
+    assert (noted[0].bank_reference, noted[0].value_on) == ("NIP/77", date(2026, 11, 20))
+    assert noted[1].note == "Account closed"
+    again = read_answer(finance, batch, good, back)
+    assert [line.note for line in again] == ["is noted already"] * 2
+    assert due(finance, party) == (0 if first.party == party else first.net_minor + second.net_minor - first.net_minor)
+    assert finance.money_faults() == []
+
+
+@every_case(
+    "row, why",
+    [
+        ("A,,1.00,PB-0001/1,Paid,N/1,,", "and the payment is"),
+        ("A,,{net},PB-0001/1,Paid,,,", "no reference of the bank"),
+        ("A,,{net},PB-0001/1,Perhaps,N/1,,", "neither paid nor returned"),
+        ("A,,many,PB-0001/1,Paid,N/1,,", "no amount"),
+        ("A,,{net},PB-0001/1,Paid,N/1,yesterday,", "no date"),
+        ("A,,{net},PB-0001/1,Paid,N*1,,", "asterisk"),
+        ("A,,{net},PB-0001/7,Paid,N/1,,", "has 1"),
+        ("A,,{net},PB-0001/1,Pending,N/1,,", "not decided"),
+        ("A,0000000001,{net},,Paid,N/1,,", "names no payment"),
+    ],
+)
+def test_a_row_of_the_bank_that_says_nothing_sure_is_shown_with_why(
+    finance: Finance, party: Party, row: str, why: str
+) -> None:
+    if not finance.read(payment_reading.list_batches):
+        sent(finance, party, AUGUST)
+        approved(finance, party)
+    batch = finance.read(payment_reading.list_batches)[0]
+    net = money.to_wire(batch.net_minor)
+    padding = f"Z,,{net},PB-0009/1 2026-08,Paid,N/9,2026-11-20,"
+    line = read_answer(finance, batch.id, row.format(net=net), padding)[0]
+    assert why in f"{line.refusal} {line.note}"
+    assert not line.is_to_note
+    twice = read_answer(finance, batch.id, *(f"A,,{net},PB-0001/1,Paid,N/{number},," for number in (1, 2)))
+    assert {line.refusal for line in twice} == {"names the payment of another row"}

@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 import xlsxwriter
+from core.store.schema.reconciliations import RESULTS
 
 from core import clock, money
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge
@@ -434,3 +435,79 @@ def test_numbers_of_a_file_are_exact_to_the_kobo() -> None:
         text = table_files._text(float(Decimal(kobo) / 100))
         assert file_rows.read_amount(text) == kobo
     assert issubclass(TooLarge, CoverdeskError)
+
+
+def test_several_are_explained_by_their_results_assigned_and_ended_each_by_two_people(
+    finance: Finance, insurer: UUID
+) -> None:
+    content = file_of([*((f"THEIRS/{row}", 1_000 * row, SEPTEMBER) for row in range(1, 4)), ("", 77, SEPTEMBER)])
+    made = run(finance, insurer, content)
+    rows = finance.read(reconciliation_reading.list_differences, made)
+    keys = [row.id for row in rows]
+    note = {"note": "They were asked by e-mail"}
+    with pytest.raises(InvalidInput, match="cause"):
+        finance.do(differences.explain_each, keys, {**note, "cause": "Weather"}, by="funmi")
+    with pytest.raises(NotAllowed):
+        finance.do(differences.explain_each, keys, {**note, "cause": differences.AS_PROPOSED}, by="oye")
+    assert all(row.cause is None for row in finance.read(reconciliation_reading.list_differences, made))
+    given = {**note, "cause": differences.AS_PROPOSED}
+    assert finance.do(differences.explain_each, keys, given, by="funmi") == len(keys)
+    explained = finance.read(reconciliation_reading.list_differences, made)
+    assert {row.result for row in explained} >= {matching.THEIRS, matching.OURS, matching.UNCHECKED}
+    assert all(row.cause == differences.PROPOSED[row.result] and row.owner == "Funmi" for row in explained)
+    femi = finance.people["femi"].id
+    assert finance.do(differences.assign, keys, femi, by="funmi") == len(keys)
+    assert {row.owner for row in finance.read(reconciliation_reading.list_differences, made)} == {"Femi"}
+    with pytest.raises(InvalidInput, match="owner"):
+        finance.do(differences.assign, keys, finance.people["oye"].id, by="funmi")
+    assert set(differences.PROPOSED) == set(RESULTS)
+
+
+def test_what_is_ended_is_not_assigned_and_one_that_cannot_be_explained_keeps_all_as_they_are(
+    finance: Finance, insurer: UUID
+) -> None:
+    made = run(finance, insurer, file_of([(f"THEIRS/{row}", 1_000 * row, SEPTEMBER) for row in range(1, 4)]))
+    keys = [row.id for row in finance.read(reconciliation_reading.list_differences, made)]
+    given = {"note": "They were asked by e-mail", "cause": differences.AS_PROPOSED}
+    finance.do(differences.explain_each, keys, given, by="funmi")
+    finance.do(differences.ask_write_off, keys[-1], by="funmi")
+    with pytest.raises(NotAllowed):
+        finance.do(differences.write_off, keys[-1], by="funmi")
+    finance.do(differences.write_off, keys[-1], by="femi")
+    with pytest.raises(StateForbids, match="written off already"):
+        finance.do(differences.assign, keys, finance.people["femi"].id, by="funmi")
+    with pytest.raises(StateForbids):
+        finance.do(differences.explain_each, keys, {**given, "cause": "Other"}, by="funmi")
+    left = finance.read(reconciliation_reading.list_differences, made)
+    assert "Other" not in {row.cause for row in left}
+    assert {row.owner for row in left} == {"Funmi"}
+
+
+def test_a_newer_file_of_the_same_party_and_month_counts_and_keeps_what_was_said_of_the_same_difference(
+    finance: Finance, insurer: UUID
+) -> None:
+    rows = [("THEIRS/1", 1_000, SEPTEMBER), ("THEIRS/2", 2_000, SEPTEMBER), ("THEIRS/3", 3_000, SEPTEMBER)]
+    first = run(finance, insurer, file_of(rows))
+    before = {row.policy_number: row for row in finance.read(reconciliation_reading.list_differences, first)}
+    said = {"cause": "Other", "note": "Policies of another agent"}
+    for name in ("THEIRS/1", "THEIRS/2", "THEIRS/3"):
+        finance.do(differences.explain, before[name].id, said, by="funmi")
+    finance.do(differences.ask_write_off, before["THEIRS/3"].id, by="funmi")
+    finance.do(differences.write_off, before["THEIRS/3"].id, by="femi")
+    second = run(finance, insurer, file_of([rows[0], ("THEIRS/2", 2_500, SEPTEMBER), rows[2]]), by="wale")
+    after = {row.policy_number: row for row in finance.read(reconciliation_reading.list_differences, second)}
+    kept = {name: (after[name].state, after[name].owner, after[name].cause) for name, _, _ in rows}
+    explained = ("Explained", "Funmi", "Other")
+    assert kept == {"THEIRS/1": explained, "THEIRS/2": ("Open", None, None), "THEIRS/3": explained}
+    old, new = row_of(finance, first), row_of(finance, second)
+    assert (old.is_superseded, old.unexplained, old.verdict) == (True, 0, "A newer file counts")
+    assert (new.is_superseded, new.verdict) == (False, f"{new.unexplained} not explained")
+    assert new.unexplained == sum(row.state == "Open" for row in after.values()) == new.differences - 2
+    stale = finance.read(reconciliation_reading.get_difference, before["THEIRS/1"].id)
+    assert differences.list_allowed(stale, finance.people["funmi"]) == []
+    with pytest.raises(StateForbids, match="newer file"):
+        finance.do(differences.explain, stale.id, said, by="funmi")
+    names = [party.id for party, _ in finance.read(parties.list_parties) if party.account == "provider"]
+    run(finance, next(key for key in names if key != insurer and ours(finance, key)), file_of(rows))
+    assert not row_of(finance, second).is_superseded
+    assert finance.money_faults() == []

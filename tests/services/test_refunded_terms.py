@@ -17,15 +17,15 @@ from core.money import Split
 from core.services.admin import store_check
 from core.services.exports import exports
 from core.services.exports.exports import Tally
-from core.services.exports.kinds.purchases import PURCHASES
-from core.services.exports.kinds.renewals import RENEWALS
 from core.services.policies import changes
 from core.services.policies.changes import PolicyChange
 from core.services.renewals import records, renewals
 from core.services.renewals.filter import RenewalFilter
+from core.services.renewals.records import RENEWALS
 from core.services.sales import figures, table, totals
 from core.services.sales.figures import METRICS_BY_KEY, REFUNDS
 from core.services.sales.filter import SalesFilter
+from core.services.sales.table import PURCHASES
 from core.services.selling.buying import Sale
 from core.services.windows import Window
 from core.store.access import Scope, Store

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from core import clock, ids, settings
 from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.insurers.faults import InsurerFault
+from core.insurers.answers import InsurerFault
 from core.services.audit import log as audit
 from core.services.dimensions import load_choices
 from core.services.insurers import answers as insurer_answers

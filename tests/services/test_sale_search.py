@@ -7,11 +7,11 @@ import sqlalchemy as sa
 
 from core.covers.insurers import insurer_a, insurer_f
 from core.services.dimensions import load_choices
+from core.services.lists.listing import Row
 from core.services.paging import Paging
 from core.services.policies import changes
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
-from core.services.sales.table import SaleRow
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Refund
@@ -35,7 +35,7 @@ def two_sales(store: Store, partner: Partner) -> tuple[Sale, Sale]:
     )
 
 
-def listed(store: Store, **address: str | list[str]) -> list[SaleRow]:
+def listed(store: Store, **address: str | list[str]) -> list[Row]:
     """The rows that an address asks for; their sum is the total of the same selection."""
     given = {name: [value] if isinstance(value, str) else value for name, value in address.items()}
     criteria = PurchaseFilter.read(given)
@@ -43,7 +43,7 @@ def listed(store: Store, **address: str | list[str]) -> list[SaleRow]:
         rows = table.list_rows(session, criteria, load_choices(session), paging=Paging(1, 50))
         total = table.compute_total(session, criteria)
         table.sum_refunds(session, criteria)
-    assert (total.sold, total.sold_minor) == (len(rows), sum(row.total_minor for row in rows))
+    assert (total.sold, total.sold_minor) == (len(rows), sum(row["total"] for row in rows))
     return rows
 
 
@@ -110,12 +110,12 @@ def test_purchases_are_listed_by_the_state_of_policy_and_payment(
     with store.reading(DESK) as session:
         given_back = session.execute(sa.select(Refund.total_minor).where(Refund.purchase_id == tunde)).scalar_one()
     row = next(row for row in listed(store) if row.id == tunde)
-    assert 0 < given_back < row.total_minor
-    assert (row.stage, row.payment_state) == ("Cancelled", "Part refunded")
+    assert 0 < given_back < row["total"]
+    assert (row["state"], row["payment"]) == ("Cancelled", "Part refunded")
     assert found(store, policy="Cancelled") == found(store, payment="part") == {tunde}
     assert found(store, policy="In force") == found(store, payment="paid") == {ngozi}
     assert found(store, payment="refunded") == set()
     assert found(store, policy=["Cancelled", "In force"], payment=["paid", "part"]) == {ngozi, tunde}
     cancel(store, partner, two_sales[0], by_insurer=True)
-    states = {row.id: row.payment_state for row in listed(store)}
+    states = {row.id: row["payment"] for row in listed(store)}
     assert found(store, payment="refunded") == {key for key, state in states.items() if state == "Refunded"}

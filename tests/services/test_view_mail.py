@@ -85,7 +85,8 @@ def test_a_view_is_mailed_each_week_with_the_figures_of_its_list(sold: Store) ->
     links = [urlsplit(word) for word in letter.body.split() if word.startswith("http")]
     assert [link.path for link in links] == ["/purchases", "/exports/purchases.xlsx"]
     assert parse_qs(links[0].query) == DESK
-    assert parse_qs(links[1].query) == {"source": ["desk"], "columns": ["created_at", "total"], "order": ["largest"]}
+    shown = {"columns": ["created_at", "total"], "order": ["largest"], "form": ["people"]}
+    assert parse_qs(links[1].query) == {"source": ["desk"], **shown}
     assert tell(sold, days=10) == 1
 
 

@@ -14,7 +14,7 @@ from core.services.catalogue import cache
 from core.services.sales import purchases
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Span
-from core.store.access import Query, Scope, ScopedSession, Store, postgres
+from core.store.access import Query, Scope, ScopedSession, Store, engine
 from core.store.access.scope import connection_of
 from core.store.access.statements import driver_connection, execute
 from core.store.schema.tables import InsuredRisk, NumberCounter, Provider
@@ -54,7 +54,7 @@ def test_a_connection_that_died_while_it_rested_is_noticed(store: Store, monkeyp
         died = asked(session, PID)
     with administering(store.url) as connection:
         assert connection.scalar(sa.text("SELECT pg_terminate_backend(:pid, 5000)"), {"pid": died})
-    monkeypatch.setattr(postgres, "_TRUSTED_SECONDS", 0.0)
+    monkeypatch.setattr(engine, "_TRUSTED_SECONDS", 0.0)
     with store.reading_autocommit(SYSTEM) as session:
         assert asked(session, PID) != died
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from core.store.operations import unfinished_files
+from core.store.operations import local_files
 
 pytestmark = pytest.mark.both_databases
 
@@ -19,8 +19,8 @@ def test_only_drafts_that_nobody_holds_are_cleared(tmp_path: Path) -> None:
     file.write_text("half")
     other = tmp_path / "draft"
     other.write_text("whole")
-    with unfinished_files.locked(working):
-        unfinished_files.clear(tmp_path, ".draft-*")
+    with local_files.locked(working):
+        local_files.clear(tmp_path, ".draft-*")
         assert sorted(tmp_path.iterdir()) == sorted([working, beginning, other])
-    unfinished_files.clear(tmp_path, ".draft-*")
+    local_files.clear(tmp_path, ".draft-*")
     assert sorted(tmp_path.iterdir()) == sorted([beginning, other])

@@ -1,7 +1,7 @@
 """The plans of the hottest questions: each is answered from an index, and no question walks a distributor's sales."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,17 +10,19 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from core import ids
+from core.services.claims.intake import claimable_policies
 from core.services.claims.lists import queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
+from core.services.dimensions import load_choices
 from core.services.paging import Paging
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.renewals import records
 from core.services.sales import page_locator, purchases
-from core.services.sales.filter import SalesFilter
+from core.services.sales.filter import PurchaseFilter, SalesFilter
 from core.services.windows import Span
 from core.store.access import Query, Scope, ScopedSession, ScopeViolation, Store
 from core.store.operations import statistics
@@ -100,6 +102,70 @@ def test_no_view_of_the_claims_queue_and_no_reference_walks_the_claims(
     assert not [
         line for line in found if re.match(r"SCAN claim(_\d+)?( |$)|SEARCH claim USING.*\(is_live=\?\)", line)
     ], found
+
+
+PARTS = {
+    "4967": ("number_key", "plate_key"),
+    "HQ4967": ("number_key", "plate_key"),
+    "80312345": ("number_key", "phone"),
+    "ABC": ("plate_key",),
+    "okafor ngozi": ("name_key",),
+}
+
+
+def test_parts_of_numbers_plates_and_phones_are_looked_for_along_their_indexes(store: Store, partner: Partner) -> None:
+    """At 1,000,000 policies the rows would take seconds; each text is looked at once, in what holds little else."""
+    statistics.refresh(store)
+    with store.writing(Scope.system()) as session:
+        sales_at(session, partner.id, NOW)
+    store.drop_idle_connections()
+    for scope in (Scope.staff(is_live=True), partner.scope(is_live=True)):
+        for text, columns in PARTS.items():
+            for name, statement, values in searches(store, scope, text):
+                lines = explain(store, statement, values)
+                # A claim has its claimant's phone and name.
+                for column in (each for each in columns if name != "claims" or each not in ("phone", "name_key")):
+                    table = "customer" if column == "name_key" else "policy"
+                    walk = f"INDEX ix_{table}_{column} ({column}>?)"
+                    walk = walk if store.is_sqlite else f"Index Only Scan using ix_{table}_{column} on {table}"
+                    assert walk in lines, (name, text, lines)
+
+
+def searches(store: Store, scope: Scope, text: str) -> Iterator[tuple[str, str, Any]]:
+    """Return the one statement that looks for a text at each door."""
+    page = Paging(1, 50)
+    with store.reading(Scope.system()) as session:
+        names = load_choices(session)
+    doors: dict[str, Callable[[ScopedSession], object]] = {
+        "screen": lambda s: policies.search_policies(s, PolicyFilter(find=text), names, paging=page),
+        "policies": lambda s: policies.list_policies(s, PolicyFilter(find=text), page),
+        "purchases": lambda s: purchases.list_purchases(s, PurchaseFilter(find=text), page),
+        "claims": lambda s: queue.list_rows(s, ClaimFilter(search=text), paging=page),
+        "lodge": lambda s: claimable_policies.find_policies(s, text),
+    }
+    for name, search in doors.items():
+        sent: list[tuple[str, Any]] = []
+
+        def note(_connection: Any, _cursor: Any, statement: str, values: Any, *_: Any, sent: Any = sent) -> None:
+            sent.append((statement, values))
+
+        event.listen(store.engine, "before_cursor_execute", note)
+        with store.reading(scope) as session:
+            search(session)
+        event.remove(store.engine, "before_cursor_execute", note)
+        ((statement, values),) = ((text, values) for text, values in sent if "_key LIKE" in text)
+        yield name, statement, values
+
+
+def explain(store: Store, statement: str, values: Any) -> str:
+    """Return the plan of a statement; on PostgreSQL as if the table were too large to be read whole."""
+    with store.engine.connect() as connection:
+        if not store.is_sqlite:
+            connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+            connection.exec_driver_sql("SET LOCAL enable_bitmapscan = off")
+        words = "EXPLAIN QUERY PLAN" if store.is_sqlite else "EXPLAIN"
+        rows = connection.exec_driver_sql(f"{words} {statement}", values)
+        return "\n".join(row[-1] for row in rows)
 
 
 @pytest.mark.parametrize("database", ["sqlite"])

@@ -19,10 +19,10 @@ from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.services.exports import receipts, runs
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
-from core.services.exports.kinds.purchases import PURCHASES
 from core.services.exports.receipts import ExportOrder
 from core.services.sales import figures
 from core.services.sales.filter import PurchaseFilter
+from core.services.sales.table import PURCHASES
 from core.services.windows import Window
 from core.settings import ROOT
 from core.store.access import Scope, Store

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 from structlog.testing import capture_logs
 
-from core.store.access import Scope, ScopedSession, Store, slow_statements
+from core.store.access import Scope, ScopedSession, Store, statements
 from core.store.access.statements import execute
 from core.store.schema.tables import Policy
 
@@ -17,7 +17,7 @@ PERSONAL = "22334455667"
 
 @pytest.fixture(autouse=True)
 def _everything_is_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_statements, "SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(statements, "SLOW_SECONDS", 0.0)
 
 
 def test_a_statement_of_sqlalchemy_is_logged_without_its_values(store: Store) -> None:
@@ -65,7 +65,7 @@ def test_a_statement_that_fails_is_logged_as_well_without_its_values(
 
 
 def test_a_quick_statement_is_not_logged(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_statements, "SLOW_SECONDS", 60.0)
+    monkeypatch.setattr(statements, "SLOW_SECONDS", 60.0)
     with capture_logs() as told, store.reading(Scope.system()) as session:
         session.execute(sa.text("SELECT 1")).scalar_one()
     assert told == []

@@ -9,7 +9,8 @@ from multiprocessing.synchronize import Event
 import pytest
 
 from core.errors import StoreUnavailable
-from core.store.access import Scope, Store, write_queue
+from core.store.access import Scope, Store
+from core.store.access import sqlite as write_queue
 from core.store.access.sqlite import sqlite
 from core.store.schema.tables import NumberCounter
 

@@ -135,7 +135,7 @@ def _frame(payload: dict[str, Any]) -> pd.DataFrame:
     cells = [[cell if isinstance(cell, str) else cell[0] for cell in row["cells"]] for row in payload["rows"]]
     shown = pd.DataFrame(cells, columns=[column["label"] for column in payload["columns"]], dtype="str")
     if payload["acts"]:
-        shown["Act"] = [row["act"] for row in payload["rows"]]
+        shown["Act"] = [", ".join(row["acts"]) for row in payload["rows"]]
     return shown
 
 

@@ -82,7 +82,7 @@ def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, 
 
 def test_a_row_is_retried_and_opened_by_its_buttons(screen: Screen, store: Store, aside: Sale) -> None:
     at = open_page(screen, state="dead")
-    at.session_state["awaiting_act"] = aside.policy_id
+    at.session_state["awaiting_act"] = aside.policy_id, ""
     at.run()
     assert "stands first in the queue" in texts(at)
     assert state(store, aside) == "queued"
@@ -104,12 +104,12 @@ def test_what_a_row_offers_without_a_connection_is_what_is_to_be_done(
         "Ask the insurer, then activate it": "Activate",
     }
     at = open_page(screen)
-    at.session_state["awaiting_act"] = pending.policy_id
+    at.session_state["awaiting_act"] = pending.policy_id, ""
     at = follow(at.run())
     assert at.query_params["id"] == str(pending.policy_id)
     assert "What will happen" in texts(at), "its activation is open"
     at = open_page(screen)
-    at.session_state["awaiting_act"] = active.policy_id
+    at.session_state["awaiting_act"] = active.policy_id, ""
     assert "noted as reported to its insurer" in texts(at.run())
     assert list(rows(at)["Act"]) == ["Activate"]
 

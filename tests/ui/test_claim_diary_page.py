@@ -133,9 +133,9 @@ def test_a_letter_goes_to_the_claimant_by_a_button_where_e_mail_is_set(
 
 def test_a_comment_leaves_the_tab_open_in_which_it_was_written(opens: Opens, office: Office) -> None:
     claim_id = office.lodge(**KNOWN)
-    at = opens("claim", id=str(claim_id), tab="comments")
+    at = opens("claim", id=str(claim_id), tab="talk")
     at.text_area(key=key(claim_id, "text")).set_value("The lender was called")
     at = click(at, claim_id, "say")
     assert "The lender was called" in [each.value for each in at.text]
-    assert at.query_params["tab"] in ("comments", ["comments"])
-    assert str(at.session_state["record_tabs"]).startswith("Comments (1)")
+    assert at.query_params["tab"] in ("talk", ["talk"])
+    assert str(at.session_state["record_tabs"]).startswith("Talk (1)")

@@ -45,7 +45,7 @@ def test_an_approval_against_a_check_asks_for_its_reason_and_keeps_it(opens: Ope
     assert at.button(key=key(claim_id, "to Approved")).disabled
     at = click(opens(claim_id, "sade"), claim_id, "to Approved")
     at = click(at, claim_id, "confirm")
-    assert "Must be given: No other claim for this loss is failed" in texts(at)
+    assert "Must be given, as “No other claim for this loss” is not met" in texts(at)
     at.text_input(key=key(claim_id, "reasons duplicate")).set_value("Two jobs, two losses")
     at = click(at, claim_id, "confirm")
     assert office.claim(claim_id).claim_status == "Approved"
@@ -82,6 +82,8 @@ def test_an_officer_refers_and_a_supervisor_opens_what_was_prepared(opens: Opens
     at.text_area(key=key(claim_id, "referral_note")).set_value("The letter looks *odd*")
     at = click(at, claim_id, "refer")
     assert "The claim is referred" in texts(at)
+    # What is referred is not referred again, before it is decided or given back.
+    assert all(button.key != key(claim_id, "refer") for button in at.button)
     at = opens(claim_id, "sade")
     assert "Referred by ada" in texts(at)
     at = click(at, claim_id, "prepared")
@@ -89,6 +91,23 @@ def test_an_officer_refers_and_a_supervisor_opens_what_was_prepared(opens: Opens
     at = click(at, claim_id, "confirm")
     assert office.claim(claim_id).approved_amount_minor == 7_000_000
     assert "Referred by" not in texts(at)
+
+
+def test_a_supervisor_gives_a_referral_back_with_a_question(opens: Opens, office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    at = opens(claim_id, "ada")
+    at.text_area(key=key(claim_id, "referral_note")).set_value("The letter looks odd")
+    at = click(at, claim_id, "refer")
+    at = click(opens(claim_id, "sade"), claim_id, "give back")
+    assert "Fill this in" in texts(at)
+    at.text_area(key=key(claim_id, "back task")).set_value("Has the employer confirmed it?")
+    at = click(at, claim_id, "give back")
+    assert "The referral is back with ada, who has your question as a task." in texts(at)
+    assert "Referred by ada" not in texts(at)
+    at = opens(claim_id, "ada")
+    assert "Has the employer confirmed it?" in texts(at)
+    assert any(button.key == key(claim_id, "refer") for button in at.button)
+    assert "1** task, 0 overdue" in texts(opens(claim_id, "ada", "claims/tasks.py"))
 
 
 def test_an_amount_above_the_limit_offers_to_refer_it_as_it_is_typed(opens: Opens, office: Office) -> None:

@@ -41,7 +41,7 @@ def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands
     assert "This stands against it" in texts(at)
     assert finance.read(months.list_steps)[-1].state == "Closing"
     links = [link.proto.url for link in at.get("link_button")]
-    assert links == ["/closes/2026-10/journal.csv"]
+    assert links == [f"/closes/2026-10/journal{format_}.csv" for format_ in ("", "-quickbooks", "-sage")]
     assert "runs still" in texts(open_page(screen, finance, "funmi", "2026-11"))
     finance.do(closing.begin, date(2026, 8, 1), by="funmi")
     at = open_page(screen, finance, "funmi", "2026-09")

@@ -19,7 +19,6 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from core.ui.kit import words
 from core.ui.lists import export_panel
-from pages.finance.export import TABLES
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, address, lists, press, texts
@@ -124,18 +123,6 @@ def test_a_file_as_shown_says_so_on_its_receipt_and_is_repeated_as_it_was(sold: 
     )
     at.run()
     assert "The same again" in at.success[0].value
-
-
-def test_every_column_and_order_of_a_list_is_one_of_its_file() -> None:
-    for name, table in TABLES.items():
-        kind = get_kind(name)
-        assert set(kind.listed) >= set(table.columns), name
-        assert set(table.orders) <= set(kind.orders), name
-        known = {column.name for column in kind.columns}
-        assert {each for names in kind.listed.values() for each in names} <= known, name
-    only_on_screen = [(name, each) for name in TABLES for each, names in get_kind(name).listed.items() if not names]
-    worked_out = {"due": ("left", "cover", "next", "note"), "claims": ("signals", "why")}
-    assert only_on_screen == [(name, each) for name, names in worked_out.items() for each in names]
 
 
 def watched(at: AppTest, export_id: UUID, again: UUID) -> None:

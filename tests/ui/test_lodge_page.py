@@ -16,11 +16,16 @@ from core.covers.insurers.insurer_c import TRAVEL
 from core.covers.insurers.insurer_e import MARINE_IMPORT
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.services.claims.intake import submitted
+from core.services.people import staff
+from core.services.people.staff import Person
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
-from core.store.schema.tables import Claim, UploadedFile
+from core.store.schema.tables import Claim, Staff, UploadedFile
+from core.ui.buying import sale_drafts
+from core.ui.kit import words
 from tests import papers
 from tests.conftest import Partner
+from tests.covers import shipped
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, press, texts
 
@@ -121,6 +126,36 @@ def test_incident_in_the_future_is_warned_of_and_taken_in(page: AppTest, sale: S
         assert "future_incident" in session.execute(sa.select(Claim.flags)).scalar_one()
 
 
+def test_what_the_policy_says_is_filled_in_and_the_owners_phone_is_nobody_elses(page: AppTest, sale: Sale) -> None:
+    phone = page.text_input(key=field(sale, "claimant_phone_number"))
+    assert phone.value == shipped.request(CREDIT_LIFE).phone_number
+    page.selectbox(key=field(sale, "claimant")).set_value("Next of kin").run()
+    assert page.text_input(key=field(sale, "claimant_phone_number")).value == ""
+    assert page.text_input(key=field(sale, "claimant_first_name"))
+    # The loan is as it was insured, and folded with the papers.
+    assert {"Loan", "Papers"} <= {each.label for each in page.expander}
+
+
+def test_what_was_typed_is_there_after_another_sign_in(sale: Sale, screen: Screen, store: Store) -> None:
+    number = sale.policy["meta"]["policy_number"]
+    with store.writing(Scope.system()) as session:
+        staff.add_or_update(
+            session, email="c@x.example", name="C", roles=["claims"], password="correct horse battery", actor="tests"
+        )
+        staff_id = session.execute(sa.select(Staff.id).where(Staff.email == "c@x.example")).scalar_one()
+    author = Person(id=staff_id, email="c@x.example", name="C", roles=("claims",), claim_limit_minor=None)
+    fill(screen(signed_in=author, path=PAGE, policy=number), sale).run()
+    assert "unfinished" not in texts(screen("claims", path=PAGE)), "of others"
+    assert "1 unfinished claim" in texts(screen(signed_in=author, path=PAGE))
+    [draft] = sale_drafts.list_mine(counter_is_live=True, person=author)
+    at = screen(signed_in=author, path=PAGE, policy=number, draft=str(draft.id))
+    assert at.selectbox(key=field(sale, "incident_type")).value == "Loss of job"
+    assert at.text_input(key=field(sale, "pending_repayment_amount")).value == "75,000"
+    press(at, "Lodge the claim")
+    assert "is lodged" in at.success[0].value
+    assert "unfinished" not in texts(screen(signed_in=author, path=PAGE))
+
+
 def test_bad_file_is_said_with_every_other_broken_field(page: AppTest, sale: Sale, store: Store) -> None:
     fill(page, sale)
     attach(page, sale, "employment_termination_letter")
@@ -147,7 +182,11 @@ def test_claim_is_lodged_once_and_leads_to_its_review(page: AppTest, sale: Sale,
         owners = session.execute(sa.select(UploadedFile.distributor_id, UploadedFile.is_live, UploadedFile.claim_id))
         assert set(map(tuple, owners)) == {(claim.distributor_id, True, claim.id)}
     assert (claim.claim_status, claim.policy_id, claim.is_live) == ("Pending", sale.policy_id, True)
-    assert page.metric[0].value == f"C-{claim.id.hex[-8:].upper()}"
+    assert f"C-{claim.id.hex[-8:].upper()}" in [line.value for line in page.text]
+    # The receipt has its address, and the letter that says what was taken in is one click away.
+    assert page.query_params["id"] in (str(claim.id), [str(claim.id)])
+    press(page, "Acknowledgement")
+    assert "[Acknowledgement](/files/" in texts(page)
     assert {button.label for button in page.button} >= {"Open the claim", "Lodge another"}
 
 
@@ -173,6 +212,8 @@ def test_first_notice_of_a_death_needs_no_papers_but_a_claimant(page: AppTest, s
         page.text_input(key=field(sale, f"claimant_{name}")).set_value(typed)
     press(page, "Lodge the claim")
     assert "is lodged" in page.success[0].value
+    assert f"send by {words.day(clock.add_days(clock.today(), 7))} (7 days)" in texts(page)
+    assert "- Medical report" in texts(page)
     with store.reading(Scope.system()) as session:
         claim = session.execute(sa.select(Claim)).scalar_one()
         assert (claim.claim_owner, claim.claim_owner_first_name) == ("Next of kin", "Bisi")

@@ -23,14 +23,14 @@ from core.commands import export
 from core.money import format_naira
 from core.services.catalogue.keys import Caller
 from core.services.exports import receipts, registry
-from core.services.exports.exports import ExportKind
-from core.services.exports.kinds.purchases import PURCHASES
 from core.services.filters.declaration import of
 from core.services.filters.fields import Texts
+from core.services.lists.listing import Listing
 from core.services.paging import Paging
 from core.services.sales import filter as sales_filter
 from core.services.sales import purchases
 from core.services.sales.filter import PurchaseFilter
+from core.services.sales.table import PURCHASES
 from core.store.access import Scope, Store
 from core.store.schema.tables import Purchase
 from pages.finance.export import receipt_rows
@@ -61,9 +61,9 @@ class PlantedFilter(PurchaseFilter, on=(Purchase,)):
 
 
 @pytest.fixture
-def kind(monkeypatch: pytest.MonkeyPatch) -> ExportKind[Any]:
+def kind(monkeypatch: pytest.MonkeyPatch) -> Listing[Any]:
     """The export of purchases where the line stands in the declaration; the screens find it there too."""
-    found: ExportKind[Any] = replace(PURCHASES, filter=PlantedFilter)
+    found: Listing[Any] = replace(PURCHASES, filter=PlantedFilter)
     monkeypatch.setattr(sales_filter, "PurchaseFilter", PlantedFilter)
     monkeypatch.setattr("pages.sales.purchases.PurchaseFilter", PlantedFilter)
     monkeypatch.setitem(registry._BY_NAME, "purchases", found)
@@ -92,7 +92,7 @@ def open_page(screen: Screen, **query: str) -> AppTest:
 
 
 def test_it_has_a_widget_and_an_address_and_the_total_is_that_of_its_rows(
-    sold: Store, screen: Screen, kind: ExportKind[Any]
+    sold: Store, screen: Screen, kind: Listing[Any]
 ) -> None:
     at = open_page(screen, instalment="monthly")
     assert at.multiselect(key="instalment").label == "Instalment"
@@ -107,9 +107,7 @@ def test_it_has_a_widget_and_an_address_and_the_total_is_that_of_its_rows(
         assert parse_qs(export_link.query)["instalment"] == [instalment]
 
 
-def test_it_is_an_option_of_the_command_whose_receipt_tells_it(
-    sold: Store, kind: ExportKind[Any], tmp_path: Path
-) -> None:
+def test_it_is_an_option_of_the_command_whose_receipt_tells_it(sold: Store, kind: Listing[Any], tmp_path: Path) -> None:
     app, target = typer.Typer(), tmp_path / "purchases.csv"
     app.command("purchases")(export._build_command(kind))
     assert "--instalment" in CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"}).stdout
@@ -126,7 +124,7 @@ def test_it_is_an_option_of_the_command_whose_receipt_tells_it(
 
 
 def test_it_is_a_parameter_of_the_api_and_shares_no_statement_with_another_filter(
-    sold: Store, partner: Partner, kind: ExportKind[Any]
+    sold: Store, partner: Partner, kind: Listing[Any]
 ) -> None:
     router, path = APIRouter(route_class=ReadRoute), "/purchases"
 
@@ -155,7 +153,7 @@ def test_it_is_a_parameter_of_the_api_and_shares_no_statement_with_another_filte
     assert "premium_frequency" in offered
 
 
-def test_no_roll_up_answers_for_it(sold: Store, kind: ExportKind[Any]) -> None:
+def test_no_roll_up_answers_for_it(sold: Store, kind: Listing[Any]) -> None:
     criteria = PlantedFilter(instalments=("monthly",))
     assert (PlantedFilter().of_catalogue, criteria.of_catalogue) == (True, False)
     with sold.reading(DESK) as session:

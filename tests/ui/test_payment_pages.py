@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
+from core.services.finance.payments import batches
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
@@ -84,6 +85,29 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     assert "/taxes/vat/2026-08.xlsx" in links(at)
     withheld = lists(at)[0]
     assert list(withheld["Rate"]) == ["5.00 %"]
+
+
+def test_the_banks_answer_is_a_file_that_somebody_else_than_the_preparer_notes(
+    finance: Finance, screen: Screen, partner: Partner
+) -> None:
+    made = sent(finance, Party("distributor", partner.id))
+    batch = finance.do(batches.prepare, {Party("distributor", partner.id): None}, by="funmi")
+    assert "somebody else of finance approves it" in texts(open_page(screen, finance, BATCH, by="funmi", id=str(batch)))
+    finance.do(batches.approve, batch, by="femi")
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    net = words.naira(row.net_minor)
+    at = open_page(screen, finance, BATCH, by="funmi", id=str(batch))
+    assert "somebody else of finance notes what the bank says" in texts(at)
+    assert not at.get("file_uploader")
+    content = f'Amount,Narration,Status,Bank reference\n"{net}",PB-0001/1 2026-08,Paid,NIP/1\n1.00,Fees,Paid,NIP/2'
+    at = open_page(screen, finance, BATCH, by="femi", id=str(batch))
+    at.file_uploader(key="bank answer.file").upload("answer.csv", content.encode()).run()
+    assert list(at.table[0].value["Result"]) == [":green[can be noted]", "names no payment of this payout"]
+    confirm(press(at, f"Note 1 paid, {net}"))
+    assert "1 answers of the bank are noted" in texts(at)
+    assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
+    at.file_uploader(key="bank answer.file").upload("wrong.txt.csv", b"Amount,Whom\n1.00,Ada").run()
+    assert "must be mapped to a column" in texts(at)
 
 
 def test_a_payment_received_is_noted_on_the_statement_and_confirmed_by_another(

@@ -12,12 +12,12 @@ from core.services.dimensions import load_choices
 from core.services.exports import runs
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
-from core.services.exports.kinds.purchases import PURCHASES
 from core.services.exports.receipts import ExportOrder
+from core.services.lists.listing import Row
 from core.services.paging import Paging
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
-from core.services.sales.table import SaleRow
+from core.services.sales.table import PURCHASES
 from core.store.access import Scope, Store
 from core.ui.kit import words
 from core.ui.lists import export_panel
@@ -40,7 +40,7 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Store:
     return store
 
 
-def rows_of(store: Store, page: int = 1, **address: str) -> list[SaleRow]:
+def rows_of(store: Store, page: int = 1, **address: str) -> list[Row]:
     selection = PurchaseFilter.read({name: [value] for name, value in address.items()})
     with store.reading(Scope.staff(is_live=True)) as session:
         return table.list_rows(session, selection, load_choices(session), paging=Paging(page, 50))
@@ -60,7 +60,7 @@ def test_the_table_shows_a_page_and_the_footer_the_whole(sold: Store, screen: Sc
     with sold.reading(Scope.staff(is_live=True)) as session:
         total = table.compute_total(session, PurchaseFilter(distributor_ids=(partner.id,)))
     rest = total.sold_minor - total.sold_mca_minor - total.sold_distributor_minor
-    assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, distributor=str(partner.id))]
+    assert on_screen(at) == [row["policy"] or "–" for row in rows_of(sold, distributor=str(partner.id))]
     for minor in (total.sold_minor, total.sold_mca_minor, total.sold_distributor_minor, rest):
         assert f"**{words.naira(minor)}**" in texts(at)
     assert f"**{total.sold}** purchases · {words.naira(total.sold_minor)} · All time" in texts(at)
@@ -68,18 +68,18 @@ def test_the_table_shows_a_page_and_the_footer_the_whole(sold: Store, screen: Sc
 
 def test_pages_are_read_from_the_store_and_linked_to(sold: Store, screen: Screen) -> None:
     at = open_page(screen, LIST, page="3")
-    assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, page=3)]
+    assert on_screen(at) == [row["policy"] or "–" for row in rows_of(sold, page=3)]
     assert len(on_screen(at)) == 10
     at.get("pagination")[0].set_value(2).run()
     assert address(at)["page"] == ["2"]
-    assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, page=2)]
+    assert on_screen(at) == [row["policy"] or "–" for row in rows_of(sold, page=2)]
 
 
 def test_a_new_selection_starts_on_its_first_page(sold: Store, screen: Screen, partner: Partner) -> None:
     at = open_page(screen, LIST, page="3")
     at.multiselect(key="distributor").select(str(partner.id)).run()
     assert "page" not in address(at)
-    assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, distributor=str(partner.id))]
+    assert on_screen(at) == [row["policy"] or "–" for row in rows_of(sold, distributor=str(partner.id))]
 
 
 @pytest.mark.parametrize("page", ["4", "0", "-1", "x", "99999999999999999999", "1.5", "²"])
@@ -93,13 +93,13 @@ def test_a_page_that_does_not_exist_says_so_and_leads_back(sold: Store, screen: 
 
 def test_filters_of_customer_and_source_are_in_the_address(sold: Store, screen: Screen) -> None:
     at = open_page(screen, LIST)
-    email = rows_of(sold)[0].email
+    email = rows_of(sold)[0]["email"]
     at.text_input(key="email").set_value(f" {email.upper()} ").run()
     assert address(at)["email"] == [email.upper()]
-    assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, email=email)]
+    assert on_screen(at) == [row["policy"] or "–" for row in rows_of(sold, email=email)]
     at.text_input(key="email").set_value("").run()
     at.multiselect(key="source").select("desk").run()
-    assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold, source="desk")][:50]
+    assert on_screen(at) == [row["policy"] or "–" for row in rows_of(sold, source="desk")][:50]
     press(at, "Reset")
     assert address(at) == {}
 
@@ -107,10 +107,10 @@ def test_filters_of_customer_and_source_are_in_the_address(sold: Store, screen: 
 def test_one_box_finds_a_purchase_and_a_text_too_short_is_told_beside_it(sold: Store, screen: Screen) -> None:
     at = open_page(screen, LIST, show=["policy", "state", "payment"])
     row = rows_of(sold)[0]
-    at.text_input(key="find").set_value(f" {row.email.upper()} ").run()
-    assert address(at)["find"] == [row.email.upper()]
-    assert on_screen(at) == [each.policy_number or "–" for each in rows_of(sold, find=row.email)]
-    assert {row.stage} <= set(lists(at)[0]["Policy state"])
+    at.text_input(key="find").set_value(f" {row['email'].upper()} ").run()
+    assert address(at)["find"] == [row["email"].upper()]
+    assert on_screen(at) == [each["policy"] or "–" for each in rows_of(sold, find=row["email"])]
+    assert {row["state"]} <= set(lists(at)[0]["Policy state"])
     assert "looked for as e-mail" in texts(at)
     at.text_input(key="find").set_value("x").run()
     assert "2 to 100 characters" in texts(at)
@@ -118,7 +118,7 @@ def test_one_box_finds_a_purchase_and_a_text_too_short_is_told_beside_it(sold: S
     at.text_input(key="find").set_value("").run()
     at.multiselect(key="policy").set_value(["Pending"]).run()
     assert "Policy state: Pending" in labels(at)
-    assert (on_screen(at) if lists(at) else []) == [row.policy_number or "–" for row in rows_of(sold, policy="Pending")]
+    assert (on_screen(at) if lists(at) else []) == [row["policy"] or "–" for row in rows_of(sold, policy="Pending")]
 
 
 def test_columns_and_order_are_chosen_and_hidden_ones_are_not_sent(sold: Store, screen: Screen) -> None:
@@ -130,19 +130,20 @@ def test_columns_and_order_are_chosen_and_hidden_ones_are_not_sent(sold: Store, 
     assert list(lists(at)[0]) == ["Policy number", "E-mail"]
     assert address(at)["show"] == ["policy", "email"]
     at.pills(key="show").set_value(["email", "policy", "sold", "total"]).run()
-    assert list(lists(at)[0]) == ["Policy number", "E-mail", "Premium", "Sold"]
-    at.selectbox(key="moved_column").set_value("total").run()
+    assert list(lists(at)[0]) == ["Policy number", "Premium", "Sold", "E-mail"]
+    at.selectbox(key="moved_column").set_value("sold").run()
     at.button(key="move left").click().run()
-    assert address(at)["show"] == ["policy", "total", "email", "sold"]
-    assert list(lists(at)[0]) == ["Policy number", "Premium", "E-mail", "Sold"]
+    assert address(at)["show"] == ["policy", "sold", "total", "email"]
+    assert list(lists(at)[0]) == ["Policy number", "Sold", "Premium", "E-mail"]
     at.button(key="move left").click().run()
     assert at.button(key="move left").disabled
     # A column that comes to a sequence of one's own is the last.
     at.pills(key="show").set_value(["total", "sold", "policy", "provider"]).run()
-    assert address(at)["show"] == ["total", "policy", "sold", "provider"]
+    assert address(at)["show"] == ["sold", "policy", "total", "provider"]
     shown = [urlsplit(button.proto.url) for button in at.get("link_button") if button.proto.label == "CSV as shown"]
     query = parse_qs(shown[0].query)
-    assert query["columns"] == ["total", "policy_number", "created_at", "provider"]
+    assert query["columns"] == ["created_at", "policy_number", "total", "provider"]
+    assert query["form"] == ["people"]
     assert query["order"] == ["largest"]
     assert "4 columns, largest premium first" in texts(at)
 
@@ -200,13 +201,13 @@ def test_a_selection_without_purchases_leads_back(sold: Store, screen: Screen) -
 
 
 def test_one_purchase_shows_its_money_its_policy_and_its_customer(sold: Store, screen: Screen) -> None:
-    row = next(row for row in rows_of(sold) if row.policy_number)
+    row = next(row for row in rows_of(sold) if row["policy"])
     at = open_page(screen, ONE, id=str(row.id))
     said = texts(at) + "\n".join(str(text.value) for text in at.text)
-    assert at.title[0].value.split(" :")[0] == row.policy_number
-    for minor in (row.total_minor, row.provider_share_minor, row.mca_profit_minor, row.distributor_profit_minor):
+    assert at.title[0].value.split(" :")[0] == row["policy"]
+    for minor in (row["total"], row["share"], row["platform"], row["seller"]):
         assert words.naira(minor) in said + "".join(str(tile.value) for tile in at.metric)
-    for fact in (row.customer, row.email, row.distributor, row.provider, row.product):
+    for fact in (row["customer"], row["email"], row["distributor"], row["provider"], row["product"]):
         assert fact in said
 
 

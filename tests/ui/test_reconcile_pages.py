@@ -1,12 +1,16 @@
 """Reconciling on the screens: a file is mapped, compared, and its differences are explained and written off."""
 
+from uuid import UUID
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import money
+from core.services.finance import parties
+from core.services.finance.reconciling import differences, running, table_files
 from core.services.finance.reconciling import reading as reconciliation_reading
-from core.services.finance.reconciling import table_files
-from core.states.differences import DifferenceState
+from core.services.finance.reconciling.reading import DifferenceRow
+from core.states.finance import DifferenceState
 from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner
@@ -17,6 +21,7 @@ from tests.ui.finance_pages import open_page
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
+COLUMNS = {"policy_number": "Policy", "amount": "Net amount"}
 FORM, ONE, DIFFERENCE = (f"finance/{name}.py" for name in ("reconcile", "reconciliation", "difference"))
 
 
@@ -66,6 +71,44 @@ def test_a_file_is_compared_and_a_difference_written_off_by_two_people(finance: 
     theirs = next(row for row in rows if row.policy_number == "THEIRS/1")
     confirm(press(open_page(screen, finance, DIFFERENCE, by="femi", id=str(theirs.id)), "Write it off"))
     assert finance.read(reconciliation_reading.get_difference, theirs.id).state == "Written off"
+
+
+def test_many_differences_are_explained_by_their_results_and_assigned_with_the_sum_that_one_adds_up(
+    finance: Finance, screen: Screen
+) -> None:
+    sold = next(row for row in finance.rows(from_="2026-09-01", to="2026-09-30") if row.policy_number)
+    typed = {"kind": "insurer", "month": "2026-09-01", "file_name": "s.csv", "columns": COLUMNS}
+    content = b"Policy,Net amount\nTHEIRS/1,10.00\nTHEIRS/2,32.50\n,7.00"
+    provider_id = next(party.id for party, name in finance.read(parties.list_parties) if name == sold.provider)
+    made = finance.do(running.run, typed, content, by="funmi", provider_id=provider_id)
+    rows = found(finance, made)
+    at = open_page(screen, finance, ONE, id=str(made), result="only theirs")
+    assert f"**2** differences · {words.naira(-4250)}" in texts(at)
+    at = press(at, "Explain 2")
+    assert f"Only theirs: 2, {words.naira(-4250)}" in texts(at)
+    confirm(at, note="Policies of another agent")
+    theirs = {row.state: row.cause for row in found(finance, made) if row.result == "only theirs"}
+    assert theirs == {"Explained": "Unknown policy"}
+    left = [row for row in rows if row.result != "only theirs"]
+    at = press(open_page(screen, finance, ONE, id=str(made)), f"Explain {len(left)}")
+    assert f"Together **{words.naira(sum(row.difference_minor for row in left))}**" in texts(at)
+    confirm(at, note="Asked by e-mail")
+    assert all(row.cause == differences.PROPOSED[row.result] for row in found(finance, made))
+    at = confirm(press(open_page(screen, finance, ONE, id=str(made)), f"Assign {len(rows)}"))
+    assert "Must be chosen" in texts(at)
+    at.selectbox(key="decision.field.owner").select("Femi")
+    confirm(at)
+    assert {row.owner for row in found(finance, made)} == {"Femi"}
+    confirm(press(open_page(screen, finance, ONE, id=str(made)), f"Ask to write off {len(rows)}"))
+    at = open_page(screen, finance, ONE, id=str(made))
+    assert not any(label.startswith("Write off") for label in labels(at))
+    few = [row for row in rows if abs(row.difference_minor) <= differences.WRITE_OFF_LIMIT]
+    confirm(press(open_page(screen, finance, ONE, by="femi", id=str(made)), f"Write off {len(rows)}"))
+    assert sum(row.state == "Written off" for row in found(finance, made)) == len(few)
+
+
+def found(finance: Finance, made: UUID) -> list[DifferenceRow]:
+    return list(finance.read(reconciliation_reading.list_differences, made))
 
 
 def test_a_wrong_row_is_shown_with_what_is_wrong_beside_what_was_understood(finance: Finance, screen: Screen) -> None:

@@ -8,7 +8,8 @@ import pytest
 import sqlalchemy as sa
 
 from core import demo, ids
-from core.store.access import Store, slow_statements
+from core.store.access import Store
+from core.store.access import statements as slow_statements
 from core.store.operations import statistics
 from core.ui.frame import menu
 from tests.ui.conftest import ROOT, Screen, texts

@@ -1,5 +1,6 @@
 """The renewals: rows, footer and filters, whom a row leads where; and what is due, renewed in place once."""
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from uuid import UUID
@@ -11,12 +12,12 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.covers.insurers import insurer_a, insurer_f
 from core.services.dimensions import load_choices
+from core.services.lists.listing import Row
 from core.services.paging import Paging
 from core.services.policies import changes
-from core.services.renewals import records, renewals
+from core.services.renewals import calls, records, renewals
 from core.services.renewals.due import list_due_rows
 from core.services.renewals.filter import DueFilter, RenewalFilter
-from core.services.renewals.records import RenewalRow
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Renewal
 from core.ui.kit import words
@@ -24,7 +25,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, address, follow, lists, person_of, press, row_links, sent, texts
+from tests.ui.conftest import Screen, address, follow, labels, lists, person_of, press, row_links, sent, texts
 
 LIST, DUE = "sales/renewals.py", "sales/due.py"
 LIVE = Scope.staff(is_live=True)
@@ -47,7 +48,7 @@ def open_page(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:
     return screen(*(roles or ("operations",)), path=path, **query)
 
 
-def rows_of(store: Store, **given: str) -> list[RenewalRow]:
+def rows_of(store: Store, **given: str) -> list[Row]:
     wanted = RenewalFilter.read({name: [value] for name, value in given.items()})
     with store.reading(LIVE) as session:
         return records.list_rows(session, wanted, load_choices(session), paging=Paging(1, 50))
@@ -61,7 +62,7 @@ def test_the_table_shows_a_page_and_the_footer_the_whole_with_what_failed_apart(
     at = open_page(screen, LIST)
     with sold.reading(LIVE) as session:
         total = records.compute_total(session, RenewalFilter())
-    assert on_screen(at) == [row.policy_number or "–" for row in rows_of(sold)]
+    assert on_screen(at) == [row["policy"] or "–" for row in rows_of(sold)]
     assert f"**{total.all_rows.renewals}** renewals · {words.naira(total.all_rows.total_minor)} · All time" in texts(at)
     for minor in (total.all_rows.total_minor, total.all_rows.mca_minor, total.all_rows.rest_minor):
         assert f"**{words.naira(minor)}**" in texts(at)
@@ -76,7 +77,7 @@ def test_its_own_filters_stand_in_the_address_and_are_taken_away(sold: Store, sc
     given = {"status": "false", "expires_from": str(NOW.date())}
     assert address(at) == {name: [value] for name, value in given.items()}
     expected = rows_of(sold, **given)
-    assert (on_screen(at) if expected else []) == [row.policy_number or "–" for row in expected]
+    assert (on_screen(at) if expected else []) == [row["policy"] or "–" for row in expected]
     press(at, "Reset")
     assert address(at) == {}
 
@@ -114,7 +115,7 @@ def test_a_row_opens_the_policy_or_for_finance_the_purchase_and_leads_back(
     at = open_page(screen, LIST, role, status="true")
     row = rows_of(sold, status="true")[2]
     follow(at, row_links(at)[2])
-    assert address(at)["id"] == [str(getattr(row, names))]
+    assert address(at)["id"] == [str(row[names])]
     assert "Back to the renewals" in [link.proto.label for link in at.get("page_link")]
 
 
@@ -135,29 +136,38 @@ def due(store: Store, partner: Partner) -> Iterator[UUID]:
         yield soon
 
 
-def tile(at: AppTest, label: str) -> str:
-    return str(next(metric.value for metric in at.metric if metric.label == label))
+def tab(at: AppTest, label: str) -> str:
+    """The number on a tab."""
+    named = dict(str(option).split(" · ") for option in at.button_group(key="due.tab").options)
+    return str(named[label]).strip("*")
 
 
 def begun(at: AppTest) -> AppTest:
     """The Renew button of the first row, which the browser paints and this way of testing cannot press."""
-    at.session_state["due_act"] = UUID(next(payload for payload in sent(at) if "rows" in payload)["rows"][0]["key"])
+    return pressed(at, "Renew")
+
+
+def pressed(at: AppTest, act: str) -> AppTest:
+    """A button of the first row."""
+    row = next(payload for payload in sent(at) if "rows" in payload)["rows"][0]
+    assert act in row["acts"]
+    at.session_state["due_act"] = UUID(row["key"]), act
     at.run()
     assert not at.exception
     return at
 
 
-def test_tiles_count_buckets_and_open_them_by_the_address(due: UUID, screen: Screen) -> None:
+def test_tabs_count_buckets_and_open_them_by_the_address(due: UUID, screen: Screen) -> None:
     at = open_page(screen, DUE)
-    assert (tile(at, "0–7 days"), tile(at, "8–30 days"), tile(at, "Lapsed 1–30 days")) == ("1", "1", "0")
+    assert [tab(at, name) for name in ("0–7 days", "8–30 days", "Lapsed 1–30 days")] == ["1", "1", "0"]
     assert list(lists(at)[0]["Cover"]) == ["Ends in 3 days"]
     assert list(lists(at)[0]["Next premium"]) == ["₦15,000.00"]
     files = [link.proto.url for link in at.get("link_button")]
     assert any(url.startswith("/exports/due.csv?") and "bucket=week" in url for url in files), "a list to call"
-    at.button(key="due.month").click().run()
+    at.button_group(key="due.tab").set_value("month").run()
     assert address(at) == {"bucket": ["month"]}
     assert list(lists(at)[0]["Cover"]) == ["Ends in 20 days"]
-    at.button(key="due.lapsed").click().run()
+    at.button_group(key="due.tab").set_value("lapsed").run()
     assert "No policy ends in these days" in at.info[0].value
     assert "`bucket` must be one of" in open_page(screen, DUE, bucket="soon").error[0].value
 
@@ -172,12 +182,12 @@ def test_renewing_in_place_shows_the_price_buys_once_and_takes_the_row_away(
     assert not at.exception
     assert "Amaka Eze" in at.success[0].value
     assert "renewed for ₦15,000.00" in texts(at)
-    assert tile(at.run(), "0–7 days") == "0"
+    assert tab(at.run(), "0–7 days") == "0"
     assert not lists(at)
     with store.reading(LIVE) as session:
         assert session.execute(sa.select(sa.func.count()).select_from(Renewal)).scalar_one() == 1
     with clock.freeze(A_YEAR_ON + timedelta(days=366)):
-        assert tile(open_page(screen, DUE), "0–7 days") == "1"
+        assert tab(open_page(screen, DUE), "0–7 days") == "1"
 
 
 def test_a_term_that_a_colleague_renewed_meanwhile_is_refused_in_words(
@@ -204,8 +214,8 @@ def test_what_cannot_be_renewed_today_has_no_button_and_says_why(
     table = lists(open_page(screen, DUE, bucket="month", show="note"))[0]
     opens_on = clock.add_days(ended_on, -15)
     assert list(zip(table["Act"], table["Not today, because"], strict=True)) == [
-        ("Renew", "–"),
-        ("", f"This policy can be renewed from {words.day(opens_on)}"),
+        ("Call, Renew", "–"),
+        ("Call", f"This policy can be renewed from {words.day(opens_on)}"),
     ]
 
 
@@ -219,19 +229,19 @@ def test_finance_sees_what_is_due_and_cannot_renew(due: UUID, screen: Screen) ->
 def test_a_call_with_ticked_customers_is_recorded_and_shown(due: UUID, screen: Screen) -> None:
     caller = person_of("operations")
     at = screen(signed_in=caller, path=DUE)
-    button = next(button for button in at.button if button.label == "Record a call")
-    assert button.disabled, "nobody is ticked"
+    assert "Record a call" not in labels(at), "nobody is ticked"
     payload = next(payload for payload in sent(at) if payload.get("choosing"))
     at.session_state["due_picked"] = (payload["mark"], [payload["rows"][0]["key"]])
     press(at.run(), "Record a call")
     press(at, "Record")
     assert "Fill this in" in texts(at)
-    assert "**1** policy ends in 0–7 days" in texts(at)
+    assert "**1** ticked" in texts(at)
     at.selectbox(key="decision.field.outcome").set_value("no_answer")
     at.date_input(key="decision.field.call_again_on").set_value(clock.add_days(clock.today(), 2))
     press(at, "Record")
     assert "The call is recorded" in at.success[0].value
-    assert list(lists(at)[0]["Last call"]) == [f"No answer, again {words.day(clock.add_days(clock.today(), 2))}"]
+    assert list(lists(at)[0]["Last call"]) == ["No answer"]
+    assert list(lists(at)[0]["Call again"]) == [words.day(clock.add_days(clock.today(), 2))]
     callers = lists(at)[1]
     assert list(callers) == [
         *("Caller", "Calls made", "Reached", "Policies called about", "Renewed", "Premium renewed", "Conversion")
@@ -244,9 +254,38 @@ def test_a_call_with_ticked_customers_is_recorded_and_shown(due: UUID, screen: S
     assert not [button for button in finance.button if button.label == "Record a call"]
 
 
+def test_a_call_shows_what_to_say_and_renews_with_its_outcome(due: UUID, screen: Screen, store: Store) -> None:
+    at = pressed(open_page(screen, DUE), "Call")
+    said = texts(at)
+    assert "am I speaking with Amaka Eze" in said
+    assert {"Phone", "Next premium"} <= set(re.findall(r"\w[\w ]*", said))
+    press(at, "Record the call")
+    assert "Fill this in" in texts(at), "what came of it"
+    at.selectbox(key="decision.field.outcome").set_value("will_renew").run()
+    at.checkbox(key="decision.field.renew").check().run()
+    press(at, "Record and renew")
+    assert "The call is recorded. 1 policy is renewed for ₦15,000.00." in at.success[0].value.replace("\\", "")
+    with store.reading(LIVE) as session:
+        assert session.execute(sa.select(Renewal.policy_id)).scalars().all() == [due]
+        assert [call.outcome for call in calls.list_calls(session, due)] == ["will_renew"]
+
+
+def test_what_is_due_and_what_was_renewed_is_found_by_any_part_of_a_name(due: UUID, screen: Screen) -> None:
+    for find, number in {"EZE ama": 1, "nobody": 0, "e": None}.items():
+        at = open_page(screen, DUE, find=find)
+        if number is None:
+            assert "Must have 2 to 100 characters" in texts(at)
+        else:
+            assert [tab(at, name) for name in ("0–7 days", "8–30 days")] == [str(number), "0"], find
+    renewed = begun(open_page(screen, DUE))
+    renewed.button(key="decision.confirm").click().run()
+    assert "**1** renewal" in texts(open_page(screen, LIST, find="Amaka"))
+    assert "No renewal matches" in open_page(screen, LIST, find="nobody").info[0].value
+
+
 def test_ticked_policies_are_renewed_together_after_a_preview(due: UUID, screen: Screen, store: Store) -> None:
     at = open_page(screen, DUE)
-    assert at.button(key="due.renew").disabled
+    assert "Renew ticked" not in labels(at), "nothing is ticked"
     payload = next(payload for payload in sent(at) if payload.get("choosing"))
     at.session_state["due_picked"] = (payload["mark"], [payload["rows"][0]["key"]])
     at.run()
@@ -254,7 +293,7 @@ def test_ticked_policies_are_renewed_together_after_a_preview(due: UUID, screen:
     assert "**1** policy, **₦15,000.00** together" in texts(at)
     press(at, "Renew 1 for ₦15,000.00")
     assert "1 policy is renewed for ₦15,000.00." in at.success[0].value.replace("\\", "")
-    assert tile(at, "0–7 days") == "0"
+    assert tab(at, "0–7 days") == "0"
     with store.reading(LIVE) as session:
         assert session.execute(sa.select(Renewal.policy_id)).scalars().all() == [due]
     assert not [button for button in open_page(screen, DUE, "finance").button if button.key == "due.renew"]

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from core.api.outside import desk_session
+from core.api.outside import signing_in
 from core.errors import CoverdeskError, StoreUnavailable
 from core.services.views import finder
 from core.store.access import Scope, reading_replica
@@ -20,7 +20,7 @@ _HEADERS = {"Cache-Control": "no-store", "Content-Type": "application/json"}
 def find(request: Request) -> Response:
     """The records that the text `q` finds in the mode given by `mode`, as JSON."""
     try:
-        person = desk_session.require_person(request)
+        person = signing_in.require_person(request)
         text = request.query_params.get("q", "")
         is_live = request.query_params.get("mode") != "test"
         with reading_replica(Scope.staff(is_live=is_live)) as session:

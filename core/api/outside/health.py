@@ -1,11 +1,26 @@
-"""Health checks for load balancers and monitors: process up (`/healthz`), store usable (`/readyz`)."""
+"""State of the process and the store for whoever watches, and the page of metrics."""
 
+import hmac
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from socketserver import ThreadingMixIn
+from typing import TYPE_CHECKING, Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+
+import structlog
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from core import telemetry
 from core.errors import StateForbids
-from core.services.admin import readiness
+from core.services.admin import gauges, readiness
+from core.services.admin.gauges import GAUGES, Gauge
+from core.settings import settings
+from core.store.access import Scope, reading
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
 
 
 async def healthz(_: Request) -> Response:
@@ -29,4 +44,96 @@ def readyz(_: Request) -> Response:
     return JSONResponse({"status": "ready"} | ({"replica": replica} if replica else {}))
 
 
-routes = [Route("/healthz", healthz), Route("/readyz", readyz)]
+PATH = "/metrics"
+log = structlog.get_logger("coverdesk.metrics")
+
+
+class _StoreCollector:
+    """Reads the gauges of the store once for each scrape; without the store, the counters are told all the same."""
+
+    def collect(self) -> Iterator["Metric"]:
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily  # noqa: PLC0415 costs start-up
+
+        found = _read()
+        for name, (text, labels) in GAUGES.items():
+            values = [gauge for gauge in found if gauge.name == name]
+            family: Any = (CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily)(
+                f"coverdesk_{name}", text, labels=labels
+            )
+            for gauge in values:
+                family.add_metric(gauge.labels, gauge.value)
+            if values:
+                yield family
+
+
+def _read() -> Sequence[Gauge]:
+    try:
+        with reading(Scope.system()) as session:
+            return [*gauges.list_gauges(session), Gauge("up", 1)]
+    except Exception as error:
+        log.warning("gauges not read", error=type(error).__name__)
+        return [Gauge("up", 0)]
+
+
+def render() -> tuple[bytes, str]:
+    """Return what Prometheus reads, and its content type."""
+    from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest  # noqa: PLC0415
+
+    everything = CollectorRegistry()
+    everything.register(_StoreCollector())
+    counted = generate_latest(telemetry.metrics_registry())
+    return counted + generate_latest(everything), CONTENT_TYPE_LATEST
+
+
+def _may_read(header: str | None) -> bool:
+    token = settings().metrics_token.get_secret_value()
+    return not token or hmac.compare_digest((header or "").encode(), f"Bearer {token}".encode())
+
+
+def show(request: Request) -> Response:
+    """The metrics for who has the token; nothing is here while they are off or have a port of their own."""
+    if not settings().metrics or settings().metrics_port:
+        return PlainTextResponse("Not Found", 404)
+    if not _may_read(request.headers.get("authorization")):
+        return PlainTextResponse("Unauthorized", 401, {"WWW-Authenticate": "Bearer"})
+    body, content_type = render()
+    return Response(body, headers={"Content-Type": content_type, "Cache-Control": "no-store"})
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        """Say nothing: a scrape every few seconds would fill the log."""
+
+
+def _answer(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
+    if environ["PATH_INFO"] != PATH:
+        start_response("404 Not Found", [])
+        return [b""]
+    if not _may_read(environ.get("HTTP_AUTHORIZATION")):
+        start_response("401 Unauthorized", [("WWW-Authenticate", "Bearer")])
+        return [b""]
+    body, content_type = render()
+    start_response("200 OK", [("Content-Type", content_type)])
+    return [body]
+
+
+def serve_apart(host: str) -> WSGIServer | None:
+    """Count from now on; where a port is set, serve the metrics there until the process ends.
+
+    OSError if the port is taken.
+    """
+    if not settings().metrics:
+        return None
+    telemetry.enable_metrics()
+    if not settings().metrics_port:
+        return None
+    server = make_server(host, settings().metrics_port, _answer, _Server, _Quiet)
+    threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
+    return server
+
+
+routes = [Route("/healthz", healthz), Route("/readyz", readyz), Route(PATH, show, methods=["GET"])]

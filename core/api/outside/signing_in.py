@@ -1,15 +1,75 @@
 """The routes that open and close a person's session: only an answer over HTTP can set a cookie (contract A2)."""
 
+from typing import Final
 from urllib.parse import urlsplit
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import Scope as Connection
 
-from core.errors import CoverdeskError, StoreUnavailable
-from core.services.people import sign_in, staff_sessions
+from core.errors import CoverdeskError, NotAllowed, StoreUnavailable, Unauthorized
+from core.services.people import sign_in, staff, staff_sessions
+from core.services.people.staff import Person
 from core.settings import settings
-from core.store.access import Scope, writing
+from core.store.access import Scope, reading, writing
+
+
+def require_person(request: Request) -> Person:
+    """Return the person of the session cookie; Unauthorized without one, NotAllowed for a request of another site."""
+    with reading(Scope.system()) as session:
+        person = staff.get_by_token(session, request.cookies.get(sign_in.COOKIE))
+    if person is None:
+        raise Unauthorized("Please sign in first")
+    # A link on somebody else's page must not make a file of personal data.
+    if request.headers.get("sec-fetch-site", "none") not in {"same-origin", "none"}:
+        raise NotAllowed
+    return person
+
+
+LOGIN: Final = "/auth/login"
+CALLBACK: Final = "/oauth2callback"
+UNREACHABLE, REFUSED = "/?sign_in=unreachable", "/?sign_in=refused"
+_WORD = "_streamlit_user="
+
+
+class ProviderAnswers:
+    """Turns the failures of the framework's sign-in routes into redirects to the form."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        """Pass the request on, and answer in the framework's place when it failed."""
+        if scope["type"] != "http" or scope["path"] not in {LOGIN, CALLBACK}:
+            await self.app(scope, receive, send)
+            return
+        replaced = False
+
+        async def judged(message: Message) -> None:
+            nonlocal replaced
+            if message["type"] == "http.response.start" and (address := _elsewhere(scope["path"], message)):
+                replaced = True
+                kept = [header for header in message["headers"] if header[0].lower() == b"set-cookie"]
+                answer = RedirectResponse(address, 303, {"Cache-Control": "no-store"})
+                answer.raw_headers.extend(kept)
+                await answer(scope, receive, send)
+            elif not replaced:
+                await send(message)
+
+        await self.app(scope, receive, judged)
+
+
+def _elsewhere(path: str, start: Message) -> str | None:
+    """Return the redirect that replaces the framework's answer, None when that succeeded."""
+    if start["status"] >= 400:
+        return UNREACHABLE if path == LOGIN else REFUSED
+    cookies = Headers(raw=start["headers"]).getlist("set-cookie")
+    said = any(cookie.startswith(_WORD) and not cookie.startswith(f'{_WORD}""') for cookie in cookies)
+    return None if said or path == LOGIN else REFUSED
+
 
 _NO_STORE = {"Cache-Control": "no-store"}
 _AGAIN = "/?sign_in=again"

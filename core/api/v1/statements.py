@@ -10,7 +10,7 @@ from core.api.http.auth import Signed
 from core.api.http.envelope import list_response, success
 from core.api.http.queries import Id, PageQuery, QueryString
 from core.api.http.reads import ReadRoute
-from core.api.outside import statements as statement_downloads
+from core.api.outside import downloads
 from core.covers.fields import one_of
 from core.services.finance.statements import records as statement_records
 from core.services.finance.statements.records import StatementRecord
@@ -36,7 +36,7 @@ class OneStatement(openapi.Shape):
 class FileQuery(QueryString):
     """Query parameters of a statement's file."""
 
-    format: Annotated[str, one_of(*statement_downloads.MEDIA_TYPES)] = Field(examples=["csv"])
+    format: Annotated[str, one_of(*downloads.MEDIA_TYPES)] = Field(examples=["csv"])
 
 
 @router.get("", responses=openapi.answers(StatementPage, _LISTED), summary="List statements")
@@ -64,11 +64,11 @@ def get_statement(caller: Signed, statement_id: Id) -> Response:
             "description": "The file, without an envelope; `sha256` of the record is that of the CSV.",
             "content": {
                 media_type: {"schema": _BYTES}
-                for media_type in ("application/octet-stream", *statement_downloads.MEDIA_TYPES.values())
+                for media_type in ("application/octet-stream", *downloads.MEDIA_TYPES.values())
             },
         },
     },
 )
 def get_statement_file(caller: Signed, statement_id: Id, query: Annotated[FileQuery, Query()]) -> Response:
     """All lines of a statement as CSV, XLSX or PDF."""
-    return statement_downloads.answer(caller.scope, statement_id, query.format)
+    return downloads.answer(caller.scope, statement_id, query.format)

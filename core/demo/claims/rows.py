@@ -21,8 +21,8 @@ from core.demo.market.sellers import Officer
 from core.demo.random_source import dashed_id, new_id
 from core.states import approvals
 from core.states.claims import DECIDED, RULES, AskedRole, ClaimStatus, ClockEffect, Effect
-from core.store.schema.approvals import Approval
 from core.store.schema.claims import (
+    Approval,
     Claim,
     ClaimEvent,
     ClaimOverride,

@@ -11,7 +11,7 @@ from core.covers.cover import IN_FORCE
 from core.covers.refunds import PaidPeriod
 from core.demo.market.offers import Offer
 from core.demo.sales.variants import Variant
-from core.states.submissions import SubmissionState
+from core.states.policies import SubmissionState
 
 # How many pay again when a term ends, by how long it lasted; by group for a year.
 _INSTALMENTS_GO_ON = {7: 0.975, 31: 0.93, 92: 0.88, 184: 0.8}

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.states.claims import DECIDED, ClaimStatus
-from core.states.submissions import SubmissionState
+from core.states.policies import SubmissionState
 from core.store.access import AnySelect
 from core.store.schema.tables import (
     Certificate,

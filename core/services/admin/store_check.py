@@ -13,7 +13,7 @@ from core import clock
 from core.services import approvals
 from core.services.admin.invariants import INVARIANTS, Invariant
 from core.services.audit import log as audit
-from core.services.catalogue import shares
+from core.services.catalogue import rate_changes, share_changes, shares
 from core.services.claims import invariants as claim_invariants
 from core.services.claims.review import own_interest
 from core.services.claims.workflow import clock as claim_clock
@@ -257,6 +257,8 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every statement is its lines, its hash, and one of a chain": statement_proofs.find_statement_faults,
     "Every file of claim payments is the payments made from it": claim_payment_proofs.find_file_faults,
     "No loss from before its sale was paid without a reason": claim_invariants.find_paid_for_an_earlier_loss,
+    "No loss outside its cover was paid without a reason": claim_invariants.find_paid_outside_cover,
+    "Nothing was paid on an approval that had lapsed": claim_invariants.find_paid_on_a_lapse,
     "What a claim was paid, somebody approved": claim_invariants.find_paid_without_approval,
     "Nobody paid a claim whose approval, payee or estimate was theirs": claim_invariants.find_two_links,
     "Every approved claim is what was approved": claim_invariants.find_changed_since_approval,
@@ -270,6 +272,9 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every approval was given on the desk": approvals.find_forged,
     "No claim was decided on by the command line": claim_invariants.find_decided_by_command,
     "Every payment reference can be typed": payment_proofs.find_odd_references,
+    "Every statement and payout is what was approved": payment_proofs.find_unapproved,
+    "Every rate is what two admins confirmed": rate_changes.find_unconfirmed,
+    "Every share of a distributor is what two admins confirmed": share_changes.find_unconfirmed,
     "Every transfer is the payments that it made": payment_proofs.find_transfer_faults,
     "The bank's answer to a payment is not its preparer's": payment_proofs.find_own_answers,
     "The database keeps the rows that stay": _find_missing_guards,

@@ -18,9 +18,13 @@ from sqlmodel import UTCDateTime, col
 from core import clock
 from core.errors import NotFound
 from core.services.audit.filter import AuditFilter
+from core.services.dimensions import Choices
 from core.services.filters import expressions
 from core.services.filters.field import Condition
+from core.services.lists.columns import Column
+from core.services.lists.listing import Listing
 from core.services.paging import Paging
+from core.services.spreadsheets.columns import COUNT, DAY, ID, INSTANT, TEXT
 from core.services.windows import EARLIEST
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import matches
@@ -242,3 +246,47 @@ def _actions(session: ScopedSession) -> dict[str, str]:
         found[row.action] = row.subject
         row = session.execute(query.where(col(AuditEntry.action) > row.action)).one_or_none()
     return found
+
+
+def _print_json(side: object) -> Any:
+    return sa.func.nullif(sa.cast(col(side), sa.String), "null")
+
+
+def _rows(columns: Sequence[Any], criteria: AuditFilter, _: Choices) -> AnySelect:
+    # All known record kinds: the kinds present in the store are not queried here.
+    return build_query(criteria, build_conditions(criteria, RECORD_KINDS), *columns)
+
+
+def _count(session: ScopedSession, criteria: AuditFilter) -> int:
+    conditions = build_conditions(criteria, RECORD_KINDS)
+    found = build_query(criteria, conditions, col(AuditEntry.id)).order_by(None)
+    return int(session.execute(sa.select(sa.func.count()).select_from(found.subquery())).scalar_one())
+
+
+AUDIT: Listing[AuditFilter] = Listing(
+    name="audit",
+    title="Audit entries",
+    noun=("entry", "entries"),
+    roles=("admin",),
+    filter=AuditFilter,
+    key=col(AuditEntry.id),
+    usual=("at", "who", "action", "kind", "facts"),
+    row_type=Entry,
+    columns={
+        "id": Column("Reference", ID, col(AuditEntry.id)),
+        "at": Column("When", INSTANT, col(AuditEntry.created_at), of="created_at", machine="created_at"),
+        "day": Column("Day", DAY, col(AuditEntry.created_at), of="created_at", machine="created_on"),
+        "who": Column("Who", TEXT, col(AuditEntry.actor), of="actor_name", machine="actor", width=185),
+        "action": Column("What", TEXT, col(AuditEntry.action), width=145),
+        "kind": Column("Record", TEXT, _SUBJECT, machine="subject", width=75),
+        "about": Column("Its id", TEXT, of="record_id", width=270),
+        "before": Column("Before", TEXT, _print_json(AuditEntry.before), width=330),
+        "facts": Column("Facts", TEXT, _print_json(AuditEntry.after), of="after", machine="after", width=330),
+        "chain": Column("Chain", COUNT, col(AuditEntry.chain)),
+        "position": Column("Place in the chain", COUNT, col(AuditEntry.position)),
+        "hash": Column("Hash", TEXT, col(AuditEntry.hash), width=130),
+    },
+    rows=_rows,
+    count=_count,
+    usual_order="",
+)

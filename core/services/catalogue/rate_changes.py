@@ -20,18 +20,21 @@ from core.covers.request import Request
 from core.covers.tariff import DISTRIBUTOR, MCA, Tariff
 from core.covers.tariff_reading import parse_tariff
 from core.errors import FieldFault, InvalidInput, NotFound, StateForbids
+from core.services import approvals
+from core.services.approvals import Subject
 from core.services.catalogue import changes, product_detail
 from core.services.catalogue.product_detail import ProductDetail, Proposal, RatesVersion
 from core.services.catalogue.shares import find_excess, load_confirmed
-from core.services.people import staff
+from core.services.catalogue.shipped import build_first_id
 from core.services.people.account_changes import require_admin
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.settings import settings
-from core.store.access import ScopedSession
-from core.store.schema.tables import ProductVersion, RateProposal
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.tables import Product, ProductVersion, RateProposal
 
 PROPOSALS: Final = Proposals(RateProposal, "change")
+KIND: Final = "rates"
 FARTHEST: Final = timedelta(days=5 * 365)
 _FIGURES: Final = ("price_minor", "mca_commission_bp", "distributor_commission_bp", "cover_months", "meta")
 
@@ -102,8 +105,7 @@ def confirm(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen
     proposal is asked again: time has passed, and the floor may be another one.
     """
     product, proposal = _open(session, product_id, proposal_id, seen, by)
-    PROPOSALS.refuse_maker(proposal, by)
-    staff.refuse_resting(by)
+    PROPOSALS.require_second(proposal, by)
     if faults := _check_rates(session, product, proposal.tariff, proposal.effective_at):
         told = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
         raise StateForbids(f"This cannot be confirmed as it was proposed: {told}. Refuse it, and propose it anew")
@@ -120,8 +122,42 @@ def confirm(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen
         )
     )
     PROPOSALS.decide(session, proposal_id, "confirmed", by=by, version_id=version_id)
+    subject = build_subject(proposal_id, figures)
+    approvals.approve(session, subject, staff_id=by.id, role="admin", limit_minor=None, at=clock.now())
     _note(session, product, "rates confirmed", version_id, proposal.tariff, proposal.effective_at, by=by)
     return version_id
+
+
+def build_subject(proposal_id: UUID, figures: RateProposal | ProductVersion) -> Subject:
+    """Return what the confirmation of rates is of: the product, the instant, and every figure of the version."""
+    parts = {
+        "the product": figures.product_id,
+        "the beginning": clock.to_wire(figures.effective_at),
+        "the tariff": [getattr(figures, name) for name in _FIGURES],
+    }
+    return Subject(kind=KIND, id=proposal_id, amount_minor=figures.price_minor, parts=parts)
+
+
+def find_unconfirmed(session: ScopedSession) -> Iterator[str]:
+    """Rates that are not what two admins confirmed, with their price, for `coverdesk check` (contract K3)."""
+    query: AnySelect = (
+        sa.select(ProductVersion, col(RateProposal.id).label("proposal_id"), col(Product.name).label("product"))
+        .join(Product, col(Product.id) == col(ProductVersion.product_id))
+        .outerjoin(RateProposal, col(RateProposal.version_id) == col(ProductVersion.id))
+        .where(col(ProductVersion.share_id).is_(None))
+        .order_by(col(ProductVersion.effective_at), col(ProductVersion.id))
+    )
+    for row in session.execute(query).all():
+        version: ProductVersion = row.ProductVersion
+        why: str | None = "nobody confirmed them"
+        if row.proposal_id is not None:
+            approval = approvals.find_latest(session, KIND, row.proposal_id)
+            why = approvals.describe_difference(approval, build_subject(row.proposal_id, version))
+        elif version.id == build_first_id(version.product_id):
+            continue
+        if why:
+            day = clock.format_day(clock.to_lagos_day(version.effective_at))
+            yield f"the rates of {row.product} from {day}, {money.format_naira(version.price_minor)}: {why}"
 
 
 def refuse(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, reason: str, seen: int, by: Person) -> None:

@@ -18,10 +18,11 @@ from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.request import Request
 from core.errors import FieldFault, InvalidInput, NotFound, StateForbids
+from core.services import approvals
+from core.services.approvals import Subject
 from core.services.audit import log as audit
 from core.services.catalogue import rate_changes
 from core.services.catalogue.shares import Share, find_excess, find_newest, load_confirmed
-from core.services.people import staff
 from core.services.people.account_changes import require_admin
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
@@ -29,6 +30,7 @@ from core.store.access import ScopedSession
 from core.store.schema.tables import CommissionShare, Distributor, Product, ProductVersion
 
 PROPOSALS: Final = Proposals(CommissionShare, "share")
+KIND: Final = "commission share"
 _MOST_NAMED: Final = 3
 
 
@@ -95,12 +97,39 @@ def propose(session: ScopedSession, distributor_id: UUID, typed: Mapping[str, An
 def confirm(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
     """Let a proposed share hold from its day on; its bounds are checked again, as rates may have changed since."""
     row = _open(session, share_id, by)
-    PROPOSALS.refuse_maker(row, by)
-    staff.refuse_resting(by)
+    PROPOSALS.require_second(row, by)
     if faults := _find_faults(session, row):
         told = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
         raise StateForbids(f"This cannot be confirmed as it was proposed: {told}. Refuse it, and propose it anew")
     _decide(session, row, "confirmed", by)
+    subject = build_subject(row)
+    approvals.approve(session, subject, staff_id=by.id, role="admin", limit_minor=None, at=clock.now())
+
+
+def build_subject(row: CommissionShare) -> Subject:
+    """Return what the confirmation of a share is of: whose, of which product, from when, and how much."""
+    parts = {
+        "the distributor": row.distributor_id,
+        "the product": row.product_id,
+        "the beginning": clock.to_wire(row.effective_at),
+        "the percentage": row.commission_bp,
+    }
+    return Subject(kind=KIND, id=row.id, amount_minor=None, parts=parts)
+
+
+def find_unconfirmed(session: ScopedSession) -> Iterator[str]:
+    """Shares that are not what two admins confirmed, for `coverdesk check` (contract K3)."""
+    query = (
+        sa.select(CommissionShare, col(Distributor.business_name))
+        .join(Distributor, col(Distributor.id) == col(CommissionShare.distributor_id))
+        .where(col(CommissionShare.state) == "confirmed")
+        .order_by(col(CommissionShare.effective_at), col(CommissionShare.id))
+    )
+    for row, name in session.execute(query).all():
+        if why := approvals.describe_difference(approvals.find_latest(session, KIND, row.id), build_subject(row)):
+            share = "no own share" if row.commission_bp is None else f"{money.to_naira(row.commission_bp)} %"
+            day = clock.format_day(clock.to_lagos_day(row.effective_at))
+            yield f"{share} of {name} from {day}: {why}"
 
 
 def refuse(session: ScopedSession, share_id: UUID, *, by: Person) -> None:

@@ -38,6 +38,11 @@ def build_rows(folder: Path = SHIPPED_FOLDER) -> list[Any]:
     return rows
 
 
+def build_first_id(product_id: UUID) -> UUID:
+    """Return the id of the rates that a product was shipped with."""
+    return uuid5(product_id, "first version")
+
+
 _TIMES: dict[str, Any] = {"created_at": SHIPPED_AT, "updated_at": SHIPPED_AT}
 
 
@@ -58,7 +63,7 @@ def _build_product(row: dict[str, Any], provider_id: UUID, category_id: UUID) ->
     facts = {n: v for n, v in row.items() if n not in _RATE_FIELDS | {"id", "provider", "category"}}
     product = Product(id=product_id, provider_id=provider_id, product_category_id=category_id, **facts, **_TIMES)
     version = ProductVersion(
-        id=uuid5(product_id, "first version"),
+        id=build_first_id(product_id),
         product_id=product_id,
         effective_at=SHIPPED_AT,
         price_minor=money.to_minor(Decimal(row["price"])),

@@ -22,6 +22,7 @@ from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
     Approval,
+    ApprovalLapse,
     AuditEntry,
     Claim,
     ClaimEvent,
@@ -63,6 +64,48 @@ def find_paid_for_an_earlier_loss(session: ScopedSession) -> Iterator[str]:
             yield f"{_name(row.id, row.minor)} paid: the loss was before the sale, and nobody gave a reason"
 
 
+def find_paid_outside_cover(session: ScopedSession) -> Iterator[str]:
+    """Claims that were paid for a loss outside the days of cover without a reason for that check (contract K7)."""
+    paid = _sum_paid()
+    explained = sa.exists().where(
+        col(ClaimOverride.claim_id) == col(Claim.id), col(ClaimOverride.check_key) == coverage_checks.IN_FORCE
+    )
+    query: AnySelect = (
+        sa.select(col(Claim.id), col(Claim.incident_date), Policy, paid.c.minor)
+        .join(paid, paid.c.claim_id == col(Claim.id))
+        .join(Policy, col(Policy.id) == col(Claim.policy_id))
+        .where(col(Claim.incident_date).is_not(None), sa.not_(explained))
+    )
+    for row in session.execute(query.execution_options(yield_per=1_000)):
+        happened = date.fromisoformat(row.incident_date[:10])
+        if coverage_checks.check_in_force(row.Policy, happened).passed is False:
+            day = clock.format_day(happened)
+            yield f"{_name(row.id, row.minor)} paid: its loss of {day} is outside the cover, and nobody gave a reason"
+
+
+def find_paid_on_a_lapse(session: ScopedSession) -> Iterator[str]:
+    """Payments whose approval had lapsed before, with nobody having approved the claim anew (contract K3, K13)."""
+    newer = orm.aliased(Approval)
+    superseded = sa.exists().where(
+        col(newer.subject_id) == col(Approval.subject_id),
+        col(newer.approved_at) > col(Approval.approved_at),
+        col(newer.approved_at) <= col(ClaimPayment.created_at),
+    )
+    query: AnySelect = (
+        sa.select(col(ClaimPayment.claim_id), col(ClaimPayment.amount_minor), col(ApprovalLapse.reason))
+        .join(Approval, col(Approval.subject_id) == col(ClaimPayment.claim_id))
+        .join(ApprovalLapse, col(ApprovalLapse.approval_id) == col(Approval.id))
+        .where(
+            col(ClaimPayment.reverses).is_(None),
+            col(Approval.approved_at) <= col(ClaimPayment.created_at),
+            col(ApprovalLapse.lapsed_at) < col(ClaimPayment.created_at),
+            sa.not_(superseded),
+        )
+    )
+    for row in session.execute(query):
+        yield f"{_name(row.claim_id, row.amount_minor)} was paid though its approval had lapsed: {row.reason}"
+
+
 def find_paid_without_approval(session: ScopedSession) -> Iterator[str]:
     """Claims that were paid more than was ever approved on them, or without an approval (contract K3)."""
     paid = _sum_paid()
@@ -78,17 +121,17 @@ def find_paid_without_approval(session: ScopedSession) -> Iterator[str]:
 
 
 def find_two_links(session: ScopedSession) -> Iterator[str]:
-    """Payments by who approved the claim, or ever set its payee or its estimate (contract K3)."""
+    """Payments by who ever approved the claim, or had set its payee or its estimate before (contract K3)."""
     parts: dict[str, AnySelect] = {
-        "approved it": sa.select(col(Approval.subject_id), col(Approval.staff_id)),
-        "set a payee": sa.select(col(PaymentPayee.claim_id), col(PaymentPayee.staff_id)),
-        "set the estimate": sa.select(col(ClaimEvent.claim_id), col(ClaimEvent.staff_id)).where(
-            col(ClaimEvent.status) == ClaimStatus.ESTIMATE_SUBMITTED
-        ),
+        "approved it": sa.select(col(Approval.subject_id), col(Approval.staff_id), col(Approval.approved_at)),
+        "set a payee": sa.select(col(PaymentPayee.claim_id), col(PaymentPayee.staff_id), col(PaymentPayee.created_at)),
+        "set the estimate": sa.select(
+            col(ClaimEvent.claim_id), col(ClaimEvent.staff_id), col(ClaimEvent.created_at)
+        ).where(col(ClaimEvent.status) == ClaimStatus.ESTIMATE_SUBMITTED),
     }
     for words, part in parts.items():
         of = part.subquery()
-        claim_id, staff_id = of.c
+        claim_id, staff_id, at = of.c
         query: AnySelect = (
             sa.select(col(ClaimPayment.claim_id), col(ClaimPayment.amount_minor), col(Staff.name))
             .join(of, sa.and_(claim_id == col(ClaimPayment.claim_id), staff_id == col(ClaimPayment.paid_by)))
@@ -96,6 +139,8 @@ def find_two_links(session: ScopedSession) -> Iterator[str]:
             .where(col(ClaimPayment.reverses).is_(None))
             .distinct()
         )
+        if words != "approved it":
+            query = query.where(at <= col(ClaimPayment.created_at))
         for row in session.execute(query):
             yield f"{_name(row.claim_id, row.amount_minor)} was paid by {row.name}, who {words}"
 
@@ -132,8 +177,10 @@ def find_more_than_owed(session: ScopedSession) -> Iterator[str]:
     query = sa.select(Claim).where(col(Claim.policy_id).in_(several), has_money, col(Claim.deleted_at).is_(None))
     for claim in session.execute(query).scalars().all():
         limits = claim_payments.limits(session, claim)
-        is_open = claim.claim_status not in DECIDED
-        taken = max(limits.paid_minor, claim.approved_amount_minor if is_open else 0)
+        approval = claim_approvals.find(session, claim)
+        # What lapsed is paid by nobody before it is judged anew.
+        is_standing = approval is None or approval.lapse is None
+        taken = max(limits.paid_minor, claim_payments.get_committed(claim) if is_standing else 0)
         if limits.most_minor is not None and taken > limits.most_minor:
             most = money.format_naira(limits.most_minor)
             yield f"{_name(claim.id, taken)} paid or approved: {most} is owed with the other claims of its policy"

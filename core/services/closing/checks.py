@@ -21,7 +21,7 @@ from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.statements import overview as statement_overview
 from core.services.people import role_grants
 from core.services.windows import Window
-from core.states.statements import StatementState
+from core.states.finance import StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Adjustment, Movement, Policy, Product, ProductVersion
 

@@ -11,9 +11,9 @@ from core.services.closing import checks
 from core.services.closing.checks import Check
 from core.services.finance import journal, months
 from core.services.finance.months import Step
-from core.services.people import staff
+from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
-from core.states.months import TRANSITIONS, MonthState
+from core.states.finance import MONTH_TRANSITIONS, MonthState
 from core.store.access import Scope, ScopedSession, reading
 from core.store.schema.tables import MonthStep
 
@@ -110,7 +110,7 @@ def list_allowed(steps: Sequence[Step], by: Person) -> list[MonthState]:
     if not by.has_role("finance"):
         return []
     state = steps[-1].state if steps else MonthState.OPEN
-    return [each.to for each in TRANSITIONS.list_from(state) if not each.needs_other or steps[-1].by != by.id]
+    return [each.to for each in MONTH_TRANSITIONS.list_from(state) if not each.needs_other or steps[-1].by != by.id]
 
 
 def _require(session: ScopedSession, by: Person) -> None:
@@ -123,10 +123,8 @@ def _require(session: ScopedSession, by: Person) -> None:
 def _require_step(session: ScopedSession, month: date, to: MonthState, by: Person) -> Sequence[Step]:
     steps = months.list_steps(session, month)
     state = steps[-1].state if steps else MonthState.OPEN
-    if TRANSITIONS.get(state, to).needs_other:
-        if steps[-1].by == by.id:
-            raise NotAllowed("You made the step before: somebody else of finance makes this one")
-        staff.refuse_resting(by)
+    if MONTH_TRANSITIONS.get(state, to).needs_other:
+        require_second(steps[-1].by, by, "You made the step before: somebody else of finance makes this one")
     return steps
 
 

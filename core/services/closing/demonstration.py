@@ -16,8 +16,7 @@ from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.matching import Entry
 from core.services.people import staff
 from core.services.windows import Window
-from core.states.credit_notes import CreditNoteState
-from core.states.months import MonthState
+from core.states.finance import CreditNoteState, MonthState
 from core.store.access import ScopedSession
 
 _MAKER, _CHECKER = "finance@coverdesk.example", "second.finance@coverdesk.example"

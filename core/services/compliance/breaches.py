@@ -13,10 +13,10 @@ from sqlmodel import col
 from core import clock, ids
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
+from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import figures
-from core.services.people import staff
+from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.compliance import BREACH_RISKS
@@ -174,11 +174,9 @@ def note_people(session: ScopedSession, breach_id: UUID, *, version: int, by: Pe
 def close(session: ScopedSession, breach_id: UUID, *, version: int, by: Person) -> None:
     """Close a breach that somebody else judged, once everybody was told who has to know."""
     row = _get_open(session, breach_id, version, by)
-    staff.refuse_resting(by)
     if row.risk is None:
         raise StateForbids("First judge the risk")
-    if row.decided_by == by.id:
-        raise NotAllowed("You judged this breach: somebody else closes it")
+    require_second(row.decided_by, by, "You judged this breach: somebody else closes it")
     if row.risk != "unlikely" and row.commission_at is None:
         raise StateForbids("The Commission has to be notified first")
     if row.risk == "high" and row.people_at is None:

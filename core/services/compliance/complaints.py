@@ -17,7 +17,7 @@ from core.errors import InvalidInput, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import figures
 from core.services.people.staff import Person
-from core.states.submissions import OPEN
+from core.states.policies import OPEN
 from core.store.access import ScopedSession
 from core.store.schema.compliance import COMPLAINT_CATEGORIES
 from core.store.schema.tables import Complaint, Policy, Provider, Submission

@@ -22,7 +22,6 @@ from core.covers.request import Request
 from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import erasing, figures, retention
-from core.services.people import staff
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
@@ -127,8 +126,7 @@ def carry_out(session: ScopedSession, erasure_id: UUID, *, by: Person) -> list[s
     something stands against it by now. Needs the system's scope.
     """
     row = _open(session, erasure_id, by)
-    PROPOSALS.refuse_maker(row, by)
-    staff.refuse_resting(by)
+    PROPOSALS.require_second(row, by)
     customers = [UUID(each) for each in row.customers]
     if customers:
         _refuse_obstacles(session, customers, early=True)

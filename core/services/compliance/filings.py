@@ -13,10 +13,10 @@ from sqlmodel import col
 from core import clock, ids
 from core.covers import request
 from core.covers.request import Request
-from core.errors import NotAllowed, NotFound, StateForbids
+from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import figures
-from core.services.people import staff
+from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import Agreement, Distributor, Filing, Staff
@@ -145,9 +145,7 @@ def prepare(session: ScopedSession, kind: str, ends_on: date, *, by: Person) -> 
 def check(session: ScopedSession, filing_id: UUID, *, by: Person) -> None:
     """Note that a return which somebody else prepared was checked."""
     row = _get(session, filing_id, "prepared", by)
-    staff.refuse_resting(by)
-    if row.prepared_by == by.id:
-        raise NotAllowed("You prepared this return: somebody else checks it")
+    require_second(row.prepared_by, by, "You prepared this return: somebody else checks it")
     row.state, row.checked_by, row.checked_at = "checked", by.id, clock.now()
     session.flush()
     _note(session, row, "return checked", by)

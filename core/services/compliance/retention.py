@@ -13,11 +13,11 @@ from sqlmodel import col
 from core import clock, ids
 from core.covers import request
 from core.covers.request import Request
-from core.errors import NotAllowed, NotFound, StateForbids
+from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import figures
 from core.services.compliance.personal_values import ERASED_DOMAIN
-from core.services.people import staff
+from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
 from core.store.access import ScopedSession
@@ -218,15 +218,13 @@ def set_hold(session: ScopedSession, customer_id: UUID, *, reason: str, by: Pers
 def lift_hold(session: ScopedSession, hold_id: UUID, *, by: Person) -> None:
     """Lift a hold that somebody else set; NotAllowed for who set it."""
     figures.require_role(by)
-    staff.refuse_resting(by)
     query = sa.select(LegalHold).where(col(LegalHold.id) == hold_id).with_for_update()
     row: LegalHold | None = session.execute(query).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such hold")
     if row.lifted_at is not None:
         raise StateForbids("This hold was lifted already")
-    if row.set_by == by.id:
-        raise NotAllowed("You set this hold: somebody else lifts it")
+    require_second(row.set_by, by, "You set this hold: somebody else lifts it")
     row.lifted_by, row.lifted_at = by.id, clock.now()
     session.flush()
     _note(session, row, "legal hold lifted", by=by)

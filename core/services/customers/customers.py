@@ -41,7 +41,7 @@ def has_phone_part(column: Any, text: str) -> Condition:
     What begins like a number ("0803 123", "+234 803") is its beginning, and is found in the column's index.
     """
     digits = re.sub(r"\D", "", text)
-    if text.startswith("+") or digits.startswith(("0", _NIGERIA)):
+    if begins_like_phone(text):
         national = digits.removeprefix(_NIGERIA) if digits.startswith(_NIGERIA) else digits.removeprefix("0")
         is_home = digits.startswith(("0", _NIGERIA))
         beginnings = (
@@ -49,7 +49,13 @@ def has_phone_part(column: Any, text: str) -> Condition:
         )
         parts = [_begins(column, each) for each in beginnings]
         return sa.or_(column.in_(list_spellings(text)), *parts)
-    return sa.and_(column > "", sa.or_(column.in_(list_spellings(text)), expressions.mentions(column, digits)))
+    # An index of the column alone is walked, not the rows.
+    return sa.and_(column > "", sa.or_(column.in_(list_spellings(text)), expressions.has_part(column, digits)))
+
+
+def begins_like_phone(text: str) -> bool:
+    """Return True if a text has the beginning of a phone number, as written here or abroad."""
+    return text.startswith("+") or re.sub(r"\D", "", text).startswith(("0", _NIGERIA))
 
 
 def _begins(column: Any, digits: str) -> Condition:
@@ -63,20 +69,22 @@ def _begins(column: Any, digits: str) -> Condition:
 def has_words(column: Any, text: str) -> Condition:
     """Return the condition that a name key has every word of a text, or a part of each, in any order."""
     words = (request_parts.fold_text(text) or text.lower()).replace(",", " ").split()
-    return sa.and_(*(expressions.mentions_folded(column, word) for word in words or [text]))
+    return sa.and_(*(expressions.has_part(column, word) for word in words or [text.lower()]))
 
 
 def _mentions(_: Any, text: str) -> Condition:
     bare = " ".join(text.split())
     if re.fullmatch(PHONE, bare):
-        return sa.or_(expressions.mentions(_SEARCHED_TEXT, bare), has_phone_part(col(Customer.phone_number), bare))
+        return sa.or_(expressions.has_part(_SEARCHED_TEXT, bare), has_phone_part(col(Customer.phone_number), bare))
     if " " in bare:
         return has_words(col(Customer.name_key), bare)
     folded = request_parts.fold_text(bare)
     if not folded or folded == bare.lower():
-        return expressions.mentions(_SEARCHED_TEXT, bare)
+        return expressions.has_part(_SEARCHED_TEXT, bare.lower())
     # E-mail keys keep their accents.
-    return sa.or_(expressions.mentions(_SEARCHED_TEXT, folded), expressions.mentions(col(Customer.email_key), bare))
+    return sa.or_(
+        expressions.has_part(_SEARCHED_TEXT, folded), expressions.has_part(col(Customer.email_key), bare.lower())
+    )
 
 
 def _has(table: Any, *conditions: Condition) -> sa.Exists:
@@ -166,7 +174,7 @@ def list_customers(
             for row in session.execute(sa.select(Customer).where(col(Customer.id).in_(ids))).scalars()
         ]
 
-    return fetch_newest(session, Customer, query, paging, load)
+    return fetch_newest(session, Customer, query, paging, load, searched=criteria.scans)
 
 
 def get_customer(session: ScopedSession, customer_id: UUID) -> CustomerRecord:

@@ -17,7 +17,7 @@ from core.errors import NotAllowed, NotFound
 from core.services.audit import log as audit
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
-from core.store.schema.follow_up import NOTE_KINDS
+from core.store.schema.parties import NOTE_KINDS
 from core.store.schema.tables import Customer, CustomerNote, Staff
 
 KINDS: Final[Mapping[str, str]] = {"note": "Note", "call": "Phone call", "message": "Message", "visit": "Visit"}

@@ -1,9 +1,8 @@
 """The customers table of the desk: contact data and purchase totals."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -13,19 +12,15 @@ from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
 from core.services.dimensions import UNKNOWN, Choices
 from core.services.filters import expressions
-from core.services.paging import Page, Paging
-from core.store.access import ScopedSession
+from core.services.lists import listing
+from core.services.lists.column_parts import concatenate
+from core.services.lists.columns import Column, Derived, Order, mode_column
+from core.services.lists.listing import Listing, Row
+from core.services.lists.sale_columns import by_time
+from core.services.paging import Page, Paging, find_page
+from core.services.spreadsheets.columns import COUNT, DATE, DAY, FLAG, ID, INSTANT, MONEY, PHONE, TEXT, WORD
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy, Purchase, Renewal
-
-Order = Literal["newest", "oldest", "name", "name-back"]
-_CREATED_AT, _NAME = col(Customer.created_at), col(Customer.name_key)
-ORDERS: Mapping[Order, tuple[Any, ...]] = {
-    "newest": (_CREATED_AT.desc(), col(Customer.id).desc()),
-    "oldest": (_CREATED_AT, col(Customer.id)),
-    # The index that a search reads holds the names too.
-    "name": (_NAME, _CREATED_AT, col(Customer.id)),
-    "name-back": (_NAME.desc(), _CREATED_AT.desc(), col(Customer.id).desc()),
-}
 
 
 class PurchaseTotals(NamedTuple):
@@ -37,32 +32,106 @@ class PurchaseTotals(NamedTuple):
     last_at: datetime | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CustomerRow:
-    """One row of the customers table."""
+def _of_customer(entity: Any, what: Any, *conditions: Any) -> Any:
+    mine = (col(entity.customer_id) == col(Customer.id), col(entity.deleted_at).is_(None), *conditions)
+    return sa.select(what).select_from(entity).where(*mine).correlate(Customer).scalar_subquery()
 
-    id: UUID
-    created_at: datetime
-    name: str
-    email: str
-    phone: str | None
-    distributor: str
-    bought: PurchaseTotals
+
+def _sum_total(entity: Any) -> Any:
+    return sa.cast(sa.func.coalesce(sa.func.sum(col(entity.total_minor)), 0), sa.BigInteger)
+
+
+def _join(columns: Sequence[Any]) -> AnySelect:
+    return sa.select(*columns).select_from(Customer)
+
+
+def _count(session: ScopedSession, criteria: CustomerFilter) -> int:
+    counted = sa.select(sa.func.count()).select_from(Customer).where(*customers.build_conditions(criteria))
+    return int(session.execute(counted).scalar_one())
+
+
+_CREATED_AT, _NAME, _ID = col(Customer.created_at), col(Customer.name_key), col(Customer.id)
+# The index that a search reads holds the names too.
+_BY_NAME = (
+    Order("name", "Names from A to Z", (_NAME, _CREATED_AT, _ID)),
+    Order("name-back", "Names from Z to A", (_NAME.desc(), _CREATED_AT.desc(), _ID.desc()), is_descending=True),
+)
+_PREMIUM = _of_customer(Purchase, _sum_total(Purchase)) + _of_customer(
+    Renewal, _sum_total(Renewal), col(Renewal.status)
+)
+CUSTOMERS: Listing[CustomerFilter] = Listing(
+    name="customers",
+    title="Customers",
+    noun=("customer", "customers"),
+    roles=("operations", "claims"),
+    filter=CustomerFilter,
+    key=_ID,
+    usual=("name", "email", "phone", "distributor", "policies", "force", "premium"),
+    columns={
+        "id": Column("Reference", ID, _ID),
+        "created_at": Column("Created", INSTANT, _CREATED_AT),
+        "met": Column("Customer since", DAY, _CREATED_AT, machine="created_on", orders=by_time(Customer)),
+        "name": Column(
+            *("Name", TEXT, concatenate(" ", col(Customer.first_name), col(Customer.last_name))),
+            orders=_BY_NAME,
+            for_machines=False,
+            width=175,
+        ),
+        "title": Column("Title", TEXT, col(Customer.title)),
+        "first_name": Column("First name", TEXT, col(Customer.first_name), width=120),
+        "last_name": Column("Last name", TEXT, col(Customer.last_name), width=120),
+        "email": Column("E-mail", TEXT, col(Customer.email), width=180),
+        "phone": Column("Phone", PHONE, col(Customer.phone_number), machine="phone_number", width=120),
+        "gender": Column("Gender", TEXT, col(Customer.gender)),
+        "date_of_birth": Column("Born", DATE, col(Customer.date_of_birth)),
+        "address": Column("Address", TEXT, col(Customer.address), width=190),
+        "city": Column("City", TEXT, col(Customer.city), width=110),
+        "state_of_residence": Column("State", TEXT, col(Customer.state_of_residence), width=110),
+        "country": Column("Country", TEXT, col(Customer.country), width=110),
+        "active": Column("Active", FLAG, col(Customer.active)),
+        "is_kyc_complete": Column("Identity checked", FLAG, col(Customer.is_kyc_complete)),
+        "policies": Column("Policies", COUNT, _of_customer(Purchase, sa.func.count()), machine="purchases"),
+        "premium": Column("Premium", MONEY, _PREMIUM, says="All purchases, and the renewals that took effect."),
+        "last": Column(
+            *("Last purchase", DAY, _of_customer(Purchase, sa.func.max(col(Purchase.created_at)))),
+            machine="last_purchase_on",
+        ),
+        "force": Column(
+            *("In force", COUNT, _of_customer(Policy, sa.func.count(), expressions.in_force())),
+            machine="policies_in_force",
+        ),
+        "distributor": Column(
+            *("Distributor", WORD),
+            Derived(
+                (col(Customer.distributor_id),),
+                lambda context, key: context.names.names["distributor"].get(key, UNKNOWN),
+            ),
+            width=130,
+        ),
+        **mode_column(),
+    },
+    rows=lambda columns, criteria, _: _join(columns).where(*customers.build_conditions(criteria)),
+    count=_count,
+    join=_join,
+)
 
 
 def list_customers(
-    session: ScopedSession, criteria: CustomerFilter, names: Choices, *, order: Order = "newest", paging: Paging
-) -> Page[CustomerRow]:
+    session: ScopedSession,
+    criteria: CustomerFilter,
+    names: Choices,
+    *,
+    shown: Sequence[str] = (),
+    order: str = "newest",
+    paging: Paging,
+) -> Page[Row]:
     """Return a page of the customers that match a filter, with the exact total."""
-    conditions = customers.build_conditions(criteria)
-    total = session.execute(sa.select(sa.func.count()).select_from(Customer).where(*conditions)).scalar_one()
+    keys = CUSTOMERS.orders[order].keys
     # The page is found by its ids first: an index holds all that is searched.
-    page_ids = sa.select(col(Customer.id)).where(*conditions).order_by(*ORDERS[order])
-    page_ids = page_ids.limit(paging.limit).offset(paging.offset)
-    query = sa.select(Customer).where(col(Customer.id).in_(page_ids)).order_by(*ORDERS[order])
-    rows = list(session.execute(query).scalars()) if total else []
-    totals_by_customer = sum_purchases(session, [customer.id for customer in rows])
-    return Page([_build_row(customer, totals_by_customer[customer.id], names) for customer in rows], total)
+    page_query = sa.select(_ID).where(*customers.build_conditions(criteria)).order_by(*keys)
+    page_ids, total = find_page(session, page_query, paging, searched=criteria.scans)
+    rows = listing.read_rows(session, CUSTOMERS, page_ids, names, keys, shown=shown) if page_ids else []
+    return Page(rows, total)
 
 
 def sum_purchases(session: ScopedSession, customer_ids: Sequence[UUID]) -> dict[UUID, PurchaseTotals]:
@@ -110,15 +179,3 @@ def _sum_by_customer(
     query = sa.select(key, *sums).where(key.in_(customer_ids), col(entity.deleted_at).is_(None)).group_by(key)
     rows = session.execute(query if where is None else query.where(where))
     return {row.customer_id: row for row in rows}
-
-
-def _build_row(customer: Customer, totals: PurchaseTotals, names: Choices) -> CustomerRow:
-    return CustomerRow(
-        id=customer.id,
-        created_at=customer.created_at,
-        name=f"{customer.first_name} {customer.last_name}",
-        email=customer.email,
-        phone=customer.phone_number,
-        distributor=names.names["distributor"].get(customer.distributor_id, UNKNOWN),
-        bought=totals,
-    )

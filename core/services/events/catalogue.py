@@ -260,7 +260,7 @@ UNTOLD: Final[Mapping[str, str]] = (
                 "month reopened",
             ),
             *("credit note approved first", "credit note approved", "credit note paid", "credit note returned"),
-            *("payout prepared", "payout approved", "payout given up", "bank file opened"),
+            *("payout prepared", "payout approved", "payout approved anew", "payout given up", "bank file opened"),
             *("rates proposed", "rates refused", "rates taken back", "rates withdrawn", "product described"),
         ),
         "Work of the desk that changes nothing for a distributor",

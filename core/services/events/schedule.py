@@ -14,7 +14,7 @@ from core import clock
 from core.services.events import appending, catalogue, facts
 from core.services.events.derivation import EventDraft
 from core.states.claims import DECIDED
-from core.states.submissions import OPEN
+from core.states.policies import OPEN
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, Event, EventFeed, Policy, Submission
 

@@ -8,12 +8,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from core.errors import NotFound, TooLarge
-from core.services.exports.exports import ExportKind, Tally
+from core.services.exports.exports import Tally
 from core.services.spreadsheets import formula_escaping, workbooks
-from core.services.spreadsheets.columns import TEXTS, Cell
+from core.services.spreadsheets.columns import TEXTS, Cell, Column
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sheet:
+    """Title and columns of a file, and whether it is for people."""
+
+    title: str
+    columns: Sequence[Column]
+    is_for_people: bool
+
 
 ReceiptFacts = Callable[[], Sequence[tuple[str, Cell]]]
 _PIECE_BYTES = 1 << 18
@@ -31,7 +40,7 @@ class Format:
     ending: str
     title: str
     media_type: str
-    convert: Callable[[Iterator[bytes], ExportKind[Any], ReceiptFacts, Tally], Iterator[bytes]]
+    convert: Callable[[Iterator[bytes], Sheet, ReceiptFacts, Tally], Iterator[bytes]]
     max_rows: int | None = None
 
     def refuse_too_many(self, rows: int) -> None:
@@ -41,16 +50,14 @@ class Format:
             raise TooLarge(text)
 
 
-def _pass_csv(lines: Iterator[bytes], _kind: ExportKind[Any], _facts: ReceiptFacts, _tally: Tally) -> Iterator[bytes]:
+def _pass_csv(lines: Iterator[bytes], _sheet: Sheet, _facts: ReceiptFacts, _tally: Tally) -> Iterator[bytes]:
     return lines
 
 
-def _as_lines_for_excel(
-    lines: Iterator[bytes], kind: ExportKind[Any], _facts: ReceiptFacts, tally: Tally
-) -> Iterator[bytes]:
+def _as_lines_for_excel(lines: Iterator[bytes], sheet: Sheet, _facts: ReceiptFacts, tally: Tally) -> Iterator[bytes]:
     """The same lines with the mark by which Excel knows UTF-8, and with its digits left in what is text."""
     tally.file = hashlib.sha256()
-    texts = [place for place, column in enumerate(kind.columns) if column.column_type in TEXTS]
+    texts = [place for place, column in enumerate(sheet.columns) if column.column_type in TEXTS]
     mark = codecs.BOM_UTF8
     for chunk in lines:
         out = io.StringIO(newline="")
@@ -64,13 +71,15 @@ def _as_lines_for_excel(
         yield piece
 
 
-def _make_workbook(lines: Iterator[bytes], kind: ExportKind[Any], facts: ReceiptFacts, tally: Tally) -> Iterator[bytes]:
+def _make_workbook(lines: Iterator[bytes], sheet: Sheet, facts: ReceiptFacts, tally: Tally) -> Iterator[bytes]:
     tally.file = hashlib.sha256()
     # A private temporary folder, removed when the file has been sent or the download is cancelled.
     with TemporaryDirectory(prefix="coverdesk-export-") as folder:
         path = Path(folder, "export.xlsx")
         path.touch(mode=0o600)
-        for _ in workbooks.write_workbook(path, lines, kind.columns, title=kind.title, facts=facts):
+        for _ in workbooks.write_workbook(
+            path, lines, sheet.columns, title=sheet.title, facts=facts, is_for_people=sheet.is_for_people
+        ):
             yield b""
         with path.open("rb") as file:
             while piece := file.read(_PIECE_BYTES):

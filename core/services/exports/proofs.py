@@ -13,11 +13,11 @@ from sqlmodel import col
 
 from core import clock, money
 from core.services.claims.lists import totals as claim_totals
+from core.services.claims.lists.columns import CLAIM_PAYMENTS, CLAIMS
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.exports import exports
-from core.services.exports.exports import ExportKind, Tally
-from core.services.exports.kinds.claim_payments import CLAIM_PAYMENTS
-from core.services.exports.kinds.claims import CLAIMS
+from core.services.exports.exports import Tally
+from core.services.lists.listing import Listing
 from core.services.sales import figures
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Span
@@ -62,7 +62,7 @@ def _sum_rows(session: ScopedSession, *, is_live: bool) -> tuple[Sums, Sums]:
     return _drop_zeros(by_claim), _drop_zeros(by_day)
 
 
-def _read_export(desk: ScopedSession, kind: ExportKind[Any]) -> list[dict[str, str]]:
+def _read_export(desk: ScopedSession, kind: Listing[Any]) -> list[dict[str, str]]:
     lines = b"".join(exports.stream_lines(desk, kind, kind.filter(), Tally())).decode()
     return list(csv.DictReader(io.StringIO(lines, newline="")))
 

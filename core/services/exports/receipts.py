@@ -12,20 +12,22 @@ from sqlmodel import col
 from core import clock, money
 from core.errors import InvalidInput, NotFound
 from core.services.audit import log as audit
-from core.services.exports import arrangement
-from core.services.exports.exports import ExportKind, Tally
-from core.services.exports.formats import Format
+from core.services.exports.arrangement import USUAL, Arrangement
+from core.services.exports.exports import Tally
+from core.services.exports.formats import Format, Sheet
 from core.services.exports.registry import KINDS
 from core.services.filters.declaration import Filter, of
 from core.services.filters.field import Condition
 from core.services.filters.fields import Days, Flag, Member, Words
+from core.services.lists.listing import Listing
 from core.services.paging import Page, Paging
 from core.services.records import format_mode
-from core.services.spreadsheets.columns import Cell
+from core.services.spreadsheets.columns import Cell, Column
 from core.services.windows import Span
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import ExportReceipt, Staff
 
+_TIMES = ("Columns in _at are UTC, columns in _on are days in Lagos.", "All times and days are those of Lagos.")
 COMMAND, COMMAND_LINE = "command", "command line"
 Sorting = Literal["newest", "oldest", "most-rows", "fewest-rows", "largest", "smallest"]
 _MADE, _ID = col(ExportReceipt.created_at), col(ExportReceipt.id)
@@ -65,16 +67,21 @@ class ReceiptFilter(Filter, on=(ExportReceipt,)):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExportOrder:
-    """A requested export; `staff_id` is None for the command line, `again_of` is the receipt that it repeats."""
+    """A requested export; `staff_id` is None for the command line, `again_of` is the receipt that it repeats.
+
+    `selected` is what the name of a file for people says of its selection.
+    """
 
     id: UUID
-    kind: ExportKind[Any]
+    kind: Listing[Any]
     format: Format
     selection: Filter
     is_live: bool
     actor: str
+    arrangement: Arrangement = USUAL
     staff_id: UUID | None = None
     again_of: UUID | None = None
+    selected: str = ""
 
     @property
     def subject(self) -> str:
@@ -84,12 +91,19 @@ class ExportOrder:
     @property
     def address(self) -> dict[str, list[str]]:
         """The parameters that make the same file again: its selection, columns and order."""
-        return {**self.selection.address(), **arrangement.write_address(self.kind)}
+        return {**self.selection.address(), **self.arrangement.address(self.kind)}
+
+    @property
+    def sheet(self) -> Sheet:
+        """Title and columns of the file."""
+        columns = [Column(column.heading, column.type) for column in self.arrangement.of(self.kind)]
+        return Sheet(title=self.kind.title, columns=columns, is_for_people=self.arrangement.is_for_people)
 
     @property
     def file_name(self) -> str:
-        """Name of the exported file."""
-        return f"{self.kind.name}-{format_mode(self.is_live)}-{clock.today()}.{self.format.ending}"
+        """Name of the exported file; that for people names its selection."""
+        of = self.selected if self.arrangement.is_for_people else format_mode(self.is_live)
+        return f"{'-'.join(filter(None, (self.kind.name, of)))}-{clock.today()}.{self.format.ending}"
 
     def facts(self, tally: Tally) -> Sequence[tuple[str, Cell]]:
         """Return the (label, value) facts of the receipt sheet, once all rows have passed."""
@@ -102,14 +116,14 @@ class ExportOrder:
             ("Receipt", str(self.id)),
             ("Records", format_mode(self.is_live)),
             *([(f"Filter: {name}", values) for name, values in filters] or [("Filters", "none")]),
-            ("Columns", ", ".join(self.kind.chosen) or "all"),
-            ("Order", self.kind.order),
+            ("Columns", ", ".join(self.arrangement.columns) or "all"),
+            ("Order", self.arrangement.order or self.kind.usual_order),
             ("Made by", self.actor),
             ("Made at (UTC)", clock.to_wire(clock.now()) or ""),
             ("Rows", tally.rows),
             *summed,
             ("SHA-256 of the rows as CSV", tally.sha256),
-            ("Times and days", "Columns in _at are UTC, columns in _on are days in Lagos."),
+            ("Times and days", _TIMES[self.arrangement.is_for_people]),
         ]
 
 
@@ -167,7 +181,7 @@ def record_start(session: ScopedSession, order: ExportOrder) -> None:
             "format": order.format.name,
             "mode": format_mode(order.is_live),
             "filters": order.selection.address(),
-            **arrangement.describe(order.kind),
+            **order.arrangement.describe(order.kind),
             **again,
         },
     )

@@ -1,30 +1,29 @@
-"""Registry of export kinds by name."""
+"""The lists that can be exported, by name."""
 
 from typing import Any
 
 from core.errors import NotFound
-from core.services.exports.exports import ExportKind
-from core.services.exports.kinds.audit import AUDIT
-from core.services.exports.kinds.claim_payments import CLAIM_PAYMENTS
-from core.services.exports.kinds.claims import CLAIMS
-from core.services.exports.kinds.credit_notes import CREDIT_NOTES
-from core.services.exports.kinds.customers import CUSTOMERS
-from core.services.exports.kinds.due import DUE
-from core.services.exports.kinds.loss_ratios import LOSS_RATIOS
-from core.services.exports.kinds.movements import MOVEMENTS
-from core.services.exports.kinds.policies import POLICIES
-from core.services.exports.kinds.purchases import PURCHASES
-from core.services.exports.kinds.renewals import RENEWALS
+from core.services.audit.search import AUDIT
+from core.services.claims.lists.columns import CLAIM_PAYMENTS, CLAIMS
+from core.services.customers.table import CUSTOMERS
+from core.services.exports.loss_ratios import LOSS_RATIOS
+from core.services.finance.credit_notes.reading import CREDIT_NOTES
+from core.services.finance.movements import MOVEMENTS
+from core.services.lists.listing import Listing
+from core.services.policies.policies import POLICIES
+from core.services.renewals.due import DUE
+from core.services.renewals.records import RENEWALS
+from core.services.sales.table import PURCHASES
 
-KINDS: tuple[ExportKind[Any], ...] = (
+KINDS: tuple[Listing[Any], ...] = (
     *(PURCHASES, RENEWALS, DUE, MOVEMENTS, POLICIES),
     *(CUSTOMERS, CLAIMS, CLAIM_PAYMENTS, LOSS_RATIOS, CREDIT_NOTES, AUDIT),
 )
 _BY_NAME = {kind.name: kind for kind in KINDS}
 
 
-def get_kind(name: str) -> ExportKind[Any]:
-    """Return the export kind of this name; NotFound for any other."""
+def get_kind(name: str) -> Listing[Any]:
+    """Return the list of this name; NotFound for any other."""
     found = _BY_NAME.get(name)
     if found is None:
         raise NotFound(f"There is no export of that name: the exports are {', '.join(_BY_NAME)}")

@@ -4,7 +4,9 @@ Screens, commands and schedules run exports here, so that each file has its rece
 because it lasts as long as somebody reads the file.
 """
 
-from collections.abc import Iterator
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any, BinaryIO, Final
 from uuid import UUID
@@ -12,17 +14,21 @@ from uuid import UUID
 from core import ids, telemetry
 from core.covers.request import suggestion
 from core.errors import FieldFault, InvalidInput
+from core.services.dimensions import load_choices
 from core.services.exports import arrangement, exports, receipts
-from core.services.exports.exports import ExportKind, Tally
+from core.services.exports.exports import Tally
 from core.services.exports.formats import get_format
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import get_kind
+from core.services.filters.declaration import Filter
 from core.services.filters.parsing import Address
+from core.services.lists.listing import Listing
 from core.services.people.staff import Person
 from core.store.access import Scope, reading, reading_replica, writing
 
 _OF_EVERY_KIND: Final = ("mode", "receipt", "again")
 _MOST_COMPARED: Final = 10
+_LONGEST_NAME: Final = 100
 _running: dict[UUID, Tally] = {}
 
 
@@ -37,16 +43,43 @@ def create_order(kind_name: str, format_name: str, address: Address, *, by: Pers
         kind.require_role(by)
     _refuse_unknown(kind, address)
     given = {name: address[name][-1] for name in _OF_EVERY_KIND if address.get(name)}
+    arranged, selection = arrangement.read(kind, address), kind.read(address)
+    is_live = given.get("mode") != "test"
     return ExportOrder(
         id=_choose_id(given.get("receipt")),
-        kind=arrangement.arrange(kind, address),
+        kind=kind,
+        arrangement=arranged,
+        selected=_describe_selection(kind, selection, is_live=is_live) if arranged.is_for_people else "",
         format=format_,
-        selection=kind.read(address),
-        is_live=given.get("mode") != "test",
+        selection=selection,
+        is_live=is_live,
         actor=by.actor if isinstance(by, Person) else by,
         staff_id=by.id if isinstance(by, Person) else None,
         again_of=ids.parse(given["again"], "again") if "again" in given else None,
     )
+
+
+def _describe_selection(kind: Listing[Any], selection: Filter, *, is_live: bool) -> str:
+    """Return a selection as a part of a file name: "2026-10-01-to-2026-10-31-provider-crownstone"."""
+    with reading(Scope.system()) as session:
+        names: Mapping[Any, Mapping[UUID, str]] = load_choices(session).names
+    given, parts = dict(selection.address()), [] if is_live else ["test"]
+    if "from" in given and "to" in given:
+        parts.append(f"{given.pop('from')[0]} to {given.pop('to')[0]}")
+    for parameter in kind.parameters:
+        if values := given.get(parameter.name):
+            known = names.get(parameter.names, {})
+            words = [str(known.get(_read_id(each), parameter.words.get(each, each))) for each in values]  # type: ignore[arg-type]
+            parts += [parameter.name, *words]
+    plain = unicodedata.normalize("NFKD", " ".join(parts)).lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST_NAME]
+
+
+def _read_id(value: str) -> UUID | None:
+    try:
+        return UUID(value)
+    except ValueError:
+        return None
 
 
 def check_order(order: ExportOrder) -> None:
@@ -68,9 +101,9 @@ def stream(order: ExportOrder, tally: Tally) -> Iterator[bytes]:
         _tracking(order.id, tally),
         reading_replica(Scope.staff(is_live=order.is_live), exact=True) as session,
         # What is still being read ends before the session that it is read in.
-        closing(exports.stream_lines(session, order.kind, order.selection, tally)) as lines,
+        closing(exports.stream_lines(session, order.kind, order.selection, tally, order.arrangement)) as lines,
     ):
-        for chunk in order.format.convert(lines, order.kind, lambda: order.facts(tally), tally):
+        for chunk in order.format.convert(lines, order.sheet, lambda: order.facts(tally), tally):
             if held is not None:
                 yield held
             held = chunk
@@ -114,7 +147,7 @@ def _choose_id(wanted: str | None) -> UUID:
     return ids.new() if is_taken else wanted_id
 
 
-def _refuse_unknown(kind: ExportKind[Any], address: Address) -> None:
+def _refuse_unknown(kind: Listing[Any], address: Address) -> None:
     """Refuse what does not narrow this export: a filter that is passed over makes a file of everybody."""
     narrowing = (parameter.name for parameter in kind.parameters)
     known = [*_OF_EVERY_KIND, *narrowing, *arrangement.list_parameters(kind)]

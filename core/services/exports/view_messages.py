@@ -15,8 +15,8 @@ from core.errors import CoverdeskError, NotFound
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.dimensions import load_choices
 from core.services.exports import arrangement, view_watches
-from core.services.exports.exports import ExportKind
 from core.services.filters.declaration import Filter
+from core.services.lists.listing import Listing
 from core.services.mail import mail
 from core.services.mail.templates import TEMPLATES
 from core.services.people import saved_views, staff
@@ -54,7 +54,7 @@ class Subject:
 
     view: SavedView
     person: Person
-    kind: ExportKind[Any]
+    kind: Listing[Any]
     selection: Filter
 
 
@@ -84,7 +84,7 @@ def read_figures(session: ScopedSession, watch_id: UUID) -> Figures | str:
     return compute(session, subject.kind, subject.selection)
 
 
-def compute(session: ScopedSession, kind: ExportKind[Any], selection: Filter) -> Figures:
+def compute(session: ScopedSession, kind: Listing[Any], selection: Filter) -> Figures:
     """Count and add up the rows that an export of this selection has."""
     value = sa.literal(0) if kind.summed is None else kind.summed
     rows = kind.rows([value.label("value")], selection, load_choices(session)).order_by(None).subquery()
@@ -142,7 +142,7 @@ def _load(session: ScopedSession, watch_id: UUID) -> Subject:
     return Subject(view=view, person=person, kind=kind, selection=read_selection(kind, view.parameters, person))
 
 
-def read_selection(kind: ExportKind[Any], parameters: Mapping[str, Sequence[str]], person: Person) -> Filter:
+def read_selection(kind: Listing[Any], parameters: Mapping[str, Sequence[str]], person: Person) -> Filter:
     """Return the filter of a view as its screen has it today: a named period ends today, "mine" is the person's."""
     known = {parameter.name for parameter in kind.parameters}
     address = {name: list(given) for name, given in parameters.items() if name in known}

@@ -20,7 +20,7 @@ from core.covers.request import Request
 from core.errors import InvalidInput, NotFound
 from core.services.audit import log as audit
 from core.services.exports import registry
-from core.services.exports.exports import ExportKind
+from core.services.lists.listing import Listing
 from core.services.people import saved_views
 from core.services.people.staff import Person
 from core.services.records import format_mode
@@ -69,7 +69,7 @@ class Watch:
     last_error: str | None
 
 
-def get_kind(screen: str) -> ExportKind[Any] | None:
+def get_kind(screen: str) -> Listing[Any] | None:
     """Return the export of a list whose views can be watched."""
     return registry.get_kind(KINDS[screen]) if screen in KINDS else None
 
@@ -112,7 +112,7 @@ def set_watch(session: ScopedSession, view_id: UUID, inputs: Mapping[str, Any], 
     _record(session, "view mailed", view, facts, by)
 
 
-def _check_warning(inputs: WatchInput, kind: ExportKind[Any]) -> tuple[Figure | None, bool, int | None]:
+def _check_warning(inputs: WatchInput, kind: Listing[Any]) -> tuple[Figure | None, bool, int | None]:
     if inputs.warn is None:
         return None, True, None
     figure, is_above = FIGURES[inputs.warn]

@@ -9,6 +9,7 @@ from sqlmodel import UTCDateTime, col
 
 from core import clock
 from core.states.policies import PolicyStage
+from core.store.access import AnySelect
 from core.store.expressions import matches
 from core.store.schema.tables import Policy
 
@@ -19,7 +20,7 @@ def in_force() -> sa.ColumnElement[bool]:
         col(Policy.activated),
         col(Policy.cancelled_at).is_(None),
         col(Policy.declined_at).is_(None),
-        sa.or_(col(Policy.expiration_at).is_(None), col(Policy.expiration_at) > clock.now()),
+        sa.or_(col(Policy.expiration_at).is_(None), col(Policy.expiration_at) > _time_parameter(clock.now)),
     )
 
 
@@ -53,12 +54,26 @@ def mentions(column: Any, text: str) -> sa.ColumnElement[bool]:
     return sa.func.lower(column).like(containing(text), escape="\\")
 
 
-def mentions_folded(column: Any, folded: str) -> sa.ColumnElement[bool]:
-    """Like `mentions`, for a column and a text that are both in lower case: ILIKE folds every row once more."""
-    return sa.type_coerce(column, sa.String).like(containing(folded), escape="\\")
+def has_part(key: Any, part: str) -> sa.ColumnElement[bool]:
+    """Like `mentions`, for a key that is kept in one case and a part in the same: ILIKE takes five times as long."""
+    return sa.type_coerce(key, sa.String).like(_surround(part), escape="\\")
+
+
+def walk(column: Any, condition: sa.ColumnElement[bool]) -> AnySelect:
+    """Return the query of the ids of a table by a condition on one column, whose index is walked and not the rows.
+
+    Left to itself, SQLite looks at every row of the mode or the distributor: ten times as long.
+    """
+    table = column.class_
+    query = sa.select(col(table.id)).where(col(column) > "", condition)
+    return query.with_hint(table, f"INDEXED BY ix_{table.__tablename__}_{column.key}", "sqlite")
 
 
 def containing(text: str) -> str:
     """Return a lower-case LIKE pattern (escaped with a backslash) that matches the text anywhere."""
-    escaped = text.lower().replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return _surround(text.lower())
+
+
+def _surround(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"

@@ -21,7 +21,6 @@ from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateFor
 from core.money import Split
 from core.services.audit import log as audit
 from core.services.finance.amounts import SignedNaira
-from core.services.people import staff
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
@@ -104,8 +103,7 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
     proposal = _open(session, proposal_id, by)
     corrected, parts = _get_movement(session, proposal.corrects_id), _parts_of(proposal)
     with _keep_refusal(by, "adjustment confirmation", corrected.id, parts):
-        PROPOSALS.refuse_maker(proposal, by)
-        staff.refuse_resting(by)
+        PROPOSALS.require_second(proposal, by)
         _refuse_above_limit(parts, by)
         _refuse_unbounded(session, corrected, parts)
     PROPOSALS.decide(session, proposal.id, "confirmed", by=by)

@@ -22,7 +22,6 @@ from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.parties import Party
-from core.services.people import staff
 from core.services.people.account_changes import require_admin
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
@@ -94,8 +93,7 @@ def propose(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, b
 def confirm(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
     """Confirm what another admin proposed; it is paid to after 48 hours."""
     row = _open(session, account_id, by)
-    PROPOSALS.refuse_maker(row, by)
-    staff.refuse_resting(by)
+    PROPOSALS.require_second(row, by)
     _decide(session, row, "confirmed", by, usable_from=clock.now() + RESTS)
 
 

@@ -1,7 +1,11 @@
-"""The journal of a month for a bookkeeping package; debit = credit on every day (contract F7)."""
+"""The journal of a month, as CSV and as two bookkeeping packages import it; debit = credit on every day (contract F7).
+
+Its own CSV is what is hashed when a month is closed. Months that were closed before the accounts had codes are kept as
+they were: their file is the one of their hash.
+"""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -9,18 +13,26 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, money
+from core import clock, money, reference
+from core.errors import NotFound
 from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
 from core.services.spreadsheets.formula_escaping import csv_field
 from core.services.windows import Window
-from core.states.statements import StatementState
+from core.states.finance import StatementState
 from core.store.access import ScopedSession
 from core.store.expressions import lagos_day
 from core.store.schema.tables import Movement, Payment, Statement
 
-HEADING: Final = "date,account,party,debit,credit,reference"
+HEADING: Final = "date,number,code,account,party,debit,credit,reference"
+_HEADING_WITHOUT_CODES: Final = "date,account,party,debit,credit,reference"
+_OF_QUICKBOOKS: Final = "JournalNo,JournalDate,AccountName,Debits,Credits,Description,Name"
+_OF_SAGE: Final = (
+    "Type,Account Reference,Nominal A/C Ref,Department Code,Date,Reference,Details,Net Amount,Tax Code,Tax Amount"
+)
+# Sage 50 cuts the text of a line there.
+_SAGE_DETAILS: Final = 60
 WALLET, RECEIVABLE, INSURER, DISTRIBUTOR, INCOME, BANK, WITHHELD, VAT = (
     *("Premium wallet", "Receivable from distributors", "Payable to insurers", "Commission payable"),
     *("Commission income", "Bank", "Withholding tax payable", "Input VAT"),
@@ -49,21 +61,76 @@ def list_entries(session: ScopedSession, month: date) -> list[Entry]:
 
 
 def csv_chunks(entries: Iterable[Entry]) -> Iterator[bytes]:
-    """Yield the journal as CSV."""
+    """Yield the journal as CSV: each line with its number, and the code of its account."""
     yield f"{HEADING}\r\n".encode()
+    for number, entry in _numbered(entries):
+        code, (debit, credit) = reference.get_account_code(entry.account), _sides(entry)
+        cells = (str(entry.on), number, code, entry.account, csv_field(entry.party), debit or "0.00", credit or "0.00")
+        yield (",".join((*cells, csv_field(entry.reference))) + "\r\n").encode()
+
+
+def _csv_without_codes(entries: Iterable[Entry]) -> Iterator[bytes]:
+    yield f"{_HEADING_WITHOUT_CODES}\r\n".encode()
     for entry in entries:
-        amount = money.to_wire(abs(entry.amount_minor))
-        debit, credit = (amount, "0.00") if entry.amount_minor > 0 else ("0.00", amount)
-        fields = (str(entry.on), entry.account, csv_field(entry.party), debit, credit, csv_field(entry.reference))
-        yield (",".join(fields) + "\r\n").encode()
+        debit, credit = _sides(entry)
+        cells = (str(entry.on), entry.account, csv_field(entry.party), debit or "0.00", credit or "0.00")
+        yield (",".join((*cells, csv_field(entry.reference))) + "\r\n").encode()
 
 
-def hash_of(session: ScopedSession, month: date) -> str:
-    """Return the SHA-256 of the journal of a month."""
-    digest = hashlib.sha256()
-    for chunk in csv_chunks(list_entries(session, month)):
-        digest.update(chunk)
-    return digest.hexdigest()
+def _quickbooks_chunks(entries: Iterable[Entry]) -> Iterator[bytes]:
+    """Yield the rows of QuickBooks Online's import of journal entries, which knows accounts by their names."""
+    yield f"{_OF_QUICKBOOKS}\r\n".encode()
+    for number, entry in _numbered(entries):
+        cells = (number, f"{entry.on:%d/%m/%Y}", entry.account, *_sides(entry))
+        yield (",".join((*cells, csv_field(entry.reference), csv_field(entry.party))) + "\r\n").encode()
+
+
+def _sage_chunks(entries: Iterable[Entry]) -> Iterator[bytes]:
+    """Yield the rows of Sage 50's import of audit trail transactions: journal debits and credits without tax (T9)."""
+    yield f"{_OF_SAGE}\r\n".encode()
+    for number, entry in _numbered(entries):
+        kind, amount = ("JD" if entry.amount_minor > 0 else "JC"), money.to_wire(abs(entry.amount_minor))
+        code, details = reference.get_account_code(entry.account), csv_field(entry.reference[:_SAGE_DETAILS])
+        cells = (kind, "", code, "0", f"{entry.on:%d/%m/%Y}", number, details, amount, "T9", "0.00")
+        yield (",".join(cells) + "\r\n").encode()
+
+
+_Printed = Callable[[Iterable[Entry]], Iterator[bytes]]
+# The journal as files: its own, and those that bookkeeping packages import.
+FORMATS: Final[Mapping[str, tuple[str, _Printed]]] = {
+    "": ("CSV", csv_chunks),
+    "quickbooks": ("QuickBooks Online", _quickbooks_chunks),
+    "sage": ("Sage 50", _sage_chunks),
+}
+
+
+def _numbered(entries: Iterable[Entry]) -> Iterator[tuple[str, Entry]]:
+    """Yield entries with short numbers, such as J2609-0012: lines that balance together have one."""
+    numbers: dict[str, str] = {}
+    for entry in entries:
+        yield numbers.setdefault(entry.reference, f"J{entry.on:%y%m}-{len(numbers) + 1:04}"), entry
+
+
+def _sides(entry: Entry) -> tuple[str, str]:
+    """Return debit and credit, one of them empty."""
+    amount = money.to_wire(abs(entry.amount_minor))
+    return (amount, "") if entry.amount_minor > 0 else ("", amount)
+
+
+def print_journal(session: ScopedSession, month: date, format_: str = "", *, sha256: str | None = None) -> bytes:
+    """Return the journal of a month as a file; its own CSV as it was hashed, where a hash is given. NotFound else."""
+    if format_ not in FORMATS:
+        raise NotFound("There is no such format of the journal")
+    entries = list_entries(session, month)
+    before = b"".join(_csv_without_codes(entries))
+    if not format_ and sha256 == hashlib.sha256(before).hexdigest():
+        return before
+    return b"".join(FORMATS[format_][1](entries))
+
+
+def hash_of(session: ScopedSession, month: date, *, sha256: str | None = None) -> str:
+    """Return the SHA-256 of the journal of a month, printed as the one with the given hash if there is one."""
+    return hashlib.sha256(print_journal(session, month, sha256=sha256)).hexdigest()
 
 
 def _movements(session: ScopedSession, window: Window, names: dict[Party, str]) -> Iterator[Entry]:
@@ -91,11 +158,11 @@ def _of_group(
     on: date, what: str, seller: str, insurer: str, minors: Sequence[int], *, is_held: bool
 ) -> Iterator[Entry]:
     premium, share, commission, income = minors
-    reference = f"{on} {what}, {seller}, {insurer}"
-    yield Entry(on, RECEIVABLE if is_held else WALLET, seller, premium, reference)
-    yield Entry(on, INSURER, insurer, -share, reference)
-    yield Entry(on, DISTRIBUTOR, seller, -commission, reference)
-    yield Entry(on, INCOME, "", -income, reference)
+    about = f"{on} {what}, {seller}, {insurer}"
+    yield Entry(on, RECEIVABLE if is_held else WALLET, seller, premium, about)
+    yield Entry(on, INSURER, insurer, -share, about)
+    yield Entry(on, DISTRIBUTOR, seller, -commission, about)
+    yield Entry(on, INCOME, "", -income, about)
 
 
 def _holders(session: ScopedSession, window: Window) -> set[UUID]:
@@ -113,10 +180,10 @@ def _payments(session: ScopedSession, window: Window, names: dict[Party, str]) -
         for row in session.execute(query.order_by(day, col(Payment.id))).scalars():
             party = parties.party_of(row)
             on, verb = getattr(row, name), "payment" if sign > 0 else "returned"
-            reference = f"{on} {verb} {row.bank_reference}"
+            about = f"{on} {verb} {row.bank_reference}"
             account = INSURER if party.account == "provider" else DISTRIBUTOR if row.net_minor > 0 else RECEIVABLE
-            yield Entry(on, account, names[party], sign * row.net_minor, reference)
-            yield Entry(on, BANK, "", -sign * row.net_minor, reference)
+            yield Entry(on, account, names[party], sign * row.net_minor, about)
+            yield Entry(on, BANK, "", -sign * row.net_minor, about)
 
 
 def _taxes(session: ScopedSession, window: Window) -> Iterator[Entry]:
@@ -128,10 +195,10 @@ def _taxes(session: ScopedSession, window: Window) -> Iterator[Entry]:
     )
     for row in session.execute(query.order_by(col(Statement.distributor_id))).scalars():
         party = str(row.facts.get("party", ""))
-        reference = f"{window.last} taxes of {statement_reading.number_of(row)}, {party}"
-        yield Entry(window.last, VAT, "", row.vat_minor, reference)
-        yield Entry(window.last, WITHHELD, "", -row.withheld_minor, reference)
-        yield Entry(window.last, DISTRIBUTOR, party, row.withheld_minor - row.vat_minor, reference)
+        about = f"{window.last} taxes of {statement_reading.number_of(row)}, {party}"
+        yield Entry(window.last, VAT, "", row.vat_minor, about)
+        yield Entry(window.last, WITHHELD, "", -row.withheld_minor, about)
+        yield Entry(window.last, DISTRIBUTOR, party, row.withheld_minor - row.vat_minor, about)
 
 
 def _day(value: Any) -> date:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from core.services.finance import journal, months
 from core.services.finance.months import Step
-from core.states.months import SHUT
+from core.states.finance import SHUT
 from core.store.access import ScopedSession
 
 
@@ -20,7 +20,7 @@ def find_month_faults(session: ScopedSession) -> Iterator[str]:
     for month, step in last.items():
         if step.state not in SHUT:
             continue
-        if journal.hash_of(session, step.month) != closed[month].sha256:
+        if journal.hash_of(session, step.month, sha256=closed[month].sha256) != closed[month].sha256:
             yield f"the journal of {step.month:%B %Y}, a closed month, is not what it was"
         days: Counter[object] = Counter()
         for entry in journal.list_entries(session, step.month):

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.errors import StateForbids
-from core.states.months import SHUT, MonthState
+from core.states.finance import SHUT, MonthState
 from core.store.access import ScopedSession
 from core.store.schema.tables import MonthStep, Staff
 

@@ -3,10 +3,10 @@
 Their totals are those of the dashboard, read from the same roll-ups; `coverdesk check` compares them with the rows.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -18,17 +18,19 @@ from core.money import Split
 from core.services.dimensions import Choices
 from core.services.filters.field import Condition
 from core.services.finance.filter import KIND_NAMES, MovementFilter
+from core.services.lists.columns import Column, mode_column, sale_names
+from core.services.lists.listing import Listing
+from core.services.lists.sale_columns import SHARES, by_time, customer_columns, money_columns, policy_number
 from core.services.paging import Paging
 from core.services.sales import totals
 from core.services.sales.filter import SalesFilter
 from core.services.sales.totals import ZERO_TOTALS, Key, SalesTotals
+from core.services.spreadsheets.columns import DAY, ID, INSTANT, WORD
 from core.services.windows import Span, Window
-from core.store.access import ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Movement, Policy
 
-Order = Literal["newest", "oldest"]
-_MOMENT, _ID = col(Movement.created_at), col(Movement.id)
-ORDERS: Mapping[Order, tuple[Any, ...]] = {"newest": (_MOMENT.desc(), _ID.desc()), "oldest": (_MOMENT, _ID)}
+_MOMENT = col(Movement.created_at)
 _COUNTS = {"purchase": "sold", "renewal": "renewed", "refund": "refunds", "adjustment": "adjustments"}
 _VERBS = {"purchase": "sold", "renewal": "renewed", "refund": "refunded", "adjustment": "adjusted"}
 
@@ -89,7 +91,7 @@ def list_rows(
     criteria: MovementFilter,
     names: Choices,
     *,
-    order: Order = "newest",
+    order: str = "newest",
     paging: Paging,
 ) -> list[MovementRow]:
     """Return one page of movements; a page past the end is empty."""
@@ -100,7 +102,7 @@ def list_rows(
     query = (
         sa.select(Movement)
         .where(*build_conditions(criteria.anytime()), *span.on(_MOMENT))
-        .order_by(*ORDERS[order])
+        .order_by(*MOVEMENTS.orders[order].keys)
         .limit(paging.limit)
         .offset(offset)
     )
@@ -196,3 +198,41 @@ def _find(stretches: Sequence[tuple[date, int]], offset: int, last: int) -> tupl
 def _span_of(days: Sequence[date], grain: str) -> Span:
     end = max(days)
     return Window(min(days), clock.add_months(end, 1) if grain == "month" else clock.add_days(end, 1)).span
+
+
+def _rows(columns: Sequence[Any], criteria: MovementFilter, _: Choices) -> AnySelect:
+    return (
+        sa.select(*columns)
+        .select_from(Movement)
+        .join(Policy, col(Policy.purchase_id) == col(Movement.purchase_id))
+        .where(*build_conditions(criteria))
+    )
+
+
+_SPLIT = {"total": "total_minor", **SHARES}
+MOVEMENTS: Listing[MovementFilter] = Listing(
+    name="movements",
+    title="Movements",
+    noun=("movement", "movements"),
+    roles=("operations", "finance"),
+    filter=MovementFilter,
+    key=col(Movement.id),
+    usual=("policy", "kind", "when", "distributor", "total", "share", "platform", "seller"),
+    row_type=MovementRow,
+    columns={
+        "id": Column("Reference", ID, col(Movement.id)),
+        "kind": Column("Kind", WORD, col(Movement.kind), words=KIND_NAMES, width=90),
+        "when": Column(*("When", INSTANT, _MOMENT), of="created_at", machine="created_at", orders=by_time(Movement)),
+        "day": Column("Day", DAY, _MOMENT, of="created_at", machine="created_on"),
+        "purchase_id": Column("Purchase", ID, col(Movement.purchase_id)),
+        "policy": replace(policy_number(empty="No number yet", width=150)["policy"], of="policy_number"),
+        **{name: replace(column, of=_SPLIT[name]) for name, column in money_columns(Movement, is_signed=True).items()},
+        **sale_names(Movement),
+        **customer_columns(),
+        **mode_column(),
+    },
+    rows=_rows,
+    count=lambda session, criteria: count(compute_totals(session, criteria)),
+    summed=col(Movement.total_minor),
+    sum_title="Premium, net",
+)

@@ -29,9 +29,7 @@ from core.services.finance.statements.lines import Line
 from core.services.finance.statements.paid_lines import PaidLine
 from core.services.people.staff import Person
 from core.services.windows import Window
-from core.states.bordereaux import BordereauState
-from core.states.payments import BatchState, PaymentState
-from core.states.statements import TRANSITIONS, StatementState
+from core.states.finance import STATEMENT_TRANSITIONS, BatchState, BordereauState, PaymentState, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import (
     Agreement,
@@ -164,7 +162,7 @@ def _write(session: ScopedSession, stated: _Stated, steps: Sequence[StatementSta
     preparing.audit_statement(session, row, "statement prepared", by=office.maker)
     made = []
     for state in steps:
-        step = TRANSITIONS.get(row.state, state)
+        step = STATEMENT_TRANSITIONS.get(row.state, state)
         by = office.checker if step.needs_other else office.maker
         made.append((row.state, step, by))
         if step.stamps:
@@ -175,6 +173,8 @@ def _write(session: ScopedSession, stated: _Stated, steps: Sequence[StatementSta
     paid_lines.write(session, row.id, stated.paid)
     for position, (before, step, by) in enumerate(made, 1):
         note = _DISPUTE if step.needs_note else None
+        if step.to is StatementState.APPROVED:
+            states.record_approval(session, row, by, clock.now())
         states.record_step(session, row.id, before, step, position=position, by=by, note=note)
 
 
@@ -211,6 +211,7 @@ def _pay(session: ScopedSession, due: Sequence[Balance], accounts: Mapping[Party
     batches.audit_batch(session, batch, "payout approved", by=office.checker, sha256=batch.sha256)
     for place, (row, parts, _) in enumerate(made, 1):
         _confirm(session, row, parts, place, office)
+    batches.record_approval(session, batch, office.checker)
     settled = [part.statement_id for _, parts, _ in made for part in parts]
     change = sa.update(Statement).where(col(Statement.id).in_(settled)).values(state=StatementState.PAID)
     session.execute(change.execution_options(synchronize_session=False))

@@ -13,15 +13,13 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.insurers.answers import InsurerAnswer
-from core.insurers.faults import InsurerFault
+from core.insurers.answers import InsurerAnswer, InsurerFault
 from core.services.audit import log as audit
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers.sending import MAX_FAILURES, Job, compute_decision_wait, compute_failure_wait, mask_numbers
 from core.services.outbox import queue
 from core.services.policies import changes, policies
-from core.states.policies import STAGES, PolicyStage
-from core.states.submissions import OPEN, AnswerStatus, SubmissionState
+from core.states.policies import OPEN, STAGES, AnswerStatus, PolicyStage, SubmissionState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Submission
 

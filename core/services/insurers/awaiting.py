@@ -17,8 +17,7 @@ from core.services.insurers.filter import ANSWERED_WITHIN, TOLD_WITHIN, Submissi
 from core.services.paging import Page, Paging
 from core.services.policies import policies
 from core.settings import settings
-from core.states.policies import PolicyStage
-from core.states.submissions import OPEN, AnswerStatus, SubmissionState
+from core.states.policies import OPEN, AnswerStatus, PolicyStage, SubmissionState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import InsurerConnection, Policy, Provider, Submission
 

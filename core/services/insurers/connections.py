@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.insurers.faults import InsurerFault
+from core.insurers.answers import InsurerFault
 from core.settings import settings
-from core.states.submissions import SubmissionState
+from core.states.policies import SubmissionState
 from core.store.access import ScopedSession
 from core.store.schema.tables import InsurerConnection, Provider, Submission
 

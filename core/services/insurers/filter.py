@@ -13,7 +13,7 @@ from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
 from core.services.filters.fields import Flag, Member, Word
 from core.settings import settings
-from core.states.submissions import AnswerStatus, SubmissionState
+from core.states.policies import AnswerStatus, SubmissionState
 from core.store.schema.tables import InsurerConnection, Provider, Submission, SubmissionOwner
 
 QueueView = Literal["queued", "deciding", "failing", "dead"]

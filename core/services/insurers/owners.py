@@ -11,7 +11,7 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.states.submissions import OPEN
+from core.states.policies import OPEN
 from core.store.access import ScopedSession
 from core.store.schema.tables import Staff, Submission, SubmissionOwner
 

@@ -18,7 +18,7 @@ from core.services.people.staff import Person
 from core.services.policies import changes, policies
 from core.services.records import format_mode
 from core.settings import settings
-from core.states.submissions import OPEN, SubmissionState
+from core.states.policies import OPEN, SubmissionState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Provider, Submission
 

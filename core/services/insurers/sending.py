@@ -15,7 +15,7 @@ from core.services.insurers import connections as insurer_connections
 from core.services.insurers.connections import Insurer
 from core.services.outbox import queue
 from core.services.outbox.queue import Backoff
-from core.states.submissions import SubmissionState
+from core.states.policies import SubmissionState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import InsurerConnection, Policy, Submission
 

@@ -9,7 +9,7 @@ from sqlmodel import col
 
 from core.services.insurers import awaiting
 from core.settings import settings
-from core.states.submissions import OPEN
+from core.states.policies import OPEN
 from core.store.access import ScopedSession
 from core.store.schema.tables import Provider, Submission
 

@@ -1,4 +1,4 @@
-"""Four eyes: what one person proposes stays open until another person decides it (contract A1, F9)."""
+"""Two people: what one person proposes or prepares is decided by another (contract A1, F9, K4)."""
 
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
@@ -9,11 +9,26 @@ from sqlmodel import SQLModel, col
 
 from core import clock
 from core.errors import NotAllowed, NotFound, StateForbids
+from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import Staff
 
 OPEN: Final = "open"
+
+
+def require_second(first: UUID | None, by: Person, why: str) -> None:
+    """NotAllowed, with `why`, for who made the first step, and for who has a password that somebody else just reset."""
+    refuse_same(first, by, why)
+    staff.refuse_resting(by)
+
+
+def refuse_same(first: UUID | None, by: Person, why: str) -> None:
+    """NotAllowed, with `why`, for who made the first step, where the second one approves nothing."""
+    if first == by.id:
+        raise NotAllowed(why)
+
+
 Row = TypeVar("Row", bound=SQLModel)
 
 
@@ -40,16 +55,17 @@ class Proposals(Generic[Row]):
             raise StateForbids(f"This {self.noun} does not wait for a decision any more")
         return row
 
+    def require_second(self, row: Any, by: Person) -> None:
+        """NotAllowed if a person confirms what the same person proposed, or approves nothing yet."""
+        require_second(self._get_maker(row), by, self._why)
+
     def refuse_maker(self, row: Any, by: Person) -> None:
-        """NotAllowed if a person decides what the same person proposed."""
-        if self._is_maker(row, by):
-            raise NotAllowed(
-                f"You {self.verb} this {self.noun}: {self.second} confirms or refuses it, and you can take it back"
-            )
+        """NotAllowed if a person refuses what the same person proposed."""
+        refuse_same(self._get_maker(row), by, self._why)
 
     def require_maker(self, row: Any, by: Person) -> None:
         """NotAllowed if a person takes back what somebody else proposed."""
-        if not self._is_maker(row, by):
+        if self._get_maker(row) != by.id:
             raise NotAllowed(f"Only who {self.verb} this {self.noun} takes it back: you can refuse it")
 
     def decide(self, session: ScopedSession, row_id: UUID, state: str, *, by: Person, **more: Any) -> None:
@@ -70,8 +86,13 @@ class Proposals(Generic[Row]):
             .outerjoin(decider, col(decider.id) == self._column("decided_by"))
         )
 
-    def _is_maker(self, row: Any, by: Person) -> bool:
-        return bool(getattr(row, f"{self.verb}_by") == by.id)
+    @property
+    def _why(self) -> str:
+        return f"You {self.verb} this {self.noun}: {self.second} confirms or refuses it, and you can take it back"
+
+    def _get_maker(self, row: Any) -> UUID:
+        maker: UUID = getattr(row, f"{self.verb}_by")
+        return maker
 
     def _column(self, name: str) -> Any:
         return getattr(self.table, name)

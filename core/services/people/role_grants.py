@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.people import staff
+from core.services.people import four_eyes, staff
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.services.people.staff_sessions import SIGNED_IN
@@ -112,10 +112,8 @@ def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> tuple[Staf
     """
     grant = _open(session, grant_id, by)
     with keep_refusal(grant.staff_id, "account change confirmation", by=by):
-        PROPOSALS.refuse_maker(grant, by)
-        if grant.staff_id == by.id:
-            raise NotAllowed("This change is of your own account: another admin confirms it")
-        staff.refuse_resting(by)
+        PROPOSALS.require_second(grant, by)
+        four_eyes.refuse_same(grant.staff_id, by, "This change is of your own account: another admin confirms it")
         _refuse_unfit(session.get_one(Staff, by.id), grant)
         row = session.get_one(Staff, grant.staff_id)
         if row.disabled_at is not None and grant.act != "enable":

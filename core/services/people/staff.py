@@ -23,10 +23,10 @@ from core.services.audit import log as audit
 from core.services.people import passwords, staff_sessions
 from core.services.personal import to_international
 from core.store.access import AnyRow, AnySelect, ScopedSession
-from core.store.schema import parties as party_tables
+from core.store.schema import parties
 from core.store.schema.tables import Staff, StaffSession
 
-ROLES: Final = party_tables.ROLES
+ROLES: Final = parties.ROLES
 LAST_ADMIN_MESSAGE: Final = "This is the last admin who can sign in: give somebody else the role first"
 _UNLIMITED: Final = frozenset({"supervisor", "admin"})
 _UNKNOWN: Final = "No such person"

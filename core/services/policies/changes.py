@@ -22,8 +22,7 @@ from core.services.catalogue.products import ProductForSale
 from core.services.policies import certificates, policies, refunds
 from core.services.shapes import PolicyRecord
 from core.settings import settings
-from core.states.policies import PolicyAction
-from core.states.submissions import OPEN, SubmissionState
+from core.states.policies import OPEN, PolicyAction, SubmissionState
 from core.store import policy_numbers
 from core.store.access import ScopedSession
 from core.store.policy_numbers import Series, format_number

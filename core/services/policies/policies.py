@@ -1,6 +1,6 @@
 """Policies: their state, how they are found, as records and as rows of the list."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, cast
@@ -15,12 +15,16 @@ from core.covers.cover import Cover
 from core.errors import NotFound
 from core.services import records
 from core.services.catalogue import cache
-from core.services.dimensions import Choices
+from core.services.dimensions import Choices, load_choices
 from core.services.filters import expressions
 from core.services.filters.declaration import Ids, of
 from core.services.filters.field import Condition
 from core.services.filters.fields import Flag, Text
-from core.services.paging import Page, Paging, fetch_newest
+from core.services.lists import listing
+from core.services.lists.columns import Column, Order, mode_column, sale_names
+from core.services.lists.listing import Listing, Row
+from core.services.lists.sale_columns import by_time, customer_columns, payment_columns, policy_number
+from core.services.paging import Page, Paging, fetch_newest, find_page
 from core.services.policies import endorsements
 from core.services.sales import filter as sales_filter
 from core.services.sales import page_locator
@@ -33,6 +37,7 @@ from core.services.shapes import (
     PolicyRecord,
     ProductRecord,
 )
+from core.services.spreadsheets.columns import DAY, FLAG, ID, INSTANT, MONEY, STATE, TEXT
 from core.services.windows import Span
 from core.states.policies import STAGES, PolicyAction, PolicyStage, PolicyStatus
 from core.store.access import AnyRow, AnySelect, ScopedSession
@@ -151,7 +156,7 @@ def list_policies(
         return [_build_list_record(row, products[row.Policy.product_id, row.Policy.is_live]) for row in rows]
 
     if not criteria.of_catalogue:
-        return fetch_newest(session, Policy, _build_id_query(criteria), paging, load)
+        return fetch_newest(session, Policy, _build_id_query(criteria), paging, load, searched=criteria.scans)
     # Policies have the creation time of their purchase, so the purchases' day counts locate the page.
     location = page_locator.locate_page(session, criteria, paging)
     query = _build_id_query(replace(criteria, created=location.span))
@@ -235,7 +240,6 @@ def _build_list_record(row: AnyRow, product: ProductRecord) -> ListedPolicyRecor
 
 # The policies table of the desk: one page of rows, and the number of all.
 
-Order = Literal["newest", "oldest", "ends", "ends-back", "to-do"]
 # As long as the list of what is due shows it.
 _LAPSED_DAYS = 30
 _SOLD, _ENDS = col(Policy.created_at), col(Policy.expiration_at)
@@ -258,61 +262,92 @@ def _lapsed_since() -> datetime:
     return clock.midnight(clock.add_days(clock.today(), -_LAPSED_DAYS))
 
 
+_ROLE = sa.case(
+    (col(Policy.buyer_id) == col(Policy.customer_id), sa.literal_column("'principal'", sa.String)),
+    else_=sa.literal_column("'beneficiary'", sa.String),
+)
 # A policy without an end, which awaits its insurer, counts as the one that ends last.
-ORDERS: Mapping[Order, tuple[Any, ...]] = {
-    "newest": (_SOLD.desc(), col(Policy.id).desc()),
-    "oldest": (_SOLD, col(Policy.id)),
-    "ends": (_ENDS.asc().nulls_last(), _SOLD, col(Policy.id)),
-    "ends-back": (_ENDS.desc().nulls_first(), _SOLD.desc(), col(Policy.id).desc()),
-    # What somebody has to do something about: pending first, then by the end what has just lapsed or is in force, then
-    # what is over.
-    "to-do": (_build_turn(), _ENDS.asc().nulls_last(), _SOLD.desc(), col(Policy.id).desc()),
-}
+_BY_END = (
+    Order("ends", "Ends soonest first", (_ENDS.asc().nulls_last(), _SOLD, col(Policy.id))),
+    Order(
+        *("ends-back", "Ends latest first", (_ENDS.desc().nulls_first(), _SOLD.desc(), col(Policy.id).desc())),
+        is_descending=True,
+    ),
+)
+# What somebody has to do something about: pending first, then by the end what has just lapsed or is in force, then what
+# is over. It is for the policies of one person, and slow for those of all.
+_TO_DO = (_build_turn(), _ENDS.asc().nulls_last(), _SOLD.desc(), col(Policy.id).desc())
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PolicyRow:
-    """One row of the policies table."""
+def _join(columns: Sequence[Any]) -> AnySelect:
+    return sa.select(*columns).select_from(Policy).join(Purchase, col(Purchase.id) == col(Policy.purchase_id))
 
-    id: UUID
-    created_at: datetime
-    policy_number: str | None
-    stage: PolicyStage
-    holder: str
-    email: str
-    registration: str | None
-    is_for_beneficiary: bool
-    product: str
-    provider: str
-    distributor: str
-    start_at: datetime | None
-    expiration_at: datetime | None
+
+def _count(session: ScopedSession, criteria: "PolicyFilter") -> int:
+    conditions = build_search_conditions(criteria, load_choices(session))
+    return int(session.execute(sa.select(sa.func.count()).select_from(Policy).where(*conditions)).scalar_one())
+
+
+POLICIES: Listing[PolicyFilter] = Listing(
+    name="policies",
+    title="Policies",
+    noun=("policy", "policies"),
+    roles=("operations", "claims"),
+    filter=PolicyFilter,
+    key=col(Policy.id),
+    usual=("number", "state", "customer", "plate", "product", "ends", "provider"),
+    columns={
+        "id": Column("Reference", ID, col(Policy.id)),
+        "sold": Column("Sold", INSTANT, col(Policy.created_at), machine="created_at", orders=by_time(Policy)),
+        "sold_on": Column("Sold on", DAY, col(Policy.created_at), machine="created_on"),
+        "number": policy_number(empty="No number yet", width=165)["policy"],
+        "state": Column("State", STATE, expressions.policy_stage()),
+        "starts": Column("Starts", DAY, col(Policy.start_at), machine="starts_on"),
+        "ends": Column("Ends", DAY, col(Policy.expiration_at), machine="expires_on", orders=_BY_END),
+        "activated_on": Column("Activated", DAY, col(Policy.activation_at)),
+        "cancelled_on": Column("Cancelled", DAY, col(Policy.cancelled_at)),
+        "declined_on": Column("Declined", DAY, col(Policy.declined_at)),
+        "total": Column("Premium at sale", MONEY, col(Purchase.total_minor)),
+        "sum_insured": Column("Sum insured", MONEY, col(Policy.sum_insured_minor)),
+        **sale_names(Policy),
+        **customer_columns(),
+        "role": Column(
+            *("Role", STATE, _ROLE),
+            machine="customer_role",
+            words={"principal": "Principal", "beneficiary": "Beneficiary"},
+        ),
+        "plate": Column("Plate", TEXT, col(Policy.plate_key), width=85),
+        "device_serial_number": Column("Device", TEXT, col(Policy.device_serial_number), width=130),
+        "provider_policy_id": Column("Insurer's reference", TEXT, col(Policy.provider_policy_id), width=130),
+        "submitted_to_provider": Column("Sent to the insurer", FLAG, col(Policy.submitted_to_provider)),
+        **mode_column(),
+        **payment_columns(Policy),
+        "purchase_id": Column("Purchase", ID, col(Policy.purchase_id)),
+    },
+    rows=lambda columns, criteria, names: _join(columns).where(*build_search_conditions(criteria, names)),
+    count=_count,
+    summed=col(Purchase.total_minor),
+    sum_title="Premium at sale",
+    join=_join,
+)
 
 
 def search_policies(
-    session: ScopedSession, criteria: PolicyFilter, names: Choices, *, order: Order = "newest", paging: Paging
-) -> Page[PolicyRow]:
+    session: ScopedSession,
+    criteria: PolicyFilter,
+    names: Choices,
+    *,
+    shown: Sequence[str] = (),
+    order: str = "newest",
+    paging: Paging,
+) -> Page[Row]:
     """Return a page of the policies of a filter, with the exact total."""
     conditions = build_search_conditions(criteria, names)
-    by = ORDERS[order]
+    keys = _TO_DO if order == "to-do" else POLICIES.orders[order].keys
     # The page is found by its ids first: the rows that are skipped are wide.
-    page_query = sa.select(col(Policy.id)).where(*conditions).order_by(*by).limit(paging.limit).offset(paging.offset)
-    ids_, total = _load_page_ids(session, page_query, with_total=bool(criteria.find))
-    if total is None:
-        total = session.execute(sa.select(sa.func.count()).select_from(Policy).where(*conditions)).scalar_one()
-    query = _build_row_query().where(col(Policy.id).in_(ids_)).order_by(*by)
-    return Page([_build_row(row, names) for row in session.execute(query)], total)
-
-
-def _load_page_ids(session: ScopedSession, page_query: AnySelect, *, with_total: bool) -> tuple[list[UUID], int | None]:
-    """Return the ids of a page; with `with_total` also the total, unless the page is past the end.
-
-    A name is searched in all customers, so search and count are one query; without a text, an index counts faster.
-    """
-    if not with_total:
-        return list(session.execute(page_query).scalars()), None
-    found = session.execute(page_query.add_columns(sa.func.count().over())).all()
-    return [row[0] for row in found], (found[0][1] if found else None)
+    page_query = sa.select(col(Policy.id)).where(*conditions).order_by(*keys)
+    ids_, total = find_page(session, page_query, paging, searched=criteria.scans)
+    return Page(listing.read_rows(session, POLICIES, ids_, names, keys, shown=shown) if ids_ else [], total)
 
 
 def build_search_conditions(criteria: PolicyFilter, names: Choices) -> list[Condition]:
@@ -323,46 +358,3 @@ def build_search_conditions(criteria: PolicyFilter, names: Choices) -> list[Cond
     product_ids = insurer_products.intersection(criteria.product_ids or insurer_products)
     narrowed = build_conditions(replace(criteria, provider_ids=(), product_ids=()))
     return [col(Policy.product_id).in_(sorted(product_ids)), *narrowed]
-
-
-def _build_row_query() -> AnySelect:
-    return sa.select(
-        *(col(getattr(Policy, name)) for name in _COLUMNS), col(Policy.buyer_id) != col(Policy.customer_id)
-    )
-
-
-_COLUMNS = (
-    "id",
-    "created_at",
-    "policy_number",
-    "first_name",
-    "last_name",
-    "email",
-    "plate_key",
-    "product_id",
-    "distributor_id",
-    "start_at",
-    "expiration_at",
-    "activated",
-    "cancelled_at",
-    "declined_at",
-)
-
-
-def _build_row(row: AnyRow, names: Choices) -> PolicyRow:
-    distributor, provider, product, _ = names.get_names_of_sale(row.product_id, row.distributor_id)
-    return PolicyRow(
-        id=row.id,
-        created_at=row.created_at,
-        policy_number=row.policy_number,
-        stage=get_stage(row),
-        holder=f"{row.first_name} {row.last_name}",
-        email=row.email,
-        registration=row.plate_key,
-        is_for_beneficiary=row[-1],
-        product=product,
-        provider=provider,
-        distributor=distributor,
-        start_at=row.start_at,
-        expiration_at=row.expiration_at,
-    )

@@ -23,7 +23,7 @@ from core.services.policies import policies
 from core.services.sales import figures
 from core.services.windows import Span
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.follow_up import CALL_OUTCOMES
+from core.store.schema.parties import CALL_OUTCOMES
 from core.store.schema.tables import Policy, Renewal, RenewalCall, RenewalReminder, Staff
 
 

@@ -1,9 +1,9 @@
 """Policies that are due: their buckets by days left, the rows of the list, and the list of customers to call."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -15,14 +15,18 @@ from core.services.dimensions import Choices
 from core.services.filters.declaration import of
 from core.services.filters.field import Condition
 from core.services.filters.fields import Word
+from core.services.lists.columns import Column, Order, sale_names
+from core.services.lists.listing import Listing
+from core.services.lists.sale_columns import customer_columns, policy_number
 from core.services.paging import Paging
 from core.services.renewals import calls, next_terms, reminders
 from core.services.renewals.calls import Call
 from core.services.renewals.filter import DueFilter
 from core.services.renewals.next_terms import NextTerm
+from core.services.spreadsheets.columns import COUNT, DATE, DAY, ID, INSTANT, MONEY, TEXT, WORD
 from core.services.windows import Span
-from core.store.access import AnyRow, ScopedSession
-from core.store.schema.tables import Policy, Product, Renewal
+from core.store.access import AnyRow, AnySelect, ScopedSession
+from core.store.schema.tables import Policy, Product, Renewal, RenewalCall, Staff
 
 UNFILTERED = DueFilter()
 
@@ -127,12 +131,14 @@ def _build_span(today: date, first: int, last: int) -> Span:
 
 # The table of policies due for renewal: contact, deadline, and the price of the next term.
 
-Order = Literal["soonest", "latest"]
 _EXPIRES_AT = col(Policy.expiration_at)
-ORDERS: Mapping[Order, tuple[Any, ...]] = {
-    "soonest": (_EXPIRES_AT, col(Policy.created_at), col(Policy.id)),
-    "latest": (_EXPIRES_AT.desc(), col(Policy.created_at).desc(), col(Policy.id).desc()),
-}
+_BY_END = (
+    Order("soonest", "Ends soonest first", (_EXPIRES_AT, col(Policy.created_at), col(Policy.id))),
+    Order(
+        *("latest", "Ends latest first", (_EXPIRES_AT.desc(), col(Policy.created_at).desc(), col(Policy.id).desc())),
+        is_descending=True,
+    ),
+)
 _COLUMNS = (
     *("id", "purchase_id", "policy_number", "first_name", "last_name", "phone", "email"),
     *("product_id", "distributor_id", "expiration_at"),
@@ -169,20 +175,21 @@ class DueRow:
 
 def list_due_rows(
     session: ScopedSession,
-    bucket: str,
+    bucket: str | None,
     criteria: DueFilter,
     names: Choices,
     *,
-    order: Order = "soonest",
+    order: str = "soonest",
     paging: Paging,
 ) -> list[DueRow]:
-    """Return one page of the policies of a bucket as of today; a page past the end is empty."""
+    """Return one page of the policies of a bucket, or of all, as of today; a page past the end is empty."""
     today = clock.today()
     page_ids = sa.select(col(Policy.id)).where(*build_conditions(criteria), *get_span(today, bucket).on(_EXPIRES_AT))
-    page_ids = page_ids.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
+    keys = DUE.orders[order].keys
+    page_ids = page_ids.order_by(*keys).limit(paging.limit).offset(paging.offset)
     columns = [col(getattr(Policy, name)) for name in _COLUMNS]
     query = sa.select(*columns, build_last_premium().label("last_minor")).where(col(Policy.id).in_(page_ids))
-    found = session.execute(query.order_by(*ORDERS[order])).all()
+    found = session.execute(query.order_by(*keys)).all()
     terms_by_policy = next_terms.get_next_terms(session, [row.id for row in found])
     latest = calls.load_latest(session, [row.id for row in found])
     reminded = reminders.load_latest(session, [row.id for row in found])
@@ -251,3 +258,82 @@ def count_calls(session: ScopedSession, criteria: CallListFilter) -> int:
     """Return the number of policies of a selection."""
     query = sa.select(sa.func.count()).select_from(Policy).where(*build_call_conditions(criteria))
     return int(session.execute(query).scalar_one())
+
+
+def _rows(columns: Sequence[Any], criteria: CallListFilter, _: Choices) -> AnySelect:
+    return (
+        sa.select(*columns)
+        .select_from(Policy)
+        .outerjoin(RenewalCall, col(RenewalCall.id) == calls.build_latest_call())
+        .outerjoin(Staff, col(Staff.id) == col(RenewalCall.owner_id))
+        .where(*build_call_conditions(criteria))
+    )
+
+
+_OUTCOME = sa.case(
+    *(
+        (col(RenewalCall.outcome) == outcome, sa.literal_column(f"'{label}'", sa.String))
+        for outcome, label in calls.OUTCOMES.items()
+    )
+)
+# A call always has its time, but a policy may have no call.
+_CALLED_AT = sa.case((col(RenewalCall.id).is_not(None), col(RenewalCall.created_at)))
+# What one more term costs, and why there is none, is worked out for the rows of a page.
+DUE: Listing[CallListFilter] = Listing(
+    name="due",
+    title="Due for renewal",
+    noun=("policy", "policies"),
+    roles=("operations",),
+    filter=CallListFilter,
+    key=col(Policy.id),
+    usual=("customer", "phone", "ends", "cover", "next", "call", "again", "reminded", "product"),
+    usual_order="soonest",
+    row_type=DueRow,
+    columns={
+        **customer_columns(),
+        "policy": replace(policy_number()["policy"], of="policy_number"),
+        "ends": Column("Ends", DAY, _EXPIRES_AT, of="expiration_at", machine="expires_on", orders=_BY_END),
+        "left": Column("Days left", COUNT, of="days_left", orders=_BY_END),
+        "cover": Column("Cover", TEXT, of="days_left", width=120),
+        "next": Column(
+            *("Next premium", TEXT),
+            of="next_minor",
+            width=150,
+            says="What a further term costs today, or why there is none.",
+        ),
+        "note": Column("Not today, because", TEXT, of="refusal", width=250),
+        "last": Column(
+            *("Last premium", MONEY, build_last_premium()),
+            of="last_minor",
+            machine="last_premium",
+            says="What the term that ends has cost.",
+        ),
+        **sale_names(Policy),
+        "call": Column("Last call", WORD, _OUTCOME, of=lambda row: row.call and row.call.label, machine="last_call"),
+        "called_at": Column("Called", INSTANT, _CALLED_AT, of=lambda row: row.call and row.call.created_at),
+        "again": Column(
+            *("Call again", DATE, sa.cast(col(RenewalCall.call_again_on), sa.String)),
+            of=lambda row: row.call and row.call.call_again_on,
+            machine="call_again_on",
+        ),
+        "owner": Column(
+            *("Owner", TEXT, col(Staff.name)),
+            of=lambda row: row.call and row.call.owner,
+            machine="call_owner",
+            width=110,
+        ),
+        "said": Column(
+            *("Note", TEXT, col(RenewalCall.note)),
+            of=lambda row: row.call and row.call.note,
+            machine="call_note",
+            width=200,
+        ),
+        "reminded": Column("Reminded", INSTANT, calls.build_latest_reminder(), of="reminded_at", machine="reminded_at"),
+        "policy_id": Column("Policy", ID, col(Policy.id), of="id"),
+        "purchase_id": Column("Purchase", ID, col(Policy.purchase_id)),
+    },
+    rows=_rows,
+    count=count_calls,
+    summed=build_last_premium(),
+    sum_title="At risk",
+)

@@ -10,9 +10,10 @@ from sqlmodel import col
 from core import clock
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
-from core.services.filters.fields import Flag, Member, Word
+from core.services.filters.fields import Flag, Member, Text, Word
 from core.services.renewals import calls
 from core.services.renewals.calls import OUTCOMES
+from core.services.sales import filter as sales_filter
 from core.services.sales.filter import SalesFilter
 from core.services.windows import Span
 from core.store.schema.tables import Policy, Renewal, RenewalCall
@@ -35,9 +36,31 @@ def _is_owned(_: Any, owner: UUID | str) -> Condition:
     return calls.is_latest_call(col(RenewalCall.owner_id) == owner)
 
 
+def _is_of_policies(column: Any, text: str) -> Condition:
+    return col(column).in_(sales_filter.select_policies(Policy.id, text))
+
+
+def _find(column: Any) -> Any:
+    """Declare the search in the policies that a column names."""
+    return of(
+        Text(
+            label="Find",
+            column=lambda _, text: _is_of_policies(column, text),
+            address="find",
+            help="A part of a policy number, plate, name or phone, or an e-mail.",
+            check=sales_filter.normalise_text,
+            placeholder="Policy number, plate, customer name, e-mail or phone",
+            longest=sales_filter.MAX_LENGTH,
+            searches=True,
+            place="search",
+        )
+    )
+
+
 class RenewalFilter(SalesFilter, on=(Renewal,)):
     """Filter of the list of renewals; `status` true means that it took effect (contract P5)."""
 
+    find: str | None = _find(Renewal.policy_id)
     product_ids: Ids = SalesFilter.redeclare("product_ids", api="product_id")
     customer_email: str | None = SalesFilter.redeclare("customer_email", place="grid")
     request_sources: tuple[str, ...] = SalesFilter.redeclare("request_sources", place="grid")
@@ -59,9 +82,11 @@ class RenewalFilter(SalesFilter, on=(Renewal,)):
 class DueFilter(Filter, on=(Policy,)):
     """Filter of the policies that are due for renewal, whatever the days until they end."""
 
+    find: str | None = _find(Policy.id)
     provider_ids: Ids = SalesFilter.redeclare("provider_ids")
     product_ids: Ids = SalesFilter.redeclare("product_ids")
     distributor_ids: Ids = SalesFilter.redeclare("distributor_ids")
+    customer_ids: Ids = SalesFilter.redeclare("customer_ids")
     call: str | None = of(
         Word(label="Last call", column=_is_called, address="call", options=CALLS, anything="Called or not")
     )

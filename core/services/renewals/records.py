@@ -1,7 +1,7 @@
 """Renewals as records and as rows of the list, with their totals."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -15,16 +15,28 @@ from core.money import Split
 from core.services import records
 from core.services.catalogue import cache
 from core.services.dimensions import Choices
+from core.services.lists import listing
+from core.services.lists.columns import Column, mode_column, sale_names
+from core.services.lists.listing import Listing, Row
+from core.services.lists.sale_columns import (
+    by_amount,
+    by_time,
+    customer_columns,
+    money_columns,
+    payment_columns,
+    policy_number,
+    refund_columns,
+)
 from core.services.paging import Page, Paging, fetch_newest
 from core.services.policies import policies
 from core.services.renewals.filter import RenewalFilter
-from core.services.sales import table, totals
+from core.services.sales import totals
 from core.services.sales.filter import SalesFilter
-from core.services.sales.table import Order, SoldRow
 from core.services.sales.totals import OF_RENEWAL, ZERO_TOTALS, group_totals
 from core.services.shapes import ProductRecord, RenewalRecord
+from core.services.spreadsheets.columns import DAY, ID, INSTANT, STATE
 from core.store.access import AnyRow, AnySelect, ScopedSession
-from core.store.schema.tables import Customer, Policy, Renewal
+from core.store.schema.tables import Customer, Policy, Refund, Renewal
 
 UNFILTERED = RenewalFilter()
 
@@ -112,7 +124,6 @@ def build_record(renewal: Renewal) -> RenewalRecord:
 
 # The renewals table of the desk: one page of rows, and the totals of a filter.
 
-ORDERS = table.build_orders(Renewal)
 _MEASURES = ("renewed", "renewed_minor", "renewed_mca_minor", "renewed_distributor_minor")
 
 
@@ -148,19 +159,6 @@ class RenewalTotal:
         return Sums(*map(sum, zip(self.effective, self.failed, strict=True)))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RenewalRow(SoldRow):
-    """One row of the renewals table."""
-
-    policy_id: UUID
-    purchase_id: UUID
-    status: bool
-    previous_expiration_at: datetime
-    start_at: datetime
-    expiration_at: datetime
-    policy_expires_at: datetime | None
-
-
 def compute_total(session: ScopedSession, criteria: RenewalFilter) -> RenewalTotal:
     """Return count and sums of all renewals of a filter, to the kobo."""
     return RenewalTotal(
@@ -175,23 +173,6 @@ def sum_refunds(session: ScopedSession, wanted: RenewalFilter) -> Split:
     if wanted.concerns_policy:
         query = query.join(Policy, col(Policy.id) == col(Renewal.policy_id))
     return totals.add_refunds(session, query)
-
-
-def list_rows(
-    session: ScopedSession, criteria: RenewalFilter, names: Choices, *, order: Order = "newest", paging: Paging
-) -> list[RenewalRow]:
-    """Return one page of renewals; a page past the end is empty."""
-    # Select the ids of the page first, so that skipped rows are not read in full.
-    page_ids = _apply_criteria(sa.select(col(Renewal.id)), criteria)
-    page_ids = page_ids.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
-    columns = (Policy.policy_number, Policy.first_name, Policy.last_name, Policy.email, Policy.expiration_at)
-    query = (
-        sa.select(Renewal, *(col(column) for column in columns))
-        .join(Policy, col(Policy.id) == col(Renewal.policy_id))
-        .where(col(Renewal.id).in_(page_ids))
-        .order_by(*ORDERS[order])
-    )
-    return [_build_row(row.Renewal, row, names) for row in session.execute(query)]
 
 
 def _sum_effective(session: ScopedSession, criteria: RenewalFilter) -> Sums:
@@ -218,14 +199,63 @@ def _apply_criteria(query: AnySelect, criteria: RenewalFilter) -> AnySelect:
     return query.where(*build_conditions(criteria))
 
 
-def _build_row(renewal: Renewal, policy: Any, names: Choices) -> RenewalRow:
-    return RenewalRow(
-        **table.build_fields(renewal, policy, names),
-        policy_id=renewal.policy_id,
-        purchase_id=renewal.purchase_id,
-        status=renewal.status,
-        previous_expiration_at=renewal.previous_expiration_at,
-        start_at=renewal.start_at,
-        expiration_at=renewal.expiration_at,
-        policy_expires_at=policy.expiration_at,
+def _join(columns: Sequence[Any]) -> AnySelect:
+    return (
+        sa.select(*columns)
+        .select_from(Renewal)
+        .join(Policy, col(Policy.id) == col(Renewal.policy_id))
+        .outerjoin(Refund, OF_RENEWAL)
     )
+
+
+_STATUS = sa.case(
+    (col(Renewal.status), sa.literal_column("'Renewed'", sa.String)), else_=sa.literal_column("'Failed'", sa.String)
+)
+RENEWALS: Listing[RenewalFilter] = Listing(
+    name="renewals",
+    title="Renewals",
+    noun=("renewal", "renewals"),
+    roles=("operations", "finance"),
+    filter=RenewalFilter,
+    key=col(Renewal.id),
+    always=("id", "policy_id", "purchase_id"),
+    usual=("customer", "policy", "product", "total", "renewed", "ends", "status"),
+    columns={
+        "id": Column("Reference", ID, col(Renewal.id)),
+        "created_at": Column("Renewed at", INSTANT, col(Renewal.created_at)),
+        "renewed": Column("Renewed", DAY, col(Renewal.created_at), machine="created_on", orders=by_time(Renewal)),
+        "status": Column("Status", STATE, _STATUS, words={"Renewed": "Took effect", "Failed": "Failed or reversed"}),
+        **policy_number(),
+        "before": Column("Ended before", DAY, col(Renewal.previous_expiration_at), machine="previous_expires_on"),
+        "starts": Column("Term from", DAY, col(Renewal.start_at), machine="starts_on"),
+        "ends": Column("Term to", DAY, col(Renewal.expiration_at), machine="expires_on"),
+        **money_columns(Renewal, orders=by_amount(Renewal)),
+        **refund_columns(),
+        **sale_names(Renewal),
+        **customer_columns(),
+        **mode_column(),
+        **payment_columns(Renewal),
+        "policy_id": Column("Policy", ID, col(Renewal.policy_id)),
+        "purchase_id": Column("Purchase", ID, col(Renewal.purchase_id)),
+        "expires": Column("Policy ends now", DAY, col(Policy.expiration_at), machine="policy_expires_on"),
+    },
+    rows=lambda columns, criteria, _: _join(columns).where(*build_conditions(criteria)),
+    count=lambda session, criteria: compute_total(session, criteria).all_rows.renewals,
+    summed=col(Renewal.total_minor),
+    sum_title="Premium",
+    join=_join,
+    ids=lambda criteria: _apply_criteria(sa.select(col(Renewal.id)), criteria),
+)
+
+
+def list_rows(
+    session: ScopedSession,
+    criteria: RenewalFilter,
+    names: Choices,
+    *,
+    shown: Sequence[str] = (),
+    order: str = "newest",
+    paging: Paging,
+) -> list[Row]:
+    """Return one page of renewals; a page past the end is empty."""
+    return listing.read_page(session, RENEWALS, criteria, names, shown=shown, order=order, paging=paging)

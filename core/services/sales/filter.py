@@ -1,7 +1,7 @@
 """Filters of sales: what can be asked of a purchase, renewal or policy, and what a search text means."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -15,12 +15,14 @@ from sqlmodel import col
 from core import ids
 from core.covers import request_parts
 from core.errors import InvalidInput
-from core.services.customers.customers import PHONE, has_phone_part, has_words
+from core.services.customers.customers import PHONE, begins_like_phone, has_phone_part, has_words
 from core.services.filters import expressions
 from core.services.filters.catalogue import members_of
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.field import Condition
 from core.services.filters.fields import Days, Member, Members, Naira, Text, Texts, Word, Words
+from core.services.lists.sale_columns import SOURCES
+from core.services.personal import list_spellings
 from core.services.windows import Span
 from core.states.policies import PolicyStage
 from core.store import policy_numbers
@@ -61,69 +63,85 @@ def normalise_text(text: str | None) -> str:
 def select_policies(column: Any, text: str) -> Any:
     """Return the query of a column of the policies that a text finds, by any of the kinds that it may be."""
     bare = normalise_text(text)
-    return select_by_kind(column, bare, detect_kinds(bare))
+    found = select_by_kind(bare, detect_kinds(bare))
+    return found if column is Policy.id else sa.select(col(column)).where(col(Policy.id).in_(found)).correlate(None)
 
 
-def select_by_kind(column: Any, text: str, kinds: Sequence[Kind]) -> Any:
-    """Like `select_policies`, for a normalised text and some of its kinds."""
-    # One query per kind: with OR, the planner may scan all policies in sort order. Not correlated: the list that is
-    # narrowed may read policies and customers itself.
-    found = (sa.select(col(column)).where(_CONDITIONS[kind](text)) for kind in kinds)
+def select_by_kind(text: str, kinds: Sequence[Kind]) -> Any:
+    """Return the query of the ids of the policies that a normalised text finds by some of its kinds."""
+    # One query for each condition: with OR, the planner may scan all policies in sort order. Not correlated: the list
+    # that is narrowed may read policies and customers itself. Ids alone, as the indexes of parts hold them.
+    found = (query for kind in kinds for query in _QUERIES[kind](text))
     return sa.union_all(*(query.correlate(None) for query in found))
 
 
-def _has_id(text: str) -> Condition:
+def _select(condition: Condition) -> AnySelect:
+    return sa.select(col(Policy.id)).where(condition)
+
+
+def _by_id(text: str) -> Iterator[AnySelect]:
     key = ids.parse(text.lower())
-    return sa.or_(*(col(column) == key for column in (Policy.id, Policy.purchase_id, Policy.customer_id)))
+    yield _select(sa.or_(*(col(column) == key for column in (Policy.id, Policy.purchase_id, Policy.customer_id))))
 
 
-def _is_of_email(text: str) -> Condition:
+def _by_email(text: str) -> Iterator[AnySelect]:
     # A customer is identified by the e-mail, so these are all policies with it (contract S2).
-    return _is_of_customer(sa.select(col(Customer.id)).where(col(Customer.email_key) == text.lower()))
+    yield _select(_is_of_customer(sa.select(col(Customer.id)).where(col(Customer.email_key) == text.lower())))
 
 
-def _has_name(text: str) -> Condition:
-    return _is_of_customer(sa.select(col(Customer.id)).where(has_words(col(Customer.name_key), text)))
+def _by_name(text: str) -> Iterator[AnySelect]:
+    yield _select(_is_of_customer(expressions.walk(Customer.name_key, has_words(col(Customer.name_key), text))))
+
+
+def _by_phone(text: str) -> Iterator[AnySelect]:
+    column = col(Policy.phone)
+    if begins_like_phone(text):
+        yield _select(has_phone_part(column, text))
+    else:
+        # Apart, as a text that is compared with several takes twice as long.
+        yield _select(column.in_(list_spellings(text)))
+        yield expressions.walk(Policy.phone, expressions.has_part(column, re.sub(r"\D", "", text)))
 
 
 def _is_of_customer(customers: AnySelect) -> Condition:
     return col(Policy.customer_id).in_(customers.correlate(None))
 
 
-def _has_number(text: str) -> Condition:
+def _by_number(text: str) -> Iterator[AnySelect]:
     key, column = policy_numbers.key(text), col(Policy.number_key)
-    if len(key) < _SHORTEST_PART:
-        return column == key
-    # A whole number is often a part of later ones: then it alone is meant.
-    other: Any = aliased(Policy)
-    is_whole = sa.select(other.id).where(other.number_key == key).correlate(None).exists()
-    return sa.or_(column == key, sa.and_(sa.not_(is_whole), _has_part_of_number(column, key)))
+    yield _select(column == key)
+    if len(key) >= _SHORTEST_PART:
+        # A whole number is often a part of later ones: then it alone is meant.
+        other: Any = aliased(Policy)
+        is_whole = sa.select(other.id).where(other.number_key == key).correlate(None).exists()
+        yield expressions.walk(Policy.number_key, sa.and_(sa.not_(is_whole), _has_part_of_number(column, key)))
 
 
 def _has_part_of_number(column: Any, key: str) -> Condition:
     """Build the condition of a part; "HQ4967" is also written "HQ/4967" or "HQ-4967"."""
     groups = re.findall(r"[A-Z]+|\d+", key)
     if not key.isalnum() or len(groups) < 2:
-        return expressions.mentions(column, key)
+        return expressions.has_part(column, key)
     without_marks = sa.func.replace(sa.func.replace(column, "/", ""), "-", "")
     # The first condition is quicker, and leaves few rows to the second.
     return sa.and_(sa.type_coerce(column, sa.String).like(f"%{'%'.join(groups)}%"), without_marks.like(f"%{key}%"))
 
 
-def _has_plate(text: str) -> Condition:
+def _by_plate(text: str) -> Iterator[AnySelect]:
     key, column = request_parts.normalise_registration(text), col(Policy.plate_key)
     # Letters alone are nearly always a name.
     is_part = len(key) >= _SHORTEST_PART and (any(map(str.isdigit, key)) or len(key) == _SHORTEST_PART)
-    return sa.and_(column > "", expressions.mentions(column, key)) if is_part else column == key
+    has_part = expressions.has_part(column, key)
+    yield expressions.walk(Policy.plate_key, has_part) if is_part else _select(column == key)
 
 
-_CONDITIONS: Final[Mapping[Kind, Callable[[str], Condition]]] = {
-    "id": _has_id,
-    "e-mail": _is_of_email,
-    "phone": lambda text: has_phone_part(col(Policy.phone), text),
-    "policy number": _has_number,
-    "plate": _has_plate,
-    "name": _has_name,
+_QUERIES: Final[Mapping[Kind, Callable[[str], Iterator[AnySelect]]]] = {
+    "id": _by_id,
+    "e-mail": _by_email,
+    "phone": _by_phone,
+    "policy number": _by_number,
+    "plate": _by_plate,
+    "name": _by_name,
 }
 
 
@@ -138,7 +156,6 @@ def _looks_like_id(text: str) -> bool:
 # The filters of sales: what purchases, renewals and policies share, and the list of purchases (contract P4-P6).
 
 PAYMENT_STATES = {"paid": "Paid", "part": "Part refunded", "refunded": "Refunded"}
-SOURCES = {"api": "API", "desk": "Desk", "bulk": "Bulk upload"}
 
 
 def _has_email(table: Any, email: Any) -> Condition:
@@ -157,6 +174,13 @@ def _find(_: Any, text: str) -> Condition:
 def _has_stage(_: Any, stages: tuple[str, ...]) -> Condition:
     found: Condition = expressions.policy_stage().in_(stages)
     return found
+
+
+def payment_state() -> Any:
+    """Return the payment state of a purchase whose refund is joined, as `payment_states` finds it."""
+    back = sa.func.coalesce(col(Refund.total_minor), 0)
+    paid, part, refunded = (sa.literal_column(f"'{word}'", sa.String) for word in PAYMENT_STATES.values())
+    return sa.case((back == 0, paid), (col(Purchase.total_minor) > back, part), else_=refunded)
 
 
 def _has_payment_state(_: Any, states: tuple[str, ...]) -> Condition:

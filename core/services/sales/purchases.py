@@ -12,7 +12,7 @@ from core.services import records
 from core.services.catalogue import cache
 from core.services.catalogue.cache import Catalogue
 from core.services.filters.declaration import parameterise
-from core.services.paging import Page, Paging
+from core.services.paging import Page, Paging, find_page
 from core.services.records import CUSTOMER_FIELDS, PURCHASE_FIELDS
 from core.services.sales import page_locator
 from core.services.sales.filter import SalesFilter, apply_criteria, resolve_customer
@@ -21,6 +21,7 @@ from core.store.access import JOINS_IN_ORDER, AnySelect, PendingRows, Query, Que
 from core.store.schema.tables import Customer, Policy, Purchase
 
 UNFILTERED = SalesFilter()
+_NEWEST = (col(Purchase.created_at).desc(), col(Purchase.id).desc())
 _PURCHASE_WIDTH = len(PURCHASE_FIELDS)
 _PRODUCT_INDEX, _LIVE_INDEX = PURCHASE_FIELDS.index("product_id"), PURCHASE_FIELDS.index("is_live")
 
@@ -50,11 +51,10 @@ def _search(
     session: ScopedSession, criteria: SalesFilter, paging: Paging, revision: PendingRows
 ) -> Page[PurchaseRecord]:
     """Return a page of a search; its statement is not kept, as it has the form of what was typed."""
-    total = session.execute(apply_criteria(sa.select(sa.func.count()), criteria)).scalar_one()
-    if total <= paging.offset:
-        return Page([], total)
-    page_query = _build_page_query(criteria, _LABELLED_QUERY)
-    rows = session.execute(page_query, {"limit": paging.limit, "offset": paging.offset})
+    found = apply_criteria(sa.select(col(Purchase.id)), criteria)
+    ids, total = find_page(session, found.order_by(*_NEWEST), paging)
+    query = _join_customer(_LABELLED_QUERY.select_from(Purchase)).where(col(Purchase.id).in_(ids)).order_by(*_NEWEST)
+    rows = session.execute(query) if ids else ()
     return Page(_records(session, [tuple(row) for row in rows], revision), total)
 
 
@@ -73,17 +73,12 @@ def get_purchase(session: ScopedSession, purchase_id: UUID) -> PurchaseRecord:
     return _records(session, rows, revision)[0]
 
 
-def _build_page_query(criteria: SalesFilter, record_query: AnySelect | None = None) -> AnySelect:
+def _build_page_query(criteria: SalesFilter) -> AnySelect:
     # Ids first, from an index; the outer query repeats the order, or the planner would scan all purchases.
-    times = (col(Purchase.created_at), col(Purchase.id))
-    ids_query = apply_criteria(sa.select(*times), criteria).order_by(*(at.desc() for at in times))
+    ids_query = apply_criteria(sa.select(col(Purchase.created_at), col(Purchase.id)), criteria).order_by(*_NEWEST)
     limits = (sa.bindparam(name, type_=sa.BigInteger()) for name in ("limit", "offset"))
     page = ids_query.limit(next(limits)).offset(next(limits)).subquery("page")
-    query = (
-        (_RECORD_QUERY if record_query is None else record_query)
-        .select_from(page)
-        .join(Purchase, col(Purchase.id) == page.c.id)
-    )
+    query = _RECORD_QUERY.select_from(page).join(Purchase, col(Purchase.id) == page.c.id)
     ordered = _join_customer(query).order_by(page.c.created_at.desc(), page.c.id.desc())
     return ordered.execution_options(**{JOINS_IN_ORDER: True})
 

@@ -1,93 +1,36 @@
-"""Columns that purchases and renewals share on the desk: customer, product and split of the premium."""
+"""The list of purchases: its columns and orders, one page of rows, and the totals of a filter."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Literal
-from uuid import UUID
+from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core.covers.instalments import FREQUENCIES
 from core.money import Split
 from core.services.dimensions import Choices
 from core.services.filters import expressions
+from core.services.lists import listing
+from core.services.lists.columns import Column, mode_column, sale_names
+from core.services.lists.listing import Listing, Row
+from core.services.lists.sale_columns import (
+    by_amount,
+    by_time,
+    customer_columns,
+    money_columns,
+    payment_columns,
+    policy_number,
+    refund_columns,
+)
 from core.services.paging import Paging
 from core.services.sales import filter as sales_filter
 from core.services.sales import totals
-from core.services.sales.filter import PAYMENT_STATES, SalesFilter
+from core.services.sales.filter import PurchaseFilter, SalesFilter, payment_state
 from core.services.sales.totals import OF_PURCHASE, SalesTotals
-from core.store.access import ScopedSession
+from core.services.spreadsheets.columns import DAY, ID, INSTANT, STATE, WORD
+from core.store.access import AnySelect, ScopedSession
 from core.store.rollups.daily_rollup import ONCE
-from core.store.schema.tables import Policy, Purchase, Renewal
-
-Order = Literal["newest", "oldest", "largest", "smallest"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SoldRow:
-    """One purchase or renewal as a table row; amounts in kobo."""
-
-    id: UUID
-    created_at: datetime
-    policy_number: str | None
-    customer: str
-    email: str
-    distributor: str
-    provider: str
-    product: str
-    category: str
-    total_minor: int
-    mca_profit_minor: int
-    distributor_profit_minor: int
-    provider_share_minor: int
-    request_source: str | None
-
-
-def build_fields(row: Purchase | Renewal, policy: Any, names: Choices) -> dict[str, Any]:
-    """Return the fields of a row; `policy` needs the policy's number, names and e-mail."""
-    distributor, provider, product, category = names.get_names_of_sale(row.product_id, row.distributor_id)
-    return {
-        "id": row.id,
-        "created_at": row.created_at,
-        "policy_number": policy.policy_number,
-        "customer": f"{policy.first_name} {policy.last_name}",
-        "email": policy.email,
-        "distributor": distributor,
-        "provider": provider,
-        "product": product,
-        "category": category,
-        "total_minor": row.total_minor,
-        "mca_profit_minor": row.mca_profit_minor,
-        "distributor_profit_minor": row.distributor_profit_minor,
-        "provider_share_minor": row.total_minor - row.mca_profit_minor - row.distributor_profit_minor,
-        "request_source": row.request_source,
-    }
-
-
-def build_orders(entity: type[Purchase | Renewal]) -> Mapping[Order, tuple[Any, ...]]:
-    """Return the sort columns of each order; ids break ties, so that no row appears on two pages."""
-    written, amount, key = col(entity.created_at), col(entity.total_minor), col(entity.id)
-    return {
-        "newest": (written.desc(), key.desc()),
-        "oldest": (written, key),
-        "largest": (amount.desc(), written.desc(), key.desc()),
-        "smallest": (amount, written, key),
-    }
-
-
-# The desk's table of purchases: one page of rows and the totals of the filter.
-
-ORDERS = build_orders(Purchase)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SaleRow(SoldRow):
-    """One purchase as a row of the table."""
-
-    premium_frequency: str
-    stage: str
-    payment_state: str
+from core.store.schema.tables import Policy, Purchase, Refund
 
 
 def compute_total(session: ScopedSession, criteria: SalesFilter) -> SalesTotals:
@@ -105,37 +48,60 @@ def sum_refunds(session: ScopedSession, wanted: SalesFilter) -> Split:
     return totals.add_refunds(session, query)
 
 
+def _join(columns: Sequence[Any]) -> AnySelect:
+    return (
+        sa.select(*columns)
+        .select_from(Purchase)
+        .join(Policy, col(Policy.purchase_id) == col(Purchase.id))
+        .outerjoin(Refund, OF_PURCHASE)
+    )
+
+
+PURCHASES: Listing[PurchaseFilter] = Listing(
+    name="purchases",
+    title="Purchases",
+    noun=("purchase", "purchases"),
+    roles=("operations", "finance"),
+    filter=PurchaseFilter,
+    key=col(Purchase.id),
+    usual=("customer", "policy", "product", "total", "state", "sold", "distributor"),
+    columns={
+        "id": Column("Reference", ID, col(Purchase.id)),
+        "sold": Column("Sold", INSTANT, col(Purchase.created_at), machine="created_at", orders=by_time(Purchase)),
+        "sold_on": Column("Sold on", DAY, col(Purchase.created_at), machine="created_on"),
+        **policy_number(),
+        **money_columns(Purchase, orders=by_amount(Purchase)),
+        **refund_columns(),
+        **sale_names(Purchase),
+        **customer_columns(),
+        **mode_column(),
+        **payment_columns(Purchase),
+        "frequency": Column(
+            *("Paid", WORD, sa.func.coalesce(col(Purchase.premium_frequency), ONCE)),
+            machine="premium_frequency",
+            words={word: word.capitalize() for word in (ONCE, *FREQUENCIES)},
+            width=80,
+        ),
+        "state": Column("Policy state", STATE, expressions.policy_stage(), machine="policy_state"),
+        "payment": Column("Payment", STATE, payment_state(), machine="payment_state"),
+    },
+    rows=lambda columns, criteria, _: _join(columns).where(*sales_filter.build_conditions(criteria)),
+    count=lambda session, criteria: compute_total(session, criteria).sold,
+    summed=col(Purchase.total_minor),
+    sum_title="Premium",
+    join=_join,
+    ids=lambda criteria: sales_filter.apply_criteria(sa.select(col(Purchase.id)), criteria),
+)
+
+
 def list_rows(
-    session: ScopedSession, criteria: SalesFilter, names: Choices, *, order: Order = "newest", paging: Paging
-) -> list[SaleRow]:
+    session: ScopedSession,
+    criteria: PurchaseFilter,
+    names: Choices,
+    *,
+    shown: Sequence[str] = (),
+    order: str = "newest",
+    paging: Paging,
+) -> list[Row]:
     """Return one page of purchases; a page past the end is empty."""
-    # Ids first, from an index, so that skipped rows are never read.
-    query_ids = sales_filter.apply_criteria(sa.select(col(Purchase.id)), criteria)
-    page = query_ids.order_by(*ORDERS[order]).limit(paging.limit).offset(paging.offset)
-    query = sa.select(Purchase).where(col(Purchase.id).in_(page)).order_by(*ORDERS[order])
-    sales = list(session.execute(query).scalars())
-    sale_ids = [sale.id for sale in sales]
-    policies_by_sale, refunds = _policies(session, sale_ids), totals.select_refunds_of_purchases(session, sale_ids)
-    return [
-        SaleRow(
-            **build_fields(sale, policies_by_sale[sale.id], names),
-            premium_frequency=sale.premium_frequency or ONCE,
-            stage=policies_by_sale[sale.id].stage,
-            payment_state=_payment_state(sale, refunds.get(sale.id, 0)),
-        )
-        for sale in sales
-    ]
-
-
-def _policies(session: ScopedSession, sale_ids: list[UUID]) -> dict[UUID, Any]:
-    columns = (Policy.purchase_id, Policy.policy_number, Policy.first_name, Policy.last_name, Policy.email)
-    stage = expressions.policy_stage().label("stage")
-    query = sa.select(*(col(column) for column in columns), stage).where(col(Policy.purchase_id).in_(sale_ids))
-    return {row.purchase_id: row for row in session.execute(query)}
-
-
-def _payment_state(sale: Purchase, refunded_minor: int) -> str:
-    """Return the word of `PurchaseFilter.payment_states` that finds this purchase."""
-    if not refunded_minor:
-        return PAYMENT_STATES["paid"]
-    return PAYMENT_STATES["refunded" if refunded_minor >= sale.total_minor else "part"]
+    return listing.read_page(session, PURCHASES, criteria, names, shown=shown, order=order, paging=paging)

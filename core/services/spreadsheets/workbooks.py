@@ -16,6 +16,8 @@ from core.services.spreadsheets.columns import Cell, Column
 MAX_ROWS = 1_048_575
 _MAX_CELL_CHARACTERS = 32_767
 _MAX_COLUMN_WIDTH = 60
+# Characters for the arrow of a filter, and for the commas of an amount.
+_ROOM_OF_FILTER, _ROOM_OF_COMMAS = 3, 4
 
 
 def write_workbook(
@@ -26,11 +28,14 @@ def write_workbook(
     title: str,
     facts: Callable[[], Any],
     created_at: datetime | None = None,
+    is_for_people: bool = False,
 ) -> Iterator[int]:
     """Write a workbook of two sheets: the rows, and the receipt facts (label, value), read after the last row.
 
-    Yields the number of rows so far after each chunk; memory does not grow with it. TooLarge past the row limit.
-    Equal content with the same `created_at`, which is now unless it is given, makes equal bytes.
+    For people, its columns are as wide as what is in them, their headings filter the rows, and the amounts that the
+    filter leaves are added up below the last one. Yields the number of rows so far after each chunk; memory does not
+    grow with it. TooLarge past the row limit. Equal content with the same `created_at`, which is now unless it is
+    given, makes equal bytes.
     """
     # Imported lazily, so that it does not slow the start.
     import xlsxwriter  # noqa: PLC0415
@@ -38,14 +43,34 @@ def write_workbook(
     book = xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": str(path.parent)})
     book.set_properties({"title": title, "created": (created_at or clock.now()).astimezone(UTC).replace(tzinfo=None)})
     sheet = _sheet(book, columns, title)
+    measures = [_Measure(column) for column in columns] if is_for_people else []
     # xlsxwriter closes its temporary row file only on success.
     with closing(sheet.row_data_fh):
-        yield from _rows(lines, [_make_cell_writer(sheet, book, column) for column in columns])
+        rows = 0
+        for rows in _rows(lines, [_make_cell_writer(sheet, book, column) for column in columns], measures):
+            yield rows
+        if is_for_people:
+            _finish(sheet, book, measures, rows)
         _facts(book, facts())
         book.close()
 
 
-def _rows(lines: Iterator[bytes], writers: Sequence[Callable[[int, int, str], Any]]) -> Iterator[int]:
+class _Measure:
+    """Width of a column, and the sum of its amounts in kobo, as its texts pass."""
+
+    def __init__(self, column: Column) -> None:
+        self.column, self.width = column, len(column.name) + _ROOM_OF_FILTER
+        self.is_amount, self.sum_minor = column.column_type.name == "money", 0
+
+    def add(self, text: str) -> None:
+        self.width = max(self.width, len(text))
+        if self.is_amount:
+            self.sum_minor += int(text.replace(".", ""))
+
+
+def _rows(
+    lines: Iterator[bytes], writers: Sequence[Callable[[int, int, str], Any]], measures: Sequence[_Measure]
+) -> Iterator[int]:
     rows = -1
     for chunk in lines:
         for cells in csv.reader(io.StringIO(chunk.decode(), newline="")):
@@ -56,7 +81,30 @@ def _rows(lines: Iterator[bytes], writers: Sequence[Callable[[int, int, str], An
             for place, text in enumerate(cells if rows else ()):
                 if text:
                     writers[place](rows, place, text)
+                    if measures:
+                        measures[place].add(text)
         yield max(rows, 0)
+
+
+def _finish(sheet: Any, book: Any, measures: Sequence[_Measure], rows: int) -> None:
+    """Write the totals below the rows, and set filter and widths."""
+    from xlsxwriter.utility import xl_col_to_name  # noqa: PLC0415
+
+    amounts = [(place, measure) for place, measure in enumerate(measures) if measure.is_amount]
+    if amounts and 0 < rows < MAX_ROWS:
+        bold = {"bold": True, "top": 1}
+        if amounts[0][0]:
+            sheet.write_string(rows + 1, 0, "Total", book.add_format(bold))
+        for place, measure in amounts:
+            letter = xl_col_to_name(place)
+            cell_format = book.add_format(bold | {"num_format": measure.column.column_type.format})
+            # 109: the sum of the rows that a filter leaves.
+            formula = f"=SUBTOTAL(109,{letter}2:{letter}{rows + 1})"
+            sheet.write_formula(rows + 1, place, formula, cell_format, measure.sum_minor / 100)
+    sheet.autofilter(0, 0, rows, len(measures) - 1)
+    for place, measure in enumerate(measures):
+        room = _ROOM_OF_COMMAS if measure.is_amount else 1
+        sheet.set_column(place, place, min(measure.width + room, _MAX_COLUMN_WIDTH))
 
 
 def _sheet(book: Any, columns: Sequence[Column], title: str) -> Any:

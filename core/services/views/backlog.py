@@ -18,7 +18,7 @@ from core.services.sales import breakdowns
 from core.services.sales.breakdowns import SilentDistributor
 from core.services.sales.filter import SalesFilter
 from core.services.webhooks import endpoints
-from core.states.submissions import OPEN
+from core.states.policies import OPEN
 from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Submission
 

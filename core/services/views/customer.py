@@ -14,15 +14,15 @@ from core.services.customers import table as customers_table
 from core.services.customers.merging import Group
 from core.services.customers.table import PurchaseTotals
 from core.services.dimensions import UNKNOWN, Choices
+from core.services.lists.listing import Row
 from core.services.paging import Page, Paging
 from core.services.policies import policies
-from core.services.policies.policies import PolicyFilter, PolicyRow
-from core.services.renewals import records
-from core.services.renewals.filter import RenewalFilter
-from core.services.renewals.records import RenewalRow
+from core.services.policies.policies import PolicyFilter
+from core.services.renewals import due, records
+from core.services.renewals.due import DueRow
+from core.services.renewals.filter import DueFilter, RenewalFilter
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
-from core.services.sales.table import SaleRow
 from core.services.views import pii_reveal
 from core.services.views.pii_reveal import HiddenField
 from core.store.access import ScopedSession
@@ -83,10 +83,11 @@ class CustomerDetail:
     bought: PurchaseTotals
     claims_paid_minor: int
     personal: Sequence[PersonalValue]
-    purchases: Page[SaleRow]
-    renewals: Page[RenewalRow]
-    policies: Page[PolicyRow]
+    purchases: Page[Row]
+    renewals: Page[Row]
+    policies: Page[Row]
     claims: Page[ClaimLine]
+    due: Sequence[DueRow]
     group: Group
 
 
@@ -121,6 +122,7 @@ def get_customer(session: ScopedSession, customer_id: UUID, names: Choices) -> C
             session, PolicyFilter(customer_ids=everyone), names, order="to-do", paging=_FIRST_PAGE
         ),
         claims=claims,
+        due=due.list_due_rows(session, None, DueFilter(customer_ids=everyone), names, paging=_FIRST_PAGE),
         group=group,
     )
 
@@ -130,12 +132,12 @@ def _join_place(*parts: str | None) -> list[str]:
     return list(dict.fromkeys(piece for part in parts if part for piece in part.split(", ")))
 
 
-def _purchases(session: ScopedSession, criteria: PurchaseFilter, names: Choices) -> Page[SaleRow]:
+def _purchases(session: ScopedSession, criteria: PurchaseFilter, names: Choices) -> Page[Row]:
     rows = table.list_rows(session, criteria, names, paging=_FIRST_PAGE)
     return Page(rows, len(rows) if len(rows) < MAX_ROWS else table.compute_total(session, criteria).sold)
 
 
-def _renewals(session: ScopedSession, criteria: RenewalFilter, names: Choices) -> Page[RenewalRow]:
+def _renewals(session: ScopedSession, criteria: RenewalFilter, names: Choices) -> Page[Row]:
     rows = records.list_rows(session, criteria, names, paging=_FIRST_PAGE)
     return Page(rows, len(rows) if len(rows) < MAX_ROWS else records.compute_total(session, criteria).all_rows.renewals)
 

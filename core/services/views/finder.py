@@ -14,10 +14,11 @@ from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import table as customer_table
 from core.services.customers.customers import CustomerFilter
 from core.services.dimensions import Choices, Dimension, load_choices
+from core.services.lists.listing import Row
 from core.services.paging import Paging
 from core.services.people.staff import Person
 from core.services.policies import policies
-from core.services.policies.policies import PolicyFilter, PolicyRow
+from core.services.policies.policies import PolicyFilter
 from core.services.sales import filter as sales_filter
 from core.store.access import ScopedSession
 from core.store.schema.tables import Policy
@@ -26,6 +27,8 @@ Kind = Literal["policy", "purchase", "customer", "claim", "product", "distributo
 MAX_LENGTH: Final = sales_filter.MAX_LENGTH
 _FIRST = Paging(1, 6)
 _MOST_NAMED = 4
+_OF_CUSTOMER = ("name", "email", "distributor", "policies")
+_SHOWN = ("number", "plate", "customer", "product", "state")
 # Finance may open the purchase of a policy, others the policy itself (contract A1).
 _POLICY_ROLES: Final = ("operations", "claims", "supervisor")
 _CLAIM_ROLES: Final = ("claims", "supervisor")
@@ -67,7 +70,7 @@ def find_records(session: ScopedSession, text: str, person: Person) -> list[Hit]
 
 def _find_policies(session: ScopedSession, text: str, names: Choices, person: Person) -> Iterator[Hit]:
     try:
-        page = policies.search_policies(session, PolicyFilter(find=text), names, paging=_FIRST)
+        page = policies.search_policies(session, PolicyFilter(find=text), names, shown=_SHOWN, paging=_FIRST)
     except InvalidInput:
         return
     rows = page.items
@@ -79,17 +82,18 @@ def _find_policies(session: ScopedSession, text: str, names: Choices, person: Pe
     yield from (_build_policy_hit("purchase", purchases[row.id], row) for row in rows)
 
 
-def _build_policy_hit(kind: Kind, key: UUID, row: PolicyRow) -> Hit:
-    title = row.policy_number or row.registration or "Without a number"
-    parts = (row.holder, row.product, row.stage, row.registration if row.policy_number else None)
-    return Hit(kind=kind, id=key, title=title, detail=" · ".join(filter(None, parts)))
+def _build_policy_hit(kind: Kind, key: UUID, row: Row) -> Hit:
+    number, plate = row["number"], row["plate"]
+    parts = (row["customer"], row["product"], row["state"], plate if number else None)
+    return Hit(kind=kind, id=key, title=number or plate or "Without a number", detail=" · ".join(filter(None, parts)))
 
 
 def _find_customers(session: ScopedSession, text: str, names: Choices) -> Iterator[Hit]:
-    page = customer_table.list_customers(session, CustomerFilter(search=text), names, paging=_FIRST)
+    page = customer_table.list_customers(session, CustomerFilter(search=text), names, shown=_OF_CUSTOMER, paging=_FIRST)
     for row in page.items:
-        policies = f"{row.bought.policies} {'policy' if row.bought.policies == 1 else 'policies'}"
-        yield Hit(kind="customer", id=row.id, title=row.name, detail=f"{row.email} · {row.distributor} · {policies}")
+        policies = f"{row['policies']} {'policy' if row['policies'] == 1 else 'policies'}"
+        detail = f"{row['email']} · {row['distributor']} · {policies}"
+        yield Hit(kind="customer", id=row.id, title=row["name"], detail=detail)
 
 
 def _find_claims(session: ScopedSession, text: str) -> Iterator[Hit]:

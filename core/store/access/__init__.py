@@ -3,7 +3,7 @@
 The rest of Coverdesk imports from here; the modules of this package belong to it alone.
 """
 
-from core.store.access.compiled_query import PendingRows, Query, QueryCache
+from core.store.access.compiled_query import PendingRows, Query, QueryCache, read_batches
 from core.store.access.db_errors import ConstraintRefused
 from core.store.access.engine import (
     Store,
@@ -18,7 +18,6 @@ from core.store.access.replica import ReplicaStatus
 from core.store.access.scope import AnyRow, AnySelect, Scope, ScopedSession, ScopeViolation
 from core.store.access.sqlite import JOINS_IN_ORDER, wal_is_safe
 from core.store.access.statements import Row
-from core.store.access.streaming import read_batches
 from core.store.access.wire_types import WireId, WireInstant, WireMode, WireNaira
 
 __all__ = [

@@ -4,25 +4,165 @@
 """
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from contextvars import copy_context
 from functools import cache
-from typing import TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import sqlalchemy as sa
+from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError
 
 from core.errors import CoverdeskError
 from core.settings import settings
-from core.store.access import postgres, sqlite
-from core.store.access.commits import CommitWatch, PostgresWatch, SqliteWatch
+from core.store.access import sqlite, statements
 from core.store.access.db_errors import RETRIED_SQLSTATES, translate_db_errors
 from core.store.access.group_commit import GroupCommitWriter
 from core.store.access.replica import Replica
 from core.store.access.scope import COUNTER_ENGINE, Scope, ScopedSession, use_connection
+from core.store.access.statements import NOTIFY_SECONDS, WRITTEN, driver_connection, install_transaction_events
 from core.store.operations import secret_mark
+
+_LOOK_SECONDS, _LOOKS = 0.2, 10
+# The end of a process waits for a thread that waits for a notification.
+_LONGEST_SECONDS: Final = 0.5
+
+
+class CommitWatch(Protocol):
+    """Waits for commits; used by one thread at a time."""
+
+    def wait(self, stopping: threading.Event) -> bool:
+        """Return True after a commit since the last call, False once `stopping` is set, and perhaps before."""
+        ...
+
+    def close(self) -> None:
+        """Close its connection."""
+        ...
+
+
+class SqliteWatch:
+    """Looks at `data_version`, which another connection's commit changes, also that of another process."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        # Detached, as the number is that of one connection, and the pool's belong to whoever reads.
+        self._connection = engine.raw_connection()
+        self._connection.detach()
+        self._driver: Any = self._connection.dbapi_connection
+        self._seen = self._version()
+
+    def wait(self, stopping: threading.Event) -> bool:
+        """See `CommitWatch`."""
+        before, self._seen = self._seen, self._version()
+        for _ in range(_LOOKS):
+            if self._seen != before or stopping.wait(_LOOK_SECONDS):
+                break
+            self._seen = self._version()
+        return self._seen != before
+
+    def close(self) -> None:
+        """Close its connection."""
+        self._connection.close()
+
+    def _version(self) -> int:
+        return int(self._driver.execute("PRAGMA data_version").fetchone()[0])
+
+
+class PostgresWatch:
+    """Listens on a connection of its own, which is opened again after the server was away."""
+
+    def __init__(self, url: sa.URL) -> None:
+        options = {"connect_timeout": 5}
+        self._engine = sa.create_engine(
+            url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT", connect_args=options, hide_parameters=True
+        )
+        self._connection: sa.Connection | None = None
+        self._is_second = False
+
+    def wait(self, stopping: threading.Event) -> bool:
+        """See `CommitWatch`; a commit of the tenth of a second after a notification is told with it a second time."""
+        if self._is_second:
+            self._is_second = False
+            stopping.wait(NOTIFY_SECONDS * 1.5)
+            return True
+        try:
+            self._is_second = self._is_notified()
+        except (sa.exc.DBAPIError, self._engine.dialect.loaded_dbapi.Error):
+            self.close()
+            stopping.wait(_LONGEST_SECONDS)
+        return self._is_second
+
+    def close(self) -> None:
+        """Close its connection."""
+        with suppress(sa.exc.DBAPIError):
+            if self._connection:
+                self._connection.close()
+        self._connection = None
+
+    def _is_notified(self) -> bool:
+        if self._connection is None:
+            self._connection = self._engine.connect()
+            self._connection.exec_driver_sql(f"LISTEN {WRITTEN}")
+        driver: Any = driver_connection(self._connection)
+        return any(True for _ in driver.notifies(timeout=_LONGEST_SECONDS, stop_after=1))
+
+
+CONNECTIONS: Final = 40
+_TRUSTED_SECONDS, _RESTS_SINCE = 1.0, "rests since"
+_PG_OPTIONS = "-c statement_timeout=30000 -c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000"
+
+
+def open_engine(url: sa.URL) -> sa.Engine:
+    """The engine of all transactions; its statements are pipelined."""
+    engine = sa.create_engine(
+        url,
+        pool_size=CONNECTIONS,
+        max_overflow=8,
+        # The one used last is used next, and needs no ping.
+        pool_use_lifo=True,
+        connect_args={"options": _PG_OPTIONS, "connect_timeout": 5},
+        isolation_level="AUTOCOMMIT",
+        hide_parameters=True,
+    )
+    install_transaction_events(engine)
+    statements.watch(engine)
+
+    @event.listens_for(engine, "connect")
+    @event.listens_for(engine, "checkin")
+    def _record_time(_connection: Any, record: Any) -> None:
+        record.info[_RESTS_SINCE] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def _ping_idle_connection(connection: Any, record: Any, _proxy: Any) -> None:
+        # A ping is a round trip for each transaction; a connection that worked a moment ago does without.
+        rested = time.monotonic() - record.info.get(_RESTS_SINCE, 0.0)
+        if rested > _TRUSTED_SECONDS and not _ping(engine, connection):
+            raise sa.exc.InvalidatePoolError
+
+    return engine
+
+
+def _ping(engine: sa.Engine, connection: Any) -> bool:
+    try:
+        return bool(engine.dialect.do_ping(connection))
+    except engine.dialect.loaded_dbapi.Error:
+        return False
+
+
+def open_counter(url: sa.URL) -> sa.Engine:
+    """Connections for number series: autocommit, without waiting for the disk."""
+    return sa.create_engine(
+        url,
+        pool_size=4,
+        max_overflow=4,
+        connect_args={"options": f"{_PG_OPTIONS} -c synchronous_commit=off", "connect_timeout": 5},
+        isolation_level="AUTOCOMMIT",
+        pool_reset_on_return=None,
+        hide_parameters=True,
+    )
+
 
 T = TypeVar("T")
 
@@ -33,12 +173,12 @@ class Store:
     def __init__(self, url: str, replica_url: str | None = None) -> None:
         self.url = sa.make_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        self.engine = sqlite.reading_engine(self.url) if self.is_sqlite else postgres.open_engine(self.url)
+        self.engine = sqlite.reading_engine(self.url) if self.is_sqlite else open_engine(self.url)
         self._autocommit_engine = self.engine.execution_options(begins=None)
         writers = sqlite.writing_engine(self.url) if self.is_sqlite else self.engine
         self.writers = writers.execution_options(write=True)
         self._writer = GroupCommitWriter(self.writers) if self.is_sqlite else None
-        self._counter = None if self.is_sqlite else postgres.open_counter(self.url)
+        self._counter = None if self.is_sqlite else open_counter(self.url)
         self.replica = None if replica_url is None else Replica(replica_url, self.engine)
         self._threads: ThreadPoolExecutor | None = None
         self._opening = threading.Lock()
@@ -147,7 +287,7 @@ class Store:
 
     def _writing_threads(self) -> ThreadPoolExecutor:
         with self._opening:
-            self._threads = self._threads or ThreadPoolExecutor(postgres.CONNECTIONS, "writer")
+            self._threads = self._threads or ThreadPoolExecutor(CONNECTIONS, "writer")
             return self._threads
 
 

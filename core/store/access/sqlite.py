@@ -1,5 +1,10 @@
 """SQLite: engines with one writing connection and many readers, and statements that join in the order given."""
 
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -8,8 +13,75 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.dialects.sqlite.base import SQLiteCompiler
 
-from core.store.access import slow_statements, write_queue
+from core.store.access import statements
 from core.store.access.statements import driver_connection
+
+WAIT_SECONDS = 10.0
+# Short beside the transactions that are waited for: a turn is noticed as soon as it comes.
+_LOOK_SECONDS = 0.001
+
+
+def file_of(database: str) -> Path:
+    """Return the file on which writers of a database queue; it stays empty, and may be deleted while nobody writes."""
+    return Path(f"{database}-queue")
+
+
+def begin(connection: sa.Connection, file: Path | None) -> None:
+    """Begin a write transaction when it is this process's turn; sqlalchemy's OperationalError after ten seconds.
+
+    A connection of an in-memory database has no file, and nobody to wait for.
+    """
+    began, until = time.perf_counter(), time.monotonic() + WAIT_SECONDS
+    driver = driver_connection(connection)
+    # A try is to end at once: the waiting is ours.
+    driver.execute("PRAGMA busy_timeout=0")
+    try:
+        with _next_in_line(file, until):
+            while _is_locked(connection, driver) and time.monotonic() < until:
+                time.sleep(_LOOK_SECONDS)
+            if not driver.in_transaction:
+                # Once more by SQLAlchemy, which tells the error as that of its own.
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+    finally:
+        driver.execute(f"PRAGMA busy_timeout={int(WAIT_SECONDS * 1000)}")
+    statements.log_slow("BEGIN IMMEDIATE", began)
+
+
+def _is_locked(connection: sa.Connection, driver: Any) -> bool:
+    """Try to begin; True when another process writes."""
+    dbapi: Any = connection.dialect.loaded_dbapi
+    try:
+        driver.execute("BEGIN IMMEDIATE")
+    except dbapi.OperationalError as error:
+        return "locked" in str(error)
+    return False
+
+
+@contextmanager
+def _next_in_line(file: Path | None, until: float) -> Iterator[None]:
+    """Hold the lock of whoever is next. Without it, as on a file system without locks, there is only no order."""
+    descriptor = None
+    with suppress(OSError):
+        descriptor = None if file is None else os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        while descriptor is not None and not _is_ours(descriptor) and time.monotonic() < until:
+            time.sleep(_LOOK_SECONDS)
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _is_ours(descriptor: int) -> bool:
+    """Try to take the lock; it ends with its descriptor, and so with its process. True too where there are no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
+
 
 try:
     import pysqlite3.dbapi2 as sqlite
@@ -32,6 +104,10 @@ class _Compiler(SQLiteCompiler):
         condition = self.process(join.onclause, **options | {"asfrom": False})
         left, right = (self.process(side, **options | {"asfrom": True}) for side in (join.left, join.right))
         return f"{left} CROSS JOIN {right} ON {condition}"
+
+    def get_from_hint_text(self, table: Any, text: str | None) -> str | None:
+        """Render the hint of a table: INDEXED BY, where the planner does not know what a condition costs."""
+        return text
 
 
 def wal_is_safe(version: tuple[int, ...] = sqlite.sqlite_version_info) -> bool:
@@ -59,10 +135,10 @@ def reading_engine(url: sa.URL, *, connections: int = 48, cache_kib: int = _READ
         hide_parameters=True,
     )
     engine.dialect.statement_compiler = _Compiler
-    slow_statements.watch(engine)
+    statements.watch(engine)
 
     event.listen(engine, "connect", partial(_prepare, cache_kib=cache_kib))
-    queue = write_queue.file_of(url.database) if url.database else None
+    queue = file_of(url.database) if url.database else None
     event.listen(engine, "begin", partial(_begin, queue=queue))
     event.listen(engine, "checkin", _roll_back)
     return engine
@@ -75,7 +151,7 @@ def _prepare(connection: Any, _record: Any, *, cache_kib: int) -> None:
         f"journal_mode={'WAL' if wal_is_safe() else 'DELETE'}",
         "synchronous=FULL",
         "foreign_keys=ON",
-        f"busy_timeout={int(write_queue.WAIT_SECONDS * 1000)}",
+        f"busy_timeout={int(WAIT_SECONDS * 1000)}",
         f"cache_size=-{cache_kib}",
         "temp_store=MEMORY",
     ):
@@ -87,7 +163,7 @@ def _prepare(connection: Any, _record: Any, *, cache_kib: int) -> None:
 def _begin(connection: sa.Connection, *, queue: Path | None) -> None:
     # A deferred BEGIN that writes later fails "locked" at once, whatever the busy timeout.
     if connection.get_execution_options().get("write"):
-        write_queue.begin(connection, queue)
+        begin(connection, queue)
     else:
         # It takes no lock and cannot fail, and SQLAlchemy's way to say it costs more than a small question.
         driver_connection(connection).execute("BEGIN")

@@ -7,13 +7,65 @@ On PostgreSQL each statement would be a round trip. Statements are queued until 
 something, or the transaction ends; then they are sent as one pipeline.
 """
 
+import re
 import time
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy import event
+from sqlalchemy.engine.interfaces import ExceptionContext
 
-from core.store.access import slow_statements
+from core import telemetry
+
+SLOW_SECONDS: Final = 0.25
+_MOST_CHARACTERS: Final = 2_000
+_COLUMNS: Final = re.compile(r'(?<=SELECT )[\w.", ]{120,}?(?= FROM )')
+_BEGAN: Final = "slow_statement_began"
+
+
+def watch(engine: sa.Engine) -> None:
+    """Time what SQLAlchemy executes on this engine."""
+
+    @event.listens_for(engine, "before_cursor_execute")
+    def _begin(connection: sa.Connection, *_: Any) -> None:
+        connection.info[_BEGAN] = time.perf_counter()
+
+    @event.listens_for(engine, "after_cursor_execute")
+    def _end(connection: sa.Connection, _cursor: Any, statement: str, *_: Any) -> None:
+        log_slow(statement, connection.info[_BEGAN])
+
+    @event.listens_for(engine, "handle_error")
+    def _fail(context: ExceptionContext) -> None:
+        # One that waited for a lock until it was refused is what an operator looks for.
+        if context.statement and context.connection and not context.connection.invalidated:
+            log_slow(context.statement, context.connection.info.get(_BEGAN, time.perf_counter()))
+
+
+def log_slow(statement: str, began: float) -> None:
+    """Log a statement that began at a time of `perf_counter` and took too long."""
+    note_all([statement], began)
+
+
+def note_all(statements: Sequence[str], began: float) -> None:
+    """Log statements that were sent in one trip; `rows` is their number. Where spans are exported, they are one."""
+    seconds = time.perf_counter() - began
+    if telemetry.exports_spans():
+        telemetry.add_statements(_describe(statements), len(statements), seconds)
+    if seconds >= SLOW_SECONDS:
+        # Imported on first use: a command that asks the store one thing is done before the logger is loaded.
+        import structlog  # noqa: PLC0415
+
+        log = structlog.get_logger("coverdesk.store")
+        telemetry.count("slow_statements")
+        text = _describe(statements)
+        log.warning("slow statement", statement=text, milliseconds=round(seconds * 1000, 1), rows=len(statements))
+
+
+def _describe(statements: Sequence[str]) -> str:
+    """Return the statements on one line, long lists of columns left out: whoever reads it looks for the conditions."""
+    return _COLUMNS.sub("...", " ".join("; ".join(statements).split()))[:_MOST_CHARACTERS]
+
 
 # How transactions begin on PostgreSQL; one that only reads is a single snapshot, and cannot write by mistake.
 BEGIN_READ, BEGIN_WRITE = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "BEGIN"
@@ -73,7 +125,7 @@ def execute(connection: sa.Connection, sql: str, given: Any = ()) -> Pending:
     except driver.Error as error:
         raise _translate(connection, cursor, sql, error) from error
     finally:
-        slow_statements.log_slow(sql, began)
+        log_slow(sql, began)
 
 
 def flush(connection: sa.Connection) -> None:
@@ -96,7 +148,7 @@ def flush(connection: sa.Connection) -> None:
         cursor, sql, _ = next((one for one in unsent if not _succeeded(one[0])), unsent[-1])
         raise _translate(connection, cursor, sql, error) from error
     finally:
-        slow_statements.note_all([sql for _, sql, _ in unsent], began)
+        note_all([sql for _, sql, _ in unsent], began)
 
 
 def install_transaction_events(engine: sa.Engine) -> None:

@@ -11,10 +11,10 @@ import re
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -22,9 +22,27 @@ from sqlmodel import col
 from core import clock, ids
 from core.errors import InvalidInput, StateForbids
 from core.store.access import Scope, Store
-from core.store.operations import blob_storage, secret_mark, snapshots, unfinished_files
+from core.store.operations import blob_storage, local_files, secret_mark, snapshots
 from core.store.schema import migrating, versions
 from core.store.schema.tables import UploadedFile
+
+
+def rewrite(store: Store) -> None:
+    """Rewrite every table: on SQLite the file and its log, on PostgreSQL each table under an exclusive lock.
+
+    Connections of its own: neither works inside a transaction, and those of a store always are in one.
+    """
+    store.close()
+    if store.is_sqlite:
+        driver: Any = store.engine.dialect.loaded_dbapi
+        with closing(driver.connect(str(store.url.database), isolation_level=None)) as connection:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return
+    engine = sa.create_engine(store.url, poolclass=sa.NullPool, isolation_level="AUTOCOMMIT")
+    with engine.connect() as postgres:
+        postgres.exec_driver_sql("VACUUM FULL")
+
 
 FORMAT = 1
 _MANIFEST, _DATABASE, _FILES = "manifest.json", "database/", "files/"
@@ -122,8 +140,8 @@ def put_back(store: Store, source: Path, manifest: Manifest, *, progress: Progre
 @contextmanager
 def _drafting(where: Path, prefix: str) -> Iterator[Path]:
     """A temporary folder for a file in the making; leftovers of killed commands are removed first."""
-    unfinished_files.clear(where, f"{prefix}*")
-    with tempfile.TemporaryDirectory(prefix=prefix, dir=where) as name, unfinished_files.locked(Path(name)):
+    local_files.clear(where, f"{prefix}*")
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=where) as name, local_files.locked(Path(name)):
         yield Path(name)
 
 

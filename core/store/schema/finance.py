@@ -7,8 +7,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.states.credit_notes import CreditNoteState
-from core.states.months import MonthState
+from core.states.finance import CreditNoteState, MonthState
 from core.store.schema.columns import Owned, Row, json_field, minor_field, one_of
 from core.store.schema.payments import Paid, is_payment
 

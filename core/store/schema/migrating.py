@@ -92,7 +92,7 @@ def differences(store: Store) -> list[object]:
 
 
 def _differing_indexes(connection: sa.Connection) -> list[object]:
-    """Indexes on expressions or on some of the rows whose text in the store is not that of the models.
+    """Indexes on expressions, on some of the rows or with more columns whose text in the store is not the models'.
 
     Alembic compares the names of their columns only. Each is made anew as declared, in a transaction that is undone,
     as PostgreSQL writes a text of its own.
@@ -121,6 +121,6 @@ def _list_special_indexes(dialect: str) -> list[sa.Index]:
     return [
         index
         for index in indexes
-        if index.dialect_options[dialect]["where"] is not None
+        if any(index.dialect_options[dialect].get(option) is not None for option in ("where", "include"))
         or not all(isinstance(part, sa.Column) for part in index.expressions)
     ]

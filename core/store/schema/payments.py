@@ -7,7 +7,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.states.payments import BatchState, PaymentState
+from core.states.finance import BatchState, PaymentState
 from core.store.schema.agreements import ACCOUNTS, Party, one_party
 from core.store.schema.columns import Owned, Row, minor_field, one_of
 

@@ -7,7 +7,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.states.submissions import SubmissionState
+from core.states.policies import SubmissionState
 from core.store.schema.columns import Owned, Record, Row, json_field, minor_field, one_of
 
 
@@ -69,6 +69,12 @@ class Policy(Record, Owned, table=True):
             postgresql_where=sa.text(UNUSUAL),
         ),
         sa.Index(None, "product_id", "risk_hash"),
+        # A part of one is looked for along its index. SQLite looks at a row once its text fits; PostgreSQL would for
+        # each text, unless the index holds all that a search asks for.
+        *(
+            sa.Index(None, column, postgresql_include=["id", "is_live", "distributor_id"])
+            for column in ("number_key", "plate_key", "phone")
+        ),
         sa.CheckConstraint("NOT activated OR number_key IS NOT NULL", name="numbered"),
         sa.CheckConstraint("expiration_at IS NULL OR start_at IS NULL OR expiration_at >= start_at", name="term"),
     )
@@ -82,7 +88,7 @@ class Policy(Record, Owned, table=True):
     first_name: str
     last_name: str
     email: str = Field(max_length=254, index=True)
-    phone: str | None = Field(default=None, max_length=32, index=True)
+    phone: str | None = Field(default=None, max_length=32)
     dob: str | None = None
     start_at: datetime | None = None
     activation_at: datetime | None = None
@@ -92,10 +98,10 @@ class Policy(Record, Owned, table=True):
     cancelled_at: datetime | None = None
     declined_at: datetime | None = None
     policy_number: str | None = Field(default=None, max_length=60)
-    number_key: str | None = Field(default=None, max_length=60, index=True)
+    number_key: str | None = Field(default=None, max_length=60)
     provider_policy_id: str | None = None
     certificate_code: str | None = Field(default=None, max_length=32)
-    plate_key: str | None = Field(default=None, max_length=40, index=True)
+    plate_key: str | None = Field(default=None, max_length=40)
     device_serial_number: str | None = None
     risk_hash: str | None = Field(default=None, max_length=64)
     twin_key: str | None = Field(default=None, max_length=60)

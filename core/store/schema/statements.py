@@ -7,9 +7,163 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import Field
 
-from core.states.statements import BY_A_PERSON, StatementState
+from core.states.finance import BY_A_PERSON, BordereauState, DifferenceState, StatementState
 from core.store.schema.agreements import ACCOUNTS, Party, one_party
 from core.store.schema.columns import Row, json_field, minor_field, one_of
+
+BORDEREAU_KINDS = ("premium", "claims")
+_PREMIUM = sa.text("kind = 'premium'")
+
+
+class Bordereau(Row, table=True):
+    """One bordereau; its rows, totals and hash never change, only its state. Numbers have no gaps within an insurer.
+
+    `totals` are sums of its rows in kobo, by the names of the columns.
+    """
+
+    __table_args__ = (
+        sa.UniqueConstraint("provider_id", "kind", "number"),
+        sa.UniqueConstraint("provider_id", "kind", "month"),
+        one_of("kind", BORDEREAU_KINDS, "kind"),
+        one_of("state", tuple(BordereauState), "state"),
+        sa.CheckConstraint("(state = 'Issued') = (sent_at IS NULL)", name="sent"),
+        sa.Index(None, "month"),
+    )
+    id: UUID = Field(primary_key=True)
+    provider_id: UUID = Field(foreign_key="provider.id")
+    kind: str = Field(max_length=7)
+    number: int
+    month: date
+    state: str = Field(default=BordereauState.ISSUED, max_length=12)
+    rows: int
+    totals: dict[str, int] = json_field()
+    sha256: str = Field(max_length=64)
+    facts: dict[str, Any] = json_field()
+    issued_by: UUID = Field(foreign_key="staff.id")
+    issued_at: datetime
+    sent_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    sent_at: datetime | None = None
+    answered_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    answered_at: datetime | None = None
+    note: str | None = None
+
+
+class BordereauLine(Row, table=True):
+    """One row as a bordereau printed it. A movement is in one premium bordereau at most; a claim in many of claims."""
+
+    __tablename__ = "bordereau_line"
+    __table_args__ = (
+        # Judged when the transaction ends: rows are written before their sums are known.
+        sa.ForeignKeyConstraint(["bordereau_id"], ["bordereau.id"], deferrable=True, initially="DEFERRED"),
+        sa.PrimaryKeyConstraint("bordereau_id", "position"),
+        one_of("kind", BORDEREAU_KINDS, "kind"),
+        sa.Index(
+            "ix_bordereau_line_of_movement",
+            "subject_id",
+            unique=True,
+            sqlite_where=_PREMIUM,
+            postgresql_where=_PREMIUM,
+        ),
+        sa.Index(None, "subject_id", "kind"),
+    )
+    bordereau_id: UUID
+    position: int
+    kind: str = Field(max_length=7)
+    subject_id: UUID
+    amount_minor: int = minor_field()
+    cells: list[str] = json_field(list)
+
+
+RECONCILED = ("insurer", "bank")
+RESULTS = ("amount differs", "rate differs", "only ours", "only theirs", "timing", "not checked")
+
+
+class FileMapping(Row, table=True):
+    """The meaning of the columns in a party's files, as chosen last; the bank's has no insurer."""
+
+    __tablename__ = "file_mapping"
+    __table_args__ = (one_of("kind", RECONCILED, "kind"),)
+    key: str = Field(primary_key=True, max_length=60)
+    kind: str = Field(max_length=7)
+    provider_id: UUID | None = Field(default=None, foreign_key="provider.id")
+    columns: dict[str, str] = json_field()
+    amount_is: str = Field(max_length=5)
+    tolerance_minor: int = minor_field()
+    timing_days: int
+    changed_by: UUID = Field(foreign_key="staff.id")
+    changed_at: datetime
+
+
+class Reconciliation(Row, table=True):
+    """One file compared with our records of a month; its figures never change.
+
+    ours - theirs = the sum of its differences + `tolerated_minor`, what the tolerance let pass, with its signs. Without
+    them it is `passed_minor`, in `passed_rows` rows; those from before the tolerance had a bound have neither.
+    """
+
+    __table_args__ = (
+        one_of("kind", RECONCILED, "kind"),
+        sa.CheckConstraint("(kind = 'insurer') = (provider_id IS NOT NULL)", name="party"),
+        sa.UniqueConstraint("sha256", "month", "kind", "provider_id"),
+        sa.Index(None, "month"),
+    )
+    id: UUID = Field(primary_key=True)
+    kind: str = Field(max_length=7)
+    provider_id: UUID | None = Field(default=None, foreign_key="provider.id")
+    month: date
+    file_name: str = Field(max_length=200)
+    sha256: str = Field(max_length=64)
+    columns: dict[str, str] = json_field()
+    amount_is: str = Field(max_length=5)
+    tolerance_minor: int = minor_field()
+    timing_days: int
+    ours_rows: int
+    theirs_rows: int
+    matched_rows: int
+    ours_minor: int = minor_field()
+    theirs_minor: int = minor_field()
+    tolerated_minor: int = minor_field()
+    passed_rows: int | None = None
+    passed_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
+    made_by: UUID = Field(foreign_key="staff.id")
+    made_at: datetime
+
+
+class Difference(Row, table=True):
+    """One difference: its figures never change, only its state. `rows` are those of the file, `subjects` our ids."""
+
+    __table_args__ = (
+        sa.PrimaryKeyConstraint("id"),
+        one_of("result", RESULTS, "result"),
+        one_of("state", tuple(DifferenceState), "state"),
+        sa.CheckConstraint("difference_minor = ours_minor - theirs_minor", name="difference"),
+        sa.CheckConstraint(
+            "state <> 'Written off' OR (asked_by IS NOT NULL AND decided_by IS NOT NULL AND decided_by <> asked_by)",
+            name="two_people",
+        ),
+        sa.CheckConstraint("(state = 'Adjusted') = (adjustment_id IS NOT NULL)", name="adjusted"),
+        sa.Index(None, "reconciliation_id", "state"),
+    )
+    id: UUID
+    reconciliation_id: UUID = Field(foreign_key="reconciliation.id")
+    result: str = Field(max_length=14)
+    policy_number: str = Field(max_length=120)
+    kind: str = Field(max_length=20)
+    ours_minor: int = minor_field()
+    theirs_minor: int = minor_field()
+    difference_minor: int = minor_field()
+    detail: str = ""
+    rows: list[int] = json_field(list)
+    subjects: list[str] = json_field(list)
+    state: str = Field(default=DifferenceState.OPEN, max_length=15)
+    owner_id: UUID | None = Field(default=None, foreign_key="staff.id")
+    cause: str | None = Field(default=None, max_length=40)
+    note: str | None = None
+    adjustment_id: UUID | None = Field(default=None, foreign_key="adjustment.id")
+    asked_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    decided_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    changed_at: datetime
+
 
 TAXES = ("withholding", "vat")
 _HELD = sa.text("released_by IS NULL")

@@ -14,8 +14,6 @@ from core.store.schema.admin import (
     ViewWatch,
 )
 from core.store.schema.agreements import Agreement, BankAccount
-from core.store.schema.approvals import Approval, ApprovalLapse
-from core.store.schema.bordereaux import Bordereau, BordereauLine
 from core.store.schema.catalogue import (
     CommissionShare,
     Product,
@@ -25,6 +23,8 @@ from core.store.schema.catalogue import (
     RateProposal,
 )
 from core.store.schema.claims import (
+    Approval,
+    ApprovalLapse,
     Claim,
     ClaimComment,
     ClaimEvent,
@@ -61,27 +61,25 @@ from core.store.schema.events import (
     WebhookTry,
 )
 from core.store.schema.finance import Adjustment, AdjustmentProposal, CreditNote, CreditNotePayment, MonthStep, Movement
-from core.store.schema.follow_up import (
+from core.store.schema.parties import (
+    ApiKey,
     Automation,
+    Customer,
     CustomerMerge,
     CustomerNote,
+    Distributor,
     EndorsementNotice,
+    OneTimeTicket,
     PolicyEndorsement,
+    Provider,
     ReminderOptOut,
     RenewalCall,
     RenewalReminder,
-    SubmissionOwner,
-)
-from core.store.schema.parties import (
-    ApiKey,
-    Customer,
-    Distributor,
-    OneTimeTicket,
-    Provider,
     RoleGrant,
     SignInAttempt,
     Staff,
     StaffSession,
+    SubmissionOwner,
 )
 from core.store.schema.payments import (
     Payment,
@@ -91,7 +89,6 @@ from core.store.schema.payments import (
     StatementPayment,
     Transfer,
 )
-from core.store.schema.reconciliations import Difference, FileMapping, Reconciliation
 from core.store.schema.rollups import ClaimTotal, DaybookLine, DayTotal
 from core.store.schema.sales import (
     Certificate,
@@ -105,7 +102,17 @@ from core.store.schema.sales import (
     Renewal,
     Submission,
 )
-from core.store.schema.statements import Statement, StatementLine, StatementStep, TaxRate
+from core.store.schema.statements import (
+    Bordereau,
+    BordereauLine,
+    Difference,
+    FileMapping,
+    Reconciliation,
+    Statement,
+    StatementLine,
+    StatementStep,
+    TaxRate,
+)
 
 __all__ = [
     "Adjustment",

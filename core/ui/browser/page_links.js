@@ -1,5 +1,5 @@
 // Services of page_links.py: navigation requested by a screen after its work is done, a parameter put into the URL, and
-// the menu's links, which keep the mode and open a person's start views. State is kept per browser tab, because the component is mounted many times.
+// the menu's links, which keep the mode and open a person's start views; and Back finds a page where it was left. State is kept per browser tab, because the component is mounted many times.
 const desk = (window.coverdesk ??= { visited: new Set(), query: "", starts: {}, listens: false });
 
 const NARROW = 1000;
@@ -8,11 +8,42 @@ function onMenuClick(event) {
   const link = event.target.closest?.('[data-testid="stSidebarNavLink"]');
   if (link && isPlain(event)) setTimeout(closeMenu);
   if (!link || !isPlain(event)) return;
-  const query = [desk.starts[new URL(link.href).pathname], desk.query].filter(Boolean).join("&");
-  if (!query) return;
+  const path = new URL(link.href).pathname;
+  const query = [desk.starts[path], desk.query].filter(Boolean).join("&");
+  // The framework does nothing on a click on the screen that is open: its filters are taken away.
+  const isOpen = path === document.location.pathname && document.location.search;
+  if (!query && !isOpen) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  visit(`${link.href}?${query}`);
+  visit(query ? `${link.href}?${query}` : link.href);
+}
+
+// Links that the framework follows: Back finds the page that they leave where it was left.
+function onLinkClick(event) {
+  const main = document.querySelector('[data-testid="stMain"]');
+  if (main && isPlain(event) && event.target.closest?.("a[href]")) {
+    history.replaceState({ ...history.state, scrolled: main.scrollTop }, "");
+  }
+}
+
+// The page grows while it is drawn: it is scrolled to its place until it stands there and rests, or the reader moves it.
+function restoreScroll({ state }) {
+  const main = document.querySelector('[data-testid="stMain"]');
+  if (!state?.scrolled || !main) return;
+  let rests = 0;
+  const until = performance.now() + 8000, moved = new AbortController();
+  for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) {
+    document.addEventListener(name, () => moved.abort(), { capture: true, passive: true, signal: moved.signal });
+  }
+  requestAnimationFrame(function place() {
+    if (moved.signal.aborted) return;
+    const app = document.querySelector('[data-testid="stApp"]');
+    if (Math.abs(main.scrollTop - state.scrolled) > 1) main.scrollTo({ top: state.scrolled });
+    const stands = Math.abs(main.scrollTop - state.scrolled) <= 1 && app?.dataset.testScriptState === "notRunning";
+    rests = stands ? rests + 1 : 0;
+    if (rests < 30 && performance.now() < until) requestAnimationFrame(place);
+    else moved.abort();
+  });
 }
 
 // On a narrow screen the menu would leave the page half the width: it is closed when the desk is opened, which may be
@@ -36,7 +67,9 @@ export default function ({ data }) {
   if (data.query !== undefined) desk.query = data.query;
   if (data.starts !== undefined) desk.starts = data.starts;
   if (!desk.listens) {
+    document.addEventListener("click", onLinkClick, true);
     document.addEventListener("click", onMenuClick, true);
+    window.addEventListener("popstate", restoreScroll);
     closeMenu();
   }
   desk.listens = true;

@@ -77,18 +77,19 @@ function table(data, picked) {
       line.classList.toggle("picked", picked.has(row.key));
     }
     line.append(...data.columns.map((column, place) => body(column, row.cells[place], row, place === 0)));
-    if (data.acts) line.append(actOf(row));
+    if (data.acts) line.append(actsOf(row));
   }
   return made;
 }
 
-function actOf(row) {
+function actsOf(row) {
   const cell = element("td", "act");
-  if (row.act) {
-    const button = element("button", "", row.act);
+  for (const act of row.acts) {
+    const button = element("button", "", act);
     button.type = "button";
-    button.dataset.focus = `act ${row.key}`;
-    button.setAttribute("aria-label", `${row.act} ${row.name}`);
+    button.dataset.act = act;
+    button.dataset.focus = `${act} ${row.key}`;
+    button.setAttribute("aria-label", `${act} ${row.name}`);
     cell.append(button);
   }
   return cell;
@@ -110,7 +111,6 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     if (!scroller.querySelector("a, button, input")) scroller.tabIndex = 0;
     root.replaceChildren(scroller);
     fitting.observe(scroller);
-    if (!before) restoreScroll();
     if (focused) root.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
 
@@ -123,8 +123,9 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
       return;
     }
     const line = event.target.closest("tbody tr");
-    if (event.target.closest("button")) {
-      setTriggerValue("acted", line.dataset.key);
+    const button = event.target.closest("button");
+    if (button) {
+      setTriggerValue("acted", { key: line.dataset.key, act: button.dataset.act });
       return;
     }
     if (event.target.closest(".pick, input")) return;
@@ -169,15 +170,6 @@ const fitting = new ResizeObserver((seen) => {
     target.classList.toggle("wide", target.scrollWidth > target.clientWidth + 1);
   }
 });
-
-// Back from a record: the page is where it was left, once its rows stand.
-function restoreScroll() {
-  const { scrolled } = history.state ?? {};
-  const main = document.querySelector('[data-testid="stMain"]');
-  if (!scrolled || !main) return;
-  history.replaceState({ ...history.state, scrolled: 0 }, "");
-  requestAnimationFrame(() => requestAnimationFrame(() => main.scrollTo({ top: scrolled })));
-}
 
 function isPlainKey(event) {
   return !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;

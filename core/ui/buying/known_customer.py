@@ -52,6 +52,14 @@ def choose(customer_id: str | None) -> None:
     st.session_state.pop(_FIRST, None)
 
 
+def begin(customer_id: UUID) -> None:
+    """Choose the customer of a new sale, whatever the last one was of."""
+    choose(str(customer_id))
+    # What the last form had chosen; the address names neither.
+    for chosen in ("cover", "sold"):
+        st.session_state.pop(chosen, None)
+
+
 def take_chosen(counter: Counter) -> KnownCustomer | None:
     """Return the customer chosen for the next form, once; None for another distributor's or mode's."""
     customer = _get_chosen(counter)

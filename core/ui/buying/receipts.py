@@ -91,8 +91,5 @@ def _next(sale: SaleDetail) -> None:
         if st.button("Sell another", type="primary", icon=":material/add:"):
             page_links.go(page, **form)
         if st.button("Same customer, another cover", icon=":material/person_add:"):
-            known_customer.choose(str(sale.customer_id))
-            # What the last form had chosen; the address names neither.
-            for chosen in ("cover", "sold"):
-                st.session_state.pop(chosen, None)
+            known_customer.begin(sale.customer_id)
             page_links.go("buy/buy.py", on_behalf_of=sale.distributor)

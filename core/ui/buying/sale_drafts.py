@@ -31,6 +31,7 @@ _NOT_TYPED: Final = (
     "reviewed",
     "receipt",
     "faults",
+    "refusal",
     DRAFT,
     "kept_draft",
     "chosen",

@@ -14,6 +14,7 @@ from typing import Any
 
 import streamlit as st
 from pydantic import BaseModel
+from streamlit.delta_generator import DeltaGenerator
 
 from core import seal
 from core.covers.request import Request, validate
@@ -67,33 +68,57 @@ class Form:
 
 
 def draw(
-    form: Form, *, columns: int = 2, live: frozenset[str] = frozenset(), before: Mapping[str, Callable[[], None]] = {}
+    form: Form,
+    *,
+    columns: int = 2,
+    live: frozenset[str] = frozenset(),
+    before: Mapping[str, Callable[[], None]] = {},
+    first: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Draw the form in sections and return typed and given values; a change of a `live` field reruns the page.
 
-    `before` draws what stands above the fields of a section, by its name.
+    `before` draws what stands above the fields of a section, by its name. With `first`, those fields come first, in
+    this order, and the sections of all others are folded.
     """
     typed: dict[str, Any] = dict(form.given)
     asked, faults = form.questions, _faults(form)
     awaited = live.union(name for question in asked for name in question.after)
+    wrong = {fault.field.partition(".")[0] for fault in faults}
     _say_of_others(faults, asked)
-    for section, questions_ in sections.group(asked):
-        st.markdown(f"**{section}**")
-        if section in before:
-            before[section]()
-        grid = None
-        for question in questions_:
-            if question.kind in _ACROSS:
-                grid, place = None, st.container(gap="xxsmall")
-            else:
-                grid = grid or st.grid(columns, min_column_width=240, gap="small")
-                place = grid.container(gap="xxsmall")
-            with place:
-                typed[question.name] = _ask_one(form, question, typed, reruns=question.name in awaited)
-                _say(_current(faults, question, typed), question)
-                if question.name in form.cautions:
-                    st.markdown(f":small[:orange[:material/warning: {form.cautions[question.name]}]]")
+    for section, questions_ in sections.group(asked, first):
+        with _open_section(section, is_folded=bool(first), has_fault=any(each.name in wrong for each in questions_)):
+            if section in before:
+                before[section]()
+            _draw_section(form, questions_, typed, columns=columns, awaited=awaited)
     return typed
+
+
+def _open_section(section: str, *, is_folded: bool, has_fault: bool) -> DeltaGenerator:
+    """Return the container of a section: below its name, or folded under it while nothing in it is wrong."""
+    if section and is_folded:
+        return st.expander(section, expanded=has_fault)
+    place = st.container()
+    if section:
+        place.markdown(f"**{section}**")
+    return place
+
+
+def _draw_section(
+    form: Form, asked: Sequence[Question], typed: dict[str, Any], *, columns: int, awaited: frozenset[str]
+) -> None:
+    """Draw the fields of a section side by side, long ones across, and add what is typed in them."""
+    faults, grid = _faults(form), None
+    for question in asked:
+        if question.kind in _ACROSS:
+            grid, place = None, st.container(gap="xxsmall")
+        else:
+            grid = grid or st.grid(columns, min_column_width=240, gap="small")
+            place = grid.container(gap="xxsmall")
+        with place:
+            typed[question.name] = _ask_one(form, question, typed, reruns=question.name in awaited)
+            _say(_current(faults, question, typed), question)
+            if question.name in form.cautions:
+                st.markdown(f":small[:orange[:material/warning: {form.cautions[question.name]}]]")
 
 
 def list_faulty(form: Form) -> list[str]:

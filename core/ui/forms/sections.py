@@ -37,14 +37,18 @@ _ORDER: Final = (
 )
 
 
-def group(asked: Sequence[Question]) -> list[tuple[str, list[Question]]]:
+def group(asked: Sequence[Question], first: Sequence[str] = ()) -> list[tuple[str, list[Question]]]:
     """Return the sections with their questions; empty ones are left out.
 
-    Within each they keep the order of the request, but for the customer, whose name comes first.
+    Within each they keep the order of the request, but for the customer, whose name comes first. Those that are named
+    `first` are a section without a name before all others.
     """
-    sections: dict[str, list[Question]] = {name: [] for name in _ORDER}
+    named = {question.name: question for question in asked}
+    sections: dict[str, list[Question]] = {"": [named[name] for name in first if name in named]}
+    sections |= {name: [] for name in _ORDER}
     for question in asked:
-        sections[section_of(question)].append(question)
+        if question.name not in first:
+            sections[section_of(question)].append(question)
     sections["Customer"].sort(key=lambda question: _CUSTOMER.index(question.name))
     return [(name, questions) for name, questions in sections.items() if questions]
 

@@ -6,8 +6,10 @@ from datetime import datetime
 from typing import Any, Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core import clock
+from core.services import approvals
 from core.services.audit.log import AuditEvent
 from core.services.views.sale import SaleDetail
 from core.ui.kit import words
@@ -38,6 +40,16 @@ def line(label: str, value: str) -> None:
         st.text(value, width="content")
 
 
+def grid(values: Mapping[str, str], *, columns: int = 2) -> DeltaGenerator:
+    """Show facts as label over value, side by side as the width allows; return the grid, for more of them."""
+    place = st.grid(columns, min_column_width=150, gap="xsmall")
+    for label, value in values.items():
+        with place.container(gap=None):
+            st.caption(words.plain(label))
+            st.text(value)
+    return place
+
+
 def policy_title(sale: SaleDetail) -> str:
     """Return the policy number of a sale, or why it has none, with its state."""
     unnumbered = "Policy awaiting its number" if sale.ended_at is None else "Policy without a number"
@@ -46,21 +58,24 @@ def policy_title(sale: SaleDetail) -> str:
 
 def days_of_cover(sale: SaleDetail) -> None:
     """Show the days of cover of a policy; for a cancelled or declined one, when that happened and its original term."""
-    line("Starts", words.day(sale.start_at))
+    for label, value in list_days_of_cover(sale).items():
+        line(label, value)
+
+
+def list_days_of_cover(sale: SaleDetail) -> dict[str, str]:
+    """Return the days of cover of a policy by what they are; of a cancelled or declined one, when that happened too."""
+    starts = {"Starts": words.day(sale.start_at)}
     if sale.ended_at is None:
-        _end_of_cover(sale.expiration_at)
-        return
-    line(sale.stage, words.day(sale.ended_at))
-    if sale.expiration_at:
-        line("Term would have ended", words.day(sale.expiration_at))
+        return {**starts, _name_end(sale.expiration_at): words.day(sale.expiration_at)}
+    ended = {**starts, str(sale.stage): words.day(sale.ended_at)}
+    return {**ended, "Term would have ended": words.day(sale.expiration_at)} if sale.expiration_at else ended
 
 
-def _end_of_cover(expiration_at: datetime | None) -> None:
-    """Show the day on which cover ends or ended; today is worded as in the list of due renewals."""
+def _name_end(expiration_at: datetime | None) -> str:
+    """Return what the day is on which cover ends or ended; today is worded as in the list of due renewals."""
     is_over = expiration_at is not None and expiration_at <= clock.now()
     today = expiration_at is not None and clock.to_lagos_day(expiration_at) == clock.today()
-    label = words.until(0, is_over=is_over) if today else "Ended" if is_over else "Ends"
-    line(label, words.day(expiration_at))
+    return words.until(0, is_over=is_over) if today else "Ended" if is_over else "Ends"
 
 
 def draw_steps(steps: Sequence[Mapping[str, str]]) -> None:
@@ -77,6 +92,12 @@ def own_interest(names: Sequence[str]) -> None:
             f"It has the e-mail, phone or account of {words.plain(', '.join(names))}: somebody else works on it.",
             icon=":material/person_alert:",
         )
+
+
+def lapsed_approval(fault: str | None) -> None:
+    """Draw that an approval does not stand any more, with why and what to do; nothing where it stands."""
+    if fault:
+        st.warning(words.plain(approvals.describe_lapsed(fault)), icon=":material/history_toggle_off:")
 
 
 def table_of(steps: Sequence[Mapping[str, str]]) -> None:

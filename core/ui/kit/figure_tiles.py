@@ -61,6 +61,12 @@ def tile(
     }
 
 
+def plain_tile(label: str, value: str, says: str) -> dict[str, Any]:
+    """Return the tile of a figure that is compared with nothing; `says` is what it counts."""
+    bare: dict[str, Any] = {"badge": None, "tone": "plain", "from": None, "compared": "", "trend": []}
+    return {"label": label, "value": value, "help": [("Counts", says)], **bare}
+
+
 def find_badge(metric: Metric[Any], now: Value, then: Value, rests_on: int) -> tuple[str | None, str]:
     """Return the change as text and whether it is good; none where a percentage of so little would mean nothing."""
     change = compute_change(metric.unit, now, then)

@@ -42,9 +42,9 @@ class _RevealRequest:
 
 
 def value(label: str, masked: str, *, of: HiddenField, by: Person, is_paper: bool = False) -> None:
-    """Draw one line: label, masked value, and the reveal button for people who may use it."""
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
-        st.caption(words.plain(label), width="content")
+    """Draw the label over the masked value, with the reveal button for people who may use it."""
+    with st.container(gap=None):
+        st.caption(words.plain(label))
         with st.container(horizontal=True, vertical_alignment="center", width="content", gap="xsmall"):
             st.text(masked, width="content")
             if pii_reveal.can_reveal(by, of.kind):

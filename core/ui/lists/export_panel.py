@@ -17,9 +17,9 @@ import streamlit as st
 from core import clock, ids
 from core.services.exports import arrangement, receipts, runs
 from core.services.exports import registry as export_registry
-from core.services.exports.exports import ExportKind
 from core.services.exports.formats import CSV, FORMATS, Format
 from core.services.exports.receipts import Receipt
+from core.services.lists.listing import Listing
 from core.store.access import Scope, reading
 from core.ui.frame import frame
 from core.ui.kit import words
@@ -47,7 +47,7 @@ class Started:
 class Way:
     """One way to export: kind, format and query; `again` is the receipt of the export that it repeats."""
 
-    kind: ExportKind[Any]
+    kind: Listing[Any]
     format: Format
     query: str
     rows: int
@@ -92,7 +92,7 @@ class Offer:
     `shown` are the parameters of the columns and the order that the table has now, none for a screen without a table.
     """
 
-    kind: ExportKind[Any]
+    kind: Listing[Any]
     address: Address
     rows: int
     sum_minor: int | None = None
@@ -147,19 +147,19 @@ def offer(
 
 
 def _formats(wanted: Offer, table: Table[Any] | None) -> None:
-    """Draw the formats: with every column, and with those that the table shows."""
+    """Draw the formats: as the table shows it, and with every column for machines."""
     if table is None or not (wanted.shown or {}).get(arrangement.COLUMNS):
         _buttons(wanted, "Export {}", as_shown=False)
         return
     with st.container(key=f"export_ways_{wanted.kind.name}"):
-        every, few = st.columns(2, gap="medium")
-        with every:
-            order = table.orders.get(wanted.kind.order, "newest first").lower()
-            _heading("All columns", f"{len(wanted.kind.columns)} columns, {order}")
-            _buttons(wanted, "Export {}", as_shown=False)
+        few, every = st.columns(2, gap="medium")
         with few:
             _heading("As shown", _describe_shown(wanted, table))
             _buttons(wanted, "{} as shown", as_shown=True)
+        with every:
+            says = f"{len(wanted.kind.for_machines)} columns with the names of the API, times in UTC"
+            _heading("For machines", says)
+            _buttons(wanted, "Export {}", as_shown=False)
 
 
 def _heading(title: str, says: str) -> None:
@@ -169,12 +169,13 @@ def _heading(title: str, says: str) -> None:
 
 
 def _describe_shown(wanted: Offer, table: Table[Any]) -> str:
-    """Return what a file as shown has: "5 columns, largest premium first"."""
+    """Return what a file as shown has: "5 columns, largest premium first, times of Lagos"."""
     number = len((wanted.shown or {})[arrangement.COLUMNS])
-    missing = [table.columns[name].label for name in table.shown_columns if not wanted.kind.listed.get(name)]
+    declared = wanted.kind.columns
+    missing = [declared[name].label for name in table.shown_columns if not declared[name].is_in_files]
     order = f", {table.orders[table.order].lower()}" if table.orders else ""
     without = f"; not {' and '.join(missing)}, of this screen only" if missing else ""
-    return f"{number} {'column' if number == 1 else 'columns'}{order}{without}"
+    return f"{number} {'column' if number == 1 else 'columns'}{order}, times of Lagos{without}"
 
 
 def _buttons(wanted: Offer, label: str, *, as_shown: bool) -> None:
@@ -185,7 +186,7 @@ def _buttons(wanted: Offer, label: str, *, as_shown: bool) -> None:
         says = f"All {rows} of this selection as one {format_.title} file, with a receipt."
         if way.holds_too_many:
             says = f"A workbook holds {format_.max_rows:,} rows: take CSV, or choose fewer."
-        way.draw(label.format(format_.title), says=says, primary=format_.name == "csv" and not as_shown)
+        way.draw(label.format(format_.title), says=says, primary=format_.name == ("xlsx" if as_shown else "csv"))
 
 
 def _started(export: Started) -> None:
@@ -204,12 +205,12 @@ def _panel(wanted: Offer) -> None:
         watch(export, wanted.kind)
 
 
-def watch(export: Started, kind: ExportKind[Any]) -> None:
+def watch(export: Started, kind: Listing[Any]) -> None:
     """Show the progress of an export until it is complete, then rerun the page."""
     st.fragment(_watch, run_every=_EVERY)(export, kind)
 
 
-def _watch(export: Started, kind: ExportKind[Any]) -> None:
+def _watch(export: Started, kind: Listing[Any]) -> None:
     frame.require(*kind.roles)
     written, waited = runs.get_row_count(export.id), clock.now() - export.at
     if get_finished(export.id):

@@ -3,7 +3,7 @@
 It is a custom Streamlit component (`browser/record_list.js`), mounted with a payload of plain values:
 
     columns: name, label, classes, width, says, href (the same URL in another order) and sorted (aria-sort)
-    rows:    key, href, name (for screen readers), act (label of its button), cells (text, or text and colour)
+    rows:    key, href, name (for screen readers), acts (labels of its buttons), cells (text, or text and colour)
     acts:    a row has a button · choosing, chosen, mark: can rows be ticked, which are, version of the rows
 
 The payload is built by `core.ui.lists.tables` only.
@@ -25,13 +25,16 @@ _mount = st.components.v2.component(
 
 
 def draw(
-    payload: Mapping[str, Any], *, key: str, acted: Callable[[str], None], picked: Callable[[Sequence[str]], None]
+    payload: Mapping[str, Any], *, key: str, acted: Callable[[str, str], None], picked: Callable[[Sequence[str]], None]
 ) -> None:
-    """Draw a list; `acted` is called with the key of the row whose button is clicked, `picked` with the ticked keys."""
+    """Draw a list; `acted` is called with the key of a row and the label of its button that is clicked.
+
+    `picked` is called with the ticked keys.
+    """
 
     def on_acted() -> None:
-        if row := st.session_state[key].get("acted"):
-            acted(str(row))
+        if event := st.session_state[key].get("acted"):
+            acted(str(event["key"]), str(event["act"]))
 
     def on_picked() -> None:
         # Ticks made on a previous set of rows are ignored.

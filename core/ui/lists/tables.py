@@ -8,14 +8,15 @@ A screen declares its table once and shows it like this:
     tables.draw(POLICIES, rows, number=number, total=total)
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
 
 import streamlit as st
 
+from core.services.lists.listing import Listing
 from core.services.paging import Paging
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
@@ -37,7 +38,7 @@ class Table(Generic[Row]):
     """Declaration of a table: its columns, its sort orders (the first is the default), the page that a row opens.
 
     `narrow` names the columns that remain on narrow screens. `act` returns the label of the button in a row, "" for
-    none; `get_clicked_row` returns its row. `home` is the table's page and the label of
+    none, or those of several; `get_clicked_row` returns its row. `home` is the table's page and the label of
     the link back to it, needed where a record's page can be reached from several tables. `query` returns the query
     parameters of a row's link.
     """
@@ -48,7 +49,7 @@ class Table(Generic[Row]):
     orders: Mapping[str, str] = field(default_factory=dict)
     opens: str | None = None
     narrow: tuple[str, ...] = ()
-    act: Callable[[Row], str] | None = None
+    act: Callable[[Row], str | Sequence[str]] | None = None
     home: tuple[str, str] | None = None
     key: Callable[[Row], UUID | str] = lambda row: row.id  # type: ignore[attr-defined]
     query: Callable[[UUID | str], Mapping[str, str | Sequence[str]]] = lambda key: {"id": str(key)}
@@ -86,6 +87,53 @@ class Table(Generic[Row]):
         return f"**{words.count(total)}** {self.noun[total != 1]}"
 
 
+class _Columns(Mapping[str, Column[Any]]):
+    """The columns of a list as they are declared at this moment: those it shows first, then all others."""
+
+    def __init__(self, listing: Listing[Any], changed: Mapping[str, Mapping[str, Any]], without: Sequence[str]) -> None:
+        self._listing, self._changed, self._without = listing, changed, without
+
+    def __getitem__(self, name: str) -> Column[Any]:
+        if name not in iter(self):
+            raise KeyError(name)
+        return replace(columns.declared(self._listing, name), **self._changed.get(name, {}))
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._listing.on_screen if name not in self._without)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+class _Orders(Mapping[str, str]):
+    """The labels of the orders of a list as they are declared at this moment."""
+
+    def __init__(self, listing: Listing[Any]) -> None:
+        self._listing = listing
+
+    def __getitem__(self, name: str) -> str:
+        return self._listing.orders[name].label
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._listing.orders)
+
+    def __len__(self) -> int:
+        return len(self._listing.orders)
+
+
+def of(
+    listing: Listing[Any],
+    *,
+    name: str = "",
+    changed: Mapping[str, Mapping[str, Any]] | None = None,
+    without: Sequence[str] = (),
+    **more: Any,
+) -> Table[Any]:
+    """Return the table of a list; `changed` is what a column has otherwise on the screen than by its declaration."""
+    shown = _Columns(listing, changed or {}, without)
+    return Table(name=name or listing.name, noun=listing.noun, columns=shown, orders=_Orders(listing), **more)
+
+
 def keep_address(table: Table[Any]) -> None:
     """Store the URL of the page with this table, for the link back from a record."""
     st.session_state[_back_key(table.name)] = url_state.all_parameters()
@@ -102,7 +150,12 @@ def back_link(name: str, path: str, label: str) -> None:
 
 def get_clicked_row(table: Table[Any]) -> UUID | None:
     """Return the key of the row whose button was just clicked; once per click."""
-    found: UUID | None = st.session_state.pop(_act_key(table), None)
+    return get_clicked(table)[0]
+
+
+def get_clicked(table: Table[Any]) -> tuple[UUID | None, str]:
+    """Return the key of the row whose button was just clicked, and the label of the button; once per click."""
+    found: tuple[UUID | None, str] = st.session_state.pop(_act_key(table), (None, ""))
     return found
 
 
@@ -148,10 +201,10 @@ def _mount(table: Table[Row], payload: dict[str, Any], mark: str) -> None:
     keep_address(table)
     _note_origin(table, keys)
 
-    def on_acted(key: str) -> None:
+    def on_acted(key: str, act: str) -> None:
         # Accept only rows that were on the screen when the button was clicked.
         if key in keys:
-            st.session_state[_act_key(table)] = UUID(key)
+            st.session_state[_act_key(table)] = UUID(key), act
 
     def on_picked(picked: Sequence[str]) -> None:
         st.session_state[_picked_key(table)] = (mark, picked)
@@ -172,7 +225,7 @@ def _payload(
         head = columns.head(name, column, place=places.get(name, "less"))
         heads.append(head | (_sorting(table, column) if sortable else {}))
     lines = [_line(table, row, shown) for row in rows]
-    acts = any(line["act"] for line in lines)
+    acts = any(line["acts"] for line in lines)
     return {"alt": alt, "columns": heads, "rows": lines, "acts": acts, "keys": [line["key"] for line in lines]}
 
 
@@ -192,11 +245,12 @@ def _places(table: Table[Any], narrow: Sequence[str]) -> dict[str, str]:
 def _line(table: Table[Row], row: Row, shown: Sequence[Column[Row]]) -> dict[str, Any]:
     key, cells = table.key(row), [column.cell(row) for column in shown]
     texts = [cell if isinstance(cell, str) else cell[0] for cell in cells]
+    acts = table.act(row) if table.act else ()
     return {
         "key": str(key),
         "href": None if table.opens is None else frame.link(table.opens, **table.query(key)),
         "name": ", ".join(text for text in texts[:3] if text != columns.NOTHING),
-        "act": table.act(row) if table.act else "",
+        "acts": [act for act in ([acts] if isinstance(acts, str) else acts) if act],
         "cells": cells,
     }
 

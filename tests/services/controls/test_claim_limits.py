@@ -12,10 +12,12 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.covers.credit_life import CREDIT_LIFE
 from core.errors import InvalidInput, NotAllowed
+from core.services.admin import store_check
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
 from core.services.finance.credit_notes import deciding
 from core.services.policies import changes
+from core.store.access import Scope
 from core.store.schema.tables import Claim, CreditNote, Policy
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
@@ -183,3 +185,17 @@ def test_premium_that_went_back_comes_off_the_claims_of_its_term(office: Office)
     third = office.lodge_again(**KNOWN, pending_repayment_amount=str(money.to_naira(back)))
     with pytest.raises(InvalidInput, match=r"must not be above ₦0\.00, what is still owed"):
         office.move(third, "Approved", amount=str(money.to_naira(back)), by="sade")
+
+
+def test_what_counts_of_another_claim_is_its_offer_once_there_is_one_also_a_rejected_one(office: Office) -> None:
+    first = office.lodge(**KNOWN)
+    for status, said in (("Approved", {"amount": "75000"}), ("Offer sent", {"amount": "40000", "note": "A part"})):
+        office.move(first, status, by="sade", **said)
+    office.move(first, "Offer rejected", by="bola")
+    with clock.freeze(NOON + timedelta(hours=1)):
+        second = office.lodge_again(incident_type="Permanent disability", at=NOON + timedelta(hours=1), **KNOWN)
+        office.move(second, "Approved", by="root", amount="35000")
+    with office.store.reading(Scope.system()) as session:
+        assert store_check.list_faults(session) == []
+    with pytest.raises(InvalidInput, match=r"must not be above ₦40,000.00, what is still owed after the ₦35,000.00"):
+        office.move(first, "Offer sent", by="sade", amount="75000")

@@ -1,17 +1,16 @@
 """Payouts: the file that is superseded is not served, and the bank's answer is not the preparer's (contract K16)."""
 
-from datetime import date, timedelta
+from datetime import date
 from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids, money
+from core import ids, money
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services import transfers
 from core.services.audit import log as audit
-from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches, transitions
 from core.services.finance.payments import reading as payment_reading
@@ -23,11 +22,10 @@ from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import Payment, Transfer
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
-from tests.services.finance_office import Finance
+from tests.services.finance_office import BANK, Finance, pay_out
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
-ACCOUNT = {"bank_name": "First Bank", "account_name": "Swift Lenders Ltd", "account_number": "0123456789"}
 PAID = {"bank_reference": "TRF/1", "value_on": "2026-11-20"}
 BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
 
@@ -45,17 +43,7 @@ def finance(store: Store, partner: Partner) -> Finance:
 @pytest.fixture
 def batch(finance: Finance, partner: Partner) -> UUID:
     """An approved payout of one payment, which Funmi prepared."""
-    party = Party("distributor", partner.id)
-    finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by="root")
-    with clock.freeze(NOW - timedelta(days=90)):
-        account = finance.do(bank_accounts.propose, party, ACCOUNT, by="root")
-        finance.do(bank_accounts.confirm, account, by="second")
-    stated = finance.do(statements.prepare, party, date(2026, 8, 1), by="funmi")
-    for state in ("Approved", "Sent"):
-        finance.do(statement_states.move, stated, state, by="femi")
-    made: UUID = finance.do(batches.prepare, {party: None}, by="funmi")
-    finance.do(batches.approve, made, by="femi")
-    return made
+    return pay_out(finance, Party("distributor", partner.id))
 
 
 def test_who_prepared_a_payout_neither_confirms_nor_returns_its_lines(finance: Finance, batch: UUID) -> None:
@@ -90,7 +78,7 @@ def test_the_file_of_a_payout_that_came_back_is_not_served_any_more(finance: Fin
 def test_nobody_works_on_a_statement_or_payout_of_their_own(finance: Finance, batch: UUID, partner: Partner) -> None:
     (row,) = finance.read(payment_reading.list_of_batch, batch)
     stated = finance.do(statements.prepare, Party("distributor", partner.id), date(2026, 9, 1), by="funmi")
-    own = {"phone_number": None, "account_number": ACCOUNT["account_number"], "actor": "tests"}
+    own = {"phone_number": None, "account_number": BANK["account_number"], "actor": "tests"}
     finance.do(staff.set_own_details, finance.people["femi"].id, **own)
     femi = finance.person("femi")
     for verb, *given in (

@@ -8,9 +8,10 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import ids
+from core import clock, ids
 from core.services.admin import store_check
 from core.services.audit import log as audit
+from core.services.claims.workflow import payee_changes
 from core.services.claims.workflow.actions import BY_COMMAND
 from core.store.access import Scope
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, FileMark, UploadedFile
@@ -48,7 +49,7 @@ def plant(office: Office, *statements: Any) -> None:
 def insert_payment(office: Office, claim_id: UUID, minor: int, *, by: str, reference: str = "PLANTED") -> None:
     claim = office.claim(claim_id)
     with office.store.writing(DESK) as session:
-        for row in build_payment(claim, NOON, reference):
+        for row in build_payment(claim, clock.now(), reference):
             row.amount_minor = minor
             if isinstance(row, ClaimPayment):
                 row.paid_by = office.people[by].id
@@ -68,6 +69,24 @@ def test_payment_for_a_loss_from_before_the_sale(office: Office) -> None:
     )
 
 
+def test_payment_for_a_loss_outside_the_cover(office: Office) -> None:
+    claim_id = paid(office)
+    plant(office, sa.update(Claim).where(col(Claim.id) == claim_id).values(incident_date="2028-11-10"))
+    said = "₦70,000.00 paid: its loss of 10 Nov 2028 is outside the cover, and nobody gave a reason"
+    assert f"{named(claim_id)}, {said}" in faults(office)
+
+
+def test_payment_on_an_approval_that_had_lapsed(office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+    payee = {"name": "Another", "bank_name": "A Bank", "account_number": "0123456788", "reason": "By telephone"}
+    office.do(payee_changes.set_payee, claim_id, by="root", version=office.claim(claim_id).version, **payee)
+    with clock.freeze(NOON + timedelta(hours=1)):
+        insert_payment(office, claim_id, 7_000_000, by="ada")
+    said = "₦70,000.00 was paid though its approval had lapsed: the payee and the account were changed"
+    assert f"{named(claim_id)}, {said}" in faults(office)
+
+
 def test_payment_above_what_was_approved_and_without_an_approval(office: Office) -> None:
     claim_id, other = paid(office), office.lodge(**KNOWN)
     insert_payment(office, claim_id, 1_000_000, by="ada")
@@ -80,6 +99,18 @@ def test_payment_by_who_approved(office: Office) -> None:
     claim_id = paid(office)
     insert_payment(office, claim_id, 100_000, by="sade")
     assert f"{named(claim_id)}, ₦1,000.00 was paid by sade, who approved it" in faults(office)
+
+
+def test_who_sets_a_payee_after_having_paid_is_no_two_links(office: Office) -> None:
+    claim_id = paid(office)
+    office.walk(claim_id, "Settled", "Reviewing", "Approved")
+    payee = {"name": "Another", "bank_name": "A Bank", "account_number": "0123456788", "reason": "By telephone"}
+    with clock.freeze(NOON + timedelta(hours=1)):
+        office.do(payee_changes.set_payee, claim_id, by="ada", version=office.claim(claim_id).version, **payee)
+    assert faults(office) == []
+    with clock.freeze(NOON + timedelta(hours=2)):
+        insert_payment(office, claim_id, 100_000, by="ada")
+    assert f"{named(claim_id)}, ₦1,000.00 was paid by ada, who set a payee" in faults(office)
 
 
 def test_claim_that_is_not_what_was_approved(office: Office) -> None:

@@ -78,7 +78,7 @@ def test_credit_notes_are_sorted_by_time_and_by_amount(finance: Finance, partner
     cancelled(finance, partner, "BBB-222BB", days=30)
     newest, oldest, largest, smallest = (
         finance.read(credit_note_reading.list_notes, CreditNoteFilter(), Paging(1, 9), order=order)
-        for order in credit_note_reading.ORDERS
+        for order in credit_note_reading.CREDIT_NOTES.orders
     )
     assert len(newest) > 2
     assert oldest == newest[::-1]

@@ -25,9 +25,10 @@ from core.services.finance.statements import reading as statement_reading
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.windows import Window
-from core.states.months import MonthState
+from core.states.finance import MonthState
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import (
+    Approval,
     AuditEntry,
     Bordereau,
     BordereauLine,
@@ -50,11 +51,22 @@ SEPTEMBER = Window(date(2026, 9, 1), date(2026, 10, 1))
 # What statements, payments and bordereaux are made of; the lines of claims and movements have ids of the portfolio.
 PAPERS: tuple[type[SQLModel], ...] = (
     *(Statement, StatementLine, StatementStep, StatementPayment, PayoutBatch, Payment, PaymentSettlement, Transfer),
-    *(Bordereau, BordereauLine, NumberCounter, AuditEntry),
+    *(Bordereau, BordereauLine, NumberCounter, Approval, AuditEntry),
 )
 DRAWN = {
     *("id", "statement_id", "payment_id", "batch_id", "bank_account_id", "transfer_id", "bordereau_id", "sha256"),
-    *("reference", "reference_key", "bank_reference", "hash", "chain", "subject", "trace_id"),
+    *(
+        "reference",
+        "reference_key",
+        "bank_reference",
+        "hash",
+        "chain",
+        "subject",
+        "subject_id",
+        "trace_id",
+        "parts",
+        "fingerprint",
+    ),
     # The place of an entry in its chain, which is that of its subject.
     *("position",),
 }

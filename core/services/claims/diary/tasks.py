@@ -11,11 +11,14 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.covers import request
-from core.errors import InvalidInput, NotFound, StateForbids
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.review import officers as claim_officers
+from core.services.claims.workflow import actions as claim_notes
 from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import referrals as claim_referrals
+from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import TaskInput
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
@@ -99,6 +102,29 @@ def finish_task(session: ScopedSession, task_id: UUID, *, person: Person) -> Non
     row.done_at, row.done_by = clock.now(), person.id
     session.flush()
     _log(session, row.claim_id, person, "claim task done", row.id)
+
+
+def give_back_referral(
+    session: ScopedSession, claim_id: UUID, *, question: str, person: Person, version: int
+) -> ClaimChange:
+    """Give a referral back with a question, a note of the desk and a task of today for who referred the claim.
+
+    NotAllowed for an officer, StateForbids where no referral to a supervisor is open.
+    """
+    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    if not person.has_role("supervisor"):
+        raise NotAllowed("A supervisor gives a referral back")
+    referral = claim_referrals.find_open(session, claim.id)
+    if referral is None or referral.is_for_finance:
+        raise StateForbids("No decision is referred on this claim")
+    inputs: TaskInput = request.validate(TaskInput, {"task": question, "due_on": clock.today()})
+    before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
+    claim_referrals.close(session, claim, person=person, at=at)
+    change = claim_changes.save_change(session, claim, before, person=person, action="claim referral given back")
+    claim_notes.add_comment(session, claim.id, text=inputs.task, person=person)
+    if referral.by_id in {officer.id for officer in claim_officers.list_active(session)}:
+        add_task(session, claim.id, text=inputs.task, to=referral.by_id, due_on=inputs.due_on, person=person)
+    return change
 
 
 def list_by_claim(session: ScopedSession, claim: Claim) -> list[Task]:

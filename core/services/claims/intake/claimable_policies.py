@@ -1,9 +1,10 @@
 """Policies on which a claim can be lodged, found by number or by anything that a caller says (contract C2)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
@@ -15,29 +16,38 @@ from core.covers.claims.line import ClaimLine
 from core.covers.credit_life import CREDIT_LIFE
 from core.errors import InvalidInput
 from core.services.claims.intake import lodging
+from core.services.claims.intake.request import CreditLifeDeskRequest
 from core.services.claims.review import fraud_flags
 from core.services.claims.workflow import payments as claim_payments
 from core.services.filters.field import Condition
-from core.services.policies import policies
+from core.services.policies import certificates, policies
 from core.services.sales import filter as sales_filter
 from core.store.access import ScopedSession
 from core.store.schema.tables import Distributor, Policy, Product, Provider
 
 MAX_POLICIES: Final = 10
+# A certificate says more of the thing insured than a caller is asked.
+_MOST_INSURED: Final = 4
 _ENDPOINTS: Final = ((CREDIT_LIFE.prefix, CREDIT_LIFE.route), *registry.list_endpoints())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClaimablePolicy:
-    """A policy with the facts a claim starts from; the loan is as insured, in naira, `line` None for credit life."""
+    """A policy with the facts a claim starts from; the loan is as insured, in naira, `line` None for credit life.
+
+    `known` are fields of the claim's request that the policy answers already: plate, traveller, device, phone.
+    """
 
     id: UUID
     number: str
+    product_id: UUID
     distributor_id: UUID
     distributor: str
     provider: str
     holder: str
     email: str
+    phone: str | None
+    known: Mapping[str, str]
     stage: str
     cover: Sequence[tuple[str, str]]
     line: ClaimLine | None
@@ -81,16 +91,25 @@ def _claimable(row: Any) -> ClaimablePolicy:
     start, line = submitted.get("loan_start_date"), registry.get_line_of((row.prefix, row.route_name))
     starts_on = date.fromisoformat(start[:10]) if start else first
     tenure = submitted.get("loan_tenure")
+    holder = f"{policy.first_name} {policy.last_name}"
+    insured = certificates.list_certificate_lines(submitted)
+    phone = submitted.get("phone_number") or submitted.get("phone")
     return ClaimablePolicy(
         id=policy.id,
         number=policy.policy_number,
+        product_id=policy.product_id,
         distributor_id=policy.distributor_id,
         distributor=row.business_name,
         provider=row.company_name,
-        holder=f"{policy.first_name} {policy.last_name}",
+        holder=holder,
         email=policy.email,
+        phone=phone,
+        known=_list_known(line, submitted, holder, phone),
         stage=policies.get_stage(policy),
-        cover=fraud_flags.describe_cover(policy),
+        cover=[
+            *islice(insured, _MOST_INSURED),
+            *fraud_flags.describe_cover(policy),
+        ],
         line=line,
         incidents=sorted(line.covers[row.prefix, row.route_name]) if line else (),
         product=row.product,
@@ -100,3 +119,19 @@ def _claimable(row: Any) -> ClaimablePolicy:
         loan_start_on=starts_on,
         loan_end_on=clock.add_months(starts_on, int(tenure)) if starts_on and tenure else last,
     )
+
+
+def _list_known(
+    line: ClaimLine | None, submitted: Mapping[str, Any], holder: str, phone: str | None
+) -> Mapping[str, str]:
+    """Return what of the claim's request the policy answers already."""
+    found = {
+        "registration_number": submitted.get("registration_number") or submitted.get("vehicle_registration_number"),
+        "traveller_name": holder,
+        "injured_person": holder,
+        "incident_country": submitted.get("destination"),
+        "device_serial_number": submitted.get("device_serial_number"),
+        "claimant_phone_number": phone,
+    }
+    asked = (line.request if line else CreditLifeDeskRequest).model_fields
+    return {name: str(value) for name, value in found.items() if value and name in asked}

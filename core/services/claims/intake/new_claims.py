@@ -65,10 +65,15 @@ class NewClaim:
 
 
 def build_claimant_columns(claimant: Claimant | None, customer: Customer) -> dict[str, Any]:
-    """Return who claims as columns of a claim: the customer, unless somebody else is named."""
+    """Return who claims as columns of a claim: the customer, unless somebody else is named.
+
+    An owner who gives a phone is called back there.
+    """
     if claimant is None or claimant.claimant == OWNER:
-        names = ("first_name", "last_name", "name_key", "email", "phone_number")
-        return {"claim_owner": OWNER, **{f"claim_owner_{name}": getattr(customer, name) for name in names}}
+        names = ("first_name", "last_name", "name_key", "email")
+        phone = (claimant and claimant.claimant_phone_number) or customer.phone_number
+        owner = {f"claim_owner_{name}": getattr(customer, name) for name in names}
+        return {"claim_owner": OWNER, **owner, "claim_owner_phone_number": phone}
     return {
         "claim_owner": claimant.claimant,
         "claim_owner_first_name": claimant.claimant_first_name,

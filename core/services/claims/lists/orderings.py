@@ -63,7 +63,20 @@ ORDERINGS: Final[Mapping[str, Sequence[Segment]]] = {
     "claimant": (Segment((), _claimant),),
     "claimant-back": (Segment((), tuple(column.desc() for column in _claimant)),),
 }
-ORDER_NAMES: Final = tuple(ORDERINGS)
+# How people read each of them.
+LABELS: Final[Mapping[str, str]] = {
+    "urgent": "Most urgent first",
+    "relaxed": "Most days left first",
+    "newest": "Newest first",
+    "oldest": "Oldest first",
+    "largest": "Largest claim first",
+    "smallest": "Smallest claim first",
+    "highest-offer": "Highest offer first",
+    "lowest-offer": "Lowest offer first",
+    "claimant": "Claimants from A to Z",
+    "claimant-back": "Claimants from Z to A",
+}
+DESCENDING: Final = ("relaxed", "newest", "largest", "highest-offer", "claimant-back")
 
 
 def build_sort_keys(order: str) -> tuple[Any, ...]:

@@ -26,7 +26,6 @@ from core.store.schema.tables import (
     ClaimPayment,
     ClaimReferral,
     Customer,
-    Policy,
     Staff,
     Transfer,
 )
@@ -111,7 +110,7 @@ def build_search_condition(_: Any, text: str) -> Condition:
 
 def _build_searches(text: str, kinds: Sequence[sales_filter.Kind]) -> Iterator[AnySelect]:
     if of_policy := [kind for kind in kinds if kind in ("policy number", "plate")]:
-        found = sales_filter.select_by_kind(Policy.id, text, of_policy)
+        found = sales_filter.select_by_kind(text, of_policy)
         yield sa.select(col(Claim.id)).where(col(Claim.policy_id).in_(found))
     yield (
         sa.select(col(ClaimPayment.claim_id))

@@ -14,7 +14,7 @@ from core.covers.claims.line import ClaimLine
 from core.covers.claims.registry import LINES
 from core.covers.claims.request import CLAIMANT_FIELDS
 from core.services.claims.intake import requirements
-from core.services.shapes import Day, Id, Link, Mode, Moment, PolicyRecord, Times
+from core.services.shapes import Day, Id, InspectionRecord, Link, Mode, Moment, PolicyRecord, Times
 
 ClaimStatus = Annotated[str, WithJsonSchema({"type": "string", "enum": list(requirements.CLAIM_STATUSES)})]
 Incident = Annotated[str, WithJsonSchema({"type": "string", "enum": list(INCIDENTS)})]
@@ -155,6 +155,6 @@ class ClaimRecord(Times):
     provider: ClaimProviderRecord
     product: ClaimProductRecord
     policy: PolicyRecord
-    inspection: dict[str, Any] | None
+    inspection: InspectionRecord | None
     comments: list[CommentRecord]
     questions: NotRequired[list[QuestionRecord]]

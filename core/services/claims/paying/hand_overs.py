@@ -32,6 +32,7 @@ from core.services.claims.workflow.judgement import Judgement
 from core.services.claims.workflow.moves import Move
 from core.services.claims.workflow.payees import Payee
 from core.services.claims.workflow.payments import Source
+from core.services.people.four_eyes import refuse_same
 from core.services.people.staff import Person
 from core.services.transfers import TypedReference
 from core.states.claims import AskedRole, ClaimStatus, ClaimTransition
@@ -272,8 +273,7 @@ def _require_handed_over(session: ScopedSession, claim: Claim, person: Person) -
     giver = _find_giver(session, claim)
     if giver is None:
         raise StateForbids(_NOT_THERE)
-    if giver == person.id:
-        raise NotAllowed("Paying needs another than who has handed the payment over")
+    refuse_same(giver, person, "Paying needs another than who has handed the payment over")
 
 
 def _find_giver(session: ScopedSession, claim: Claim) -> UUID | None:

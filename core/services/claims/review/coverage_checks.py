@@ -17,12 +17,12 @@ from core.services.claims.review.fraud_flags import format_day
 from core.services.claims.workflow import payments as claim_payments
 from core.store.schema.tables import Claim, Policy
 
-DUPLICATE, BOUGHT, DECLINED = "duplicate", "bought", "declined"
+DUPLICATE, BOUGHT, DECLINED, IN_FORCE = "duplicate", "bought", "declined", "in_force"
 # So many duplicates are named by their check; the review lists every related claim.
 _NAMED: Final = 3
 CHECK_KEYS: Final = (
     *(
-        "in_force",
+        IN_FORCE,
         "premium",
         BOUGHT,
         "waiting",
@@ -50,6 +50,11 @@ class CoverageCheck:
     detail: str
 
 
+def describe_unmet(check: CoverageCheck) -> str:
+    """Return how a check stands that is not met."""
+    return "not known" if check.passed is None else "not met"
+
+
 def run_checks(
     claim: Claim,
     policy: Policy,
@@ -63,7 +68,7 @@ def run_checks(
     `endpoint` sold the policy, `insured` is its data as endorsed before the loss.
     """
     happened = date.fromisoformat(claim.incident_date[:10]) if claim.incident_date else None
-    checks = [_check_in_force(policy, happened)]
+    checks = [check_in_force(policy, happened)]
     if claim.credit_life_claim_meta is not None:
         meta = claim.credit_life_claim_meta
         checks += [_check_benefit(policy, meta), _check_loan_dates(meta, happened), _check_loan_amount(policy, meta)]
@@ -83,7 +88,7 @@ def _check_claimant(claim: Claim) -> CoverageCheck:
     """Fails where the deceased claims."""
     is_other = claim.claim_owner != OWNER
     detail = f"The {claim.claim_owner.lower()} claims" if is_other else "The claimant is the insured, who has died"
-    return CoverageCheck(key="claimant", question="Somebody else claims", passed=is_other, detail=detail)
+    return CoverageCheck(key="claimant", question="Claimed by another person", passed=is_other, detail=detail)
 
 
 def _check_duplicates(found: Sequence[Duplicate]) -> CoverageCheck:
@@ -126,18 +131,17 @@ def _check_velocity(count: int) -> CoverageCheck:
     )
 
 
-def _check_in_force(policy: Policy, happened: date | None) -> CoverageCheck:
+def check_in_force(policy: Policy, happened: date | None) -> CoverageCheck:
+    """Fails for a loss outside the days of cover; unknown without its day."""
     start, last = fraud_flags.get_cover_days(policy)
     ended = policy.cancelled_at or policy.declined_at
     detail = " · ".join(f"{label} {value}" for label, value in fraud_flags.describe_cover(policy))
     if happened is None or not policy.activated:
         passed = None if policy.activated else False
-        return CoverageCheck(
-            key="in_force", question="In force on the day of the incident", passed=passed, detail=detail
-        )
+        return CoverageCheck(key=IN_FORCE, question="In force on the day of the incident", passed=passed, detail=detail)
     over = ended is not None and clock.to_lagos_day(ended) <= happened
     passed = start is not None and not over and not fraud_flags.is_outside(happened, start, last)
-    return CoverageCheck("in_force", "In force on the day of the incident", passed=passed, detail=detail)
+    return CoverageCheck(IN_FORCE, "In force on the day of the incident", passed=passed, detail=detail)
 
 
 def _check_benefit(policy: Policy, meta: Mapping[str, Any]) -> CoverageCheck:
@@ -197,9 +201,9 @@ def _check_insured_incident(line: ClaimLine, meta: Mapping[str, Any], endpoint: 
 def _check_police(meta: Mapping[str, Any]) -> CoverageCheck:
     reason = meta.get("no_police_report")
     if meta.get(POLICE_REPORT):
-        return CoverageCheck("police", "Told to the police", passed=True, detail="The report is with the claim")
+        return CoverageCheck("police", "Reported to the police", passed=True, detail="The report is with the claim")
     detail = f"No report: {reason}" if reason else "The report is owed"
-    return CoverageCheck("police", "Told to the police", passed=None, detail=detail)
+    return CoverageCheck("police", "Reported to the police", passed=None, detail=detail)
 
 
 def _check_sum_insured(line: ClaimLine, meta: Mapping[str, Any], insured_minor: int | None) -> CoverageCheck:

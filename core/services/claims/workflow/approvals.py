@@ -67,7 +67,7 @@ def _list_paper_parts(session: ScopedSession, papers: Mapping[str, Any]) -> dict
 def record(session: ScopedSession, claim: Claim, *, person: Person, at: datetime) -> None:
     """Write the approval of a claim as it is now, under the authority of who approves it."""
     role = next((each for each in ("supervisor", "admin") if each in person.roles), "claims")
-    limit_minor = person.claim_limit_minor if role == "claims" else None
+    limit_minor = person.claim_limit_minor if role == approvals.LIMITED_ROLE else None
     subject = build_subject(session, claim)
     approvals.approve(session, subject, staff_id=person.id, role=role, limit_minor=limit_minor, at=at)
 
@@ -83,7 +83,7 @@ def describe_fault(session: ScopedSession, claim: Claim) -> str | None:
         return None
     found = find(session, claim)
     if found is None or found.staff_id != claim.approved_by:
-        return "it was not given on this desk: tell an admin"
+        return approvals.FORGED
     return approvals.describe_fault(session, found, build_subject(session, claim))
 
 

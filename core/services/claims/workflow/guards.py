@@ -4,7 +4,7 @@ from core import money
 from core.covers.request import refuse_unless
 from core.errors import CoverdeskError, NotAllowed, StateForbids
 from core.services.claims.intake import submitted
-from core.services.claims.review.coverage_checks import CHECK_KEYS
+from core.services.claims.review.coverage_checks import CHECK_KEYS, describe_unmet
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import transitions
@@ -196,7 +196,7 @@ def _check_reasons(
             (
                 bool(inputs.reasons.get(check.key, "").strip()),
                 f"reasons.{check.key}",
-                f"must be given: {check.question} is {'unknown' if check.passed is None else 'failed'}",
+                f"must be given, as “{check.question}” is {describe_unmet(check)}",
             )
             for check in judgement.unmet
         ),

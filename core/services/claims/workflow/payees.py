@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import seal
-from core.errors import NotAllowed
 from core.services import transfers
 from core.services.claims.intake import submitted
+from core.services.people.four_eyes import refuse_same
 from core.services.people.staff import Person
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, Distributor, PaymentPayee, Staff
@@ -110,8 +110,7 @@ def _find_newest(session: ScopedSession, claim: Claim) -> PaymentPayee | None:
 def refuse_setter(session: ScopedSession, claim: Claim, person: Person) -> PaymentPayee | None:
     """Return the payee's row, if there is one; NotAllowed for who has set the payee."""
     row = _find_newest(session, claim)
-    if row is not None and row.staff_id == person.id:
-        raise NotAllowed("Paying needs another than who has set the payee")
+    refuse_same(row.staff_id if row else None, person, "Paying needs another than who has set the payee")
     return row
 
 

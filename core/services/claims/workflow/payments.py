@@ -46,7 +46,7 @@ _FIELD: Final = "payment_reference"
 _INSURED: Final = ("loan_amount", "device_value")
 AMOUNT: Final = col(ClaimPayment.amount_minor)
 RELATED_PERIOD: Final = timedelta(days=90)
-_OFFERED: Final = frozenset({ClaimStatus.OFFER_SENT, ClaimStatus.OFFER_ACCEPTED})
+_OFFERED: Final = frozenset({ClaimStatus.OFFER_SENT, ClaimStatus.OFFER_ACCEPTED, ClaimStatus.OFFER_REJECTED})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -282,11 +282,15 @@ def _load_others(session: ScopedSession, claim: Claim, policy: Policy) -> list[_
 
 
 def _build_other(claim: Claim, payments: Sequence[tuple[datetime, int]]) -> _Other:
-    """Return another claim; the figure that counts is its offer, once there is one."""
-    is_standing = claim.approved_by is not None and claim.claim_status not in DECIDED
-    figure = claim.offer_amount_minor if claim.claim_status in _OFFERED else claim.approved_amount_minor
     paid = sum(minor for _, minor in payments)
-    return _Other(claim=claim, payments=payments, approved_minor=max(0, figure - paid) if is_standing else 0)
+    return _Other(claim=claim, payments=payments, approved_minor=max(0, get_committed(claim) - paid))
+
+
+def get_committed(claim: Claim) -> int:
+    """Return what an open claim is to be paid in all, in kobo: what was approved, or its offer once there is one."""
+    if claim.approved_by is None or claim.claim_status in DECIDED:
+        return 0
+    return claim.offer_amount_minor if claim.claim_status in _OFFERED else claim.approved_amount_minor
 
 
 def _find_owed(claim: Claim, others: Sequence[_Other], came_off_minor: int) -> int | None:

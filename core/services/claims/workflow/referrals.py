@@ -32,6 +32,7 @@ class Referral:
     amount_minor: int | None
     note: str
     by: str
+    by_id: UUID
     at: datetime
 
     @property
@@ -59,6 +60,7 @@ def find_open(session: ScopedSession, claim_id: UUID) -> Referral | None:
         amount_minor=found.amount_minor,
         note=found.note,
         by=row.by,
+        by_id=found.staff_id,
         at=found.created_at,
     )
 

@@ -19,9 +19,9 @@ from core.services.finance.bordereaux.columns import ReportRow
 from core.services.finance.parties import Party
 from core.services.people.staff import Person
 from core.services.windows import Window
-from core.states.bordereaux import TRANSITIONS, BordereauState
+from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.store.access import ScopedSession
-from core.store.schema.bordereaux import BORDEREAU_KINDS
+from core.store.schema.statements import BORDEREAU_KINDS
 from core.store.schema.tables import Agreement, Bordereau, BordereauLine
 
 KINDS: Final = BORDEREAU_KINDS
@@ -83,7 +83,7 @@ def move(session: ScopedSession, bordereau_id: UUID, to: str, *, by: Person, not
     row: Bordereau | None = session.execute(query).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such bordereau")
-    step = TRANSITIONS.get(row.state, to)
+    step = BORDEREAU_TRANSITIONS.get(row.state, to)
     if step.needs_note and len(note.strip()) < _SHORTEST_NOTE:
         raise StateForbids("Say what the insurer said, in at least five characters")
     stamp = "sent" if to == BordereauState.SENT else "answered"

@@ -12,7 +12,7 @@ from core.services.finance.bordereaux import issuing
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
 from core.services.finance.parties import Party
-from core.states.bordereaux import TOLD
+from core.states.finance import TOLD
 from core.store.access import ScopedSession
 
 DRAFT = "Draft"

@@ -20,11 +20,12 @@ from core.services.audit import log as audit
 from core.services.finance.credit_notes.numbering import number_of
 from core.services.finance.payments.transitions import BankAnswer, ReturnInput
 from core.services.people import own_interest, staff
+from core.services.people.four_eyes import refuse_same
 from core.services.people.own_interest import Parties, refuse_own
 from core.services.people.staff import Person
 from core.services.policies import refunds
 from core.services.transfers import TypedReference
-from core.states.credit_notes import TRANSITIONS, CreditNoteState
+from core.states.finance import CREDIT_NOTE_TRANSITIONS, CreditNoteState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Approval, CreditNote, CreditNotePayment, Customer, PaymentPayee, Policy, Refund
 
@@ -157,8 +158,7 @@ def _refuse_approver(session: ScopedSession, row: CreditNote, payee: Payee, by: 
 
 
 def _refuse_second(row: CreditNote, payee: Payee, held: Payee | None, by: Person) -> None:
-    if row.first_by == by.id:
-        raise NotAllowed("You approved it first: somebody else of finance approves it as well")
+    refuse_same(row.first_by, by, "You approved it first: somebody else of finance approves it as well")
     if held is not None and payee != held:
         field = "payee" if payee.name != held.name else "payee_account"
         first = held.name if field == "payee" else held.account
@@ -211,8 +211,7 @@ def pay(session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: 
             ]
         )
         _refuse_claims(session, row)
-        if why := approvals.find_fault(session, _subject(row, payee)):
-            raise StateForbids(approvals.describe_lapsed(why))
+        approvals.require_standing(session, _subject(row, payee))
         if transfers.sum_paid(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id):
             raise StateForbids("A payment of it stands: nothing is left to pay")
         transfers.pay(
@@ -293,7 +292,7 @@ def _get_for_update(session: ScopedSession, note_id: UUID, by: Person, to: Credi
     row: CreditNote | None = session.execute(query).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such credit note")
-    TRANSITIONS.get(row.state, to)
+    CREDIT_NOTE_TRANSITIONS.get(row.state, to)
     return row
 
 

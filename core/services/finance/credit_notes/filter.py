@@ -4,7 +4,7 @@ from core.services.filters.catalogue import members_of
 from core.services.filters.declaration import Filter, Ids, of
 from core.services.filters.fields import Days, Words
 from core.services.windows import Span
-from core.states.credit_notes import CreditNoteState
+from core.states.finance import CreditNoteState
 from core.store.schema.tables import CreditNote
 
 _STATES = {state.value: state.value for state in CreditNoteState}

@@ -7,7 +7,7 @@ from core import clock, money
 from core.services import printing
 from core.services.finance.credit_notes.reading import CreditNoteRow
 from core.services.printing import INK, LEFT
-from core.states.credit_notes import UNPAID, CreditNoteState
+from core.states.finance import UNPAID, CreditNoteState
 
 if TYPE_CHECKING:
     from fpdf import FPDF

@@ -8,7 +8,7 @@ from sqlmodel import col
 from core import money
 from core.services.finance.credit_notes.numbering import number_of
 from core.services.people import own_interest
-from core.states.credit_notes import CreditNoteState
+from core.states.finance import CreditNoteState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
     Approval,

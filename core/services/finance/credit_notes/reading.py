@@ -1,9 +1,9 @@
 """Credit notes as screens show them: the refund, its term and arithmetic, and the people."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -13,10 +13,15 @@ from sqlmodel import col
 from core import clock
 from core.errors import NotFound
 from core.money import Split
+from core.services.dimensions import Choices
 from core.services.finance.credit_notes.filter import CreditNoteFilter
 from core.services.finance.credit_notes.numbering import number_of
+from core.services.lists.columns import Column, Derived, Order, mode_column, sale_names
+from core.services.lists.listing import Listing
+from core.services.lists.sale_columns import SHARES, by_time, customer_columns, money_columns, policy_number
 from core.services.paging import Paging
-from core.states.credit_notes import UNPAID
+from core.services.spreadsheets.columns import COUNT, DATE, DAY, ID, INSTANT, MASKED, STATE, TEXT, WORD
+from core.states.finance import UNPAID
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
     CreditNote,
@@ -33,13 +38,11 @@ from core.store.schema.tables import (
 )
 
 UNFILTERED = CreditNoteFilter()
-Order = Literal["newest", "oldest", "largest", "smallest"]
-ORDERS: Mapping[Order, tuple[Any, ...]] = {
-    "newest": (col(CreditNote.created_at).desc(), col(CreditNote.id).desc()),
-    "oldest": (col(CreditNote.created_at), col(CreditNote.id)),
-    "largest": (col(CreditNote.total_minor).desc(), col(CreditNote.id).desc()),
-    "smallest": (col(CreditNote.total_minor), col(CreditNote.id)),
-}
+_KEY, _AMOUNT = col(CreditNote.id), col(CreditNote.total_minor)
+_BY_AMOUNT = (
+    Order("largest", "Most given back first", (_AMOUNT.desc(), _KEY.desc()), is_descending=True),
+    Order("smallest", "Least given back first", (_AMOUNT, _KEY)),
+)
 _COPIED = (
     *(
         "id",
@@ -135,7 +138,12 @@ class CreditNoteRow:
     @property
     def age_days(self) -> int:
         """The days in Lagos since it was made."""
-        return (clock.today() - clock.to_lagos_day(self.created_at)).days
+        return count_days(self.created_at)
+
+
+def count_days(made_at: datetime) -> int:
+    """Return the days in Lagos since a moment."""
+    return (clock.today() - clock.to_lagos_day(made_at)).days
 
 
 def count(session: ScopedSession, criteria: CreditNoteFilter) -> tuple[int, int]:
@@ -147,7 +155,7 @@ def count(session: ScopedSession, criteria: CreditNoteFilter) -> tuple[int, int]
 
 
 def list_notes(
-    session: ScopedSession, criteria: CreditNoteFilter, paging: Paging, *, order: Order = "newest"
+    session: ScopedSession, criteria: CreditNoteFilter, paging: Paging, *, order: str = "newest"
 ) -> list[CreditNoteRow]:
     """Return a page of credit notes."""
     query = _query(order).where(*criteria.conditions(CreditNote)).limit(paging.limit).offset(paging.offset)
@@ -168,7 +176,7 @@ def list_unpaid(session: ScopedSession, before: datetime) -> list[CreditNoteRow]
     return [_build(row) for row in session.execute(query)]
 
 
-def _query(order: Order = "newest") -> AnySelect:
+def _query(order: str = "newest") -> AnySelect:
     start = sa.case((col(Refund.renewal_id).is_not(None), col(Renewal.start_at)), else_=col(Policy.start_at))
     end = sa.case((col(Refund.renewal_id).is_not(None), col(Renewal.expiration_at)), else_=col(Policy.expiration_at))
     query: AnySelect = join_payment(
@@ -189,7 +197,7 @@ def _query(order: Order = "newest") -> AnySelect:
         .outerjoin(_FIRST, col(_FIRST.id) == col(CreditNote.first_by))
         .outerjoin(_APPROVER, col(_APPROVER.id) == col(CreditNote.approved_by))
     )
-    return query.outerjoin(_PAYER, col(_PAYER.id) == col(LAST.paid_by)).order_by(*ORDERS[order])
+    return query.outerjoin(_PAYER, col(_PAYER.id) == col(LAST.paid_by)).order_by(*CREDIT_NOTES.orders[order].keys)
 
 
 def _build(row: Any) -> CreditNoteRow:
@@ -206,3 +214,71 @@ def _build(row: Any) -> CreditNoteRow:
         reason=refund.reason,
         explained=refund.explained,
     )
+
+
+def _rows(columns: Sequence[Any], criteria: CreditNoteFilter, _: Choices) -> AnySelect:
+    rows: AnySelect = (
+        sa.select(*columns)
+        .select_from(CreditNote)
+        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        .join(Policy, col(Policy.id) == col(Refund.policy_id))
+        .where(*criteria.conditions(CreditNote))
+    )
+    return join_payment(rows)
+
+
+def _split() -> dict[str, Column]:
+    found = money_columns(Refund)
+    shares = {name: replace(found[name], of=f"parts.{of}") for name, of in SHARES.items()}
+    back = replace(found["total"], label="Given back", of="total_minor", machine="total", orders=_BY_AMOUNT)
+    return {"back": back, "insurer": shares.pop("share"), **shares}
+
+
+CREDIT_NOTES: Listing[CreditNoteFilter] = Listing(
+    name="credit-notes",
+    title="Credit notes",
+    noun=("credit note", "credit notes"),
+    roles=("finance",),
+    filter=CreditNoteFilter,
+    key=_KEY,
+    usual=("number", "made", "provider", "policy", "customer", "back", "state", "age"),
+    row_type=CreditNoteRow,
+    columns={
+        "id": Column("Reference", ID, _KEY),
+        "number": Column(
+            *("Number", WORD, Derived((col(CreditNote.number),), lambda _, number: number_of(number), is_cached=False)),
+            machine="reference_number",
+            for_machines=False,
+            width=90,
+        ),
+        "plain_number": Column("Plain number", COUNT, col(CreditNote.number), machine="number"),
+        "made": Column(
+            *("Made", INSTANT, col(CreditNote.created_at)),
+            of="created_at",
+            machine="created_at",
+            orders=by_time(CreditNote),
+        ),
+        "made_on": Column("Made on", DAY, col(CreditNote.created_at), of="created_at", machine="created_on"),
+        "state": Column("State", STATE, col(CreditNote.state)),
+        "policy": replace(policy_number(width=170)["policy"], of="policy_number"),
+        "customer": replace(customer_columns()["customer"], width=160),
+        **_split(),
+        "method": Column("Method", WORD, col(Refund.method)),
+        "payee": Column("Payee", TEXT, col(PaymentPayee.name), width=130),
+        "payee_account": Column("Payee's account", MASKED, col(PaymentPayee.hint), of="payee_hint"),
+        "reference": Column("Bank reference", TEXT, col(Transfer.reference), width=150),
+        "value_date": Column("Value date", DATE, sa.cast(col(LAST.value_on), sa.String), of="value_on"),
+        "age": Column(
+            *("Days", COUNT),
+            Derived((col(CreditNote.created_at),), lambda _, made_at: count_days(made_at)),
+            of="age_days",
+            machine="age_days",
+        ),
+        **sale_names(Refund),
+        **mode_column(),
+    },
+    rows=_rows,
+    count=lambda session, criteria: count(session, criteria)[0],
+    summed=col(CreditNote.total_minor),
+    sum_title="Given back",
+)

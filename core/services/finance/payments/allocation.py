@@ -8,7 +8,7 @@ from uuid import UUID
 from core.errors import StateForbids
 from core.money import format_naira
 from core.services.finance.parties import Party
-from core.states.statements import IN_FORCE, StatementState
+from core.states.finance import IN_FORCE, StatementState
 
 # In these states a statement was told to its party and may be paid.
 

@@ -12,8 +12,7 @@ from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.payments.allocation import Balance, Due, balance_of
 from core.services.finance.statements import reading as statement_reading
-from core.states.payments import UNDER_WAY, PaymentState
-from core.states.statements import StatementState
+from core.states.finance import UNDER_WAY, PaymentState, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Payment, PaymentSettlement, Statement
 

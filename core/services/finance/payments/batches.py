@@ -11,17 +11,22 @@ from sqlmodel import col
 
 from core import clock, ids, money, seal
 from core.errors import InvalidInput, NotFound, StateForbids
+from core.services import approvals
+from core.services.approvals import Subject
 from core.services.audit import log as audit
 from core.services.finance import bank_accounts, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, transitions
 from core.services.finance.payments.allocation import Balance
+from core.services.finance.statements import states as statement_states
+from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
 from core.services.spreadsheets.formula_escaping import csv_field
-from core.states.payments import BatchState, PaymentState
+from core.states.finance import BatchState, PaymentState
 from core.store.access import ScopedSession
-from core.store.schema.tables import BankAccount, Payment, PayoutBatch, Statement
+from core.store.schema.tables import BankAccount, Payment, PaymentSettlement, PayoutBatch, Statement
 
+KIND: Final = "payout"
 HEADING: Final = "batch,line,payee,bank,account_name,account_number,amount,narration"
 
 
@@ -91,16 +96,66 @@ def approve(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
     """
     with transitions.keep_refusal("payout", batch_id, "payout approval", by):
         batch = _get_for_update(session, batch_id, by)
-        transitions.refuse_maker(batch.prepared_by, by)
-        rows = _payments(session, batch.id)
-        for payment in rows:
-            transitions.refuse_own_payment(session, payment, by)
-            _require_unchanged(session, payment)
+        _judge(session, batch, by)
         digest = hashlib.sha256(bank_file(session, batch.id)).hexdigest()
         stamps = {"approved_by": by.id, "approved_at": clock.now()}
         _update(session, batch, state=BatchState.APPROVED, sha256=digest, **stamps)
         _move_payments(session, batch, PaymentState.APPROVED, **stamps)
+        record_approval(session, batch, by)
         audit_batch(session, batch, "payout approved", by=by, sha256=digest)
+
+
+def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
+    """Approve a batch again whose approval lapsed, as it is; StateForbids where it stands, or is superseded."""
+    with transitions.keep_refusal("payout", batch_id, "payout approval", by):
+        batch = _get_for_update(session, batch_id, by, BatchState.APPROVED)
+        if why := find_superseded(session, batch_id):
+            raise StateForbids(why)
+        if find_lapse(session, batch_id) is None:
+            raise StateForbids("The approval stands: there is nothing to approve anew")
+        _judge(session, batch, by)
+        record_approval(session, batch, by)
+        audit_batch(session, batch, "payout approved anew", by=by)
+
+
+def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
+    require_second(batch.prepared_by, by, transitions.OWN_MESSAGE)
+    for payment in _payments(session, batch.id):
+        transitions.refuse_own_payment(session, payment, by)
+        _require_unchanged(session, payment)
+
+
+def record_approval(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
+    """Write the approval of a payout as it is now."""
+    role = "admin" if "admin" in by.roles else transitions.ROLE
+    subject = build_subject(session, batch)
+    approvals.approve(session, subject, staff_id=by.id, role=role, limit_minor=None, at=clock.now())
+
+
+def build_subject(session: ScopedSession, batch: PayoutBatch) -> Subject:
+    """Return what an approval of a payout is of: who is paid how much, on which accounts, and what it settles."""
+    rows = _payments(session, batch.id)
+    settles = sa.select(PaymentSettlement).where(col(PaymentSettlement.payment_id).in_([row.id for row in rows]))
+    ordered = settles.order_by(col(PaymentSettlement.payment_id), col(PaymentSettlement.statement_id))
+    accounts = [session.get_one(BankAccount, row.bank_account_id) for row in rows]
+    parts = {
+        "the list of payees": [
+            [row.distributor_id or row.provider_id, row.net_minor, row.withheld_minor] for row in rows
+        ],
+        "the list of accounts": [
+            [each.bank_name, each.account_name, seal.unseal(each.sealed)["account_number"]] for each in accounts
+        ],
+        "the list of statements": [[row.statement_id, row.net_minor] for row in session.execute(ordered).scalars()],
+    }
+    return Subject(kind=KIND, id=batch.id, amount_minor=batch.net_minor, parts=parts)
+
+
+def find_lapse(session: ScopedSession, batch_id: UUID) -> str | None:
+    """Say why the approval of an approved payout does not stand; None where it does, or where none was given yet."""
+    batch: PayoutBatch = session.get_one(PayoutBatch, batch_id)
+    if batch.state != BatchState.APPROVED:
+        return None
+    return approvals.find_fault(session, build_subject(session, batch))
 
 
 def withdraw(session: ScopedSession, batch_id: UUID, *, reason: str, by: Person) -> None:
@@ -164,6 +219,9 @@ def open_bank_file(session: ScopedSession, batch_id: UUID, *, by: Person) -> tup
             raise StateForbids("The file of a payout is made once somebody else has approved it")
         if why := find_superseded(session, batch_id):
             raise StateForbids(why)
+        for payment in _payments(session, batch_id):
+            transitions.refuse_own_payment(session, payment, by)
+        approvals.require_standing(session, build_subject(session, batch))
         audit_batch(session, batch, "bank file opened", by=by)
         return f"{number_of(batch)}.csv", bank_file(session, batch_id)
 
@@ -184,6 +242,7 @@ def _require_payee(session: ScopedSession, party: Party, by: Person) -> Balance:
         balance = balances.require_payable(session, party)
         if why := hindrance_of(session, balance):
             raise StateForbids(f"{balance.name}: {why}")
+        _refuse_unapproved(session, balance)
         return balance
 
 
@@ -194,6 +253,11 @@ def _require_unchanged(session: ScopedSession, payment: Payment) -> None:
         raise StateForbids(f"{balance.name}: {balance.hindrance}. Give the batch up and prepare another")
     if account is None or account.id != payment.bank_account_id:
         raise StateForbids(f"{balance.name} has another bank account now: give the batch up and prepare another")
+    _refuse_unapproved(session, balance)
+
+
+def _refuse_unapproved(session: ScopedSession, balance: Balance) -> None:
+    statement_states.refuse_unapproved(session, [due.statement_id for due in balance.dues if due.net_minor])
 
 
 def _payments(session: ScopedSession, batch_id: UUID) -> Sequence[Payment]:
@@ -201,14 +265,16 @@ def _payments(session: ScopedSession, batch_id: UUID) -> Sequence[Payment]:
     return session.execute(query).scalars().all()
 
 
-def _get_for_update(session: ScopedSession, batch_id: UUID, by: Person) -> PayoutBatch:
+def _get_for_update(
+    session: ScopedSession, batch_id: UUID, by: Person, state: BatchState = BatchState.PREPARED
+) -> PayoutBatch:
     transitions.require_finance(by)
     batch: PayoutBatch | None = session.execute(
         sa.select(PayoutBatch).where(col(PayoutBatch.id) == batch_id).with_for_update()
     ).scalar_one_or_none()
     if batch is None:
         raise NotFound("There is no such payout")
-    if batch.state != BatchState.PREPARED:
+    if batch.state != state:
         raise StateForbids(f"This payout is {batch.state.lower()} already")
     return batch
 

@@ -8,11 +8,12 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import money
-from core.services import transfers
+from core.services import approvals, transfers
 from core.services.finance import parties
 from core.services.finance.payments import balances, batches, transitions
-from core.states.payments import BatchState, PaymentState
-from core.states.statements import IN_FORCE
+from core.services.finance.statements import reading as statement_reading
+from core.services.finance.statements import states as statement_states
+from core.states.finance import IN_FORCE, BatchState, PaymentState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
     ClaimPayment,
@@ -21,6 +22,7 @@ from core.store.schema.tables import (
     PaymentSettlement,
     PayoutBatch,
     Staff,
+    Statement,
     Transfer,
 )
 
@@ -82,6 +84,22 @@ def find_own_answers(session: ScopedSession) -> Iterator[str]:
     for row, person in session.execute(query):
         amount = money.format_naira(row.net_minor)
         yield f"payment {row.id}, {amount}: {person} prepared it and noted what the bank said of it"
+
+
+def find_unapproved(session: ScopedSession) -> Iterator[str]:
+    """Statements and payouts that are not what was approved, and files opened on no approval (contract K3)."""
+    stated = sa.select(Statement).where(col(Statement.approved_by).is_not(None)).order_by(col(Statement.prepared_at))
+    for row in session.execute(stated).scalars().all():
+        subject = statement_states.build_subject(row)
+        approval = approvals.find_latest(session, statement_states.KIND, row.id)
+        if why := approvals.describe_difference(approval, subject):
+            named = f"statement {statement_reading.number_of(row)} of {row.facts.get('party')}"
+            yield f"{named}, {money.format_naira(row.closing_minor)}: {why}"
+    paid = sa.select(PayoutBatch).where(col(PayoutBatch.state) == BatchState.APPROVED)
+    for batch in session.execute(paid.order_by(col(PayoutBatch.number))).scalars().all():
+        approval = approvals.find_latest(session, batches.KIND, batch.id)
+        if why := approvals.describe_difference(approval, batches.build_subject(session, batch)):
+            yield f"payout {batches.number_of(batch)}, {money.format_naira(batch.net_minor)}: {why}"
 
 
 def _settlement_faults(session: ScopedSession) -> Iterator[str]:

@@ -21,15 +21,16 @@ from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import allocation, balances
 from core.services.finance.payments.allocation import Balance, Due
-from core.services.people import staff
+from core.services.people.four_eyes import refuse_same, require_second
 from core.services.people.own_interest import refuse_own
 from core.services.people.staff import Person
 from core.services.transfers import Reference, TypedReference
-from core.states.payments import TRANSITIONS, PaymentState
-from core.states.statements import StatementState
+from core.states.finance import PAYMENT_TRANSITIONS, PaymentState, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Payment, PaymentSettlement, Statement
 
+ROLE: Final = "finance"
+OWN_MESSAGE: Final = "You prepared this: somebody else of finance approves it"
 _FIELD: Final = "bank_reference"
 _ACTIONS: Final[Mapping[PaymentState, str]] = {
     PaymentState.APPROVED: "payment approved",
@@ -145,7 +146,7 @@ def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> 
         row = get_for_update(session, payment_id, PaymentState.CONFIRMED, by)
         if row.direction != "in" or row.state != PaymentState.PREPARED:
             raise StateForbids("A payout is approved with its batch, and confirmed with the bank's reference")
-        refuse_maker(row.prepared_by, by)
+        require_second(row.prepared_by, by, OWN_MESSAGE)
         now = clock.now()
         stamps: dict[str, Any] = {"approved_by": by.id, "approved_at": now, "confirmed_by": by.id, "confirmed_at": now}
         stamps["transfer_id"] = _register(
@@ -154,8 +155,15 @@ def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> 
         _change(session, row, PaymentState.CONFIRMED, by=by, **stamps)
 
 
-def confirm(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
-    """Note that the bank made an approved payout, for another than who prepared it.
+def confirm(
+    session: ScopedSession,
+    payment_id: UUID,
+    typed: Mapping[str, Any],
+    *,
+    by: Person,
+    evidence: Mapping[str, str] | None = None,
+) -> None:
+    """Note that the bank made an approved payout, for another than who prepared it; `evidence` names its file and row.
 
     InvalidInput for a reference that another payment has.
     """
@@ -169,10 +177,17 @@ def confirm(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], 
             raise InvalidInput.for_field("value_on", "must not be before the day of the approval")
         stamps = {"confirmed_by": by.id, "confirmed_at": clock.now(), **given.model_dump()}
         transfer_id = _register(session, row, TypedReference(given.bank_reference, _FIELD), by)
-        _change(session, row, PaymentState.CONFIRMED, by=by, transfer_id=transfer_id, **stamps)
+        _change(session, row, PaymentState.CONFIRMED, by=by, evidence=evidence, transfer_id=transfer_id, **stamps)
 
 
-def return_payment(session: ScopedSession, payment_id: UUID, typed: Mapping[str, Any], *, by: Person) -> None:
+def return_payment(
+    session: ScopedSession,
+    payment_id: UUID,
+    typed: Mapping[str, Any],
+    *,
+    by: Person,
+    evidence: Mapping[str, str] | None = None,
+) -> None:
     """Note that the bank returned a payment, or refused an order: its statements are due again.
 
     NotAllowed for who prepared it.
@@ -189,8 +204,8 @@ def return_payment(session: ScopedSession, payment_id: UUID, typed: Mapping[str,
             back: dict[str, Any] = {"amount_minor": row.net_minor, "by": by.id, "at": clock.now()}
             typed_reference = TypedReference(given.bank_reference, _FIELD)
             stamps["return_id"] = transfers.register_return(session, row.transfer_id, typed_reference, **back)
-        evidence = {"return_reference": given.bank_reference} if given.bank_reference else {}
-        _change(session, row, PaymentState.RETURNED, by=by, evidence=evidence, **stamps)
+        told = {"return_reference": given.bank_reference} if given.bank_reference else {}
+        _change(session, row, PaymentState.RETURNED, by=by, evidence={**told, **(evidence or {})}, **stamps)
 
 
 def _register(session: ScopedSession, row: Payment, typed: TypedReference, by: Person) -> UUID:
@@ -211,15 +226,8 @@ def withdraw(session: ScopedSession, payment_id: UUID, *, reason: str, by: Perso
 
 def require_finance(by: Person) -> None:
     """NotAllowed for whoever is not of finance."""
-    if not by.has_role("finance"):
+    if not by.has_role(ROLE):
         raise NotAllowed("Only finance works on payments")
-
-
-def refuse_maker(maker: UUID, by: Person) -> None:
-    """NotAllowed for whoever prepared it, and for who has a password that somebody else has just reset."""
-    if maker == by.id:
-        raise NotAllowed("You prepared this: somebody else of finance approves it")
-    staff.refuse_resting(by)
 
 
 def refuse_own_payment(session: ScopedSession, row: Payment, by: Person) -> None:
@@ -228,8 +236,9 @@ def refuse_own_payment(session: ScopedSession, row: Payment, by: Person) -> None
 
 
 def _refuse_preparer(row: Payment, by: Person) -> None:
-    if row.prepared_by == by.id:
-        raise NotAllowed("You prepared this payment: somebody else of finance notes what the bank says of it")
+    refuse_same(
+        row.prepared_by, by, "You prepared this payment: somebody else of finance notes what the bank says of it"
+    )
 
 
 def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, by: Person) -> Payment:
@@ -241,7 +250,7 @@ def get_for_update(session: ScopedSession, payment_id: UUID, to: PaymentState, b
     if row is None:
         raise NotFound("There is no such payment")
     refuse_own_payment(session, row, by)
-    TRANSITIONS.get(row.state, to)
+    PAYMENT_TRANSITIONS.get(row.state, to)
     return row
 
 

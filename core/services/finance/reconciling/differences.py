@@ -1,7 +1,7 @@
 """Settling a difference: explained, adjusted by a movement, or written off by two people (contract F6)."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from collections.abc import Collection, Mapping, Sequence
+from typing import Annotated, Any, Final, Literal, get_args
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -11,17 +11,41 @@ from sqlmodel import col
 from core import clock, money
 from core.covers import request
 from core.covers.request import Request
-from core.errors import NotAllowed, NotFound, StateForbids
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.finance.reconciling import running
+from core.services.finance.reconciling import matching, reading, running
 from core.services.people import staff
+from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
-from core.states.differences import TRANSITIONS, DifferenceState
+from core.states.finance import DIFFERENCE_TRANSITIONS, ENDED, DifferenceState
 from core.store import policy_numbers
 from core.store.access import ScopedSession
 from core.store.schema.tables import Adjustment, Difference, Policy, Reconciliation
 
-CAUSES: Final = ("Timing", "Wrong amount of ours", "Wrong amount of theirs", "Wrong rate", "Unknown policy", "Other")
+Cause = Literal[
+    "Timing",
+    "Missing in their file",
+    "Wrong amount of ours",
+    "Wrong amount of theirs",
+    "Wrong rate",
+    "Unknown policy",
+    "No number in their file",
+    "Other",
+]
+CAUSES: Final[Sequence[Cause]] = get_args(Cause)
+# The usual cause of each result: what a person begins with who explains it.
+PROPOSED: Final[Mapping[str, Cause]] = {
+    matching.AMOUNT: "Wrong amount of theirs",
+    matching.RATE: "Wrong rate",
+    matching.OURS: "Missing in their file",
+    matching.THEIRS: "Unknown policy",
+    matching.TIMING: "Timing",
+    matching.UNCHECKED: "No number in their file",
+}
+# Instead of a cause: each is explained by that of its result.
+AS_PROPOSED: Final = "proposed"
+# Several are explained, and one transaction is not longer than it has to be.
+MOST_AT_ONCE: Final = 1_000
 # In kobo: more than that is written off with the approval of an admin.
 WRITE_OFF_LIMIT: Final = 5_000_000
 _ACTIONS: Final[Mapping[DifferenceState, str]] = {
@@ -35,7 +59,7 @@ _ACTIONS: Final[Mapping[DifferenceState, str]] = {
 class Explanation(Request):
     """Input: why there is a difference."""
 
-    cause: Literal["Timing", "Wrong amount of ours", "Wrong amount of theirs", "Wrong rate", "Unknown policy", "Other"]
+    cause: Cause
     note: Annotated[str, Field(min_length=5, max_length=500)]
 
 
@@ -44,6 +68,46 @@ def explain(session: ScopedSession, difference_id: UUID, typed: Mapping[str, Any
     row = _get_for_update(session, difference_id, DifferenceState.EXPLAINED, by)
     given: Explanation = request.validate(Explanation, typed)
     _change(session, row, DifferenceState.EXPLAINED, by, owner_id=by.id, cause=given.cause, note=given.note)
+
+
+def explain_each(
+    session: ScopedSession, difference_ids: Collection[UUID], typed: Mapping[str, Any], *, by: Person
+) -> int:
+    """Explain several for one cause, or each for the one that its result proposes; all of them or none.
+
+    Return how many; StateForbids names the one that stands against it.
+    """
+    if len(difference_ids) > MOST_AT_ONCE:
+        raise StateForbids(f"At most {MOST_AT_ONCE:,} differences are explained at once: choose fewer")
+    for difference_id in difference_ids:
+        row = _get_for_update(session, difference_id, DifferenceState.EXPLAINED, by)
+        cause = PROPOSED[row.result] if typed.get("cause") == AS_PROPOSED else typed.get("cause")
+        given: Explanation = request.validate(Explanation, {**typed, "cause": cause})
+        _change(session, row, DifferenceState.EXPLAINED, by, owner_id=by.id, cause=given.cause, note=given.note)
+    return len(difference_ids)
+
+
+def assign(session: ScopedSession, difference_ids: Collection[UUID], owner_id: UUID, *, by: Person) -> int:
+    """Give differences that are not ended to a colleague of finance, and return how many; all of them or none."""
+    if owner_id not in (colleagues := staff.list_active(session, "finance")):
+        raise InvalidInput.for_field("owner", "must be somebody of finance with an enabled account")
+    for difference_id in difference_ids:
+        row = _lock(session, difference_id, by)
+        if row.state in ENDED:
+            raise StateForbids(f"{row.policy_number or 'A difference without a number'} is {row.state.lower()} already")
+        change = sa.update(Difference).where(col(Difference.id) == row.id)
+        session.execute(
+            change.values(owner_id=owner_id, changed_at=clock.now()).execution_options(synchronize_session=False)
+        )
+        subject = audit.subject_of("difference", row.id)
+        audit.write(
+            session,
+            actor=by.actor,
+            action="difference assigned",
+            subject=subject,
+            after={"owner": colleagues[owner_id], "difference": money.to_wire(row.difference_minor)},
+        )
+    return len(difference_ids)
 
 
 def adjust(session: ScopedSession, difference_id: UUID, *, by: Person) -> None:
@@ -77,17 +141,15 @@ def ask_write_off(session: ScopedSession, difference_id: UUID, *, by: Person) ->
 def write_off(session: ScopedSession, difference_id: UUID, *, by: Person) -> None:
     """Write off what somebody else asked for; above the limit of finance only an admin does."""
     row = _get_for_update(session, difference_id, DifferenceState.WRITTEN_OFF, by)
-    if row.asked_by == by.id:
-        raise NotAllowed("You asked for this write-off: somebody else approves it")
-    staff.refuse_resting(by)
+    require_second(row.asked_by, by, "You asked for this write-off: somebody else approves it")
     if abs(row.difference_minor) > WRITE_OFF_LIMIT and "admin" not in by.roles:
         raise NotAllowed(f"Above {money.format_naira(WRITE_OFF_LIMIT)} an admin approves the write-off")
     _change(session, row, DifferenceState.WRITTEN_OFF, by, decided_by=by.id)
 
 
 def list_allowed(row: Any, by: Person) -> list[str]:
-    """List what this person may do with a difference now: explain, adjust, ask, write off."""
-    if not by.has_role("finance"):
+    """List what this person may do with a difference now: explain, adjust, ask, write off; `row` is as it is read."""
+    if not by.has_role("finance") or row.is_superseded:
         return []
     allowed = {
         DifferenceState.OPEN: ["explain"],
@@ -98,12 +160,19 @@ def list_allowed(row: Any, by: Person) -> list[str]:
 
 
 def _get_for_update(session: ScopedSession, difference_id: UUID, to: DifferenceState, by: Person) -> Difference:
+    row = _lock(session, difference_id, by)
+    DIFFERENCE_TRANSITIONS.get(row.state, to)
+    return row
+
+
+def _lock(session: ScopedSession, difference_id: UUID, by: Person) -> Difference:
     running.require_finance(by)
     query = sa.select(Difference).where(col(Difference.id) == difference_id).with_for_update()
     row: Difference | None = session.execute(query).scalar_one_or_none()
     if row is None:
         raise NotFound("There is no such difference")
-    TRANSITIONS.get(row.state, to)
+    if reading.is_superseded(session, row.reconciliation_id):
+        raise StateForbids("A newer file of this party and month was reconciled: settle the differences of that one")
     return row
 
 

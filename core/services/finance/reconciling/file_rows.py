@@ -28,6 +28,14 @@ _WORDS: Final = {
     **dict.fromkeys(("declined", "rejected"), "decline"),
     **dict.fromkeys(("adj", "correction"), "adjustment"),
 }
+CONFIRMED, RETURNED, PENDING = "confirmed", "returned", "pending"
+_STATUSES: Final = {
+    **dict.fromkeys(("paid", "success", "successful", "completed", "processed", "settled", "credited"), CONFIRMED),
+    **dict.fromkeys((CONFIRMED, "00", "ok", "done"), CONFIRMED),
+    **dict.fromkeys((RETURNED, "failed", "rejected", "reversed", "declined"), RETURNED),
+    **dict.fromkeys(("unpaid", "not paid", "bounced"), RETURNED),
+    **dict.fromkeys((PENDING, "processing", "queued", "in progress", "submitted"), PENDING),
+}
 _SUM: Final = re.compile(r"control: .*|(grand |sub)?-?totals?:?|sum:?", re.IGNORECASE)
 _DAYS: Final = (
     (re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[T ].*)?"), (1, 2, 3)),
@@ -165,6 +173,21 @@ def _rate(text: str) -> int:
     return int(basis_points)
 
 
+def read_status(text: str) -> str:
+    """Return what a bank says of an order: CONFIRMED, RETURNED or PENDING; RowFault for words that say neither."""
+    found = _STATUSES.get(" ".join(re.sub(r"[_\-]", " ", text.casefold()).split()))
+    if found is None:
+        raise RowFault("has a status that says neither paid nor returned")
+    return found
+
+
+def _narration(text: str) -> str:
+    """Return the narration of one of our orders; RowFault for other texts."""
+    if not re.search(r"PB-\d+\s*/\s*\d+", text, re.IGNORECASE):
+        raise RowFault("names no order of ours")
+    return text
+
+
 def guess(
     heading: Sequence[str], meanings: Iterable[str], rows: Sequence[Sequence[str]] = (), *, amount_is: str = "net"
 ) -> dict[str, str]:
@@ -247,11 +270,14 @@ def _code(text: str) -> str:
 SHOWN: Final = 10
 _LOOKED_AT: Final = 200
 # What may be found without a telling heading, where one column alone can be it.
-_BY_CONTENT: Final = ("policy_number", "reference", "amount", "date")
+_BY_CONTENT: Final = ("policy_number", "reference", "amount", "date", "narration", "status")
 _GROSS: Final = ("gross premium", "gross", "premium")
 _SIGNS: Final[Mapping[str, tuple[str, ...]]] = {
     "claim": ("claim",),
-    "account": ("account",),
+    "account": ("account number", "account no", "nuban", "account"),
+    "narration": ("narration", "our reference", "description", "remark", "details"),
+    "status": ("status", "result", "outcome", "response"),
+    "reason": ("reason", "message", "comment"),
     "policy_number": ("policy number", "policy no", "policy", "certificate"),
     "reference": ("reference", "narration", "description"),
     "amount": ("final net", "net premium", "net amount", "net", "amount", "premium", "paid"),
@@ -265,4 +291,6 @@ _READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "transaction": _transaction,
     "date": read_day,
     "rate": _rate,
+    "narration": _narration,
+    "status": read_status,
 }

@@ -14,6 +14,7 @@ from core.errors import NotFound
 from core.services.paging import Paging
 from core.services.spreadsheets.columns import SIGNED_MONEY, TEXT, WORD, Column
 from core.services.spreadsheets.formula_escaping import csv_field
+from core.states.finance import UNEXPLAINED
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Difference, Provider, Reconciliation, Staff
 
@@ -50,12 +51,15 @@ class ReconciliationRow:
     passed_minor: int | None
     differences: int
     unexplained: int
+    is_superseded: bool
     maker: str
     made_at: datetime
 
     @property
     def verdict(self) -> str:
         """One sentence on the result; it says that there are no differences only where there are none at all."""
+        if self.is_superseded:
+            return "A newer file counts"
         if self.unexplained:
             return f"{self.unexplained} not explained"
         if self.differences:
@@ -86,6 +90,7 @@ class DifferenceRow:
     decider: str | None
     changed_at: datetime
     made_at: datetime
+    is_superseded: bool
 
     @property
     def age_days(self) -> int:
@@ -107,6 +112,12 @@ def get_reconciliation(session: ScopedSession, reconciliation_id: UUID) -> Recon
     if found is None or session.scope.is_live is False:
         raise NotFound("There is no such reconciliation")
     return _build(found)
+
+
+def is_superseded(session: ScopedSession, reconciliation_id: UUID) -> bool:
+    """Return True for a reconciliation after which a newer file of the same party and month was compared."""
+    query = sa.select(_newer()).where(col(Reconciliation.id) == reconciliation_id)
+    return bool(session.execute(query).scalar())
 
 
 def sum_results(session: ScopedSession, reconciliation_id: UUID) -> list[tuple[str, int, int]]:
@@ -168,13 +179,29 @@ def _counted(*conditions: Any) -> Any:
     )
 
 
+def _newer() -> sa.ColumnElement[bool]:
+    """The condition that a newer file of the same party and month was compared."""
+    other, mine = sa.orm.aliased(Reconciliation), sa.tuple_(col(Reconciliation.made_at), col(Reconciliation.id))
+    return (
+        sa.select(col(other.id))
+        .where(
+            col(other.month) == col(Reconciliation.month),
+            col(other.provider_id).is_not_distinct_from(col(Reconciliation.provider_id)),
+            sa.tuple_(col(other.made_at), col(other.id)) > mine,
+        )
+        .correlate(Reconciliation)
+        .exists()
+    )
+
+
 def _query() -> AnySelect:
     query: AnySelect = (
         sa.select(
             Reconciliation,
             *(col(Provider.company_name), col(Staff.name)),
             _counted().label("differences"),
-            _counted(col(Difference.state) == "Open").label("unexplained"),
+            _counted(col(Difference.state).in_(UNEXPLAINED)).label("unexplained"),
+            _newer().label("is_superseded"),
         )
         .outerjoin(Provider, col(Provider.id) == col(Reconciliation.provider_id))
         .join(Staff, col(Staff.id) == col(Reconciliation.made_by))
@@ -195,7 +222,9 @@ def _build(found: Any) -> ReconciliationRow:
         **{name: getattr(row, name) for name in _COPIED},
         party=found.company_name or "Bank",
         differences=found.differences,
-        unexplained=found.unexplained,
+        # What was found in a file that a newer one replaces is settled there.
+        unexplained=0 if found.is_superseded else found.unexplained,
+        is_superseded=found.is_superseded,
         maker=found.name,
     )
 
@@ -206,6 +235,7 @@ def _differences() -> AnySelect:
         sa.select(
             Difference,
             *(col(Reconciliation.made_at), col(owner.name).label("owner"), col(decider.name).label("decider")),
+            _newer().label("is_superseded"),
         )
         .join(Reconciliation, col(Reconciliation.id) == col(Difference.reconciliation_id))
         .outerjoin(owner, col(owner.id) == col(Difference.owner_id))
@@ -217,4 +247,5 @@ def _differences() -> AnySelect:
 def _build_difference(found: Any) -> DifferenceRow:
     row: Difference = found.Difference
     copied = {name: getattr(row, name) for name in DifferenceRow.__dataclass_fields__ if hasattr(row, name)}
-    return DifferenceRow(**copied, owner=found.owner, decider=found.decider, made_at=found.made_at)
+    more = {"owner": found.owner, "decider": found.decider, "is_superseded": found.is_superseded}
+    return DifferenceRow(**copied, **more, made_at=found.made_at)

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -22,11 +22,16 @@ from core.services.finance.reconciling import file_rows, matching, our_side, tab
 from core.services.finance.reconciling.matching import Entry, Found
 from core.services.finance.reconciling.table_files import TableFile
 from core.services.people.staff import Person
+from core.services.transfers import reference_key
 from core.services.windows import Window
+from core.states.finance import DifferenceState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Difference, FileMapping, Reconciliation
 
 _BANK_KEY = "bank"
+# By number, transaction, result and amount a difference is the same in a newer file.
+_Sign = tuple[str, str, str, int]
+_STILL_EXPLAINED: Final = (DifferenceState.EXPLAINED, DifferenceState.WRITE_OFF_ASKED, DifferenceState.WRITTEN_OFF)
 
 
 class ReconciliationInput(Request):
@@ -68,10 +73,12 @@ def run(
     found = matching.match(ours, theirs, window=window, tolerance_minor=tolerance, timing_days=given.timing_days)
     found = matching.bound_tolerated(found, most)
     row = _build(given, provider_id, digest, within, theirs, found, tolerance_minor=tolerance, by=by)
+    explained = _list_explained(session, row)
     session.insert(row)
     for each in found:
         if each.result != matching.MATCHED:
-            session.insert(_difference(row, each))
+            difference = _difference(row, each)
+            session.insert(_explain_as_before(difference, explained.get(_sign_of(difference))))
     _remember(session, given, provider_id, tolerance, by)
     _note(session, row, found, by)
     return row.id
@@ -198,6 +205,35 @@ def _difference(row: Reconciliation, found: Found) -> Difference:
         subjects=[entry.subject for entry in group.ours],
         changed_at=row.made_at,
     )
+
+
+def _list_explained(session: ScopedSession, row: Reconciliation) -> Mapping[_Sign, Difference]:
+    """The explained differences of the newest file of the same party and month, which this one supersedes."""
+    newest = (
+        sa.select(col(Reconciliation.id))
+        .where(
+            col(Reconciliation.month) == row.month,
+            col(Reconciliation.provider_id).is_not_distinct_from(row.provider_id),
+        )
+        .order_by(col(Reconciliation.made_at).desc(), col(Reconciliation.id).desc())
+        .limit(1)
+    )
+    query = sa.select(Difference).where(
+        col(Difference.reconciliation_id) == newest.scalar_subquery(), col(Difference.state).in_(_STILL_EXPLAINED)
+    )
+    return {_sign_of(each): each for each in session.execute(query).scalars()}
+
+
+def _sign_of(row: Difference) -> _Sign:
+    return reference_key(row.policy_number), row.kind, row.result, row.difference_minor
+
+
+def _explain_as_before(row: Difference, before: Difference | None) -> Difference:
+    """Keep what was said of the same difference; what was written off is asked for again, by two people."""
+    if before is not None:
+        row.state, row.owner_id = DifferenceState.EXPLAINED, before.owner_id
+        row.cause, row.note = before.cause, before.note
+    return row
 
 
 def _remember(

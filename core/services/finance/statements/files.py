@@ -12,7 +12,7 @@ from core.services.finance.statements.paid_lines import PaidLine
 from core.services.spreadsheets import workbooks
 from core.services.spreadsheets.columns import DATE, ID, INSTANT, SIGNED_MONEY, TEXT, WORD, Column
 from core.services.spreadsheets.formula_escaping import csv_field
-from core.states.statements import StatementState
+from core.states.finance import StatementState
 
 COLUMNS = (
     Column("number", WORD, 8),

@@ -27,12 +27,12 @@ from core.services.finance.statements.paid_lines import PaidLine
 from core.services.finance.tax import MonthTax
 from core.services.people.staff import Person
 from core.services.windows import Window
-from core.states.statements import PAID_ON, StatementState
+from core.states.finance import PAID_ON, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Agreement, Movement, Statement, StatementLine
 
 ROLE: Final = "finance"
-_AMOUNTS: Final = (
+AMOUNTS: Final = (
     *("opening_minor", "premium_minor", "earned_minor", "clawback_minor", "adjusted_minor", "vat_minor"),
     *("withheld_minor", "paid_minor", "closing_minor"),
 )
@@ -130,7 +130,7 @@ def reverse(session: ScopedSession, statement_id: UUID, *, reason: str, by: Pers
     months.refuse_shut(session, original.month)
     if len(reason.strip()) < 10:
         raise StateForbids("Say in at least ten characters why the statement is void")
-    negated = {name: -getattr(original, name) for name in _AMOUNTS}
+    negated = {name: -getattr(original, name) for name in AMOUNTS}
     negated |= {"opening_minor": original.closing_minor, "closing_minor": original.opening_minor}
     row = Statement(
         id=ids.new(),

@@ -12,7 +12,7 @@ from core import clock
 from core.services.finance import parties, redactions
 from core.services.finance.statements import paid_lines
 from core.services.finance.statements import reading as statement_reading
-from core.states.statements import StatementState
+from core.states.finance import StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Movement, Statement, StatementLine
 

@@ -16,7 +16,7 @@ from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import paid_lines
 from core.services.finance.statements.files import Paper
 from core.services.finance.statements.paid_lines import PaidLine
-from core.states.statements import SEEN, StatementState
+from core.states.finance import SEEN, StatementState
 from core.store.access import AnySelect, ScopedSession, WireId
 from core.store.schema.tables import Staff, Statement, StatementLine, StatementStep
 

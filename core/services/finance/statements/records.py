@@ -13,7 +13,7 @@ from core.services.finance.statements.files import Paper
 from core.services.finance.statements.reading import StatementRow
 from core.services.paging import Page, Paging
 from core.services.shapes import Id, Moment
-from core.states.statements import SEEN, StatementState
+from core.states.finance import SEEN, StatementState
 from core.store.access import ScopedSession
 
 

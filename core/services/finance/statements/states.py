@@ -1,7 +1,7 @@
 """The states of a statement: one table says what may follow what, and who may do it (contract F3)."""
 
-from collections.abc import Mapping, Sequence
-from datetime import date
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
 
@@ -9,21 +9,24 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.errors import NotAllowed, StateForbids
+from core.errors import StateForbids
+from core.services import approvals
+from core.services.approvals import Subject
 from core.services.audit import log as audit
 from core.services.finance import months, parties
 from core.services.finance.payments.balances import refuse_under_way
 from core.services.finance.statements import paid_lines
 from core.services.finance.statements import reading as statement_reading
-from core.services.finance.statements.preparing import require_finance
+from core.services.finance.statements.preparing import AMOUNTS, ROLE, require_finance
 from core.services.finance.statements.reading import StatementRow
-from core.services.people import staff
+from core.services.people.four_eyes import require_second
 from core.services.people.own_interest import refuse_own
 from core.services.people.staff import Person
-from core.states.statements import PAID_ON, TRANSITIONS, StatementState, StatementTransition
+from core.states.finance import PAID_ON, STATEMENT_TRANSITIONS, StatementState, StatementTransition
 from core.store.access import ScopedSession
 from core.store.schema.tables import Statement, StatementLine, StatementStep
 
+KIND: Final = "statement"
 _SHORTEST_NOTE: Final = 5
 _ACTIONS: Final[Mapping[StatementState, str]] = {
     StatementState.APPROVED: "statement approved",
@@ -33,9 +36,37 @@ _ACTIONS: Final[Mapping[StatementState, str]] = {
 }
 
 
+def build_subject(row: Statement) -> Subject:
+    """Return what an approval of a statement is of: party, month, figures, and its lines by their hash."""
+    parts = {
+        "the party": [row.account, row.distributor_id or row.provider_id],
+        "the month": row.month,
+        "the calculation": [getattr(row, name) for name in AMOUNTS],
+        "the list of lines": [row.lines, row.sha256],
+        "what it reverses": row.reverses_id,
+    }
+    return Subject(kind=KIND, id=row.id, amount_minor=row.closing_minor, parts=parts)
+
+
+def find_lapse(session: ScopedSession, statement_id: UUID) -> str | None:
+    """Say why the approval of an approved statement does not stand; None where it does, or where none is needed."""
+    row: Statement = session.get_one(Statement, statement_id)
+    return approvals.find_fault(session, build_subject(row)) if row.state == StatementState.APPROVED else None
+
+
+def refuse_unapproved(session: ScopedSession, statement_ids: Iterable[UUID]) -> None:
+    """StateForbids where a statement is not what was approved: nothing is paid on it."""
+    for statement_id in statement_ids:
+        row: Statement = session.get_one(Statement, statement_id)
+        if why := approvals.describe_difference(approvals.find_latest(session, KIND, row.id), build_subject(row)):
+            raise StateForbids(f"{statement_reading.number_of(row)} is not what was approved: {why}")
+
+
 def list_allowed(session: ScopedSession, statement_id: UUID, by: Person) -> list[StatementTransition]:
-    """List what this person may do with a statement now."""
-    return _list_allowed(statement_reading.get_statement(session, statement_id), by)
+    """List what this person may do with a statement now; where its approval lapsed it is approved anew first."""
+    row = statement_reading.get_statement(session, statement_id)
+    has_lapsed = find_lapse(session, statement_id) is not None
+    return [each for each in _list_allowed(row, by, anew=has_lapsed) if not has_lapsed or each.anew]
 
 
 def list_movable(session: ScopedSession, month: date, to: str, *, by: Person) -> list[StatementRow]:
@@ -54,13 +85,13 @@ def count_for_another(session: ScopedSession, month: date, *, by: Person) -> int
     )
 
 
-def _list_allowed(row: StatementRow, by: Person) -> list[StatementTransition]:
+def _list_allowed(row: StatementRow, by: Person, *, anew: bool = False) -> list[StatementTransition]:
     if not by.has_role("finance"):
         return []
     return [
         each
         for each in _of(row.paper.state, is_reversal=row.reverses_id is not None)
-        if not (each.needs_other and row.prepared_by == by.id)
+        if not (each.needs_other and row.prepared_by == by.id) and each.anew <= anew
     ]
 
 
@@ -68,18 +99,24 @@ def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, not
     """Move a statement to another state.
 
     NotAllowed for whoever prepared it and approves it too, or had a password reset; StateForbids for a step that the
-    table does not have, or that lacks its note. Approving a reversal voids what it reverses and frees its movements.
+    table does not have, that lacks its note, or whose approval lapsed. Approving a reversal voids what it reverses and
+    frees its movements.
     """
+    with audit.keep_refusal(actor=by.actor, action=f"statement {to}", subject=audit.subject_of(KIND, statement_id)):
+        _move(session, statement_id, to, by=by, note=note)
+
+
+def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, note: str) -> None:
     require_finance(by)
     row = statement_reading.get_for_update(session, statement_id)
     refuse_own(parties.load_people(session, parties.party_of(row)), by)
-    step = TRANSITIONS.get(row.state, to)
+    step = STATEMENT_TRANSITIONS.get(row.state, to)
     if step not in _of(row.state, is_reversal=row.reverses_id is not None):
         raise StateForbids(
             f"{'A reversal' if row.reverses_id else 'A statement'} that is {row.state} cannot become {to}"
         )
     if step.needs_other:
-        _refuse_maker(row, by)
+        require_second(row.prepared_by, by, "You prepared this statement: somebody else of finance approves it")
     if step.needs_note and len(note.strip()) < _SHORTEST_NOTE:
         raise StateForbids("Say why, in at least five characters")
     if step.to is StatementState.DISPUTED or (step.to is StatementState.APPROVED and row.reverses_id):
@@ -87,7 +124,9 @@ def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, not
     if step.to is StatementState.APPROVED and row.reverses_id:
         _refuse_reversal_of_paid(session, row.reverses_id)
         months.refuse_shut(session, row.month)
-    stamps = {f"{step.stamps}_by": by.id, f"{step.stamps}_at": clock.now()} if step.stamps else {}
+    at = clock.now()
+    _follow_approval(session, row, step, by, at)
+    stamps = {f"{step.stamps}_by": by.id, f"{step.stamps}_at": at} if step.stamps else {}
     _update(session, row.id, state=to, **stamps)
     if step.to is StatementState.APPROVED and row.reverses_id:
         _void(session, row.reverses_id, reversal_id=row.id)
@@ -119,6 +158,25 @@ def record_step(
     )
 
 
+def _follow_approval(
+    session: ScopedSession, row: Statement, step: StatementTransition, by: Person, at: datetime
+) -> None:
+    """Write an approval, or require that there is one before a statement is sent (contract K3)."""
+    subject = build_subject(row)
+    if step.anew and approvals.find_fault(session, subject) is None:
+        raise StateForbids("The approval stands: there is nothing to approve anew")
+    if step.to is StatementState.APPROVED:
+        record_approval(session, row, by, at)
+    elif step.start is StatementState.APPROVED:
+        approvals.require_standing(session, subject)
+
+
+def record_approval(session: ScopedSession, row: Statement, by: Person, at: datetime) -> None:
+    """Write the approval of a statement as it is now."""
+    role = "admin" if "admin" in by.roles else ROLE
+    approvals.approve(session, build_subject(row), staff_id=by.id, role=role, limit_minor=None, at=at)
+
+
 def _next_place(session: ScopedSession, statement_id: UUID) -> int:
     query = sa.select(sa.func.count()).where(col(StatementStep.statement_id) == statement_id)
     return int(session.execute(query).scalar_one()) + 1
@@ -134,13 +192,7 @@ def _add_step(
 
 
 def _of(state: str, *, is_reversal: bool) -> Sequence[StatementTransition]:
-    return [each for each in TRANSITIONS.list_from(state) if each.of_reversal in (None, is_reversal)]
-
-
-def _refuse_maker(row: Statement, by: Person) -> None:
-    if row.prepared_by == by.id:
-        raise NotAllowed("You prepared this statement: somebody else of finance approves it")
-    staff.refuse_resting(by)
+    return [each for each in STATEMENT_TRANSITIONS.list_from(state) if each.of_reversal in (None, is_reversal)]
 
 
 def _refuse_reversal_of_paid(session: ScopedSession, statement_id: UUID) -> None:

@@ -201,6 +201,31 @@ def _has_lapsed(office: Office, claim: Any) -> bool:
     return bool(rows and rows[0].approval_id and claim.version % 3)
 
 
+def move_by_command(office: Office, dice: Random) -> None:
+    """A claim is moved from the command line, in the name of an officer."""
+    claim = a_claim(office, dice)
+    if claim is None:
+        raise Idle
+    said: dict[str, Any] = {"to": dice.choice(NEXT[claim.claim_status]), "version": claim.version, "note": "As written"}
+    if said["to"] == ClaimStatus.APPROVED:
+        said |= {"amount": "75000", "reasons": dict.fromkeys(CHECK_KEYS, "Seen, and accepted")}
+    elif said["to"] == ClaimStatus.PAID:
+        said["payment_reference"] = reference(office, dice)
+    elif said["to"] == ClaimStatus.DECLINED:
+        said["reason"] = "exclusion"
+    with acting(office, anybody(office, dice, *DESK)) as (session, person):
+        actions.move_by_command(session, as_id(claim.id), person=person, terminal="command line, eve at desk-1", **said)
+
+
+def comment(office: Office, dice: Random) -> None:
+    """A comment for the desk or for the claimant."""
+    claim = a_claim(office, dice)
+    if claim is None:
+        raise Idle
+    with acting(office, anybody(office, dice, *DESK)) as (session, person):
+        actions.add_comment(session, as_id(claim.id), text="Seen", for_claimant=dice.random() < 0.5, person=person)
+
+
 def any_move(office: Office, dice: Random) -> None:
     """Any move of any claim by anybody."""
     claim = a_claim(office, dice)
@@ -271,7 +296,7 @@ def take_back(office: Office, dice: Random) -> None:
 
 
 _HANDED = (
-    "SELECT claim.id, claim.version, claim.offer_amount_minor FROM claim_referral JOIN claim"
+    "SELECT claim.id, claim.version, claim.offer_amount_minor, claim.provider_id FROM claim_referral JOIN claim"
     " ON claim.id = claim_id WHERE closed_at IS NULL AND asks_role = 'finance' ORDER BY claim.created_at, claim.id"
 )
 
@@ -290,9 +315,12 @@ def pay_handed(office: Office, dice: Random) -> None:
 def pay_together(office: Office, dice: Random) -> None:
     """Finance pays several claims that were handed to it by one transfer, of their sum or of another."""
     waiting = office.read(_HANDED)
-    chosen = dice.sample(waiting, min(len(waiting), dice.randrange(1, 4)))
-    if not chosen:
+    if not waiting:
         raise Idle
+    first = dice.choice(waiting)
+    if dice.random() < 0.8:
+        waiting = [each for each in waiting if each.provider_id == first.provider_id]
+    chosen = dice.sample(waiting, min(len(waiting), dice.randrange(1, 4)))
     minor = sum(claim.offer_amount_minor for claim in chosen) + (dice.random() < 0.1)
     typed = {"payment_reference": reference(office, dice), "total": naira(minor), "value_on": office.today()}
     seen = {as_id(claim.id): claim.version for claim in chosen}

@@ -47,9 +47,11 @@ class Ledger:
         """Everything that does not hold now."""
         return [
             *self._of_claims(),
+            *self._of_own_claims(),
             *self._of_notes(),
             *self._of_policies(),
             *self._of_statements(),
+            *self._of_bank_files(),
             *self._of_transfers(),
             *self._of_two_people(),
             *self._of_accounts(),
@@ -89,6 +91,23 @@ class Ledger:
             else:
                 faults += self._of_payment(row, claim, approvals[plain(row.claim_id)], payees, paid, claims, payments)
         faults += [f"claim {key} was paid {minor}" for key, minor in paid.items() if minor < 0]
+        return faults
+
+    def _of_own_claims(self) -> list[str]:
+        """Nobody moves a claim on which they are the claimant at that moment."""
+        staff, faults = self.staff_now(), []
+        for row in self.office.read(
+            "SELECT claim_event.id, claim_event.staff_id, claim_event.status, claim_owner_email AS email, claim_id"
+            " FROM claim_event JOIN claim ON claim.id = claim_id"
+            " WHERE staff_id IS NOT NULL AND status NOT IN ('Viewed', 'Pending')"
+        ):
+            if plain(row.id) not in self.seen:
+                self.seen.add(plain(row.id))
+                person = staff[plain(row.staff_id)]
+                if person["email"] == (row.email or "").lower():
+                    faults.append(
+                        f"claim {plain(row.claim_id)} was made {row.status} by {person['email']}, whose it is"
+                    )
         return faults
 
     def _of_authority(self, claims: dict[str, Any], key: str, approval: Any) -> list[str]:
@@ -296,6 +315,21 @@ class Ledger:
             for row in batched
             if batches[plain(row.id)] != row.net_minor
         ]
+
+    def _of_bank_files(self) -> list[str]:
+        """A bank file is opened on an approval whose approver is active and of finance, and of nobody's own payout."""
+        faults, staff = [], self.staff_now()
+        for row in self.office.read("SELECT id, actor, subject FROM audit_entry WHERE action = 'bank file opened'"):
+            if plain(row.id) in self.seen:
+                continue
+            self.seen.add(plain(row.id))
+            batch = row.subject.rpartition(" ")[2]
+            given = self.office.read("SELECT * FROM approval WHERE subject_kind = 'payout' ORDER BY approved_at, id")
+            mine = [each for each in given if plain(each.subject_id) == plain(batch)]
+            approver = staff[plain(mine[-1].staff_id)] if mine else None
+            if approver is None or approver["disabled"] or not {"finance", "admin"} & set(approver["roles"]):
+                faults.append(f"the bank file of payout {batch} was opened by {row.actor} on an approval of {approver}")
+        return faults
 
     def _of_transfers(self) -> list[str]:
         """A reference names one transfer, whatever it paid, and a transfer is the lines that it was made with."""

@@ -1,20 +1,21 @@
 """Acts on money beside claims: refunds, corrections, statements, payouts, files, accounts, rates."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from random import Random
 from typing import Any, Final
 
 from core import clock, ids
 from core.services.catalogue import rate_changes, share_changes
+from core.services.closing import closing
 from core.services.finance import adjustments, bank_accounts
 from core.services.finance.credit_notes import deciding
-from core.services.finance.payments import batches, transitions
+from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.reconciling import differences, running
 from core.services.finance.statements import preparing, states
 from core.services.people import account_changes, invitations, role_grants, staff
 from core.services.policies import changes
 from core.store.schema.tables import Staff
-from tests.services.controls.model.acts import Idle, acting, anybody, as_id, naira, reference
+from tests.services.controls.model.acts import ACCOUNTS, Idle, acting, anybody, as_id, naira, reference
 from tests.services.controls.model.office import PASSWORD, SYSTEM, Office
 from tests.services.sign_in_links import ticket_of
 
@@ -159,6 +160,13 @@ def decide_payout(office: Office, dice: Random) -> None:
             batches.withdraw(session, as_id(row.id), reason="Not this month", by=person)
 
 
+def approve_payout_anew(office: Office, dice: Random) -> None:
+    """A payout whose approval lapsed, or any other, is approved again."""
+    row = _pick(office, dice, "SELECT id FROM payout_batch WHERE state = 'Approved' ORDER BY prepared_at, id")
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        batches.approve_anew(session, as_id(row.id), by=person)
+
+
 def open_bank_file(office: Office, dice: Random) -> None:
     """The file of a payout is opened for the bank."""
     row = _pick(office, dice, "SELECT id FROM payout_batch ORDER BY prepared_at, id")
@@ -193,12 +201,22 @@ def return_payment(office: Office, dice: Random) -> None:
         transitions.return_payment(session, as_id(row.id), typed, by=person)
 
 
+def withdraw_receipt(office: Office, dice: Random) -> None:
+    """A noted receipt, or a payment of a payout, is given up."""
+    row = _payment(office, dice, "Prepared")
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        transitions.withdraw(session, as_id(row.id), reason="It was of another party", by=person)
+
+
 def receive(office: Office, dice: Random) -> None:
     """Something was received from a party."""
     typed = {"bank_reference": reference(office, dice), "value_on": office.today()}
-    typed["amount"] = dice.choice(("1.00", "500.00", "90000.00"))
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
-        transitions.receive(session, dice.choice(office.parties), typed, by=person)
+        owing = {each.party: -each.amount_minor for each in balances.list_balances(session) if each.amount_minor < 0}
+        party = dice.choice(list(owing) if owing and dice.random() < 0.8 else office.parties)
+        due = owing.get(party, 50_000)
+        typed["amount"] = naira(dice.choice((due, due // 2, due + 100)))
+        transitions.receive(session, party, typed, by=person)
 
 
 def reconcile(office: Office, dice: Random) -> None:
@@ -314,6 +332,23 @@ def decide_rates(office: Office, dice: Random) -> None:
             rate_changes.take_back(*given, seen=row.version, by=person)
 
 
+def withdraw_rates(office: Office, dice: Random) -> None:
+    """A confirmed change of rates that is still to come is cancelled."""
+    row = _product(office, dice)
+    found = office.read(
+        "SELECT id FROM product_version WHERE product_id = :product ORDER BY effective_at, id", product=row.id
+    )
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        rate_changes.withdraw(session, as_id(row.id), as_id(found[-1].id), seen=row.version, by=person)
+
+
+def close_month(office: Office, dice: Random) -> None:
+    """A month is begun to be closed, or that is given up."""
+    month = date.fromisoformat(dice.choice(MONTHS))
+    with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
+        (closing.begin if dice.random() < 0.6 else closing.give_up)(session, month, by=person)
+
+
 def add_person(office: Office, dice: Random) -> None:
     """Somebody new, with roles and a limit."""
     key = ids.new()
@@ -367,10 +402,25 @@ def disable_person(office: Office, dice: Random) -> None:
 
 
 def own_details(office: Office, dice: Random) -> None:
-    """The phone and the account of somebody on the staff are set by the command."""
+    """The phone and the account of somebody on the staff are set, by the command or by another admin."""
+    given: dict[str, Any] = {"phone_number": f"080355500{dice.randrange(10, 99)}", "account_number": None}
+    if dice.random() < 0.4:
+        given["account_number"] = dice.choice((*ACCOUNTS, "0123456780"))
+    key = dice.choice(office.people)
+    if dice.random() < 0.5:
+        with office.store.writing(SYSTEM) as session:
+            staff.set_own_details(session, key, actor="command line", **given)
+        return
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        account_changes.set_own_details(session, key, given, by=person)
+
+
+def save_by_command(office: Office, dice: Random) -> None:
+    """Whoever runs the server disables somebody by the command, which takes no second admin."""
     with office.store.writing(SYSTEM) as session:
-        given = {"phone_number": f"080355500{dice.randrange(10, 99)}", "account_number": None}
-        staff.set_own_details(session, dice.choice(office.people), actor="command line", **given)
+        row = session.get_one(Staff, dice.choice(office.people))
+        office.what = f"of {row.email}"
+        staff.disable(session, row.email, actor="command line, eve at desk-1")
 
 
 def wait(office: Office, dice: Random) -> None:

@@ -1,9 +1,9 @@
 """Export of loss ratios: one line for each product and distributor with premium earned or losses in the days."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
-from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -11,20 +11,14 @@ from sqlmodel import col
 from core import clock
 from core.services.claims.reports import loss_ratios
 from core.services.dimensions import Choices
-from core.services.exports.column_parts import (
-    SALE_NAME_COLUMNS,
-    cached_columns,
-    computed_columns,
-    mode_columns,
-    printed_columns,
-)
-from core.services.exports.exports import ExportContext, ExportKind
 from core.services.filters.declaration import Filter, of
 from core.services.filters.fields import Days
-from core.services.spreadsheets.columns import COUNT, MONEY, WORD
+from core.services.lists.columns import Column, Context, Derived, mode_column, sale_names
+from core.services.lists.listing import Listing
+from core.services.spreadsheets.columns import COUNT, MONEY, TEXT
 from core.services.windows import EARLIEST, Span, Window
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, Distributor, Product
+from core.store.schema.tables import Claim, Distributor, Product, Purchase
 
 _FIRST, _RENEWED, _LOSSES = "first_terms", "renewed_terms", "losses"
 
@@ -79,35 +73,39 @@ def _count(session: ScopedSession, criteria: LossFilter) -> int:
     return len({key[:2] for key, found in table.cells.items() if found.earned_minor or found.claims})
 
 
-def _get_names(context: ExportContext, values: list[str]) -> tuple[str, ...]:
-    return context.names.get_names_of_sale(*map(UUID, values))
+def _compute_ratio(_: Context, incurred: int, earned: int) -> str | None:
+    """Return the loss ratio in percent, none where nothing was earned."""
+    return f"{Decimal(incurred) / Decimal(earned) * 100:.2f}" if earned else None
 
 
-def _format_ratio(incurred: str, earned: str) -> list[str]:
-    """Return the loss ratio in percent, empty where nothing was earned."""
-    return [f"{Decimal(incurred) / Decimal(earned) * 100:.2f}" if Decimal(earned) else ""]
+def _sale_names() -> dict[str, Column]:
+    keys = (col(Product.id), col(Distributor.id))
+    return {
+        name: replace(column, sql=Derived(keys, column.sql.work_out)) for name, column in sale_names(Purchase).items()
+    }
 
 
-LOSS_RATIOS = ExportKind(
+LOSS_RATIOS: Listing[LossFilter] = Listing(
     name="loss-ratios",
     title="Loss ratios",
     noun=("line", "lines"),
     roles=("claims", "supervisor", "finance"),
     filter=LossFilter,
-    parts=(
-        cached_columns(SALE_NAME_COLUMNS, (col(Product.id), col(Distributor.id)), _get_names),
-        printed_columns(
-            ("claims", COUNT, _CLAIMS),
-            ("paid_amount", MONEY, _PAID),
-            ("outstanding_amount", MONEY, _OUTSTANDING),
-            ("incurred_amount", MONEY, _INCURRED),
-            ("earned_premium", MONEY, _EARNED),
+    columns={
+        **_sale_names(),
+        "claims": Column("Claims", COUNT, _CLAIMS),
+        "paid_amount": Column("Paid", MONEY, _PAID),
+        "outstanding_amount": Column("Outstanding", MONEY, _OUTSTANDING),
+        "incurred_amount": Column("Incurred", MONEY, _INCURRED),
+        "earned_premium": Column("Premium earned", MONEY, _EARNED),
+        "loss_ratio_percent": Column(
+            "Loss ratio, %", TEXT, Derived((_INCURRED, _EARNED), _compute_ratio, is_cached=False)
         ),
-        computed_columns([("loss_ratio_percent", WORD)], [(MONEY, _INCURRED), (MONEY, _EARNED)], _format_ratio),
-        mode_columns(),
-    ),
+        **mode_column(),
+    },
     rows=_rows,
     count=_count,
     summed=_INCURRED,
     sum_title="Incurred",
+    usual_order="",
 )

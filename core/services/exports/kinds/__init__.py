@@ -1,1 +1,0 @@
-"""Export kinds, one file each."""

@@ -1,0 +1,193 @@
+"""The bank's answer on a payout as a file: each row confirms or returns one of its payments (contract F4)."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any, Final
+from uuid import UUID
+
+from core import clock, money
+from core.errors import CoverdeskError, InvalidInput, StateForbids, TooLarge
+from core.services.finance.payments import reading, transitions
+from core.services.finance.payments.reading import BatchRow, PaymentRow
+from core.services.finance.reconciling import file_rows, table_files
+from core.services.finance.reconciling.file_rows import CONFIRMED, RETURNED, RowFault
+from core.services.finance.reconciling.table_files import TableFile
+from core.services.people.staff import Person
+from core.services.transfers import LONGEST_REFERENCE, find_fault, reference_key
+from core.states.finance import PaymentState
+from core.store.access import ScopedSession
+
+# What a column can mean, and whether it has to be there. A row names its payment by our narration or by the account.
+MEANINGS: Final[Mapping[str, bool]] = {
+    "amount": True,
+    "narration": False,
+    "account": False,
+    "status": False,
+    "reference": False,
+    "date": False,
+    "reason": False,
+}
+MAX_LINES: Final = 1_000
+_OURS: Final = re.compile(r"PB-0*(\d+)\s*/\s*(\d+)", re.IGNORECASE)
+_ANSWERED: Final = {CONFIRMED: PaymentState.CONFIRMED, RETURNED: PaymentState.RETURNED}
+_UNTOLD: Final = "The bank returned it without a reason"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AnswerLine:
+    """One row of the bank's file: the payment that it names, and what it says of it.
+
+    `refusal` says why the row cannot be noted, `note` why there is nothing to note.
+    """
+
+    number: int
+    payment: PaymentRow | None = None
+    answer: str = ""
+    amount_minor: int = 0
+    reference: str = ""
+    on: date | None = None
+    reason: str = ""
+    note: str = ""
+    refusal: str = ""
+
+    @property
+    def is_to_note(self) -> bool:
+        """True where the row confirms or returns a payment that was not answered like that before."""
+        return self.payment is not None and not self.note and not self.refusal
+
+
+def read(name: str, content: bytes) -> TableFile:
+    """Read the bank's file; InvalidInput or TooLarge says why it cannot be one."""
+    file = table_files.read(name, content)
+    if len(file.rows) > MAX_LINES:
+        raise TooLarge(f"An answer of the bank has at most {MAX_LINES:,} rows: divide it")
+    return file
+
+
+def match(session: ScopedSession, file: TableFile, columns: Mapping[str, str], batch: BatchRow) -> list[AnswerLine]:
+    """Return the rows of a file with the payments of a payout that they name; InvalidInput names a wrong column."""
+    places = file_rows.find_columns(file, MEANINGS, columns)
+    if "narration" not in places and "account" not in places:
+        raise InvalidInput.for_field("narration", "or the account number must be mapped to a column")
+    payments = reading.list_of_batch(session, batch.id)
+    read_lines = (
+        _read_line(number, {meaning: cells[place] for meaning, place in places.items()}, batch, payments)
+        for number, cells in file.rows
+    )
+    lines = _refuse_repeated([line for line in read_lines if line], _payment_key, "names the payment of another row")
+    return _refuse_repeated(lines, _reference_key, "has the reference of another row: each payment has its own")
+
+
+def note(session: ScopedSession, line: AnswerLine, *, file_name: str, by: Person) -> None:
+    """Note what the bank says of one payment, by the rules of an answer that is typed.
+
+    StateForbids or NotAllowed says what stands against it.
+    """
+    if line.payment is None or not line.is_to_note:
+        raise StateForbids("The row answers no payment")
+    evidence = {"file": file_name[:200], "file_row": str(line.number)}
+    try:
+        if line.answer == CONFIRMED:
+            typed: dict[str, Any] = {"bank_reference": line.reference, "value_on": str(line.on)}
+            transitions.confirm(session, line.payment.id, typed, by=by, evidence=evidence)
+        else:
+            typed = {"returned_on": str(line.on), "reason": line.reason, "bank_reference": line.reference or None}
+            transitions.return_payment(session, line.payment.id, typed, by=by, evidence=evidence)
+    except InvalidInput as error:
+        raise StateForbids("; ".join(f"{fault.field} {fault.message}" for fault in error.faults)) from None
+
+
+def _refuse_repeated(lines: Sequence[AnswerLine], key_of: Callable[[AnswerLine], object], why: str) -> list[AnswerLine]:
+    """Refuse every one of several rows with the same key: which of them is meant is not for us to choose."""
+    counts = Counter(key_of(line) for line in lines)
+    return [replace(line, refusal=why) if key_of(line) and counts[key_of(line)] > 1 else line for line in lines]
+
+
+def _payment_key(line: AnswerLine) -> UUID | None:
+    return line.payment.id if line.payment and line.is_to_note else None
+
+
+def _reference_key(line: AnswerLine) -> str:
+    return reference_key(line.reference) if line.is_to_note and line.answer == CONFIRMED else ""
+
+
+def _read_line(
+    number: int, texts: Mapping[str, str], batch: BatchRow, payments: Sequence[PaymentRow]
+) -> AnswerLine | None:
+    """Return a row as it is understood; None for one that holds no money, such as the words below a table."""
+    if not texts["amount"]:
+        return None
+    line = AnswerLine(number=number)
+    try:
+        line = replace(
+            line,
+            amount_minor=abs(file_rows.read_amount(texts["amount"])),
+            answer=file_rows.read_status(texts["status"]) if texts.get("status") else CONFIRMED,
+            reference=_read_reference(texts.get("reference", "")),
+            on=file_rows.read_day(texts["date"]) if texts.get("date") else clock.today(),
+            reason=texts.get("reason", "").strip()[:500],
+        )
+    except RowFault as fault:
+        return replace(line, refusal=str(fault))
+    try:
+        payment = _find(texts, line.amount_minor, batch, payments)
+    except RowFault as fault:
+        return replace(line, note=str(fault))
+    return _judge(replace(line, payment=payment))
+
+
+def _read_reference(text: str) -> str:
+    if len(text) > LONGEST_REFERENCE:
+        raise RowFault("has a reference that is too long")
+    if text and (found := find_fault(text)):
+        raise RowFault(f"is refused: its reference {found}")
+    return text
+
+
+def _find(texts: Mapping[str, str], amount_minor: int, batch: BatchRow, payments: Sequence[PaymentRow]) -> PaymentRow:
+    """Return the payment that a row names: by our narration, else by account and amount; RowFault for none."""
+    if found := _OURS.search(f"{texts.get('narration', '')} {texts.get('reference', '')}"):
+        if int(found[1]) != int(batch.number.partition("-")[2]):
+            raise RowFault("is of another payout")
+        if 0 < int(found[2]) <= len(payments):
+            return payments[int(found[2]) - 1]
+        raise RowFault(f"names line {found[2]}: this payout has {len(payments)}")
+    # A spreadsheet drops the noughts in front of a number.
+    digits = re.sub(r"\D", "", texts.get("account", "")).zfill(4)
+    ending = f"ending in {digits[-4:]}"
+    fitting = [row for row in payments if row.net_minor == amount_minor and row.bank and row.bank.endswith(ending)]
+    if len(fitting) != 1:
+        raise RowFault("may be one of several payments" if fitting else "names no payment of this payout")
+    return fitting[0]
+
+
+def _judge(line: AnswerLine) -> AnswerLine:
+    """Refuse what the row cannot say of its payment; what was noted before needs nothing."""
+    payment = line.payment
+    assert payment is not None  # noqa: S101 - it was found above
+    if line.answer not in _ANSWERED:
+        return replace(line, note="is not decided by the bank yet")
+    if payment.state == _ANSWERED[line.answer]:
+        return replace(line, note="is noted already")
+    if line.answer == RETURNED and len(line.reason) < 5:
+        line = replace(line, reason=_UNTOLD)
+    return replace(line, refusal=_find_fault(line, payment))
+
+
+def _find_fault(line: AnswerLine, payment: PaymentRow) -> str:
+    if line.amount_minor != payment.net_minor:
+        stated, paid = money.format_naira(line.amount_minor), money.format_naira(payment.net_minor)
+        return f"has {stated}, and the payment is {paid}"
+    if line.answer == CONFIRMED and payment.state != PaymentState.APPROVED:
+        return f"confirms a payment that is {payment.state.lower()}"
+    return "has no reference of the bank" if line.answer == CONFIRMED and not line.reference else ""
+
+
+def describe(error: CoverdeskError) -> str:
+    """Describe why a file cannot be read, in one sentence."""
+    if isinstance(error, InvalidInput):
+        return "; ".join(f"{fault.field} {fault.message}" for fault in error.faults)
+    return str(error)

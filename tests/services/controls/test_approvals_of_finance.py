@@ -1,0 +1,155 @@
+"""Approvals of statements, payouts, rates and shares are of what was approved, by who may (contract K3, K13)."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import ids
+from core.errors import NotAllowed, StateForbids
+from core.services.audit import log as audit
+from core.services.catalogue import product_detail, rate_changes, share_changes
+from core.services.finance.parties import Party
+from core.services.finance.payments import batches
+from core.services.finance.statements import states as statement_states
+from core.services.people import staff
+from core.store.access import Scope
+from core.store.schema import migrating
+from core.store.schema.tables import Approval, CommissionShare, Product, ProductVersion, Statement
+from tests.conftest import Partner
+from tests.portfolio import NOW, Portfolio, Sales
+from tests.services.finance_office import Finance, pay_out, state
+
+pytestmark = [pytest.mark.frozen_at(NOW), pytest.mark.both_databases]
+SEPTEMBER = date(2026, 9, 1)
+
+
+@pytest.fixture
+def sales() -> Sales:
+    return Sales(fixture="finance", of_partner=(Portfolio(seed=21, size=60),))
+
+
+@pytest.fixture
+def finance(store: Any, partner: Partner) -> Finance:
+    return Finance(store)
+
+
+@pytest.fixture
+def party(partner: Partner) -> Party:
+    return Party("distributor", partner.id)
+
+
+def disable(finance: Finance, name: str) -> None:
+    finance.do(staff.disable, f"{name}@f.example", actor="tests")
+
+
+def change(finance: Finance, table: str, trigger: str, statement: Any) -> None:
+    """Change rows past the services and past what keeps them."""
+    on = "" if finance.store.is_sqlite else f" ON {table}"
+    with finance.store.writing(Scope.system()) as session:
+        session.connection().exec_driver_sql(f"DROP TRIGGER {trigger}{on}")
+        session.execute(statement.execution_options(synchronize_session=False))
+
+
+def test_a_statement_whose_approver_left_is_not_sent_before_another_approves_it(finance: Finance, party: Party) -> None:
+    pay_out(finance, party)
+    stated = state(finance, party, SEPTEMBER, "Approved")
+    with pytest.raises(StateForbids, match="The approval stands"):
+        finance.do(statement_states.move, stated, "Approved", by="wale")
+    disable(finance, "femi")
+    lapsed = "The approval lapsed: the account of Femi, who approved, is disabled. It needs a new approval."
+    with pytest.raises(StateForbids, match=lapsed):
+        finance.do(statement_states.move, stated, "Sent", by="wale")
+    wale, funmi = (finance.people[name] for name in ("wale", "funmi"))
+    assert [each.label for each in finance.read(statement_states.list_allowed, stated, wale)] == ["Approve again"]
+    assert finance.read(statement_states.list_allowed, stated, funmi) == []
+    with pytest.raises(NotAllowed, match="You prepared this statement"):
+        finance.do(statement_states.move, stated, "Approved", by="funmi")
+    finance.do(statement_states.move, stated, "Approved", by="wale")
+    finance.do(statement_states.move, stated, "Sent", by="wale")
+    with finance.store.reading(Scope.system()) as session:
+        log = audit.list_history(session, f"statement {stated}")
+    assert {each.action for each in log} >= {"statement Sent refused", "statement Approved refused"}
+    assert finance.money_faults() == []
+
+
+def test_a_payout_whose_approver_left_has_no_bank_file_before_another_approves_it(
+    finance: Finance, party: Party
+) -> None:
+    batch = pay_out(finance, party)
+    with pytest.raises(StateForbids, match="The approval stands"):
+        finance.do(batches.approve_anew, batch, by="wale")
+    disable(finance, "femi")
+    with pytest.raises(StateForbids, match="the account of Femi, who approved, is disabled"):
+        finance.do(batches.open_bank_file, batch, by="wale")
+    with pytest.raises(NotAllowed, match="You prepared this"):
+        finance.do(batches.approve_anew, batch, by="funmi")
+    finance.do(batches.approve_anew, batch, by="wale")
+    finance.do(batches.open_bank_file, batch, by="funmi")
+    assert finance.money_faults() == []
+
+
+def test_a_statement_that_was_changed_past_the_desk_is_found_and_nothing_is_paid_on_it(
+    finance: Finance, party: Party
+) -> None:
+    pay_out(finance, party)
+    stated = state(finance, party, SEPTEMBER, "Approved")
+    more = {"opening_minor": Statement.opening_minor + 5_000_000, "closing_minor": Statement.closing_minor + 5_000_000}
+    change(finance, "statement", "statement_figures", sa.update(Statement).where(Statement.id == stated).values(more))
+    with finance.reading() as session:
+        closing = session.get_one(Statement, stated).closing_minor
+    said = "the approved amount and the calculation were changed past the desk"
+    with pytest.raises(StateForbids, match=said):
+        finance.do(statement_states.move, stated, "Sent", by="femi")
+    with pytest.raises(StateForbids, match=f"is not what was approved: {said}"):
+        finance.do(statement_states.refuse_unapproved, [stated])
+    (found,) = [each for each in finance.faults() if said in each]
+    assert f"₦{Decimal(closing) / 100:,.2f}" in found
+
+
+def test_rates_and_shares_that_two_admins_did_not_confirm_are_found(finance: Finance, party: Party) -> None:
+    tomorrow = rate_changes.earliest()
+    share = finance.do(share_changes.propose, party.id, {"commission": "5", "starts_on": "2026-11-21"}, by="root")
+    with finance.reading() as session:
+        product = product_detail.get_product(session, session.execute(sa.select(col(Product.id))).scalars().first())
+    given = {"start": product.versions[0].id, "effective_at": tomorrow, "seen": product.version}
+    made = finance.do(rate_changes.propose, product.id, {"distributor_commission": "4"}, **given, by="root")
+    finance.do(rate_changes.confirm, product.id, made, seen=product.version + 1, by="second")
+    finance.do(share_changes.confirm, share, by="second")
+    assert not [each for each in finance.faults() if "rates of" in each or "own share" in each or "% of" in each]
+    with finance.store.writing(Scope.system()) as session:
+        row = session.execute(sa.select(ProductVersion).where(ProductVersion.effective_at == tomorrow)).scalar_one()
+        planted = {"id": ids.new(), "effective_at": tomorrow + timedelta(days=1), "distributor_commission_bp": 0}
+        session.insert(ProductVersion(**{**row.model_dump(), **planted}))
+        price = row.price_minor
+    more = {"mca_commission_bp": 1}
+    mine = sa.update(ProductVersion).where(ProductVersion.effective_at == tomorrow)
+    change(finance, "product_version", "product_version_amounts", mine.values(more))
+    of_share = sa.update(CommissionShare).where(col(CommissionShare.id) == share).values(commission_bp=9_900)
+    change(finance, "commission_share", "commission_share_figures", sa.select(sa.literal(1)))
+    change(finance, "commission_share", "commission_share_decision", of_share)
+    found = [each for each in finance.faults() if each.startswith(f"the rates of {product.name} from ")]
+    assert [each.partition(": ")[2] for each in found] == [
+        "the tariff was changed past the desk",
+        "nobody confirmed them",
+    ]
+    assert all(f"₦{Decimal(price) / 100:,.2f}" in each for each in found)
+    (found_share,) = [each for each in finance.faults() if "the percentage was changed past the desk" in each]
+    assert found_share.startswith("99.00 % of ")
+
+
+def test_approvals_of_before_are_carried_over(finance: Finance, party: Party) -> None:
+    batch: UUID = pay_out(finance, party)
+    share = finance.do(share_changes.propose, party.id, {"commission": "5", "starts_on": "2026-11-21"}, by="root")
+    finance.do(share_changes.confirm, share, by="second")
+    change(finance, "approval", "approval_delete", sa.delete(Approval))
+    assert len([each for each in finance.faults() if "was not given on this desk" in each]) == 3
+    with finance.store.writers.begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0080'")
+    migrating.migrate(finance.store)
+    assert not [each for each in finance.faults() if "on this desk" in each or "past the desk" in each]
+    finance.do(batches.open_bank_file, batch, by="wale")
