@@ -20,11 +20,11 @@ from core.api import preloading
 from core.api.http import error_handlers, openapi
 from core.api.http.auth import KeyGate
 from core.api.http.bodies import StrictRoute
-from core.api.http.error_boundary import ErrorBoundary
+from core.api.http.error_handlers import ErrorBoundary
 from core.api.http.request_log import RequestLog
 from core.api.http.routing import Routing
 from core.api.http.security_headers import SecurityHeaders
-from core.api.outside import certificates, downloads, finding, health, signing_in
+from core.api.outside import certificates, downloads, health, signing_in
 from core.api.protection.load_shedding import LoadShedding, plain_refusal
 from core.api.v1 import (
     buying,
@@ -144,7 +144,6 @@ _plain = [
     *files.routes,
     *certificates.routes,
     *downloads.routes,
-    *finding.routes,
 ]
 for route in _plain:
     route.app = LoadShedding(route.app, plain_refusal)

@@ -12,7 +12,7 @@ from fpdf import FPDF
 from jsonschema import Draft202012Validator
 
 from core.api.app import api
-from core.covers.claims.registry import LINES, get_line_of
+from core.covers.claims.lines import LINES, get_line_of
 from core.covers.registry import COVERS
 from core.errors import InvalidInput, NotAllowed
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, ValidationInfo
 from core import money
 from core.covers import fields, request_parts
 from core.covers.cover import IN_FORCE, Cover, Price, Rates, ResponseShape, Step, Term
-from core.covers.faults import fault
+from core.covers.fields import fault
 from core.covers.request import Request, is_sold
 from core.errors import InvalidInput
 

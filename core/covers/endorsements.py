@@ -7,9 +7,8 @@ from typing import Any, Final
 
 from pydantic import create_model
 
-from core.covers.claims import registry as claim_lines
-from core.covers.claims.contents import CONTENTS
-from core.covers.claims.motor import MOTOR
+from core.covers.claims import lines
+from core.covers.claims.lines import CONTENTS, MOTOR
 from core.covers.cover import Cover
 from core.covers.request import Request, refuse_unless, validate
 
@@ -48,7 +47,7 @@ _OF_OTHERS: Final = (*_NAME, _ADDRESS, *_CONTACT)
 
 def list_fields(cover: Cover[Any]) -> Mapping[str, EndorsableField]:
     """Return the fields of a cover that an endorsement may change, by their names in its request, in reading order."""
-    line = claim_lines.get_line_of((cover.prefix, cover.route))
+    line = lines.get_line_of((cover.prefix, cover.route))
     declared = _OF_LINE.get(line.route, _OF_OTHERS) if line else _OF_OTHERS
     known = cover.request.model_fields
     return {name: each for each in declared for name in each.names if name in known}

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, get_args
 from urllib.parse import urlsplit
 from uuid import UUID
@@ -20,12 +20,71 @@ from pydantic import (
     WithJsonSchema,
 )
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema, core_schema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from core import clock, reference
-from core.covers import numbers
-from core.covers.faults import fault
+from core import clock, money, reference
 from core.covers.request import is_sold, suggestion
+
+
+def fault(message: str) -> PydanticCustomError:
+    """A validation error with this message."""
+    return PydanticCustomError("fault", message.replace("{", "{{").replace("}", "}}"))
+
+
+_LARGEST = float(money.MAX_AMOUNT)
+_AS_TEXT = 'In naira, with at most two decimals; as a text too: "1000.50".'
+# Clients of the document write numbers: one kind of value that holds every amount to the kobo. Texts are for forms.
+AMOUNT = {"type": "number", "format": "double", "minimum": 0, "maximum": _LARGEST, "description": _AS_TEXT}
+ABOVE_ZERO = {"type": "number", "format": "double", "exclusiveMinimum": 0, "maximum": _LARGEST, "description": _AS_TEXT}
+AMOUNT_PATTERN = r"^[0-9]{1,13}(\.[0-9]{1,2})?$"
+ABOVE_ZERO_PATTERN = r"^(?!0+(\.0+)?$)[0-9]{1,13}(\.[0-9]{1,2})?$"
+
+
+def naira(value: object) -> Decimal:
+    """An amount in naira from 0 with at most two decimals, from a number or a plain decimal text."""
+    amount = _finite(value)
+    if amount is None:
+        raise fault("must be a number")
+    if amount < 0:
+        raise fault("must not be negative")
+    if amount > money.MAX_AMOUNT:
+        raise fault("must be at most 10,000,000,000,000")
+    kept = amount.quantize(money.KOBO) + 0
+    if kept != amount:
+        raise fault("must have at most two decimals")
+    return kept
+
+
+def _finite(value: object) -> Decimal | None:
+    """The exact value of a number or of a plain decimal text; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+        return None
+    if isinstance(value, str) and not re.fullmatch(
+        r"[+-]?[0-9]{1,40}(\.[0-9]{0,40})?|[+-]?\.[0-9]{1,40}", value.strip()
+    ):
+        return None
+    try:
+        number = Decimal(str(value).strip())
+    except (InvalidOperation, ValueError):
+        return None
+    return number if number.is_finite() else None
+
+
+def above_zero(value: Decimal) -> Decimal:
+    """The amount itself; a fault for 0."""
+    if value <= 0:
+        raise fault("must be more than 0")
+    return value
+
+
+def count(value: object) -> int:
+    """A whole number up to a million either way."""
+    number = _finite(value)
+    # Compared before it is divided: arithmetic on 1e999999999 overflows, a comparison does not.
+    if number is None or not -(10**6) <= number <= 10**6 or number % 1:
+        raise fault("must be a whole number")
+    return int(number)
+
 
 _MAX_LISTED = 12
 
@@ -279,9 +338,9 @@ Year = Annotated[
     BeforeValidator(_year_to_text),
     AfterValidator(_check_year),
 ]
-Naira = Annotated[Decimal, BeforeValidator(numbers.naira), WithJsonSchema(numbers.AMOUNT)]
-PositiveNaira = Annotated[Naira, AfterValidator(numbers.above_zero), WithJsonSchema(numbers.ABOVE_ZERO)]
-WHOLE_NUMBER = BeforeValidator(numbers.count)
+Naira = Annotated[Decimal, BeforeValidator(naira), WithJsonSchema(AMOUNT)]
+PositiveNaira = Annotated[Naira, AfterValidator(above_zero), WithJsonSchema(ABOVE_ZERO)]
+WHOLE_NUMBER = BeforeValidator(count)
 Count = Annotated[int, WHOLE_NUMBER]
 Flag = Annotated[
     bool,

@@ -1,11 +1,14 @@
 """Premium calculation: exact through all steps, rounded once at the end (contract S4, P8)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
+from typing import Any, Final
 
-from core import money
-from core.covers.cover import Price, Rates, Step
+from core import clock, money
+from core.covers import fields
+from core.covers.cover import Price, Rates, Step, Term
 from core.errors import InvalidInput
 
 
@@ -63,3 +66,92 @@ def get_plan_price(plan: str, rates: Rates) -> Price:
     if plan not in prices:
         raise InvalidInput.for_field("plan", f"must be a plan of this product: {', '.join(prices)}")
     return flat_price(Decimal(prices[plan]), f"{plan} plan")
+
+
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    """One frequency: instalments a year, and the months or days that each covers."""
+
+    per_year: int
+    months: int = 0
+    days: int = 0
+
+
+_INTERVALS = {
+    "weekly": _Interval(52, days=7),
+    "monthly": _Interval(12, months=1),
+    "quarterly": _Interval(4, months=3),
+    "biannually": _Interval(2, months=6),
+    "annually": _Interval(1, months=12),
+}
+FREQUENCIES = tuple(_INTERVALS)
+FREQUENCY = fields.one_of(*FREQUENCIES)
+
+
+def compute_instalment(annual_premium: Calculation, frequency: str, rates: Rates) -> Price:
+    """Return one instalment of an annual premium, rounded up so that a year of them is never less than it.
+
+    InvalidInput if the product does not offer the frequency.
+    """
+    offered = rates.meta.get("premium_frequencies", FREQUENCIES)
+    if frequency not in offered:
+        raise InvalidInput.for_field("premium_frequency", f"must be offered by the product: {', '.join(offered)}")
+    per_year = _INTERVALS[frequency].per_year
+    working = f"annual premium / {per_year}, rounded up to the kobo"
+    return annual_premium.add_step(f"Instalment, {frequency}", working, annual_premium.amount / per_year).build_price(
+        money.round_up
+    )
+
+
+def build_instalment_term(frequency: str, start_on: date) -> Term:
+    """Return the term that one instalment buys from a day: 7 days, or 1, 3, 6 or 12 months."""
+    interval = _INTERVALS[frequency]
+    end_on = clock.add_days(clock.add_months(start_on, interval.months), interval.days)
+    return Term(start_on, start_on, end_on)
+
+
+# The months of cover that each name stands for.
+_STRETCHES: Final = {"monthly": 1, "quarterly": 3, "biannually": 6, "annually": 12}
+
+
+def list_price(rates: Rates) -> Decimal:
+    """The price of a product with its present figures, in naira, or in percent where it prices dynamically.
+
+    Credit life shows the sum of its shares. Plans show the lowest price of those that last the whole cover period.
+    """
+    if "shares" in rates.meta:
+        return sum((Decimal(share) for share in rates.meta["shares"].values()), Decimal(0))
+    return min(_plans(rates, rates.cover_months), default=rates.price)
+
+
+def follows(meta: Mapping[str, Any]) -> bool:
+    """True where the price of the catalogue follows from the product's other figures."""
+    return "shares" in meta or bool(meta.get("plan_prices"))
+
+
+def compute_prices_by_period(rates: Rates) -> dict[str, Decimal] | None:
+    """Return the price in naira of 1, 3, 6 and 12 months of cover, or None unless the product has a fixed price.
+
+    A plan of exactly that length gives its own price, the lowest if there are several; otherwise the price is that part
+    of the price of the cover period, rounded up as instalments are (contract S4).
+    """
+    # A table prices each journey by itself.
+    if rates.dynamic or "rates" in rates.meta:
+        return None
+    exact = list_price(rates) / rates.cover_months
+    return {
+        name: min(_plans(rates, months), default=money.round_up(exact * months)) for name, months in _STRETCHES.items()
+    }
+
+
+def _plans(rates: Rates, months: int) -> Iterator[Decimal]:
+    lengths: Mapping[str, int] = rates.meta.get("plan_months", {})
+    for plan, price in rates.meta.get("plan_prices", {}).items():
+        if lengths.get(plan, rates.cover_months) == months:
+            yield Decimal(price)
+
+
+def format_price(price: Decimal) -> str:
+    """A price as the wire has it: two places, and more only where a rate has more."""
+    exact = price.normalize()
+    return f"{price:.2f}" if -int(exact.as_tuple().exponent) <= 2 else f"{exact:f}"

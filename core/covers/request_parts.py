@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field
 from core import clock, money, reference
 from core.covers import fields
 from core.covers.cover import Rates, Term
-from core.covers.faults import fault
+from core.covers.fields import fault
 from core.covers.request import Request, refuse_unless
 
 ALREADY_OVER = "must leave cover: this term is already over"

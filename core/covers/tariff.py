@@ -1,30 +1,270 @@
 """A product's tariff as a list of editable figures, for the screen that changes rates (contract S4-S7)."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from enum import Enum, auto
+from typing import Any, Final
 
 from core import money
-from core.covers import ages, credit_life, instalments, list_prices
-from core.covers.claims.registry import list_incidents
+from core.covers import ages, credit_life, pricing
+from core.covers.claims.lines import list_incidents
 from core.covers.cover import Cover, Rates
 from core.covers.fields import build_example
-from core.covers.figures import (
-    HUNDRED,
-    MAX_NAIRA,
-    Figure,
-    Kind,
-    count_figure,
-    factor_figure,
-    naira_figure,
-    percent_figure,
-    table_figure,
-)
 from core.covers.insurers import insurer_c
 from core.covers.request import validate
-from core.errors import InvalidInput
+from core.errors import FieldFault, InvalidInput
+
+HUNDRED: Final = Decimal(100)
+MAX_NAIRA: Final = Decimal(10) ** 9
+
+
+class Kind(Enum):
+    """The type of a figure; determines its input widget and validation."""
+
+    NAIRA = auto()
+    PERCENT = auto()
+    FACTOR = auto()
+    COUNT = auto()
+    ONE = auto()
+    SEVERAL = auto()
+    TABLE = auto()
+    PHRASES = auto()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Figure:
+    """One editable figure: its path in the tariff, its current value and its bounds.
+
+    A table holds a list of rows; `columns` are the figures of one row, each with the path of its name.
+    """
+
+    path: tuple[str, ...]
+    label: str
+    kind: Kind
+    value: Any
+    group: str
+    least: Decimal = money.ZERO
+    most: Decimal = MAX_NAIRA
+    places: int = 2
+    above_zero: bool = False
+    optional: bool = False
+    options: tuple[str, ...] = ()
+    columns: tuple["Figure", ...] = ()
+
+    @property
+    def field(self) -> str:
+        """The figure's name in forms and error messages: "meta.plan_prices.Silver"."""
+        return ".".join(self.path)
+
+
+def naira_figure(path: tuple[str, ...], label: str, value: object, group: str, **rules: Any) -> Figure:
+    """An amount in naira."""
+    return Figure(path=path, label=label, kind=Kind.NAIRA, value=value, group=group, **rules)
+
+
+def percent_figure(
+    path: tuple[str, ...], label: str, value: object, group: str, *, most: int = 100, **rules: Any
+) -> Figure:
+    """A percentage."""
+    return Figure(path=path, label=label, kind=Kind.PERCENT, value=value, group=group, most=Decimal(most), **rules)
+
+
+def factor_figure(path: tuple[str, ...], label: str, value: object, group: str) -> Figure:
+    """A factor by which a premium is multiplied."""
+    return Figure(
+        path=path, label=label, kind=Kind.FACTOR, value=value, group=group, most=Decimal(20), places=4, above_zero=True
+    )
+
+
+def count_figure(path: tuple[str, ...], label: str, value: object, group: str, *, least: int = 0, most: int) -> Figure:
+    """A whole number."""
+    return Figure(
+        path=path,
+        label=label,
+        kind=Kind.COUNT,
+        value=value,
+        group=group,
+        least=Decimal(least),
+        most=Decimal(most),
+        places=0,
+    )
+
+
+def table_figure(path: tuple[str, ...], label: str, rows: Any, group: str, columns: tuple[Figure, ...]) -> Figure:
+    """A list of rows, each with the same columns."""
+    return Figure(path=path, label=label, kind=Kind.TABLE, value=tuple(rows), group=group, columns=columns)
+
+
+# Bounds of exclusions: a claim's description is searched for each of them.
+_MOST_PHRASES, _SHORTEST, _LONGEST = 30, 3, 60
+Faults = list[FieldFault]
+SubmittedFigures = Mapping[str, Any]
+
+
+def parse_tariff(product: "EditableTariff", submitted: SubmittedFigures) -> "Tariff":
+    """Return the tariff of the submitted figures; what was not submitted, or is no figure, is kept.
+
+    `submitted` maps a figure's field to its input: numbers as text or number, tables as lists of rows. InvalidInput
+    names every error; fields of table rows are written "meta.rates.2.africa".
+    """
+    faults: Faults = []
+    values = {
+        figure.path: _parse_figure(figure, submitted.get(figure.field, figure.value), figure.field, faults)
+        for figure in product.figures
+    }
+    _check_commissions(values, faults)
+    if faults:
+        raise InvalidInput(faults)
+    return replace(
+        product.tariff,
+        price=values.get((PRICE,), product.tariff.price),
+        mca_commission=values[(MCA,)],
+        distributor_commission=values[(DISTRIBUTOR,)],
+        cover_months=values[(MONTHS,)],
+        meta=_build_meta(product, values),
+    )
+
+
+def _build_meta(product: "EditableTariff", values: Mapping[tuple[str, ...], Any]) -> dict[str, Any]:
+    meta: dict[str, Any] = deepcopy(dict(product.tariff.meta))
+    for figure in product.figures:
+        if len(figure.path) > 1:
+            _set_figure(meta, figure, values[figure.path])
+    return meta
+
+
+def _set_figure(meta: dict[str, Any], figure: Figure, value: Any) -> None:
+    """Write one figure into `meta` in the catalogue's format; an absent figure is not added at its default."""
+    if figure.path == RATE_TABLE:
+        meta["days"] = [row["days"] for row in value]
+        meta["rates"] = {zone: [_format_figure(row[zone]) for row in value] for zone in meta["rates"]}
+        return
+    if figure.path == AGE_TABLE:
+        meta["age_factors"] = [{"to_age": row["to_age"], "factor": _format_figure(row["factor"])} for row in value]
+        return
+    *parents, name = figure.path[1:]
+    target = meta
+    for step in parents:
+        if step not in target and value == figure.value:
+            return
+        target = target.setdefault(step, {})
+    if value is None:
+        target.pop(name, None)
+    elif name in target or not _is_same(value, figure.value):
+        target[name] = list(value) if isinstance(value, tuple) else _format_figure(value, target.get(name))
+
+
+def _is_same(value: Any, stored: Any) -> bool:
+    return bool(value == (Decimal(str(stored)) if isinstance(value, Decimal) and stored is not None else stored))
+
+
+def _format_figure(value: Any, stored: Any = None) -> Any:
+    """Return a figure as stored in `meta`: the previous text if it is equal, else with at least two decimals."""
+    if not isinstance(value, Decimal):
+        return value
+    if stored is not None and Decimal(str(stored)) == value:
+        return stored
+    normalised = value.normalize()
+    return f"{normalised:.2f}" if -int(normalised.as_tuple().exponent) <= 2 else f"{normalised:f}"
+
+
+def _parse_figure(figure: Figure, submitted: Any, field: str, faults: Faults) -> Any:
+    return _PARSERS.get(figure.kind, _parse_number)(figure, submitted, field, faults)
+
+
+def _parse_number(figure: Figure, submitted: Any, field: str, faults: Faults) -> Any:
+    text = "" if submitted is None else str(submitted).strip()
+    if not text and figure.optional:
+        return None
+    fault = _find_fault(figure, text)
+    if fault:
+        faults.append(FieldFault(field, fault))
+        return None
+    return int(text) if figure.kind is Kind.COUNT else Decimal(text)
+
+
+def _find_fault(figure: Figure, text: str) -> str | None:
+    if not text:
+        return "is required"
+    number = re.fullmatch(r"(-?)\d{1,15}(?:\.(\d{1,12}))?", text)
+    if number is None:
+        return "must be a whole number" if figure.kind is Kind.COUNT else "must be a number"
+    value, places = Decimal(text), len((number[2] or "").rstrip("0"))
+    if figure.kind is Kind.COUNT and "." in text:
+        return "must be a whole number"
+    if places > figure.places:
+        return f"must have at most {figure.places} decimals"
+    if value < figure.least or (figure.above_zero and not value):
+        return "must be more than 0" if figure.above_zero else f"must be at least {figure.least:f}"
+    return f"must be at most {figure.most:,f}" if value > figure.most else None
+
+
+def _parse_choice(figure: Figure, submitted: Any, field: str, faults: Faults) -> Any:
+    if submitted not in figure.options:
+        faults.append(FieldFault(field, f"must be one of {', '.join(figure.options)}"))
+    return submitted
+
+
+def _parse_choices(figure: Figure, submitted: Any, field: str, faults: Faults) -> Any:
+    chosen = set(submitted or ())
+    if not chosen or chosen - set(figure.options):
+        faults.append(FieldFault(field, f"must be one or more of {', '.join(figure.options)}"))
+    return tuple(option for option in figure.options if option in chosen)
+
+
+def _parse_phrases(_: Figure, submitted: Any, field: str, faults: Faults) -> Any:
+    """Return words and phrases without blanks around them, each once."""
+    phrases = {phrase.casefold(): phrase for phrase in (" ".join(str(each).split()) for each in submitted or ())}
+    if len(phrases) > _MOST_PHRASES or any(not _SHORTEST <= len(each) <= _LONGEST for each in phrases):
+        faults.append(
+            FieldFault(
+                field, f"must be at most {_MOST_PHRASES} words or phrases of {_SHORTEST} to {_LONGEST} characters"
+            )
+        )
+    return tuple(phrases.values())
+
+
+def _parse_table(figure: Figure, submitted: Any, field: str, faults: Faults) -> Any:
+    rows: Sequence[Mapping[str, Any]] = submitted or ()
+    if not rows:
+        faults.append(FieldFault(field, "must have a row"))
+    parsed = [
+        {
+            column.field: _parse_figure(column, row.get(column.field), f"{field}.{place}.{column.field}", faults)
+            for column in figure.columns
+        }
+        for place, row in enumerate(rows)
+    ]
+    _check_ascending(figure.columns[0], parsed, field, faults)
+    return parsed
+
+
+def _check_ascending(column: Figure, rows: Sequence[Mapping[str, Any]], field: str, faults: Faults) -> None:
+    """Check that the bands of a table ascend: the first matching band is the one that is used."""
+    bands = [row[column.field] for row in rows]
+    for place, (before, after) in enumerate(itertools.pairwise(bands), start=1):
+        if before is not None and after is not None and after <= before:
+            faults.append(FieldFault(f"{field}.{place}.{column.field}", "must be more than in the row above"))
+
+
+def _check_commissions(values: Mapping[tuple[str, ...], Any], faults: Faults) -> None:
+    mca, distributor = values[(MCA,)], values[(DISTRIBUTOR,)]
+    if mca is not None and distributor is not None and mca + distributor > HUNDRED:
+        faults.append(FieldFault(DISTRIBUTOR, "must leave something of the premium: both together are over 100 %"))
+
+
+_PARSERS: Mapping[Kind, Callable[[Figure, Any, str, Faults], Any]] = {
+    Kind.ONE: _parse_choice,
+    Kind.SEVERAL: _parse_choices,
+    Kind.TABLE: _parse_table,
+    Kind.PHRASES: _parse_phrases,
+}
+
 
 PRICE, MCA, DISTRIBUTOR, MONTHS = "price", "mca_commission", "distributor_commission", "cover_months"
 # What claims are checked against: days by incident, and words or phrases.
@@ -40,7 +280,7 @@ _META_DEFAULTS: Mapping[str, Any] = {
     "rounding_step": None,
     "basis": credit_life.BASES[0],
     "sum_insured_percentage": "100.00",
-    "premium_frequencies": list(instalments.FREQUENCIES),
+    "premium_frequencies": list(pricing.FREQUENCIES),
 }
 _WINDOW_DEFAULTS: Mapping[str, int] = {"days_before": 90, "days_after": 30}
 
@@ -193,7 +433,7 @@ class _RecordingMeta(Mapping[str, Any]):
 
 
 def _list_common_figures(tariff: Tariff, *, is_priced_by_it: bool) -> Iterator[Figure]:
-    if not list_prices.follows(tariff.meta):
+    if not pricing.follows(tariff.meta):
         yield _price(tariff, priced_by_it=is_priced_by_it)
     yield count_figure((MONTHS,), "Cover period, months", tariff.cover_months, "Price", least=1, most=120)
     for name, label, value in (
@@ -229,7 +469,7 @@ def _list_meta_figures(meta: Mapping[str, Any]) -> Iterator[Figure]:
             kind=Kind.SEVERAL,
             value=tuple(meta["premium_frequencies"]),
             group="Instalments",
-            options=instalments.FREQUENCIES,
+            options=pricing.FREQUENCIES,
         )
     if "sum_insured_percentage" in meta:
         value = meta["sum_insured_percentage"]

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, ValidationInfo
 
 from core import reference
 from core.covers import fields
-from core.covers.faults import fault
+from core.covers.fields import fault
 from core.covers.request import Request
 
 Colour = Annotated[str, fields.Pick(reference.colours, "colour list", reference.colour)]

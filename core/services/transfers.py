@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field
 from sqlmodel import col
 
 from core import ids, seal
-from core.covers.faults import fault
+from core.covers.fields import fault
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.store.access import ScopedSession
 from core.store.schema.payments import Paid

@@ -12,8 +12,7 @@ import streamlit as st
 from core import clock, money
 from core.covers.cover import Cover, Price
 from core.covers.fields import build_example
-from core.covers.figures import Figure, Kind
-from core.covers.tariff import EditableTariff, Tariff
+from core.covers.tariff import EditableTariff, Figure, Kind, Tariff
 from core.services.catalogue import product_detail
 from core.services.catalogue.product_detail import ProductDetail
 from core.store.access import reading

@@ -11,9 +11,7 @@ import streamlit as st
 from streamlit.column_config import NumberColumn
 
 from core import clock
-from core.covers.figures import Figure, Kind
-from core.covers.tariff import Tariff
-from core.covers.tariff_reading import parse_tariff
+from core.covers.tariff import Figure, Kind, Tariff, parse_tariff
 from core.errors import FieldFault, InvalidInput
 from core.services.catalogue import product_detail, rate_changes
 from core.services.catalogue.product_detail import ProductDetail, RatesVersion

@@ -11,7 +11,7 @@ from core.errors import InvalidInput
 from core.outbound import mail as smtp
 from core.services.claims.intake import attaching
 from core.services.claims.intake.documents import Document, Version
-from core.services.claims.letters import letters as claim_letters
+from core.services.claims.letters import letters
 from core.services.claims.letters.letters import WAYS, KeptLetter
 from core.services.claims.review.review import ClaimReview
 from core.services.files import files
@@ -206,7 +206,7 @@ def offer_letter(review: ClaimReview, kind: str) -> None:
     """Draw the button that writes a letter, disabled with the reason while something is missing for it."""
     missing = review.letters_possible[kind]
     st.button(
-        claim_letters.KINDS[kind].title,
+        letters.KINDS[kind].title,
         key=key(review.id, f"letter {kind}"),
         icon=":material/mail:",
         disabled=missing is not None,
@@ -255,14 +255,14 @@ def _sending(review: ClaimReview, code: str, way: str | None) -> Action:
         return adding(
             review,
             "send",
-            lambda session, _, by: claim_letters.send_by_mail(session, review.id, code, person=by),
+            lambda session, _, by: letters.send_by_mail(session, review.id, code, person=by),
             "The text of the letter goes to the claimant by e-mail.",
             token=f"letter {code}",
         )
     return adding(
         review,
         "send",
-        lambda session, _, by: claim_letters.mark_sent(session, review.id, code, way=way, person=by),
+        lambda session, _, by: letters.mark_sent(session, review.id, code, way=way, person=by),
         "The letter is marked as sent.",
         token=f"letter {code}",
     )
@@ -272,7 +272,7 @@ def _writing(review: ClaimReview, kind: str) -> Action:
     @contextmanager
     def store(_: Values, by: Person) -> Iterator[Values]:
         scope = Scope.staff(is_live=review.is_live)
-        letter = transact(scope, lambda session: claim_letters.compose(session, review.id, kind, person=by))
+        letter = transact(scope, lambda session: letters.compose(session, review.id, kind, person=by))
         arriving = ReceivedFile(field=letter.field, file_name=f"{kind}.pdf", content=letter.content)
         with files.store_files([arriving]) as (kept,):
             yield {STORED: kept, "text": seal.keyed_hash("claim letter", letter.body)}
@@ -280,7 +280,7 @@ def _writing(review: ClaimReview, kind: str) -> Action:
     return changing(
         review,
         "letter",
-        lambda session, typed, by: claim_letters.keep_letter(
+        lambda session, typed, by: letters.keep_letter(
             session, review.id, typed[STORED], kind=kind, person=by, version=review.version
         ),
         "The letter is in the file of the claim: print it, or send it.",

@@ -1,6 +1,7 @@
 """Performance: time to settlement, age of open claims, decline reasons, and decisions by officer."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any, Final
 
@@ -174,7 +175,9 @@ OFFICERS: Final[Table[OfficerWorkload]] = Table(
         "decided": columns.number("Decided", lambda work: work.decided),
         "half": columns.text("Our own time, median, days", lambda work: _days(work.median_net_ms), right=True),
         "open": columns.number("Open now", lambda work: work.open),
-        "overdue": columns.number("Overdue now", lambda work: work.overdue),
+        "overdue": replace(
+            columns.number("Overdue now", lambda work: work.overdue), colour=lambda work: "red" if work.overdue else ""
+        ),
     },
 )
 

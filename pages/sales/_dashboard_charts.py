@@ -202,7 +202,7 @@ def _describe_largest(what: str, parts: Sequence[tuple[str, int]]) -> str:
 PURCHASES, RENEWALS = "sales/purchases.py", "sales/renewals.py"
 MOVEMENTS = "finance/movements.py"
 # The chart whose bars are commissions: behind them is every movement, not only what was sold.
-COMMISSIONS = "commissions"
+PREMIUM, COMMISSIONS = "premium", "commissions"
 _DRILL = "drill"
 
 
@@ -252,6 +252,12 @@ def offer(chart: str, asked: Asked[SalesFilter], at: StoreState, names: Choices)
                 link_to_sales(selection, totals.sold, totals.renewed)
             st.button("Filter by this", icon=":material/filter_alt:", on_click=_filter_by, args=(drill, selection))
             st.button("Close", type="tertiary", on_click=st.session_state.pop, args=(_DRILL, None))
+
+
+def has_open_premium() -> bool:
+    """Return True if the offer of the first chart is open."""
+    drill: Drill | None = st.session_state.get(_DRILL)
+    return drill is not None and drill.chart == PREMIUM
 
 
 def link_to_sales(selection: SalesFilter, purchases: int, renewals: int) -> None:
@@ -384,7 +390,7 @@ def draw_premium(page: Page) -> None:
             explanation=f"Click a bar for the sales of one {LABELS[cut.split].lower()}.",
             choices=choices,
         )
-        _draw("premium", chart, page, cut.split)
+        _draw(PREMIUM, chart, page, cut.split)
 
 
 def draw_commissions(page: Page, summary: Summary) -> None:

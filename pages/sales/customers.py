@@ -60,7 +60,7 @@ def results(page: Page[Row], criteria: CustomerFilter) -> None:
 
 def draw() -> None:
     person = frame.require("operations", "claims")
-    frame.page_header("Customers", "Find anybody who was sold to, with all that they bought and claimed.")
+    frame.page_header("Customers", "Find a customer, with everything they bought and claimed.")
     with reading(frame.scope()) as session:
         names = load_choices(session)
     criteria = filter_bar.read(CustomerFilter, names.names)

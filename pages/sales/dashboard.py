@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from typing import Final
 from uuid import UUID
 
@@ -23,7 +24,7 @@ from core.services.views.backlog import Backlog, BacklogItem, Item
 from core.services.windows import Window
 from core.store.access import Scope, ScopedSession
 from core.ui.frame import frame, menu, page_links
-from core.ui.kit import actions, figure_cache, figure_tiles, url_state, words
+from core.ui.kit import actions, charts, figure_cache, figure_tiles, url_state, words
 from core.ui.kit.actions import Action, Choice, Naira, Values
 from core.ui.kit.figure_cache import StoreState
 from core.ui.lists import columns, periods, tables
@@ -36,6 +37,8 @@ from pages.sales._dashboard_charts import Page
 DEFAULT = "30d"
 PERIODS = [name for name in periods.NAMES if name != periods.ALL]
 AGAINST = "against"
+# As high as the charts below take, in pixels.
+_BELOW: Final = 2_300
 
 
 def draw_tiles(summary: Summary, *, is_compared: bool = True) -> None:
@@ -62,13 +65,17 @@ def draw_tiles(summary: Summary, *, is_compared: bool = True) -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _StuckKind:
-    """Name of one kind of stuck work, and the list behind it; `amount` says what its amount is."""
+    """Name of one kind of stuck work, and the list behind it; `amount` says what its amount is.
+
+    What `is_late` is red, as it is wherever it is listed.
+    """
 
     label: tuple[str, str]
     icon: str
     path: str
     query: Mapping[str, str]
     amount: str = ""
+    is_late: bool = False
 
 
 _STUCK: Final[Mapping[Item, _StuckKind]] = {
@@ -78,6 +85,7 @@ _STUCK: Final[Mapping[Item, _StuckKind]] = {
         path="policies/awaiting.py",
         query={"state": "dead"},
         amount="premium",
+        is_late=True,
     ),
     "awaiting": _StuckKind(
         label=("policy awaiting its insurer", "policies awaiting their insurer"),
@@ -106,6 +114,7 @@ _STUCK: Final[Mapping[Item, _StuckKind]] = {
         path="claims/queue.py",
         query={"view": "near"},
         amount="claimed",
+        is_late=True,
     ),
     "near_claims": _StuckKind(
         label=("claim with 7 days left or less", "claims with 7 days left or less"),
@@ -140,6 +149,7 @@ def _draw_stuck(item: BacklogItem, person: Person) -> None:
     kind = _STUCK[item.key]
     amount = f", {words.short_naira(item.amount_minor)} {kind.amount}" if item.amount_minor is not None else ""
     label = f"{words.count(item.count)} {kind.label[item.count != 1]}{words.plain(amount)}"
+    label = f":red[{label}]" if kind.is_late else label
     screen = menu.screen_of(kind.path)
     if person.has_role(*screen.roles):
         page_links.link(
@@ -409,9 +419,8 @@ def nothing_sold(asked: Asked[SalesFilter], person: Person) -> None:
 
 
 def draw_money(page: Page, summary: Summary) -> None:
-    """Draw what the premium of the selection is made of, and whose it is."""
+    """Draw whose the premium of the selection is, and what it is made of."""
     parts = figure_cache.breakdown(page.at, page.window, page.asked.criteria)
-    sum_of_parts(page.asked, summary)
     _dashboard_charts.draw_commissions(page, summary)
     with st.grid(2, min_column_width=380, gap="small"):
         _dashboard_charts.draw_new_against_renewal(page, summary)
@@ -419,8 +428,15 @@ def draw_money(page: Page, summary: Summary) -> None:
     _dashboard_charts.draw_shares(page, parts)
 
 
-def draw_years(page: Page) -> None:
-    with st.grid(2, min_column_width=380, gap="small"):
+def draw_below(page: Page, summary: Summary, has_offer_above: bool) -> None:  # noqa: FBT001 of the run of the page
+    """Draw what nobody sees before scrolling."""
+    if has_offer_above and not _dashboard_charts.has_open_premium():
+        # The click was on a chart here: the page is drawn without the offer of the one before.
+        st.rerun()
+    if summary.current.totals.written:
+        draw_money(page, summary)
+    # A list in less room would be one of a telephone, without the headings of its figures.
+    with st.grid(2, min_column_width=530, gap="small"):
         _dashboard_charts.draw_year_on_year(page)
         _dashboard_charts.draw_cohorts(page)
 
@@ -457,7 +473,7 @@ def draw() -> None:
             figure_cache.breakdown(at, window, wanted), figure_cache.get_comparison(at, compared, wanted), compared
         )
     if summary.current.totals.written:
-        draw_money(page, summary)
-    draw_years(page)
+        sum_of_parts(asked, summary)
+    charts.draw_below(partial(draw_below, page, summary, _dashboard_charts.has_open_premium()), height=_BELOW)
     if at.is_live:
         draw_targets(at, names, person)

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from core import ids
-from core.covers.claims.motor import MOTOR
+from core.covers.claims.lines import MOTOR
 from core.covers.fields import build_example
 from core.covers.insurers.insurer_a import THIRD_PARTY
 from core.services.claims.workflow import questions

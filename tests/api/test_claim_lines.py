@@ -9,8 +9,7 @@ from sqlmodel import col
 
 from core import ids
 from core.covers.claims.line import ClaimLine
-from core.covers.claims.motor import MOTOR
-from core.covers.claims.registry import LINES
+from core.covers.claims.lines import LINES, MOTOR
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
 from core.covers.registry import COVERS

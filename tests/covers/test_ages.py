@@ -8,12 +8,10 @@ import pytest
 from core import clock
 from core.covers import credit_life
 from core.covers.cover import Cover
-from core.covers.figures import Kind
 from core.covers.insurers import insurer_f, insurer_g
 from core.covers.offers import offer
 from core.covers.registry import COVERS
-from core.covers.tariff import EditableTariff, Tariff
-from core.covers.tariff_reading import parse_tariff
+from core.covers.tariff import EditableTariff, Kind, Tariff, parse_tariff
 from core.errors import InvalidInput
 from tests.covers import shipped
 

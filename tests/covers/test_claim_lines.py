@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from core.covers.claims.line import ClaimLine
-from core.covers.claims.motor import MOTOR
-from core.covers.claims.registry import LINES, get_line_of
+from core.covers.claims.lines import LINES, MOTOR, get_line_of
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
 from core.covers.registry import COVERS

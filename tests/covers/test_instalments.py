@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from core.covers.instalments import build_instalment_term
 from core.covers.insurers.insurer_a import COMPREHENSIVE
+from core.covers.pricing import build_instalment_term
 from core.errors import InvalidInput
 from tests.covers import shipped
 from tests.every_case import every_case

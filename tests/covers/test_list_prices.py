@@ -7,8 +7,7 @@ import pytest
 
 from core import money
 from core.covers.cover import Rates
-from core.covers.instalments import FREQUENCIES
-from core.covers.list_prices import compute_prices_by_period, follows, format_price, list_price
+from core.covers.pricing import FREQUENCIES, compute_prices_by_period, follows, format_price, list_price
 from tests.covers import shipped
 from tests.every_case import every_case
 

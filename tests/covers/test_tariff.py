@@ -5,12 +5,9 @@ from typing import Any
 
 import pytest
 
-from core.covers.claims.credit_life import INCIDENTS
-from core.covers.claims.registry import list_incidents
-from core.covers.figures import Kind
+from core.covers.claims.lines import INCIDENTS, list_incidents
 from core.covers.registry import get_cover
-from core.covers.tariff import EditableTariff, Tariff
-from core.covers.tariff_reading import parse_tariff
+from core.covers.tariff import EditableTariff, Kind, Tariff, parse_tariff
 from core.errors import InvalidInput
 from core.ui.kit import words
 from pages.admin import _products as product_words

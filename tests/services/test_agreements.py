@@ -12,7 +12,7 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.admin import resealing
 from core.services.finance import agreements, bank_accounts
 from core.services.finance.parties import Party
-from core.services.selling import licences
+from core.services.selling import buying
 from core.store.access import Scope, Store
 from core.store.schema.tables import Agreement, BankAccount, Provider
 from tests.conftest import Partner
@@ -177,7 +177,7 @@ def test_after_its_licence_a_distributor_sells_nothing_where_the_setting_says_so
 
     for switched_on in (False, True):
         monkeypatch.setattr(
-            licences,
+            buying,
             "settings",
             lambda: SimpleNamespace(licence_blocks_sales=switched_on),  # noqa: B023 - asked at once
         )

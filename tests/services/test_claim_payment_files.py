@@ -14,7 +14,8 @@ from core.errors import InvalidInput, NotAllowed, StateForbids, TooLarge
 from core.services.admin import store_check
 from core.services.claims.paying import hand_overs
 from core.services.claims.workflow import payee_changes
-from core.services.finance.claim_payments import payment_files, proofs
+from core.services.finance import proofs
+from core.services.finance.claim_payments import payment_files
 from core.services.finance.claim_payments.file_lines import MAX_LINES, PaymentLine
 from core.store.access import Scope
 from core.store.schema.tables import AuditEntry, ClaimPayment, ClaimPaymentFile, Transfer

@@ -12,8 +12,7 @@ from sqlmodel import col
 from core import clock, ids
 from core.covers import request as requests
 from core.covers.claims.line import ClaimLine
-from core.covers.claims.motor import MOTOR
-from core.covers.claims.registry import LINES
+from core.covers.claims.lines import LINES, MOTOR
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
 from core.covers.registry import COVERS

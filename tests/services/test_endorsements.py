@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from core import clock, ids
 from core.covers import endorsements as endorsable
-from core.covers.claims.motor import MotorClaimRequest
+from core.covers.claims.lines import MotorClaimRequest
 from core.covers.cover import Cover
 from core.covers.fields import build_example
 from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import ids
-from core.covers.claims.credit_life import INCIDENTS
+from core.covers.claims.lines import INCIDENTS
 from core.errors import InvalidInput
 from core.services.claims.intake import requirements
 from core.services.claims.lists import claims

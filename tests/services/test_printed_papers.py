@@ -11,14 +11,14 @@ import pytest
 
 from core import clock, money
 from core.money import Split
-from core.services.claims.letters import pdf as letter_pdf
-from core.services.compliance import pack_pdf
+from core.services.claims.letters import letters
+from core.services.compliance import pack
 from core.services.finance.credit_notes import pdf as credit_note_pdf
 from core.services.finance.credit_notes.reading import CreditNoteRow
 from core.services.finance.statements import pdf as statement_pdf
 from core.services.finance.statements.files import Paper
 from core.services.finance.statements.paid_lines import PaidLine
-from core.services.mail.claim_letters import CLAIM_LETTERS
+from core.services.mail.templates import CLAIM_LETTERS
 from core.services.policies import certificates
 from core.services.policies.certificates import CertificateFacts
 from tests.papers import find_overflows, needs_poppler, read_pages
@@ -193,7 +193,7 @@ def letter(kind: str, times: int) -> tuple[str, str]:
 @pytest.mark.parametrize(("kind", "pages"), [*((kind, 1) for kind in CLAIM_LETTERS), (_LONGEST, 2), (_LONGEST, 40)])
 def test_every_letter_reads_as_its_text_on_every_page(kind: str, pages: int) -> None:
     subject, body = letter(kind, {1: 1, 2: 4, 40: 150}[pages])
-    content = letter_pdf.render(subject=subject, body=body, addressee="Ṣọlá Ọ̀ṣúnlàjà", at=AT, is_live=True)
+    content = letters.render(subject=subject, body=body, addressee="Ṣọlá Ọ̀ṣúnlàjà", at=AT, is_live=True)
     read = read_pages(content)
     assert {1: len(read) == 1, 2: len(read) == 2, 40: len(read) >= 40}[pages]
     bodies = [page[: page.rindex(subject)] for page in read]
@@ -279,6 +279,6 @@ def test_a_certificate_is_one_page_on_which_nothing_overflows(number: str) -> No
 def test_the_pack_of_a_person_has_every_value_whole() -> None:
     records = {"customer": [{f"a rather long name of a column {at}": f"{at} " + "word " * 500} for at in range(12)]}
     content = {"records": records, "files": [], "e-mails": [], "looked_at_by": []}
-    made = pack_pdf.render("DR-2026-0001", "Ngozi Okafor", content)
+    made = pack.render("DR-2026-0001", "Ngozi Okafor", content)
     assert sum(page.split().count("word") for page in read_pages(made)) == 12 * 500
     assert find_overflows(made, margin=44) == []

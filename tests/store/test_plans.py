@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,7 +23,7 @@ from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.renewals import records
 from core.services.sales import page_locator, purchases
-from core.services.sales.filter import PurchaseFilter, SalesFilter
+from core.services.sales.filter import PurchaseFilter, SalesFilter, resolve_customer
 from core.services.windows import Span
 from core.store.access import Query, Scope, ScopedSession, ScopeViolation, Store
 from core.store.operations import statistics
@@ -145,16 +146,22 @@ def searches(store: Store, scope: Scope, text: str) -> Iterator[tuple[str, str, 
     }
     for name, search in doors.items():
         sent: list[tuple[str, Any]] = []
-
-        def note(_connection: Any, _cursor: Any, statement: str, values: Any, *_: Any, sent: Any = sent) -> None:
-            sent.append((statement, values))
-
-        event.listen(store.engine, "before_cursor_execute", note)
-        with store.reading(scope) as session:
+        with noting(store, sent), store.reading(scope) as session:
             search(session)
-        event.remove(store.engine, "before_cursor_execute", note)
         ((statement, values),) = ((text, values) for text, values in sent if "_key LIKE" in text)
         yield name, statement, values
+
+
+@contextmanager
+def noting(store: Store, sent: list[tuple[str, Any]]) -> Iterator[None]:
+    """Note the statements that are sent through SQLAlchemy in the block, with their values."""
+
+    def note(_connection: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
+        sent.append((statement, values))
+
+    event.listen(store.engine, "before_cursor_execute", note)
+    yield
+    event.remove(store.engine, "before_cursor_execute", note)
 
 
 def explain(store: Store, statement: str, values: Any) -> str:
@@ -166,6 +173,20 @@ def explain(store: Store, statement: str, values: Any) -> str:
         words = "EXPLAIN QUERY PLAN" if store.is_sqlite else "EXPLAIN"
         rows = connection.exec_driver_sql(f"{words} {statement}", values)
         return "\n".join(row[-1] for row in rows)
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+def test_an_e_mail_that_nobody_has_walks_no_sales(store: Store, partner: Partner) -> None:
+    statistics.refresh(store)
+    with store.writing(Scope.system()) as session:
+        sales_at(session, partner.id, NOW)
+    asked = SalesFilter(customer_email="nobody@x.example")
+    with store.reading(partner.scope(is_live=True)) as session:
+        wanted = resolve_customer(session, asked)
+        assert purchases.list_purchases(session, asked).total_count == 0
+        assert policies.list_policies(session, asked).total_count == 0
+        lines = "\n".join(plan(session, purchases.get_page_query(wanted)))
+    assert "ix_purchase_customer_id_created_at (customer_id=?)" in lines, lines
 
 
 @pytest.mark.parametrize("database", ["sqlite"])

@@ -65,7 +65,13 @@ def shown(at: AppTest) -> list[str]:
 
 
 def drawn(at: AppTest) -> list[Any]:
-    return list(at.get("plotly_chart"))
+    """The charts, also those below, which follow once a browser says that the first ones rest."""
+    return list(rested(at).get("plotly_chart"))
+
+
+def rested(at: AppTest) -> AppTest:
+    at.session_state[kit_charts.BELOW] = {"rests": True}
+    return at.run()
 
 
 def test_tiles_say_what_the_services_say_and_what_it_means(sold: Store, screen: Screen) -> None:
@@ -75,6 +81,7 @@ def test_tiles_say_what_the_services_say_and_what_it_means(sold: Store, screen: 
     for tile, metric in zip(tiles_of(at), METRICS, strict=False):
         assert [metric.counts, metric.leaves_out, metric.basis] == [text for _, text in tile["help"][:3]]
     assert "22 Oct – 20 Nov 2026" in texts(at)
+    assert [chart.proto.alt.partition(" stacked")[0] for chart in at.get("plotly_chart")] == ["Gross written premium"]
     assert len(drawn(at)) == 9
 
 
@@ -152,6 +159,13 @@ def test_a_chart_that_another_period_does_not_change_is_not_drawn_anew(sold: Sto
     after = ids_of(at.segmented_control(key="period").set_value("6m").run())
     assert after["Premium by month, year on year"] == before["Premium by month, year on year"]
     assert after["Share by insurer"] != before["Share by insurer"]
+    at = rested(screen("operations", period="1y", by="month"))
+    days = Window(date(2026, 10, 1), date(2026, 11, 1))
+    premium = charts.Drill(chart=charts.PREMIUM, dimension=None, member=None, days=days, address=address(at))
+    at.session_state["drill"] = premium
+    assert "1 Oct – 31 Oct 2026**" in texts(at.run())
+    at.session_state["drill"] = replace(premium, chart="mix")
+    assert texts(at.run()).count("1 Oct – 31 Oct 2026**") == 1, "one offer at a time"
 
 
 def test_a_figure_does_not_change_when_its_width_is_found_so_that_it_is_drawn_once(sold: Store, screen: Screen) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.covers import request as requests
+from core.covers import request
 from core.errors import Unauthorized
 from core.services.catalogue import key_admin, keys
 from core.services.catalogue.key_admin import KeyFilter
@@ -73,7 +73,7 @@ def test_a_key_is_revoked_on_its_page(screen: Screen, store: Store, partner: Par
 def test_revoking_a_key_names_its_endpoints_which_go_on_unless_it_was_stolen(
     screen: Screen, store: Store, partner: Partner, *, is_stolen: bool
 ) -> None:
-    asked = requests.validate(EndpointRequest, {"url": "https://hooks.example.com/", "events": ["*"]})
+    asked = request.validate(EndpointRequest, {"url": "https://hooks.example.com/", "events": ["*"]})
     with store.writing(Scope.system()) as session:
         key = next(row for row in key_admin.list_keys(session, KeyFilter(is_live=True), Paging(1, 9)).items)
         owner = {"distributor_id": partner.id, "is_live": True, "actor": "tests", "key_id": key.id}

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.covers.claims.registry import get_line_of
+from core.covers.claims.lines import get_line_of
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers.insurer_a import THIRD_PARTY

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.services.claims.diary import tasks
 from core.services.claims.paying import hand_overs
-from core.ui.frame import menu_counts
+from core.ui.frame import navigation
 from tests.services.claim_office import Office
 from tests.ui.conftest import Screen
 
@@ -60,13 +60,13 @@ def test_new_claims_are_announced_once_a_page_has_stood_for_a_while(
     opens: Opens, office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     toasts: list[str] = []
-    monkeypatch.setattr(menu_counts.st, "toast", lambda text, **_: toasts.append(text))
+    monkeypatch.setattr(navigation.st, "toast", lambda text, **_: toasts.append(text))
     monkeypatch.setattr("core.ui.frame.frame.mode", lambda: False)
     bola = office.people["bola"]
-    before = menu_counts.load_counts(bola)
-    menu_counts.announce_new(bola, before)
+    before = navigation.load_counts(bola)
+    navigation.announce_new(bola, before)
     assert toasts == []
     office.lodge()
-    menu_counts.announce_new(bola, before)
+    navigation.announce_new(bola, before)
     assert toasts == ["1 new claim waits in the queue."]
-    assert menu_counts.load_counts(office.people["funmi"]) == {menu_counts.CLAIM_PAYMENTS: 0}
+    assert navigation.load_counts(office.people["funmi"]) == {navigation.CLAIM_PAYMENTS: 0}

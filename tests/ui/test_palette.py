@@ -68,9 +68,9 @@ def test_a_page_of_others_says_what_it_is_who_may_and_whom_to_ask(
 
     def draw(path: str) -> None:
         from core.ui.frame import menu as screens
-        from core.ui.frame import refusal
+        from core.ui.frame import navigation
 
-        refusal.draw(screens.screen_of(path))
+        navigation.draw(screens.screen_of(path))
 
     at, links = screen(role), []
     # This way of testing opens no address of a page that the menu lacks, so it has no pages to link.

@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock
-from core.covers.figures import Figure
 from core.covers.insurers import insurer_a
+from core.covers.tariff import Figure
 from core.errors import InvalidInput
 from core.services.catalogue import product_detail, rate_changes
 from core.services.catalogue.product_detail import ProductDetail

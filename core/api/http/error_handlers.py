@@ -1,10 +1,15 @@
 """Exception handlers that answer every failure with an envelope and never repeat what was sent."""
 
+import errno
+
 import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException as AnyHTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import Scope as Connection
 
 from core.api.http.envelope import failure
 from core.api.http.request_log import redact_path
@@ -16,10 +21,47 @@ from core.errors import (
     MethodNotAllowed,
     NotFound,
     StateForbids,
+    StoreUnavailable,
     TooLarge,
     WrongMediaType,
 )
 from core.store.access import ConstraintRefused
+
+# A disk that is full, failing or locked: it is not the request, and may be over in a moment.
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS}
+boundary_log = structlog.get_logger("coverdesk.api")
+
+
+class ErrorBoundary:
+    """ASGI middleware that turns an unhandled exception into a 500, or a refusal into its own status."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+        """Pass the request on; answer for it when it fails before a response started."""
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        except Exception as error:
+            if scope["type"] != "http" or started:
+                raise
+            if isinstance(error, ClientDisconnect):
+                error = InvalidInput.for_field("body", "stopped arriving")
+            if isinstance(error, OSError) and error.errno in _NO_ROOM:
+                boundary_log.error("no room", path=redact_path(scope["path"]), error=errno.errorcode[error.errno])
+                error = StoreUnavailable()
+            if not isinstance(error, CoverdeskError):
+                boundary_log.exception("unhandled", path=redact_path(scope["path"]), error=type(error).__name__)
+                error = CoverdeskError()
+            await failure(error)(scope, receive, send)
+
 
 log = structlog.get_logger("coverdesk.api")
 _BY_STATUS: dict[int, type[CoverdeskError]] = {413: TooLarge, 415: WrongMediaType}

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from core import clock, reference
 from core.api.http import envelope
 from core.api.http.envelope import Failure, envelope_model
-from core.covers import numbers
+from core.covers import fields
 from core.covers.fields import build_example
 from core.covers.request import Request
 from core.services.examples import claim as claim_example
@@ -245,7 +245,7 @@ def build_form_schema(model: type[Request], files: Iterable[str]) -> dict[str, A
 def _as_text(part: dict[str, Any]) -> dict[str, Any]:
     plain = _without_null(part)
     if plain["type"] == "number":
-        pattern = numbers.ABOVE_ZERO_PATTERN if "exclusiveMinimum" in plain else numbers.AMOUNT_PATTERN
+        pattern = fields.ABOVE_ZERO_PATTERN if "exclusiveMinimum" in plain else fields.AMOUNT_PATTERN
         return {**_pick(plain, "title"), "type": "string", "pattern": pattern, "description": _AMOUNT}
     if plain["type"] == "boolean":
         return {**_pick(plain, "title", "description"), "type": "string", "enum": ["true", "false"]}

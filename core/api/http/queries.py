@@ -10,9 +10,8 @@ from uuid import UUID
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, create_model
 
 from core import clock, ids
-from core.covers import numbers
-from core.covers.faults import fault
-from core.covers.fields import Naira, one_of
+from core.covers import fields as numbers
+from core.covers.fields import Naira, fault, one_of
 from core.covers.request import Request, has_control_characters, refuse_unless
 from core.errors import InvalidInput
 from core.services.filters import fields

@@ -1,7 +1,8 @@
-"""Exports as downloads: streamed to a signed-in person, with a receipt at the end (contract A4)."""
+"""Exports, papers and what the search finds, for a signed-in person beside the screens (contract A1, A4)."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 from uuid import UUID
 
+import orjson
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -35,7 +37,8 @@ from core.services.people import sign_in, staff
 from core.services.people.staff import Person
 from core.services.spreadsheets import workbooks
 from core.services.spreadsheets.columns import Column
-from core.store.access import Scope, reading, transact
+from core.services.views import finder
+from core.store.access import Scope, reading, reading_replica, transact
 
 PATH = "/exports/{kind}.{format}"
 _NO_STORE = {"Cache-Control": "no-store"}
@@ -289,8 +292,27 @@ def _file(content: bytes, media_type: str, name: str) -> Response:
     return Response(content, media_type=media_type, headers=headers)
 
 
+FIND_PATH: Final = "/desk/find"
+_FOUND_HEADERS = {"Cache-Control": "no-store", "Content-Type": "application/json"}
+
+
+def find(request: Request) -> Response:
+    """The records that the text `q` finds in the mode given by `mode`, as JSON."""
+    try:
+        person = signing_in.require_person(request)
+        text = request.query_params.get("q", "")
+        is_live = request.query_params.get("mode") != "test"
+        with reading_replica(Scope.staff(is_live=is_live)) as session:
+            found = finder.find_records(session, text, person)
+    except CoverdeskError as error:
+        again = {"Retry-After": str(error.retry_after)} if isinstance(error, StoreUnavailable) else {}
+        return Response(orjson.dumps({"error": str(error)}), error.status, _FOUND_HEADERS | again)
+    return Response(orjson.dumps({"found": [asdict(hit) for hit in found]}), headers=_FOUND_HEADERS)
+
+
 routes = [
     Route(PATH, download, methods=["GET"]),
+    Route(FIND_PATH, find, methods=["GET"]),
     Route(STATEMENT_PATH, download_statement, methods=["GET"]),
     Route("/ageing.{format}", partial(serve, work=_ageing), methods=["GET"]),
     Route("/credit-notes/{note}/{copy}.pdf", partial(serve, work=_credit_note), methods=["GET"]),

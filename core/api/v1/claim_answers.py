@@ -15,7 +15,7 @@ from core.api.http.reads import ReadRoute
 from core.api.v1.claims import OneClaim, read_submitted
 from core.covers import fields
 from core.covers import request as requests
-from core.covers.claims.registry import LINES
+from core.covers.claims.lines import LINES
 from core.covers.request import Request as Body
 from core.errors import InvalidInput
 from core.services.catalogue.keys import Caller

@@ -9,7 +9,7 @@ from pydantic import Field, WithJsonSchema
 from core import clock
 from core.api.http import openapi
 from core.api.http.queries import PageQuery
-from core.covers import request as requests
+from core.covers import request
 from core.covers.fields import one_of
 from core.services.shapes import Mode, Moment
 from core.services.webhooks import endpoints, log
@@ -108,7 +108,7 @@ class DeletedEndpoint(openapi.Shape):
     id: UUID
 
 
-class NoBody(requests.Request):
+class NoBody(request.Request):
     """A request that says nothing more than its address."""
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from core.covers import fields
-from core.covers.faults import fault
+from core.covers.fields import fault
 from core.covers.request import Request
 
 DEATH: Final = "Death"

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from core import clock
-from core.covers import fields, instalments, request_parts, vehicles
+from core.covers import fields, pricing, request_parts, vehicles
 from core.covers.cover import IN_FORCE, PENDING, Cover, Price, Rates, ResponseShape, Term
 from core.covers.pricing import compute_annual, flat_price
 
@@ -39,7 +39,7 @@ class ComprehensiveRequest(AutoRequest):
 
     registration_number: fields.RegistrationNumber = Field(examples=["KJA-482CD"])
     vehicle_cost: fields.PositiveNaira = Field(examples=[4000000], description="Purchase price of the vehicle.")
-    premium_frequency: Annotated[str, instalments.FREQUENCY] = Field(examples=["monthly"])
+    premium_frequency: Annotated[str, pricing.FREQUENCY] = Field(examples=["monthly"])
     product_id: fields.ProductId = Field(examples=["01900000-0000-7000-8000-000000010101"])
 
 
@@ -50,7 +50,7 @@ def third_party_premium(_: ThirdPartyRequest, rates: Rates) -> Price:
 
 def comprehensive_premium(request: ComprehensiveRequest, rates: Rates) -> Price:
     """Return one instalment of the annual percentage of the vehicle's cost."""
-    return instalments.compute_instalment(compute_annual(request.vehicle_cost, rates), request.premium_frequency, rates)
+    return pricing.compute_instalment(compute_annual(request.vehicle_cost, rates), request.premium_frequency, rates)
 
 
 def comprehensive_term(_: ComprehensiveRequest, __: Rates) -> Term:
@@ -60,7 +60,7 @@ def comprehensive_term(_: ComprehensiveRequest, __: Rates) -> Term:
 
 def paid_term(submitted: Mapping[str, Any], _: Rates, start_on: date) -> Term:
     """Return the term that one instalment of the chosen frequency pays for."""
-    return instalments.build_instalment_term(submitted["premium_frequency"], start_on)
+    return pricing.build_instalment_term(submitted["premium_frequency"], start_on)
 
 
 def third_party_payload(request: ThirdPartyRequest, price: Price) -> Mapping[str, Any]:

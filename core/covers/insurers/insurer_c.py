@@ -11,7 +11,7 @@ from core import reference
 from core.covers import fields, request_parts
 from core.covers.ages import age_on
 from core.covers.cover import IN_FORCE, Cover, Price, Rates, ResponseShape, Step, Term
-from core.covers.faults import fault
+from core.covers.fields import fault
 from core.covers.pricing import Calculation, apply_minimum
 from core.covers.request import Request
 from core.errors import InvalidInput

@@ -8,10 +8,8 @@ from itertools import pairwise
 from random import Random
 
 from core import clock, money
-from core.covers.claims.gadget import GADGET
 from core.covers.claims.line import ClaimLine
-from core.covers.claims.motor import MOTOR
-from core.covers.claims.registry import LINES, get_line_of
+from core.covers.claims.lines import GADGET, LINES, MOTOR, get_line_of
 from core.covers.refunds import count_months_left
 from core.demo.claims.paths import DEVICES, LOANS, Path, Reached, date_statuses, list_open, way
 from core.demo.market.sellers import Officer

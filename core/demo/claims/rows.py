@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from core import seal
-from core.covers.claims.motor import MOTOR
+from core.covers.claims.lines import MOTOR
 from core.covers.claims.request import DEATH
 from core.demo.audit_log import Log
 from core.demo.bulk_rows import Rows, Values, stamp

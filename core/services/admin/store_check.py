@@ -20,12 +20,9 @@ from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions as claim_questions
 from core.services.customers import merging
 from core.services.exports import proofs as export_proofs
-from core.services.finance import month_proofs, parties, proofs
-from core.services.finance.bordereaux import proofs as bordereau_proofs
-from core.services.finance.claim_payments import proofs as claim_payment_proofs
+from core.services.finance import parties, proofs
 from core.services.finance.credit_notes import proofs as credit_note_proofs
 from core.services.finance.payments import proofs as payment_proofs
-from core.services.finance.reconciling import proofs as reconciliation_proofs
 from core.services.finance.statements import proofs as statement_proofs
 from core.services.people import role_grants
 from core.states import claims as claim_states
@@ -249,13 +246,13 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Adjustments stay within what they correct": proofs.find_adjustment_faults,
     "Movements have the sums of the daybook": proofs.find_rollup_faults,
     "Merged customers are of one distributor and mode, and in no chain": merging.find_merge_faults,
-    "Every bordereau is its rows, its hash, and leaves nothing out": bordereau_proofs.find_bordereau_faults,
+    "Every bordereau is its rows, its hash, and leaves nothing out": proofs.find_bordereau_faults,
     "Every refund has its credit note, in numbers without gaps": credit_note_proofs.find_credit_note_faults,
-    "Every reconciliation's differences make both sides equal": reconciliation_proofs.find_reconciliation_faults,
-    "The journal of every closed month is as it was, and balances": month_proofs.find_month_faults,
+    "Every reconciliation's differences make both sides equal": proofs.find_reconciliation_faults,
+    "The journal of every closed month is as it was, and balances": proofs.find_month_faults,
     "Every payment is what it settles, and the state of each statement follows": payment_proofs.find_payment_faults,
     "Every statement is its lines, its hash, and one of a chain": statement_proofs.find_statement_faults,
-    "Every file of claim payments is the payments made from it": claim_payment_proofs.find_file_faults,
+    "Every file of claim payments is the payments made from it": proofs.find_file_faults,
     "No loss from before its sale was paid without a reason": claim_invariants.find_paid_for_an_earlier_loss,
     "No loss outside its cover was paid without a reason": claim_invariants.find_paid_outside_cover,
     "Nothing was paid on an approval that had lapsed": claim_invariants.find_paid_on_a_lapse,

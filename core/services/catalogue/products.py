@@ -10,7 +10,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import UTCDateTime, col
 
 from core import clock, money
-from core.covers import ages, list_prices, registry
+from core.covers import ages, pricing, registry
 from core.covers.cover import Cover, Rates
 from core.errors import InvalidInput, NotFound
 from core.services import records
@@ -96,9 +96,9 @@ def _build_meta(row: Product, rates: Rates) -> dict[str, Any]:
     cover = registry.get_cover(row.prefix, row.route_name)
     if cover is not None and cover.life_insured is not None:
         meta[ages.MINIMUM_AGE] = ages.minimum_age(rates.meta)
-    stretches = list_prices.compute_prices_by_period(rates)
+    stretches = pricing.compute_prices_by_period(rates)
     if stretches is not None:
-        meta["mca_price"] = {name: list_prices.format_price(price) for name, price in stretches.items()}
+        meta["mca_price"] = {name: pricing.format_price(price) for name, price in stretches.items()}
     return meta
 
 
@@ -113,7 +113,7 @@ def build_product(
         "is_live": is_live,
         **copied,
         "meta": _build_meta(row, rates),
-        "price": list_prices.format_price(list_prices.list_price(rates)),
+        "price": pricing.format_price(pricing.list_price(rates)),
         "distributor_commission_percentage": records.format_percentage(version.distributor_commission_bp),
         "mca_commission_percentage": records.format_percentage(version.mca_commission_bp),
         "cover_period": str(version.cover_months),

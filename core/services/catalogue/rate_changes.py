@@ -14,11 +14,9 @@ from pydantic import Field
 from sqlmodel import col
 
 from core import clock, ids, money
-from core.covers import list_prices, request
-from core.covers.figures import HUNDRED
+from core.covers import pricing, request
 from core.covers.request import Request
-from core.covers.tariff import DISTRIBUTOR, MCA, Tariff
-from core.covers.tariff_reading import parse_tariff
+from core.covers.tariff import DISTRIBUTOR, HUNDRED, MCA, Tariff, parse_tariff
 from core.errors import FieldFault, InvalidInput, NotFound, StateForbids
 from core.services import approvals
 from core.services.approvals import Subject
@@ -69,7 +67,7 @@ def propose(
 ) -> UUID:
     """Propose other figures from an instant on; they hold once another admin has confirmed them. The proposal's id.
 
-    `typed` are figures by their fields (`covers.tariff_reading`); what is not typed is that of the version
+    `typed` are figures by their fields (`covers.tariff`); what is not typed is that of the version
     `start`. InvalidInput names every fault, StateForbids says that nothing would change or that another proposal
     waits, StaleVersion that the product is not what was seen.
     """
@@ -201,7 +199,7 @@ def withdraw(session: ScopedSession, product_id: UUID, version_id: UUID, *, seen
 def build_audit_facts(tariff: Tariff) -> dict[str, Any]:
     """Return the rates as plain data for the audit log."""
     return {
-        "price": list_prices.format_price(list_prices.list_price(tariff.rates)),
+        "price": pricing.format_price(pricing.list_price(tariff.rates)),
         "platform_commission": f"{tariff.mca_commission:.2f}",
         "distributor_commission": f"{tariff.distributor_commission:.2f}",
         "cover_months": tariff.cover_months,

@@ -10,8 +10,8 @@ from sqlmodel import col
 from core.services.audit import log as audit
 from core.services.audit.log import AUDIT_KIND
 from core.services.compliance.personal_values import ERASED, PersonalValues
+from core.services.finance import proofs as bordereau_proofs
 from core.services.finance.bordereaux import columns, issuing
-from core.services.finance.bordereaux import proofs as bordereau_proofs
 from core.services.finance.redactions import seal_redacted
 from core.services.finance.statements import proofs
 from core.store.access import ScopedSession

@@ -7,24 +7,43 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from sqlmodel import col
 
 from core import clock, ids, money, reference
 from core.covers import request
+from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateForbids
 from core.money import Split
 from core.services.audit import log as audit
-from core.services.finance.amounts import SignedNaira
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.tables import Adjustment, AdjustmentProposal, Movement, Policy
+
+
+def _parse_signed(value: Any) -> Decimal:
+    text = str(value).replace(",", "").replace("₦", "").replace("−", "-").strip()
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        raise fault("must be an amount in naira, such as -1,250.50") from None
+    if not amount.is_finite() or abs(amount) > money.MAX_AMOUNT:
+        raise fault("must be an amount in naira below ten trillion")
+    exponent = amount.as_tuple().exponent
+    if isinstance(exponent, int) and exponent < -2:
+        raise fault("must have at most two decimals")
+    return amount
+
+
+SignedNaira = Annotated[Decimal, BeforeValidator(_parse_signed)]
+
 
 ROLES: Final = ("finance",)
 PROPOSALS: Final = Proposals(AdjustmentProposal, "adjustment", second="somebody else")

@@ -15,7 +15,7 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.covers import request
-from core.covers.faults import fault
+from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import StateForbids
 from core.services import transfers

@@ -1,15 +1,35 @@
 """Money checks of `coverdesk check`: movements equal their source rows, and their sums the roll-ups."""
 
+from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import money
+from core import clock, money, reference
+from core.services.finance import journal, months, redactions
+from core.services.finance.bordereaux import columns, issuing
+from core.services.finance.bordereaux import reading as bordereau_reading
+from core.services.finance.months import Step
+from core.states.finance import SHUT
 from core.store.access import ScopedSession
 from core.store.expressions import lagos_day
-from core.store.schema.tables import Adjustment, DaybookLine, Movement, Purchase, Refund, Renewal
+from core.store.schema.tables import (
+    Adjustment,
+    Bordereau,
+    BordereauLine,
+    ClaimPayment,
+    ClaimPaymentFile,
+    DaybookLine,
+    Difference,
+    Movement,
+    Purchase,
+    Reconciliation,
+    Refund,
+    Renewal,
+)
 
 _AMOUNTS = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
 _VERBS = {"purchase": "sold", "renewal": "renewed", "refund": "refunded", "adjustment": "adjusted"}
@@ -92,3 +112,136 @@ def _net(part: str) -> Any:
     """Build the net sum of one share from a roll-up line, with the signs of movements."""
     amounts = {verb: col(getattr(DaybookLine, f"{verb}{part}_minor")) for verb in _VERBS.values()}
     return amounts["sold"] + amounts["renewed"] - amounts["refunded"] + amounts["adjusted"]
+
+
+def find_month_faults(session: ScopedSession) -> Iterator[str]:
+    """Closed months whose journal changed, or does not balance on a day."""
+    last: dict[object, Step] = {}
+    closed: dict[object, Step] = {}
+    for step in months.list_steps(session):
+        last[step.month] = step
+        if step.sha256:
+            closed[step.month] = step
+    for month, step in last.items():
+        if step.state not in SHUT:
+            continue
+        if journal.hash_of(session, step.month, sha256=closed[month].sha256) != closed[month].sha256:
+            yield f"the journal of {step.month:%B %Y}, a closed month, is not what it was"
+        days: Counter[object] = Counter()
+        for entry in journal.list_entries(session, step.month):
+            days[entry.on] += entry.amount_minor
+        yield from (f"debit and credit differ in the journal of {day}" for day, sum_ in days.items() if sum_)
+
+
+def find_file_faults(session: ScopedSession) -> Iterator[str]:
+    """Files whose number and sum are not those of the payments made from them, and payments of no file."""
+    number, total = sa.func.count(col(ClaimPayment.id)), sa.func.sum(col(ClaimPayment.amount_minor))
+    query = (
+        sa.select(col(ClaimPaymentFile.id))
+        .outerjoin(ClaimPayment, col(ClaimPayment.file_id) == col(ClaimPaymentFile.id))
+        .group_by(col(ClaimPaymentFile.id))
+        .having(
+            sa.or_(
+                number != col(ClaimPaymentFile.payments),
+                sa.func.coalesce(total, 0) != col(ClaimPaymentFile.amount_minor),
+            )
+        )
+    )
+    for file_id in session.execute(query).scalars():
+        yield f"the payments made from file {file_id} are not those that it was kept with"
+    files = sa.select(col(ClaimPaymentFile.id))
+    strays = sa.select(col(ClaimPayment.id)).where(
+        col(ClaimPayment.file_id).is_not(None), col(ClaimPayment.file_id).not_in(files)
+    )
+    for payment_id in session.execute(strays).scalars():
+        yield f"claim payment {payment_id} names a file that was never kept"
+
+
+def find_reconciliation_faults(session: ScopedSession) -> Iterator[str]:
+    """Reconciliations whose differences do not make both sides equal, or with a tolerance above every role's."""
+    total = sa.func.coalesce(sa.func.sum(col(Difference.difference_minor)), 0)
+    both = col(Reconciliation.ours_minor) - col(Reconciliation.theirs_minor) - col(Reconciliation.tolerated_minor)
+    query = (
+        sa.select(col(Reconciliation.id), col(Reconciliation.month))
+        .outerjoin(Difference, col(Difference.reconciliation_id) == col(Reconciliation.id))
+        .group_by(col(Reconciliation.id))
+        .having(total != both)
+    )
+    for reconciliation_id, month in session.execute(query):
+        yield f"the differences of reconciliation {reconciliation_id} of {month:%B %Y} do not make both sides equal"
+    row, file = (reference.get_finance_limit(name, ("admin",)) for name in ("tolerance_row", "tolerance_file"))
+    beyond = sa.or_(col(Reconciliation.tolerance_minor) > row, col(Reconciliation.passed_minor) > file)
+    wide = sa.select(Reconciliation).where(col(Reconciliation.passed_minor).is_not(None), beyond)
+    for found in session.execute(wide).scalars():
+        let = f"{money.format_naira(found.passed_minor or 0)} within {money.format_naira(found.tolerance_minor)} a row"
+        yield f"the tolerance of reconciliation {found.id} of {found.month:%B %Y} let pass {let}, above every limit"
+
+
+REDACTED_KIND = "bordereau"
+
+
+def find_bordereau_faults(session: ScopedSession) -> Iterator[str]:
+    """Bordereaux that are not their rows, not their hash, out of order, or that leave movements out."""
+    query = sa.select(Bordereau).order_by(col(Bordereau.provider_id), col(Bordereau.kind), col(Bordereau.number))
+    rows = session.execute(query).scalars().all()
+    yield from _line_faults(session)
+    for _, found in groupby(rows, key=lambda row: (row.provider_id, row.kind)):
+        before: Bordereau | None = None
+        for row in found:
+            if row.number != (before.number if before else 0) + 1:
+                yield f"the numbers of bordereaux have a gap before {_named(row)}"
+            if before and clock.add_months(before.month, 1) != row.month:
+                yield f"{_named(row)} leaves out a month after the bordereau before"
+            yield from _sum_faults(session, row)
+            before = row
+        if before and before.kind == "premium":
+            yield from _left_out(session, before)
+
+
+def _named(row: Bordereau) -> str:
+    return f"bordereau {bordereau_reading.number_of(row.kind, row.number)} of {row.facts.get('party')}"
+
+
+def _sum_faults(session: ScopedSession, row: Bordereau) -> Iterator[str]:
+    sums = (sa.func.count(), sa.func.coalesce(sa.func.sum(col(BordereauLine.amount_minor)), 0))
+    rows, minor = session.execute(sa.select(*sums).where(col(BordereauLine.bordereau_id) == row.id)).one()
+    if (int(rows), int(minor)) != (row.rows, row.totals.get(columns.MAIN[row.kind])):
+        yield f"{_named(row)} does not have the number and sum of its rows"
+    digest = issuing.hash_of(session, row)
+    if digest != row.sha256 and not redactions.is_redacted(session, REDACTED_KIND, row.id, row.sha256, digest):
+        yield f"{_named(row)} is not what its hash says"
+
+
+def _line_faults(session: ScopedSession) -> Iterator[str]:
+    """Premium bordereaux with rows that do not have the premium of their movement."""
+    query = (
+        sa.select(col(Bordereau.id))
+        .join(BordereauLine, col(BordereauLine.bordereau_id) == col(Bordereau.id))
+        .outerjoin(Movement, col(Movement.id) == col(BordereauLine.subject_id))
+        .where(
+            col(Bordereau.kind) == "premium",
+            sa.or_(col(Movement.id).is_(None), col(Movement.total_minor) != col(BordereauLine.amount_minor)),
+        )
+        .distinct()
+    )
+    for bordereau_id in session.execute(query).scalars().all():
+        yield f"{_named(session.get_one(Bordereau, bordereau_id))} has rows that are not their movements"
+
+
+def _left_out(session: ScopedSession, newest: Bordereau) -> Iterator[str]:
+    """Movements of reported months that no bordereau has; those of the last one may still come."""
+    reported = sa.exists().where(
+        col(BordereauLine.subject_id) == col(Movement.id), col(BordereauLine.kind) == "premium"
+    )
+    query = (
+        sa.select(sa.func.count())
+        .select_from(Movement)
+        .where(
+            col(Movement.provider_id) == newest.provider_id,
+            col(Movement.is_live),
+            col(Movement.created_at) < clock.lagos_midnight(newest.month),
+            ~reported,
+        )
+    )
+    if missing := session.execute(query).scalar_one():
+        yield f"{missing:,} movements before the month of {_named(newest)} are in no bordereau"

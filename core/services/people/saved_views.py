@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 from sqlmodel import col
 
 from core.covers import request
-from core.covers.faults import fault
+from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit

@@ -14,7 +14,7 @@ from sqlmodel import col
 from core import clock, money
 from core.covers import fields, request
 from core.covers.claims.request import AccountNumber
-from core.covers.faults import fault
+from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services import transfers

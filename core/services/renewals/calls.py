@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from core import clock
 from core.covers import fields, request
-from core.covers.faults import fault
+from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit

@@ -344,6 +344,7 @@ class PurchaseFilter(SalesFilter, on=(Purchase,)):
 # SQL conditions of a sales filter on purchases and their policies.
 
 S = TypeVar("S", bound=SalesFilter)
+_NOBODY: Final = UUID(int=0)
 _CUSTOMER_BY_EMAIL = Query(
     sa.select(col(Customer.id)).where(col(Customer.email_key) == sa.bindparam("email", type_=sa.String()))
 )
@@ -363,11 +364,13 @@ def apply_criteria(query: AnySelect, criteria: SalesFilter) -> AnySelect:
 
 
 def resolve_customer(session: ScopedSession, criteria: S) -> S:
-    """Return the same filter with the customer's id instead of the e-mail, when exactly one customer has it.
+    """Return the same filter with the customer's id instead of the e-mail, unless several customers have it.
 
-    With the e-mail alone the query planner would scan all purchases in order.
+    With the e-mail alone the query planner would scan all purchases in order, for nothing where nobody has it.
     """
     if not criteria.customer_email or criteria.customer_id:
         return criteria
-    customers = _CUSTOMER_BY_EMAIL.rows(session, email=criteria.customer_email.lower())
-    return replace(criteria, customer_email=None, customer_id=customers[0][0]) if len(customers) == 1 else criteria
+    customers = [row[0] for row in _CUSTOMER_BY_EMAIL.rows(session, email=criteria.customer_email.lower())]
+    if len(customers) > 1:
+        return criteria
+    return replace(criteria, customer_email=None, customer_id=customers[0] if customers else _NOBODY)

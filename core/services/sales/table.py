@@ -6,7 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.covers.instalments import FREQUENCIES
+from core.covers.pricing import FREQUENCIES
 from core.money import Split
 from core.services.dimensions import Choices
 from core.services.filters import expressions

@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
-from core import ids, money
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, ids, money
 from core.covers import request_parts
 from core.covers.cover import Cover, Price, Term
 from core.covers.offers import offer
-from core.errors import InvalidInput, run_checks
+from core.errors import InvalidInput, StateForbids, run_checks
 from core.services import personal
 from core.services.audit import log as audit
 from core.services.catalogue import products
@@ -18,11 +21,28 @@ from core.services.customers.customers import StoredCustomer
 from core.services.files import links as file_links
 from core.services.files.links import Owner
 from core.services.policies import certificates, changes, policies
-from core.services.selling import duplicate_guard, licences
+from core.services.selling import duplicate_guard
 from core.services.shapes import PolicyRecord
+from core.settings import settings
 from core.store import policy_numbers
 from core.store.access import ScopedSession
-from core.store.schema.tables import Certificate, Policy, Purchase
+from core.store.schema.tables import Agreement, Certificate, Policy, Purchase
+
+
+def refuse_ended(session: ScopedSession, distributor_id: UUID, *, is_live: bool) -> None:
+    """StateForbids for a live sale of a distributor whose licence is over; terms without a last day block nothing."""
+    if not (is_live and settings().licence_blocks_sales):
+        return
+    query = (
+        sa.select(col(Agreement.licence_expires_on))
+        .where(col(Agreement.distributor_id) == distributor_id, col(Agreement.starts_on) <= clock.today())
+        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
+        .limit(1)
+    )
+    last_on = session.execute(query).scalar()
+    if last_on is not None and last_on < clock.today():
+        raise StateForbids(f"The licence of this distributor ended on {last_on}: it sells again once it is renewed")
+
 
 # Columns that a policy copies from its purchase.
 _COPIED_FIELDS: Final = (
@@ -79,7 +99,7 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     premium of nothing or a link to somebody else's file, with DuplicateRisk when the same thing is insured for these
     dates, and with StateForbids after the end of the distributor's licence (contract S4, S12, S15, S17, F2).
     """
-    licences.refuse_ended(session, seller.distributor_id, is_live=seller.is_live)
+    refuse_ended(session, seller.distributor_id, is_live=seller.is_live)
     product, _ = run_checks(
         lambda: products.get_for_sale(session, cover, request.product_id, seller.distributor_id),
         lambda: file_links.require_own_files(session, request, seller.owner),

@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from core import seal
 from core.covers import fields, request
-from core.covers.faults import fault
+from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
-from core.covers.faults import fault
-from core.covers.fields import one_of
+from core.covers.fields import fault, one_of
 from core.covers.request import Request
 from core.outbound import addresses
 from core.services.events import catalogue

@@ -2,17 +2,95 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from core import clock
-from core.services.people import sign_in
+from core.services.claims.diary import tasks as claim_tasks
+from core.services.claims.lists import totals as claim_totals
+from core.services.claims.lists.filter import ClaimFilter
+from core.services.claims.paying import hand_overs
+from core.services.people import sign_in, staff
 from core.services.people.staff import Person
-from core.ui.frame import frame, menu, menu_counts, page_links, palette, refusal
+from core.states.claims import CLAIMS_ROLES
+from core.store.access import Scope, reading
+from core.ui.frame import frame, menu, page_links, palette
 from core.ui.frame.menu import Screen
-from core.ui.kit import words
+from core.ui.frame.screen_purposes import PURPOSES
+from core.ui.kit import figure_cache, words
+from core.ui.kit.figure_cache import StoreState
+
+QUEUE: Final = "claims/queue.py"
+TASKS: Final = "claims/tasks.py"
+CLAIM_PAYMENTS: Final = "finance/claim_payments.py"
+_MAX_CACHED: Final = 256
+
+
+def load_counts(person: Person) -> Mapping[str, int]:
+    """Return the counts of a person's menu by the file of the page; empty for who works neither claims nor payments."""
+    if not person.has_role(*CLAIMS_ROLES, hand_overs.PAYER_ROLE):
+        return {}
+    return _count(figure_cache.standing(), person)
+
+
+@lru_cache(_MAX_CACHED)
+def _count(at: StoreState, person: Person) -> Mapping[str, int]:
+    """Count what waits for a person; counted anew after every write."""
+    found: dict[str, int] = {}
+    with at.reading() as session:
+        if person.has_role(*CLAIMS_ROLES):
+            found[QUEUE] = claim_totals.get_totals(session, ClaimFilter(view="unassigned")).count
+            found[TASKS] = len(claim_tasks.list_mine(session, person))
+        if person.has_role(hand_overs.PAYER_ROLE):
+            found[CLAIM_PAYMENTS] = hand_overs.count_open(session)
+    return found
+
+
+def announce_new(person: Person, before: Mapping[str, int]) -> None:
+    """Tell of claims that have come in since a page was drawn."""
+    new = load_counts(person).get(QUEUE, 0) - before.get(QUEUE, 0)
+    if new > 0:
+        st.toast(
+            f"{words.count(new)} new {'claim waits' if new == 1 else 'claims wait'} in the queue.",
+            icon=":material/inbox:",
+        )
+
+
+# What a person may open instead of a record that is not theirs.
+_INSTEAD: Final = {
+    "policies/policy.py": ("sales/purchases.py", "the purchase of a policy shows its customer, cover and money"),
+    "sales/customer.py": ("sales/purchases.py", "purchases can be filtered by the customer's e-mail"),
+}
+
+
+def draw(screen: Screen) -> None:
+    """Draw the refusal with a title of its own and the way back to a screen of the person's."""
+    person = frame.require()
+    frame.page_header(screen.title, PURPOSES.get(screen.path, f"A screen of {screen.section}."))
+    roles = words.plain(" and ".join(person.roles))
+    st.error(
+        f"Your account does not have this: it is {menu.open_to(screen)}. Yours is {roles}.", icon=":material/block:"
+    )
+    with reading(Scope.system()) as session:
+        admins = staff.list_admin_names(session)
+    if admins:
+        st.markdown(f"To get the role, ask an admin: {words.plain(', '.join(admins))}.")
+    mine = menu.allowed_screens(person)
+    path, why = _INSTEAD.get(screen.path, ("", ""))
+    if any(each.path == path for each in mine):
+        instead = menu.screen_of(path)
+        page_links.link(
+            path, label=f"{instead.title}: {why}", icon=f":material/{instead.icon}:", query_params=frame.mode_query()
+        )
+    if home := next((each for each in mine if not each.hidden), None):
+        page_links.link(
+            home.path, label=f"Go to {home.title}", icon=f":material/{home.icon}:", query_params=frame.mode_query()
+        )
+
 
 # URL path of the first page. It never shows, because Streamlit serves the first page at the root; chosen so that
 # nobody types it by accident.
@@ -33,8 +111,8 @@ def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
     `starts` are the queries with which the menu opens some pages, by page file.
     """
     frame.settle_mode()
-    screens, counts = menu.allowed_screens(person), menu_counts.load_counts(person)
-    frame.count_in_tab(counts.get(menu_counts.QUEUE, 0))
+    screens, counts = menu.allowed_screens(person), load_counts(person)
+    frame.count_in_tab(counts.get(QUEUE, 0))
     home = next((screen for screen in screens if not screen.hidden), None)
     frame.settle_home(home.path if home else None)
     pages: dict[str, list[StreamlitPage]] = {}
@@ -104,7 +182,7 @@ def _refusals(screens: Sequence[Screen]) -> list[StreamlitPage]:
 
 
 def _refuse(screen: Screen) -> Callable[[], None]:
-    return lambda: refusal.draw(screen)
+    return lambda: draw(screen)
 
 
 def _unknown(known: Collection[str], home: Screen | None) -> list[StreamlitPage]:
@@ -148,4 +226,4 @@ def _watch(drawn_at: datetime, person: Person, counts: Mapping[str, int]) -> Non
         return
     if not frame.still_signed_in():
         st.rerun()
-    menu_counts.announce_new(person, counts)
+    announce_new(person, counts)

@@ -22,7 +22,8 @@ import streamlit as st
 from core import money
 from core.services.sales.breakdowns import Grain
 from core.services.spreadsheets.formula_escaping import escape_formula
-from core.ui.kit import colours, words
+from core.ui.frame import page_links
+from core.ui.kit import colours, url_state, words
 
 # What the pointer shows of a bar, and of the lines at one place: the name of the place is a heading above these.
 NAIRA_OF_BAR: Final = "<b>%{fullData.name} ₦%{y:,.2f}</b><br>%{x}<extra></extra>"
@@ -47,6 +48,10 @@ AMOUNT_ROOM: Final = 44
 _BESIDE: Final = 0.05
 # Series and place.
 Bar = tuple[int, int]
+BELOW: Final = "charts_below"
+_wait_for_rest = st.components.v2.component(
+    "coverdesk_charts_rest", js=(page_links.BROWSER / "charts_rest.js").read_text()
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,6 +91,27 @@ def draw(chart: Chart, *, key: str, on_click: Callable[[Any], None] | None = Non
         on_select=on_select,
         selection_mode="points",
     )
+
+
+def draw_below(work: Callable[[], None], *, height: int) -> None:
+    """Draw charts below others: when the page is opened, once those rest, in a fragment of their own.
+
+    Until then its place is held, `height` pixels high. Later runs draw them at once, so that what has not changed stays
+    as it is. A click in them runs them alone, unless it changes the address or closes an offer above.
+    """
+    seen = url_state.all_parameters()
+
+    def below() -> None:
+        if url_state.all_parameters() != seen:
+            st.rerun()
+        rests = bool(st.session_state.get(BELOW, {}).get("rests"))
+        _wait_for_rest(key=BELOW, data={"rests": rests}, default={"rests": False}, on_rests_change=lambda: None)
+        if rests:
+            work()
+        else:
+            st.skeleton(height=height)
+
+    st.fragment(below, key=BELOW)()
 
 
 def _leave_out_templates() -> None:

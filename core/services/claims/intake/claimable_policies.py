@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlmodel import col
 
 from core import clock
-from core.covers.claims import registry
+from core.covers.claims import lines
 from core.covers.claims.line import ClaimLine
 from core.covers.credit_life import CREDIT_LIFE
 from core.errors import InvalidInput
@@ -28,7 +28,7 @@ from core.store.schema.tables import Distributor, Policy, Product, Provider
 MAX_POLICIES: Final = 10
 # A certificate says more of the thing insured than a caller is asked.
 _MOST_INSURED: Final = 4
-_ENDPOINTS: Final = ((CREDIT_LIFE.prefix, CREDIT_LIFE.route), *registry.list_endpoints())
+_ENDPOINTS: Final = ((CREDIT_LIFE.prefix, CREDIT_LIFE.route), *lines.list_endpoints())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,7 +88,7 @@ def _list(session: ScopedSession, condition: Condition) -> list[ClaimablePolicy]
 def _claimable(row: Any) -> ClaimablePolicy:
     policy, submitted = row.Policy, row.Policy.submitted
     first, last = fraud_flags.get_cover_days(policy)
-    start, line = submitted.get("loan_start_date"), registry.get_line_of((row.prefix, row.route_name))
+    start, line = submitted.get("loan_start_date"), lines.get_line_of((row.prefix, row.route_name))
     starts_on = date.fromisoformat(start[:10]) if start else first
     tenure = submitted.get("loan_tenure")
     holder = f"{policy.first_name} {policy.last_name}"

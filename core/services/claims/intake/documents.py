@@ -9,7 +9,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.covers.claims.credit_life import MEDICAL_REPORT
+from core.covers.claims.lines import MEDICAL_REPORT
 from core.services.claims.intake import submitted
 from core.services.files import links as file_links
 from core.store.access import ScopedSession

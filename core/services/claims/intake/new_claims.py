@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
-from core.covers.claims import registry
-from core.covers.claims.credit_life import INCIDENTS
+from core.covers.claims import lines
 from core.covers.claims.line import ClaimLine, Endpoint
+from core.covers.claims.lines import INCIDENTS
 from core.covers.claims.request import OWNER, Claimant, LossRequest
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.request import Request
@@ -124,7 +124,7 @@ def _build_loan_meta(request: CreditLifeClaimRequest) -> dict[str, Any]:
 
 
 def _read_line(request: LossRequest) -> NewClaim:
-    line = registry.get_line_by_request(type(request))
+    line = lines.get_line_by_request(type(request))
     meta, numbers = line.build_meta(request), personal.find_personal_numbers(request)
     account = request.account_number
     return NewClaim(

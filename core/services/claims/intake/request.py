@@ -7,9 +7,9 @@ from typing import Annotated, Final
 from pydantic import Field, ValidationInfo, field_validator
 
 from core.covers import fields
-from core.covers.claims.credit_life import INCIDENTS
+from core.covers.claims.lines import INCIDENTS
 from core.covers.claims.request import Claimant
-from core.covers.faults import fault
+from core.covers.fields import fault
 from core.covers.request import Request
 from core.services.claims.intake import requirements
 

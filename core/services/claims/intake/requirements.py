@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 from uuid import UUID
 
-from core.covers.claims.credit_life import INCIDENTS, MEDICAL_REPORT, Incident
+from core.covers.claims.lines import INCIDENTS, MEDICAL_REPORT, Incident
 from core.services import records
 from core.states.claims import ClaimStatus
 

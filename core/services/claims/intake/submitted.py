@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from core.covers.claims import registry
-from core.covers.claims.gadget import GADGET
+from core.covers.claims import lines
 from core.covers.claims.line import ClaimLine
+from core.covers.claims.lines import GADGET
 from core.covers.claims.request import DEATH
 from core.services.claims.intake import requirements
 from core.store.schema.tables import Claim
@@ -18,7 +18,7 @@ def get_line(claim: Claim) -> ClaimLine | None:
     """Return the line of a claim; None for credit life."""
     if claim.credit_life_claim_meta is not None:
         return None
-    return registry.get_line(claim.claim_type) or (GADGET if claim.gadget_claim_meta is not None else None)
+    return lines.get_line(claim.claim_type) or (GADGET if claim.gadget_claim_meta is not None else None)
 
 
 def get_column(claim: Claim) -> str:

@@ -8,7 +8,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.covers.claims.registry import LINES
+from core.covers.claims.lines import LINES
 from core.errors import InvalidInput
 from core.services.claims.intake.requirements import CLAIM_STATUSES, CREDIT_LIFE, DECLINE_REASONS
 from core.services.claims.lists import search as claim_search

@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.covers import request as requests
-from core.covers.claims.motor import MotorClaimRequest
+from core.covers.claims.lines import MotorClaimRequest
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_a
 from core.services.claims.intake import lodging, requirements
