@@ -58,7 +58,7 @@ class Office:
 
 
 class _Month(NamedTuple):
-    """What all statements of a month are made of."""
+    """The parts that all statements of a month are made of."""
 
     window: Window
     rates: tax.MonthRates
