@@ -445,7 +445,7 @@ def test_policy_lists_its_claims_and_only_who_works_them_can_open_one(opens: Ope
         table = next(said.value for said in at.markdown if "C\\-" in said.value)
         assert ":orange-badge[Pending]" in table
         assert (f"/claim?id={claim_id}" in table) is linked
-        assert bool([link for link in at.get("page_link") if link.proto.label == "Lodge a claim on it"]) is linked
+        assert bool([link for link in at.get("page_link") if link.proto.label == "Lodge a claim"]) is linked
 
 
 def test_document_of_another_kind_is_refused_by_the_name_that_the_screen_gives_it(opens: Opens, office: Office) -> None:
