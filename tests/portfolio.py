@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel
 
 from core import ids
-from core.covers import request
+from core.covers import request_parts
 from core.demo import credit_notes
 from core.store.access import Scope, ScopedSession, Store
 from core.store.rollups import daily_rollup
@@ -108,7 +108,7 @@ class _Writer:
             is_live=self.plan.is_live,
             email=f"Person{number}.{self.plan.seed}@example.com",
             email_key=f"person{number}.{self.plan.seed}@example.com",
-            name_key=request.build_name_key(first, last),
+            name_key=request_parts.build_name_key(first, last),
             first_name=first,
             last_name=last,
             phone_number="+2348031234567",
@@ -272,7 +272,7 @@ class _Writer:
             claim_owner="Owner",
             claim_owner_first_name=policy.first_name,
             claim_owner_last_name=policy.last_name,
-            claim_owner_name_key=request.build_name_key(policy.first_name, policy.last_name),
+            claim_owner_name_key=request_parts.build_name_key(policy.first_name, policy.last_name),
             claim_owner_email=policy.email,
             clock_stopped_at=max(paid, default=None),
         )

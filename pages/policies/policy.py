@@ -123,6 +123,13 @@ def draw_sale(policy: PolicyDetail, person: Person) -> None:
         facts.line("Premium paid", words.title(policy.sale.premium_frequency))
         if policy.refunded_minor:
             facts.line("Given back", words.naira(policy.refunded_minor))
+        if (line := policy.book_line) and person.has_role("operations", "supervisor"):
+            page_links.link(
+                "buy/loan_book.py",
+                label=f"Line {words.count(line.line)} of {words.plain(line.file_name)}, {line.month:%B %Y}",
+                icon=":material/menu_book:",
+                query_params={"id": str(line.book_id), **frame.mode_query()},
+            )
         if person.has_role("operations", "finance"):
             page_links.link(
                 "sales/purchase.py",

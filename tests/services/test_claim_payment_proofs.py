@@ -10,8 +10,8 @@ from sqlmodel import col
 
 from core import clock
 from core.services.admin import store_check
+from core.services.claims.lists import columns
 from core.services.exports import proofs
-from core.services.exports.kinds import claim_payments, claims
 from core.services.sales import figures
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim
@@ -68,8 +68,8 @@ def test_payment_that_every_figure_forgets_is_found(office: Office) -> None:
     ("owner", "name", "where"),
     [
         (figures, "sum_claims_paid_by_day", "the figures on claims and the dashboard"),
-        (claim_payments.CLAIM_PAYMENTS, "rows", "the export of payments"),
-        (claims.CLAIMS, "rows", "the export of claims"),
+        (columns.CLAIM_PAYMENTS, "rows", "the export of payments"),
+        (columns.CLAIMS, "rows", "the export of claims"),
     ],
 )
 def test_figure_or_export_that_differs_is_named(

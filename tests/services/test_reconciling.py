@@ -8,7 +8,6 @@ from uuid import UUID
 import pytest
 import sqlalchemy as sa
 import xlsxwriter
-from core.store.schema.reconciliations import RESULTS
 
 from core import clock, money
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge
@@ -20,6 +19,7 @@ from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.matching import Entry
 from core.services.windows import Window
 from core.store.access import Scope, Store
+from core.store.schema.statements import RESULTS
 from core.store.schema.tables import Difference, Movement, Policy, Reconciliation
 from tests.conftest import Partner
 from tests.every_case import every_case

@@ -21,6 +21,7 @@ from core.services.examples import claim as claim_example
 from core.services.examples import sale as sale_example
 from core.services.examples import webhook as webhook_example
 from core.services.finance.statements import records as statement_records
+from core.services.selling.loan_books import records as loan_book_records
 from core.settings import settings
 
 
@@ -62,6 +63,9 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "OneCustomer": _one("customer", sale_example.build_customer),
     "StatementPage": _page("statements", statement_records.build_example),
     "OneStatement": _one("statement", statement_records.build_example),
+    "LoanBookPage": _page("loan_books", loan_book_records.build_example),
+    "OneLoanBook": _one("loan_book", loan_book_records.build_example),
+    "LoanBookRowPage": _page("rows", loan_book_records.build_row_example),
     "EventPage": lambda: {
         "events": [webhook_example.build_event()],
         "cursor": webhook_example.EVENT_ID,

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from pydantic import Field
 from sqlmodel import col
 
-from core import clock, ids
+from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.request import Request
 from core.errors import FieldFault, InvalidInput
@@ -46,6 +46,7 @@ class DistributorTerms(_Terms):
     is_small: fields.Flag = False
     charges_vat: fields.Flag = False
     collects: Literal["platform", "distributor"] = "platform"
+    book_premium: fields.PositiveNaira | None = None
 
 
 class InsurerTerms(_Terms):
@@ -72,7 +73,16 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
     if terms.ends_on and terms.ends_on < terms.starts_on:
         raise InvalidInput([FieldFault("ends_on", "must not be before starts_on")])
     before = get_in_force(session, party, terms.starts_on)
-    row = Agreement(id=ids.new(), **party.columns, **terms.model_dump(), made_by=by.id, created_at=clock.now())
+    given = terms.model_dump()
+    premium = given.pop("book_premium", None)
+    row = Agreement(
+        id=ids.new(),
+        **party.columns,
+        **given,
+        book_premium_minor=None if premium is None else money.to_minor(premium),
+        made_by=by.id,
+        created_at=clock.now(),
+    )
     session.insert(row)
     audit.write(
         session,
