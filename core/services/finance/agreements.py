@@ -107,6 +107,16 @@ def get_in_force(session: ScopedSession, party: Party, on: date) -> Agreement | 
     return found
 
 
+def load_in_force(session: ScopedSession, on: date) -> Mapping[Party, Agreement]:
+    """Return the terms that hold on a day, of every party that has some."""
+    query = (
+        sa.select(Agreement)
+        .where(col(Agreement.starts_on) <= on)
+        .order_by(col(Agreement.starts_on), col(Agreement.created_at), col(Agreement.id))
+    )
+    return {parties.party_of(row): row for row in session.execute(query).scalars()}
+
+
 def list_history(session: ScopedSession, party: Party) -> list[tuple[Agreement, str]]:
     """List all terms with who made them, the newest first."""
     query = (

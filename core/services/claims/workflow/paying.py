@@ -1,4 +1,4 @@
-"""Payments of claims that a supervisor hands to finance, which pays and never approves (contract C10, C15)."""
+"""Payments of accepted offers in parts, and those that finance makes, which pays and never approves (C10, C15)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,26 +18,105 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services import transfers
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements
-from core.services.claims.workflow import chain as claim_chain
+from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
-from core.services.claims.workflow import guards as claim_guards
 from core.services.claims.workflow import judgement as claim_judgement
-from core.services.claims.workflow import moves, referrals, transitions
-from core.services.claims.workflow import payees as claim_payees
+from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import payments as claim_payments
-from core.services.claims.workflow.chain import Link
+from core.services.claims.workflow import reserves as claim_reserves
+from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import HandOverInput, PaymentInput, TransferInput, TransitionInput
-from core.services.claims.workflow.judgement import Judgement
+from core.services.claims.workflow.judgement import Judgement, Link
 from core.services.claims.workflow.moves import Move
-from core.services.claims.workflow.payees import Payee
-from core.services.claims.workflow.payments import Source
+from core.services.claims.workflow.payments import Payee, Source
 from core.services.people.four_eyes import refuse_same
 from core.services.people.staff import Person
 from core.services.transfers import TypedReference
+from core.states import claims as claim_states
 from core.states.claims import AskedRole, ClaimStatus, ClaimTransition
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimReferral, Policy, Provider, Staff
+
+
+def pay_part(
+    session: ScopedSession,
+    claim_id: UUID,
+    *,
+    amount: Decimal | str,
+    payment_reference: str,
+    person: Person,
+    version: int,
+    payment: Mapping[str, Any] | None = None,
+) -> ClaimChange:
+    """Pay a part of an accepted offer in naira; the claim stays Offer accepted.
+
+    What stands against paying the whole stands against a part, and authority is judged by the whole offer. Raises as
+    a move to Paid does, and InvalidInput for an amount that is not less than what is left of the offer.
+    """
+    with claim_changes.refusals(claim_id, "pay a part", person=person):
+        typed = {"amount": amount, "payment_reference": payment_reference}
+        inputs: TransitionInput = request.validate(TransitionInput, typed)
+        details: PaymentInput = request.validate(PaymentInput, dict(payment or {}))
+        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+        transition = claim_transitions.require_transition(claim, ClaimStatus.PAID)
+        judgement = claim_judgement.judge(session, claim, for_update=True)
+        left = claim_payments.get_balance(claim, judgement.limits)
+        minor = money.to_minor(inputs.amount or money.ZERO)
+        refuse_unless(
+            [(0 < minor < left, "amount", f"must be above 0 and below {money.format_naira(left)}, what is left")]
+        )
+        claim_transitions.check_amount(transition, claim, person, inputs.model_copy(update={"amount": None}), judgement)
+        before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
+        reference = inputs.payment_reference or ""
+        claim_payments.pay(
+            session, claim, amount_minor=minor, reference=reference, details=details, person=person, at=at
+        )
+        claim.payment_reference = inputs.payment_reference
+        # The amount that was handed to finance, if it was, is another one now.
+        claim_assignment.close_referral(session, claim, person=person, at=at)
+        claim_reserves.reduce(session, claim, minor, reason="A part was paid", person=person, at=at)
+        facts = {"paid": money.to_wire(minor)}
+        return claim_changes.save_change(
+            session, claim, before, person=person, action="claim paid in part", extra_facts=facts
+        )
+
+
+def take_back_part(
+    session: ScopedSession, claim_id: UUID, *, payment_reference: str, note: str, person: Person, version: int
+) -> ClaimChange:
+    """Take the last part back that was paid of an accepted offer, as it came back; for supervisors, with a note.
+
+    `payment_reference` is that of the return. StateForbids where no part of the offer stands.
+    """
+    with claim_changes.refusals(claim_id, "take a part back", person=person):
+        typed = {"note": note, "payment_reference": payment_reference}
+        inputs: TransitionInput = request.validate(TransitionInput, typed)
+        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+        if claim.claim_status != ClaimStatus.OFFER_ACCEPTED:
+            raise StateForbids(f"A claim that is {claim.claim_status} has no part to take back: take its payment back")
+        came_back = claim_states.TRANSITIONS.find(ClaimStatus.PAID, ClaimStatus.OFFER_ACCEPTED)
+        assert came_back is not None  # noqa: S101 - the table has it
+        judgement = claim_judgement.judge(session, claim, for_update=True)
+        claim_transitions.check_amount(came_back, claim, person, inputs, judgement)
+        if not judgement.limits.offer_paid_minor:
+            raise StateForbids("No part of this offer stands: there is nothing to take back")
+        before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
+        minor = claim_payments.reverse_last(
+            session,
+            claim,
+            reference=inputs.payment_reference or "",
+            reason=inputs.note,
+            person=person,
+            at=at,
+        )
+        claim_assignment.close_referral(session, claim, person=person, at=at)
+        claim_reserves.reduce(session, claim, -minor, reason="A part came back", person=person, at=at)
+        facts = {"reversed": money.to_wire(minor), "note": inputs.note}
+        return claim_changes.save_change(
+            session, claim, before, person=person, action="claim part taken back", extra_facts=facts
+        )
+
 
 PAYER_ROLE: Final = AskedRole.FINANCE
 _NOT_THERE: Final = "This payment was not handed to finance, or was taken back"
@@ -75,13 +154,13 @@ def hand_over(
         claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
         if not person.has_role("supervisor"):
             raise NotAllowed("A supervisor hands a payment to finance")
-        transition = claim_guards.require_transition(claim, ClaimStatus.PAID)
+        transition = claim_transitions.require_transition(claim, ClaimStatus.PAID)
         judgement = claim_judgement.judge(session, claim)
         if missing := _list_missing(transition, claim, person, judgement):
             raise StateForbids(f"Paying needs {' and '.join(missing)}", detail={"missing": missing})
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     minor = claim_payments.get_balance(claim, judgement.limits)
-    referrals.open_referral(
+    claim_assignment.open_referral(
         session,
         claim,
         to=transition.to,
@@ -100,7 +179,7 @@ def hand_over(
 def _list_missing(transition: ClaimTransition, claim: Claim, person: Person, judgement: Judgement) -> list[str]:
     """List what the claim itself lacks for a payment, whoever pays."""
     unmet = (
-        transitions.describe_unmet_need(need, transition, claim, person, judgement)
+        claim_transitions.describe_unmet_need(need, transition, claim, person, judgement)
         for need in transition.needs
         if not need.of_person
     )
@@ -115,7 +194,7 @@ def take_back(session: ScopedSession, claim_id: UUID, *, person: Person, version
     if _find_giver(session, claim) is None:
         raise StateForbids(_NOT_THERE)
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
-    referrals.close(session, claim, person=person, at=at)
+    claim_assignment.close_referral(session, claim, person=person, at=at)
     return claim_changes.save_change(session, claim, before, person=person, action="claim taken back from finance")
 
 
@@ -141,7 +220,7 @@ def pay(
         inputs, details = _read_inputs(payment_reference, amount, payment)
         claim = claim_changes.get_seen_for_update(session, claim_id, version=version)
         move = _judge(session, claim, person, inputs, details, for_update=True)
-        return moves.apply(session, claim, replace(move, source=source))
+        return claim_moves.apply(session, claim, replace(move, source=source))
 
 
 def pay_together(
@@ -255,10 +334,10 @@ def _judge(
 ) -> Move:
     """Return the move that pays a claim, once nothing stands against it."""
     _require_handed_over(session, claim, person)
-    transition = claim_guards.require_transition(claim, ClaimStatus.PAID)
+    transition = claim_transitions.require_transition(claim, ClaimStatus.PAID)
     judgement = claim_judgement.judge(session, claim, for_update=for_update)
     payer = replace(person, claim_limit_minor=None)
-    minor = claim_guards.check_amount(transition, claim, payer, inputs, judgement)
+    minor = claim_transitions.check_amount(transition, claim, payer, inputs, judgement)
     return Move(
         transition=transition,
         person=person,
@@ -333,11 +412,11 @@ def _build(session: ScopedSession, row: Any) -> HandOver:
         reference=requirements.format_reference(claim.id),
         provider=row.company_name,
         claim_type=claim.claim_type,
-        payee=claim_payees.list_payees(session, claim)[-1],
+        payee=claim_payments.list_payees(session, claim)[-1],
         amount_minor=referral.amount_minor,
         approved_name=row.approved_name or "",
         by=row.by,
         at=referral.created_at,
         note=referral.note,
-        links=claim_chain.list_shown(claim_chain.list_links(session, claim)),
+        links=claim_judgement.list_shown_links(claim_judgement.list_links(session, claim)),
     )
