@@ -19,7 +19,7 @@ from core.store.operations import local_files
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "init": ("init", "Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."),
     "demo": (
-        "init",
+        "demo",
         "Write a labelled demonstration portfolio, and in demonstration mode its accounts; safe to repeat.",
     ),
     "serve": ("serve", "Serve screens and API in one process."),

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from core import cli
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
-from core.services.claims.paying import hand_overs
+from core.services.claims.workflow import paying as claim_paying
 from core.services.people import staff
 from core.settings import settings
 from core.store.access import Scope
@@ -118,7 +118,7 @@ def test_disabled_officer_moves_nothing(office: Office) -> None:
 def test_payment_that_waits_for_finance_is_no_shortcut_by_command(office: Office) -> None:
     claim_id, note = office.lodge(incident_date="2026-11-10"), ("--note", "Accepted on the phone")
     office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
-    office.do(hand_overs.hand_over, claim_id, by="sade", version=4)
+    office.do(claim_paying.hand_over, claim_id, by="sade", version=4)
     pay = ("--payment-reference", "TRF-1")
     for answer, words in (
         (run(claim_id, "Paid", *pay, by="funmi@x.example", version=5), "claims officers"),
@@ -134,4 +134,4 @@ def test_payment_that_waits_for_finance_is_no_shortcut_by_command(office: Office
     # Whoever works claims may pay it still; finance has nothing left to pay then.
     assert run(claim_id, "Paid", *pay, version=5).exit_code == 0
     with pytest.raises(StateForbids, match="was not handed to finance"):
-        office.do(hand_overs.pay, claim_id, by="funmi", payment_reference="FIN-1", version=6)
+        office.do(claim_paying.pay, claim_id, by="funmi", payment_reference="FIN-1", version=6)

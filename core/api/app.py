@@ -24,7 +24,7 @@ from core.api.http.error_handlers import ErrorBoundary
 from core.api.http.request_log import RequestLog
 from core.api.http.routing import Routing
 from core.api.http.security_headers import SecurityHeaders
-from core.api.outside import certificates, downloads, health, signing_in
+from core.api.outside import certificates, downloads, health, loan_books, signing_in
 from core.api.protection.load_shedding import LoadShedding, plain_refusal
 from core.api.v1 import (
     buying,
@@ -41,6 +41,7 @@ from core.api.v1 import (
     renewals,
     webhooks,
 )
+from core.api.v1 import loan_books as own_loan_books
 from core.api.v1 import statements as own_statements
 from core.errors import StoreUnavailable
 from core.settings import settings
@@ -78,6 +79,7 @@ for room in (
     events,
     webhooks,
     own_statements,
+    own_loan_books,
     lookups,
     products,
 ):
@@ -144,6 +146,7 @@ _plain = [
     *files.routes,
     *certificates.routes,
     *downloads.routes,
+    *loan_books.routes,
 ]
 for route in _plain:
     route.app = LoadShedding(route.app, plain_refusal)

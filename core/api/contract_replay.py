@@ -11,6 +11,7 @@ import httpx
 from fpdf import FPDF
 from jsonschema import Draft202012Validator
 
+from core import clock
 from core.api.app import api
 from core.covers.claims.lines import LINES, get_line_of
 from core.covers.registry import COVERS
@@ -27,6 +28,7 @@ _KEPT = {
     "claims": "claim_id",
     "renewals": "renewal_id",
     "statements": "statement_id",
+    "loan_books": "loan_book_id",
     "products": "id",
 }
 # Where a claim is lodged on what an endpoint sold.
@@ -36,7 +38,7 @@ _LODGED_AT = {
 _UNSOLD = {f"/claims/{line.route}" for line in LINES} - set(_LODGED_AT.values())
 _UNAUTHORIZED = {"responseCode": 0, "responseText": "Unauthorized", "errorData": None, "data": {}}
 # What a run leaves in the server's store, by kind.
-LEFT = ("customers", "policies", "renewals", "claims", "endpoints", "files")
+LEFT = ("customers", "policies", "renewals", "claims", "endpoints", "files", "loan books")
 _NOBODY = "01900000-0000-7000-8000-0000000000ff"
 
 
@@ -127,7 +129,7 @@ class Replay:
         wanted = binary & (set(schema.get("required", [])) | set(values)) or set(sorted(binary)[:1])
         return {
             "data": {name: str(value) for name, value in values.items() if name not in binary},
-            "files": {name: (f"{name}.pdf", _empty_pdf(), "application/pdf") for name in sorted(wanted)},
+            "files": {name: _file(name, path) for name in sorted(wanted)},
         }
 
     def _resolved(self, schema: dict[str, Any]) -> dict[str, Any]:
@@ -225,6 +227,8 @@ class Replay:
         """Remember what stays in the server's store, whatever else is wrong with the answer."""
         if answer.request.method == "DELETE" and answer.is_success:
             self.left["endpoints"].remove(answer.json()["data"]["id"])
+        if answer.status_code == 202 and path == "/loan-books":
+            self.left["loan books"].append(answer.json()["data"]["loan_book"]["id"])
         if answer.status_code != 201:
             return
         data = answer.json()["data"]
@@ -255,6 +259,15 @@ def _other_text(answer: httpx.Response, example: dict[str, Any]) -> str | None:
 def _get_rows(answer: httpx.Response) -> list[dict[str, Any]]:
     """Return the records of a list's answer."""
     return next((rows for rows in answer.json()["data"].values() if isinstance(rows, list)), [])
+
+
+def _file(name: str, path: str) -> tuple[str, bytes, str]:
+    """A file for a field of a form: a loan that no run before had for a loan book, an empty PDF for any other."""
+    if path != "/loan-books":
+        return f"{name}.pdf", _empty_pdf(), "application/pdf"
+    heading = "loan_account_number,first_name,last_name,date_of_birth,loan_amount,loan_tenure_months,loan_start_date"
+    row = f"CD{secrets.token_hex(4)},Ngozi,Okafor,1990-04-12,100000,12,{clock.today()}"
+    return "loans.csv", f"{heading}\n{row}\n".encode(), "text/csv"
 
 
 @cache

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from core import ids
-from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.people import staff
 from core.store.access import Scope, ScopedSession, transact
@@ -59,7 +59,7 @@ def move_claim(
     def work(session: ScopedSession) -> ClaimChange:
         person = staff.get_by_email(session, by)
         given = {"version": version, "reasons": reasons, "payment": payment, **inputs}
-        return claim_actions.move_by_command(session, claim_id, to=to, person=person, terminal=terminal, **given)
+        return claim_moves.move_by_command(session, claim_id, to=to, person=person, terminal=terminal, **given)
 
     change = transact(Scope.system(), work)
     out.print(f"{claim_id} is {change.claim['claim_status']} now, at version {change.version}", highlight=False)

@@ -1,43 +1,27 @@
-"""`coverdesk init` and `demo`: creating a store."""
+"""`coverdesk init`: creating a store."""
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import partial
-from typing import Annotated
 
-import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from core import demo as portfolio
-from core import telemetry
-from core.errors import NotFound
 from core.services.admin import demonstration
 from core.services.catalogue import shipped
-from core.services.closing import demonstration as month_close
-from core.services.compliance import demonstration as privacy
-from core.services.finance import demonstration as finance
 from core.services.people import invitations
-from core.services.selling import demonstration as endorsements
 from core.settings import settings
-from core.store.access import Scope, reading, store, transact, writing
-from core.store.operations import statistics
+from core.store.access import Scope, reading, store, writing
 from core.store.schema import migrating, versions
 
-out, err = Console(soft_wrap=True), Console(stderr=True)
-# Given what is being made and how many there will be, returns the function that is given how many there are.
-Show = Callable[[str, int | None], Callable[[int], None]]
+out = Console(soft_wrap=True)
 
 
 def init() -> None:
     """Create or migrate the store and load the catalogue, and print how to begin; safe to repeat."""
-    out.print(_prepare_store())
-    if not _print_first_steps():
+    out.print(prepare_store())
+    if not print_first_steps():
         _print_set_up_link()
 
 
-def _prepare_store() -> str:
+def prepare_store() -> str:
     """Create or migrate the tables, load the catalogue, and return a line on both."""
     settings().refuse_borrowed_secret()
     settings().get_secret()
@@ -47,94 +31,7 @@ def _prepare_store() -> str:
     return f"The store stands at version {versions.version(store())}; {new} catalogue records are new."
 
 
-def demo(
-    purchases: Annotated[int, typer.Option(min=1, help="How many purchases.")] = 20_000,
-    seed: Annotated[int, typer.Option(help="The same seed writes the same business.")] = 1,
-) -> None:
-    """Write a labelled demonstration portfolio, and in demonstration mode its accounts; safe to repeat."""
-    _refuse_business()
-    with telemetry.muting_warnings(), _showing() as show:
-        show("Tables and catalogue", None)
-        lines = [_prepare_store()]
-        written = portfolio.write(
-            store(),
-            purchases=purchases,
-            seed=seed,
-            progress=show(f"{purchases:,} purchases with policies, renewals and claims", purchases),
-            meanwhile=_add_accounts if settings().demo else _nothing,
-        )
-        lines.append(str(written))
-        show("Figures by which the store plans its reading", None)
-        statistics.refresh(store())
-        if settings().demo:
-            lines += _add_papers(purchases, show)
-    out.print("\n".join(lines), highlight=False)
-    _print_first_steps()
-
-
-@contextmanager
-def _showing() -> Iterator[Show]:
-    """A bar that names what is being made, how far it is and for how long it has run; a file gets a line on each."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
-
-        def show(what: str, total: int | None) -> Callable[[int], None]:
-            for earlier in progress.tasks:
-                progress.update(earlier.id, total=earlier.total or 1, completed=earlier.total or 1)
-            if progress.disable:
-                err.print(f"{what} ...", highlight=False)
-            task = progress.add_task(what, total=total)
-            return lambda number: progress.update(task, completed=number)
-
-        yield show
-
-
-def _nothing() -> None:
-    """Outside demonstration mode nobody is given a password that everybody knows."""
-
-
-def _add_accounts() -> None:
-    with writing(Scope.system()) as session:
-        demonstration.add_accounts(session)
-
-
-def _add_papers(purchases: int, show: Show) -> Iterator[str]:
-    """Let the accounts write papers by the services, where they can still sign in; yields a line on each kind."""
-    live = Scope.staff(is_live=True)
-    if finance.FEWEST_PURCHASES <= purchases <= finance.MOST_PURCHASES:
-        with suppress(NotFound):
-            yield f"{_add_statements(live, show):,} statements of the months that are over."
-    show("Endorsements and cases of the privacy desk", None)
-    with suppress(NotFound):
-        yield f"{transact(live, endorsements.write_endorsements):,} endorsements of policies in force."
-    with suppress(NotFound):
-        yield f"{transact(Scope.system(), privacy.write_cases):,} cases of the privacy desk."
-
-
-def _add_statements(live: Scope, show: Show) -> int:
-    with reading(live) as session:
-        months = finance.list_closed(session)
-    advance, number = show("Statements, payments and bordereaux of each month", len(months)), 0
-    if months:
-        transact(live, partial(finance.write_terms, first=months[0]))
-    for done, month in enumerate(months, 1):
-        number += transact(live, partial(finance.write_month, month=month))
-        transact(live, partial(month_close.close_month, month=month))
-        advance(done)
-    show("A reconciliation and credit notes", None)
-    transact(live, month_close.reconcile)
-    transact(live, month_close.give_back)
-    return number
-
-
-def _refuse_business() -> None:
-    """Before anything is written, be it only a newer version of the tables."""
-    if versions.version(store()) is not None:
-        with reading(Scope.system()) as session:
-            portfolio.refuse_business(session)
-
-
-def _print_first_steps() -> bool:
+def print_first_steps() -> bool:
     """Until there is an admin, the link that makes the first one; False when there is one."""
     with reading(Scope.system()) as session:
         link = invitations.create_set_up_link(session)

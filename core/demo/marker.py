@@ -7,6 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core import clock
 from core.demo.audit_log import Log
 from core.demo.random_source import dice
 from core.errors import StateForbids
@@ -34,6 +35,26 @@ class Mark:
     def facts(self) -> dict[str, Any]:
         """The values of the audit entry."""
         return {"purchases": self.purchases, "seed": self.seed, "until": self.until.isoformat()}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Summary:
+    """Counts of the store; `already_there` when nothing had to be written."""
+
+    purchases: int
+    policies: int
+    renewals: int
+    customers: int
+    claims: int
+    seed: int
+    until: datetime
+    already_there: bool
+
+    def __str__(self) -> str:
+        counted = ("purchases", "policies", "renewals", "customers", "claims")
+        facts = ", ".join(f"{getattr(self, name):,} {name}" for name in counted)
+        verb = "Already there" if self.already_there else "Written"
+        return f"{verb}: {facts}; two years up to {clock.format_lagos(self.until)}, seed {self.seed}."
 
 
 def find(session: ScopedSession) -> Mark | None:

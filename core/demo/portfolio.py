@@ -4,7 +4,6 @@ import gc
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from multiprocessing.connection import Connection
 
@@ -16,7 +15,7 @@ from core.demo import marker
 from core.demo.audit_log import chain
 from core.demo.bulk_rows import Rows, pour
 from core.demo.chunks import Chunk, Plan, chunks, write_chunk
-from core.demo.marker import Mark
+from core.demo.marker import Mark, Summary
 from core.demo.market import market
 from core.demo.market.offers import on_the_shelf
 from core.demo.market.sellers import enlist, officers
@@ -50,26 +49,6 @@ def without_gc() -> Iterator[None]:
 Progress = Callable[[int], object]
 # A second interpreter needs a second to start.
 _WORTH_A_PROCESS = 10_000
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Summary:
-    """Counts of the store; `already_there` when nothing had to be written."""
-
-    purchases: int
-    policies: int
-    renewals: int
-    customers: int
-    claims: int
-    seed: int
-    until: datetime
-    already_there: bool
-
-    def __str__(self) -> str:
-        counted = ("purchases", "policies", "renewals", "customers", "claims")
-        facts = ", ".join(f"{getattr(self, name):,} {name}" for name in counted)
-        verb = "Already there" if self.already_there else "Written"
-        return f"{verb}: {facts}; two years up to {clock.format_lagos(self.until)}, seed {self.seed}."
 
 
 def write(

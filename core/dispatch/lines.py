@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 import structlog
 
-from core.dispatch import events, mail, webhooks
+from core.dispatch import events, loan_books, mail, webhooks
 from core.outbound.webhook_client import SendLimits, WebhookClient
 from core.services.webhooks import log as webhook_log
 from core.services.webhooks import sending
@@ -84,12 +84,15 @@ class DispatchLines:
                 lines.create_task(self._follow_log(stopped, deliveries))
                 lines.create_task(self._purge(stopped))
                 lines.create_task(self._automate(stopped))
+                lines.create_task(self._work_at_books(stopped))
                 lines.create_task(deliveries.run(stopped))
                 lines.create_task(self._mail.run(stopped))
 
     async def _drain(self, client: WebhookClient) -> None:
         await _guarded(asyncio.to_thread, self._catch_up)
         await self._run_automations()
+        await _guarded(asyncio.to_thread, loan_books.work, self._store)
+        await _guarded(asyncio.to_thread, self._catch_up)
         while jobs := await _leased(webhooks.lease_due, self._store, sending.AT_ONCE):
             await webhooks.deliver(self._store, client, jobs)
         while letters := await _leased(mail.lease_due, self._store, _MAIL_AT_ONCE):
@@ -122,6 +125,13 @@ class DispatchLines:
     async def _run_automations(self) -> None:
         for job in mail.JOBS:
             await _guarded(asyncio.to_thread, job, self._store)
+
+    async def _work_at_books(self, stopped: asyncio.Event) -> None:
+        written = self._wakeups.add(asyncio.Event())
+        while not stopped.is_set():
+            written.clear()
+            await _guarded(asyncio.to_thread, loan_books.work, self._store, stopped.is_set)
+            await wait(written, SLOW_LOOK_SECONDS)
 
     async def _purge(self, stopped: asyncio.Event) -> None:
         while not await wait(stopped, _PURGE_SECONDS):

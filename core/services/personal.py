@@ -28,7 +28,7 @@ def _personal_fields(model: type[Request]) -> tuple[str, ...]:
 
 def mask_personal_numbers(data: Mapping[str, Any], numbers: frozenset[str]) -> dict[str, Any]:
     """Return a copy of submitted data with personal numbers masked to their last four characters."""
-    return {name: _mask_value(value, numbers) for name, value in data.items()}
+    return {name: _mask_value(value, numbers) for name, value in data.items()} if numbers else dict(data)
 
 
 def _mask_value(value: object, numbers: frozenset[str]) -> Any:
@@ -55,7 +55,7 @@ def extract_personal_numbers(data: Mapping[str, Any], numbers: frozenset[str], p
 
 def seal_personal_numbers(data: Mapping[str, Any], numbers: frozenset[str]) -> str | None:
     """Return the personal numbers of submitted data as one sealed text, None when there are none."""
-    return seal.seal(extract_personal_numbers(data, numbers))
+    return seal.seal(extract_personal_numbers(data, numbers)) if numbers else None
 
 
 def restore_personal_numbers(data: Mapping[str, Any], sealed_text: str | None, at: str) -> dict[str, Any]:

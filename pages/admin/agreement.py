@@ -33,6 +33,7 @@ _OF_DISTRIBUTOR = {
     "licence_number": "Licence number (optional)",
     "licence_expires_on": "Licence ends on (optional)",
     "tin": "Tax identification number (optional)",
+    "book_premium": "Premium of loan books that its key confirms in a month, in naira (optional)",
 }
 _OF_INSURER = {
     "class_of_business": "Class of business (optional)",
@@ -88,8 +89,14 @@ def _begin_with(party: Party, names: list[str]) -> dict[str, str | date | None]:
         held = agreements.get_in_force(session, party, clock.today())
     usual = {"is_resident": "true", "is_small": "false", "charges_vat": "false", "collects": agreements.COLLECTS[0]}
     usual |= {"remittance_days": "30", "bordereau_due_day": "10"}
-    given = {name: _as_typed(getattr(held, name)) if held else usual.get(name) for name in names}
+    given = {name: _as_typed(_get(held, name)) if held else usual.get(name) for name in names}
     return given | {"starts_on": clock.today()}
+
+
+def _get(held: Any, name: str) -> object:  # noqa: ANN401 - a row of the store, whose table screens do not import
+    if name != "book_premium":
+        return getattr(held, name)
+    return None if held.book_premium_minor is None else money.to_wire(held.book_premium_minor)
 
 
 def _as_typed(value: object) -> str | date | None:
@@ -107,7 +114,7 @@ def changing_account(party: Party) -> Action:
         fields=[Text(name, label, longest=100) for name, label in _BANK.items()],
         confirm="Propose the account",
         work=lambda session, typed, by: bank_accounts.propose(session, party, typed, by=by),
-        done="The account is proposed: another admin confirms it, and it is paid to 48 hours after that.",
+        done="The account is proposed: another admin confirms it, and payments can go to it 48 hours after that.",
     )
 
 
@@ -133,6 +140,8 @@ def terms(row: Any) -> None:  # noqa: ANN401 - a row of the store, whose table s
     facts.line("Small company", "Yes" if row.is_small else "No")
     facts.line("Charges VAT", "Yes" if row.charges_vat else "No")
     facts.line("Holds the premium", _HELD_BY[row.collects])
+    allowed = words.naira(row.book_premium_minor) if row.book_premium_minor else "Nothing: the desk confirms them"
+    facts.line("Loan books confirmed by its key in a month", allowed)
 
 
 def licence(expires_on: date | None, days_left: int) -> None:
@@ -204,7 +213,7 @@ def draw_shares(shares: Sequence[AgreedShare], person: Person) -> None:
     if decided:
         st.table([_share_row(share) for share in decided], border="horizontal")
     elif not shares:
-        st.caption("None: it has the distributor's share of each product, as Products says.")
+        st.caption("None: each product's own share applies, as shown under Products.")
 
 
 def _share_row(share: AgreedShare) -> dict[str, str]:

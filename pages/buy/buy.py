@@ -1,6 +1,7 @@
 """Buy: every cover except credit life, sold for a distributor with the form that its endpoint declares."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,34 +16,43 @@ from core.ui.buying import known_customer, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
 from core.ui.frame import frame
 from pages.buy import _checkout as checkout
-from pages.buy import _unfinished
+from pages.buy import _unfinished, _window
 from pages.buy._checkout import Checkout
 
 
-def choose(
-    sellers: Sequence[DistributorName], choices: DeltaGenerator, person: Person, whom: DeltaGenerator
-) -> Checkout | None:
-    """Return the sale defined by the three choices; None while one is missing, which is said."""
-    with choices:
-        distributor = selling.choice("On behalf of", sellers, "on_behalf_of", lambda seller: seller.name)
-        if distributor is None:
-            return None
-        counter = Counter(distributor_id=distributor.id, is_live=frame.mode(), person=person)
-        offers = [offer for offer in selling.shelf(counter) if offer[0] is not CREDIT_LIFE]
-        if not offers:
-            st.warning("This distributor has nothing to sell here. An administrator can switch products on.")
-            return None
-        named = {selling.title_of(*offer): offer for offer in offers}
-        covered = selling.choice("Cover and insurer", list(named), "cover", str)
-        if covered is None:
-            with whom:
-                known_customer.draw_first(counter)
-            return None
-        cover = named[covered][0]
-        ours = [product for other, product in offers if other is cover]
-        product = selling.choice("Product", ours, "sold", lambda product: product.name)
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The choices made so far of a sale that is not defined yet."""
+
+    counter: Counter | None = None
+    seller: DistributorName | None = None
+    is_covered: bool = False
+    is_empty: bool = False
+
+
+def choose(sellers: Sequence[DistributorName], person: Person) -> Checkout | Choice:
+    """Return the sale defined by the three choices, or what of them is made while one is missing, which is said."""
+    distributor = selling.choice("On behalf of", sellers, "on_behalf_of", lambda seller: seller.name)
+    if distributor is None:
+        # Of the shop window or a link: it stays in the address until the distributor is chosen.
+        titles = {selling.title_of(*offer): None for offer in _window.list_offers(None) if offer[0] is not CREDIT_LIFE}
+        asked = st.query_params.get("cover")
+        covered = selling.choice("Cover and insurer", list(titles), "cover", str) if asked else None
+        return Choice(is_covered=covered is not None)
+    counter = Counter(distributor_id=distributor.id, is_live=frame.mode(), person=person)
+    offers = [offer for offer in selling.shelf(counter) if offer[0] is not CREDIT_LIFE]
+    if not offers:
+        st.warning("This distributor has nothing to sell here. An administrator can switch products on.")
+        return Choice(counter, distributor, is_empty=True)
+    named = {selling.title_of(*offer): offer for offer in offers}
+    covered = selling.choice("Cover and insurer", list(named), "cover", str)
+    if covered is None:
+        return Choice(counter, distributor)
+    cover = named[covered][0]
+    ours = [product for other, product in offers if other is cover]
+    product = selling.choice("Product", ours, "sold", lambda product: product.name)
     if product is None:
-        return None
+        return Choice(counter, distributor, is_covered=True)
     query = {"on_behalf_of": distributor.name, "cover": covered, "sold": product.name}
     return Checkout(
         key=f"buy {cover.key}", page="buy/buy.py", query=query, cover=cover, product=product, counter=counter
@@ -59,17 +69,30 @@ def draw() -> None:
         selling.show(person)
         return
     unfinished = st.container()
-    choices = st.grid(3, min_column_width=220, gap="small")
-    whom = st.container(gap="xsmall")
-    sale = choose(sellers, choices, person, whom)
-    if sale is None:
-        st.caption("Choose the distributor on whose behalf you sell, then the cover and the product.")
-    else:
+    with st.grid(3, min_column_width=220, gap="small"):
+        sale = choose(sellers, person)
+    if isinstance(sale, Checkout):
         if customer := known_customer.take_chosen(sale.counter):
             sale_drafts.begin_another(sale.form)
             known_customer.fill(sale.form, customer)
         checkout.run(sale)
+    else:
+        unfinished = draw_missing(sale) or unfinished
     # Last, so that it has what the form has just stored.
     with unfinished:
-        held = sale_drafts.get_held(sale.form, sale.counter) if sale else None
-        _unfinished.draw(person, sellers, {cover.key for cover in COVERS}, but=held, is_open=sale is None)
+        held = sale_drafts.get_held(sale.form, sale.counter) if isinstance(sale, Checkout) else None
+        covers = {cover.key for cover in COVERS}
+        _unfinished.draw(person, sellers, covers, but=held, is_open=not isinstance(sale, Checkout))
+
+
+def draw_missing(made: Choice) -> DeltaGenerator | None:
+    """Draw the shop window while no cover is chosen, and return the place beside it; otherwise say what is missing."""
+    if made.is_covered:
+        st.caption("Choose the product." if made.seller else "Choose the distributor on whose behalf you sell it.")
+        return None
+    if made.is_empty:
+        return None
+    if made.counter is not None:
+        known_customer.draw_first(made.counter)
+    st.caption("Choose a cover, and the distributor on whose behalf you sell it.")
+    return _window.draw(made.counter, made.seller)

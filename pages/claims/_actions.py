@@ -14,7 +14,7 @@ import streamlit as st
 from core import ids, seal
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
-from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import moves as claim_moves
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES, ClaimStatus
 from core.store.access import Scope, reading, transact
@@ -48,7 +48,7 @@ def open_review(claim_id: UUID, *, person: Person, is_live: bool) -> ClaimReview
     found = _review(scope, claim_id, person)
     if found.status != ClaimStatus.PENDING:
         return found
-    transact(scope, lambda session: claim_actions.open_claim(session, claim_id, person=person))
+    transact(scope, lambda session: claim_moves.open_claim(session, claim_id, person=person))
     return _review(scope, claim_id, person)
 
 
@@ -161,7 +161,7 @@ def moving(
     return deciding(
         review,
         "move",
-        lambda session, _, by: claim_actions.move_claim(
+        lambda session, _, by: claim_moves.move_claim(
             session, review.id, to=to, person=by, version=version, reasons=reasons, payment=payment, **typed
         ),
         lambda change: f"Status changed to {change.claim['claim_status']}.",

@@ -8,14 +8,15 @@ import streamlit as st
 from core import money
 from core.services.claims.diary import tasks as claim_tasks
 from core.services.claims.intake import requirements
-from core.services.claims.paying import hand_overs
 from core.services.claims.review import related
 from core.services.claims.review.coverage_checks import CoverageCheck, describe_unmet
 from core.services.claims.review.review import ClaimReview
-from core.services.claims.workflow import actions as claim_moves
+from core.services.claims.workflow import assignment as claim_assignment
+from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import offers as claim_offers
-from core.services.claims.workflow import referrals, transitions
-from core.services.claims.workflow.referrals import Referral
+from core.services.claims.workflow import paying as claim_paying
+from core.services.claims.workflow import transitions as claim_transitions
+from core.services.claims.workflow.assignment import Referral
 from core.services.people.staff import Person
 from core.states.claims import (
     APPROVED_AMOUNT,
@@ -115,7 +116,7 @@ def _draw_lapsed(review: ClaimReview) -> None:
     )
     with st.popover("Approve again", icon=":material/check_circle:"):
         approved = words.naira(review.amounts.approved_minor)
-        st.caption(f"By the same amount, {approved}, on the claim as it is now. Where it stands does not change.")
+        st.caption(f"By the same amount, {approved}, on the claim as it is now. Its status does not change.")
         draw_form(review, again, "approve again", prefix="again ")
 
 
@@ -139,7 +140,7 @@ def _draw_second_submission(review: ClaimReview) -> None:
         "Close this one",
         close,
         str,
-        fields=[Choice("first", "The claim that is worked", options={each: each for each in firsts}, value=firsts[0])],
+        fields=[Choice("first", "The claim that continues", options={each: each for each in firsts}, value=firsts[0])],
     )
     with st.popover("Second submission", icon=":material/link:", type="tertiary"):
         st.caption("The claimant sent the same claim twice: this one is closed, and the other one is worked and paid.")
@@ -234,7 +235,7 @@ def _describe_above(review: ClaimReview, move: ClaimTransition, person: Person) 
     if AUTHORITY not in move.needs or not move.column:
         return None
     typed = claim_offers.parse_amount(words.read_naira(get_typed(review.id, f"amount {move.to}")))
-    return transitions.describe_limit_exceeded(person, money.to_minor(typed), review.related) if typed else None
+    return claim_transitions.describe_limit_exceeded(person, money.to_minor(typed), review.related) if typed else None
 
 
 def _referring(review: ClaimReview, move: ClaimTransition) -> Action:
@@ -245,7 +246,7 @@ def _referring(review: ClaimReview, move: ClaimTransition) -> Action:
     return deciding(
         review,
         "refer",
-        lambda session, _, by: referrals.refer_claim(
+        lambda session, _, by: claim_assignment.refer_claim(
             session, review.id, to=move.to, amount=amount or None, note=note, person=by, version=version
         ),
         REFERRED,
@@ -361,7 +362,7 @@ def _ask_document(review: ClaimReview) -> None:
     proposed = next((name for name in present if "estimate" in name or "repair" in name), None)
     st.session_state.setdefault(key(review.id, "estimate_document"), proposed)
     st.selectbox(
-        "Paper that the estimate stands in",
+        "Document with the estimate",
         present,
         index=None,
         key=key(review.id, "estimate_document"),
@@ -504,7 +505,7 @@ def _with_finance(review: ClaimReview, referral: Referral, person: Person) -> No
             take = changing(
                 review,
                 "Take it back from finance",
-                lambda session, _, by: hand_overs.take_back(session, review.id, person=by, version=review.version),
+                lambda session, _, by: claim_paying.take_back(session, review.id, person=by, version=review.version),
                 "The payment is with the claims desk again.",
             )
             st.button(
@@ -522,7 +523,7 @@ def _hand_over(review: ClaimReview) -> None:
     over = changing(
         review,
         "Hand it over",
-        lambda session, typed, by: hand_overs.hand_over(
+        lambda session, typed, by: claim_paying.hand_over(
             session, review.id, note=typed["hand_over_note"] or None, person=by, version=review.version
         ),
         "The payment is with finance, under Claims to pay.",
@@ -544,7 +545,7 @@ def _ask_referral(review: ClaimReview) -> None:
     refer = changing(
         review,
         "Refer",
-        lambda session, typed, by: referrals.refer_claim(
+        lambda session, typed, by: claim_assignment.refer_claim(
             session,
             review.id,
             to=typed["referred to"],

@@ -7,8 +7,10 @@ import streamlit as st
 
 from core import clock, money
 from core.services.claims.review.review import ClaimReview
-from core.services.claims.workflow import actions as claim_notes
-from core.services.claims.workflow import part_payments, payee_changes, reserves
+from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import moves as claim_moves
+from core.services.claims.workflow import paying as claim_paying
+from core.services.claims.workflow import reserves
 from core.services.claims.workflow.inputs import PAYMENT_METHODS
 from core.services.claims.workflow.offers import parse_amount
 from core.services.people.staff import Person
@@ -77,7 +79,7 @@ def paying(review: ClaimReview, given: Mapping[str, Any], clears: Mapping[str, A
     return deciding(
         review,
         "part",
-        lambda session, _, by: part_payments.pay_part(
+        lambda session, _, by: claim_paying.pay_part(
             session,
             review.id,
             amount=typed,
@@ -117,7 +119,7 @@ def _change_payee(review: ClaimReview) -> None:
     save = changing(
         review,
         "Save the payee",
-        lambda session, typed, by: payee_changes.set_payee(
+        lambda session, typed, by: claim_corrections.set_payee(
             session,
             review.id,
             name=typed["payee"],
@@ -142,7 +144,7 @@ def _take_back(review: ClaimReview, person: Person) -> None:
     take_back = changing(
         review,
         "Take the last part back",
-        lambda session, typed, by: part_payments.take_back_part(
+        lambda session, typed, by: claim_paying.take_back_part(
             session,
             review.id,
             payment_reference=typed["part_reference"],
@@ -239,7 +241,7 @@ def _deductions(review: ClaimReview) -> None:
     save = changing(
         review,
         "Save the deductions",
-        lambda session, typed, by: claim_notes.set_deductions(
+        lambda session, typed, by: claim_moves.set_deductions(
             session, review.id, person=by, version=review.version, **typed
         ),
         "The deductions are kept.",

@@ -12,7 +12,7 @@ from core.services.claims.diary.tasks import Task
 from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.review.timeline import Message
-from core.services.claims.workflow import actions as claim_notes
+from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES
@@ -53,7 +53,7 @@ def conversation(review: ClaimReview) -> None:
             if said.answer:
                 st.text(f"Answer: {said.answer}")
     if not review.messages:
-        st.caption("Nothing was said about this claim yet.")
+        st.caption("No comment on this claim yet.")
 
 
 def _to_whom(said: Message) -> str:
@@ -104,7 +104,7 @@ def _say(review: ClaimReview, kind: str, token: str) -> None:
         if is_question:
             questions.ask_claimant(session, review.id, text=typed["text"], person=by)
         else:
-            claim_notes.add_comment(session, review.id, text=typed["text"], person=by, for_claimant=for_claimant)
+            claim_moves.add_comment(session, review.id, text=typed["text"], person=by, for_claimant=for_claimant)
 
     say = adding(
         review,

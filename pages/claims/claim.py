@@ -12,8 +12,10 @@ from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.review.timeline import Message
-from core.services.claims.workflow import actions as assignments
-from core.services.claims.workflow import assignment, corrections, questions
+from core.services.claims.workflow import assignment as claim_assignment
+from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import moves as claim_moves
+from core.services.claims.workflow import questions
 from core.services.claims.workflow.clock import Clock
 from core.services.people.staff import Person
 from core.services.views.pii_reveal import HiddenField
@@ -209,7 +211,7 @@ def _assign(review: ClaimReview, to: UUID | None, names: dict[Any, str]) -> None
     assign = changing(
         review,
         "assign",
-        lambda session, _, by: assignments.assign_claim(
+        lambda session, _, by: claim_moves.assign_claim(
             session, review.id, to=given, person=by, version=review.version
         ),
         f"Assigned to {names[to]}." if given else "The claim is unassigned.",
@@ -291,7 +293,7 @@ def _list_checks(review: ClaimReview) -> tuple[list[str], list[str]]:
     papers = words.plain(", ".join(words.title(name).lower() for name in review.missing_documents))
     found = [
         *((check.passed, words.plain(check.question), words.plain(check.detail)) for check in review.checks),
-        (not papers, "Documents complete", f"Missing: {papers}" if papers else "All that the incident calls for"),
+        (not papers, "Documents complete", f"Missing: {papers}" if papers else "All papers that the incident requires"),
     ]
     # What is failed before what is not known.
     found.sort(key=lambda each: (each[0] is not False, each[0] is not None))
@@ -305,7 +307,7 @@ def _incident_day(review: ClaimReview) -> None:
     save = changing(
         review,
         "Save the day",
-        lambda session, typed, by: corrections.set_incident_date(
+        lambda session, typed, by: claim_corrections.set_incident_date(
             session,
             review.id,
             on=typed["incident_date"],
@@ -421,7 +423,7 @@ def _draw_amounts(review: ClaimReview) -> None:
     save = changing(
         review,
         "Save the amounts",
-        lambda session, typed, by: corrections.correct_amounts(
+        lambda session, typed, by: claim_corrections.correct_amounts(
             session,
             review.id,
             amounts={name: typed[name] for name in review.submitted_amounts if typed[name]},
@@ -443,7 +445,7 @@ def _draw_claimant(review: ClaimReview) -> None:
     save = changing(
         review,
         "Save the claimant",
-        lambda session, typed, by: corrections.set_claimant(
+        lambda session, typed, by: claim_corrections.set_claimant(
             session,
             review.id,
             claimant={name: typed[name] for name in ("claimant", *_CLAIMANT)},
@@ -480,7 +482,7 @@ def draw_next(review: ClaimReview) -> None:
     find = Action(
         title="Next claim",
         roles=tuple(CLAIMS_ROLES),
-        work=lambda session, _, by: assignment.find_next(session, person=by, after=review.id) or "",
+        work=lambda session, _, by: claim_assignment.find_next(session, person=by, after=review.id) or "",
         done=lambda found: "" if found else "Nothing is left to do: every open claim waits or has its officer.",
         then=lambda found: st.session_state.__setitem__(_NEXT, found or None),
     )

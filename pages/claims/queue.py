@@ -20,7 +20,7 @@ from core.services.claims.lists.queue import QueueRow
 from core.services.claims.lists.totals import QueueCounts, QueueTotal
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
-from core.services.claims.workflow import assignment
+from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.dimensions import load_choices
@@ -353,7 +353,7 @@ def take_button(person: Person) -> None:
 def _take(person: Person, token: UUID) -> None:
     if st.session_state.get(_TOKEN) != token:
         return
-    found = _write(lambda session: assignment.assign_next(session, person=person))
+    found = _write(lambda session: claim_assignment.assign_next(session, person=person))
     st.session_state[_TOKEN] = ids.new()
     if found is not None:
         st.session_state[_TAKEN] = found
@@ -371,7 +371,7 @@ def store_selection(rows: Sequence[QueueRow], picked: Sequence[QueueRow]) -> Non
     """Store the selection: the picked rows of this page, and selected ones that are no longer on the screen."""
     on_screen = {row.id for row in rows}
     gone = [seen for seen in get_selected() if seen.id not in on_screen]
-    st.session_state[_CHOSEN] = (url_state.all_parameters(), [*gone, *assignment.choose_rows(picked)])
+    st.session_state[_CHOSEN] = (url_state.all_parameters(), [*gone, *claim_assignment.choose_rows(picked)])
 
 
 def bar(person: Person, officers: Sequence[Officer]) -> None:
@@ -421,7 +421,7 @@ def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenC
     if not get_selected():
         # Second click of a double click: the first one has already done it.
         return
-    result = _write(lambda session: assignment.assign_claims(session, picked, to=to, person=person))
+    result = _write(lambda session: claim_assignment.assign_claims(session, picked, to=to, person=person))
     if result is None:
         return
     _let_go()

@@ -8,9 +8,9 @@ import streamlit as st
 
 from core import clock
 from core.errors import CoverdeskError
-from core.services.claims.paying import hand_overs
-from core.services.claims.paying.hand_overs import HandOver
+from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow.inputs import PAYMENT_METHODS
+from core.services.claims.workflow.paying import HandOver
 from core.services.finance.claim_payments import file_lines, payment_files
 from core.services.finance.claim_payments.file_lines import MAX_LINES, MEANINGS, PaymentLine
 from core.services.finance.reconciling import file_rows
@@ -66,7 +66,7 @@ def draw() -> None:
     dialogs.run(ROLE)
     draw_file()
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        found = hand_overs.list_open(session)
+        found = claim_paying.list_open(session)
     if not found:
         st.info("No payment of a claim waits for finance.", icon=":material/task_alt:")
         return
@@ -99,7 +99,7 @@ def paying(row: HandOver) -> Decision:
         reference = typed.pop("payment_reference") or None
         payment = {name: value for name, value in typed.items() if value}
         return made(
-            lambda session, by: hand_overs.pay(
+            lambda session, by: claim_paying.pay(
                 session, row.id, payment_reference=reference, payment=payment, person=by, version=row.version
             ),
             f"{row.reference} is Paid.",
@@ -140,7 +140,7 @@ def paying_together(rows: Sequence[HandOver]) -> Decision:
         typed = {name: text for name, text in dialogs.get_values(*names).items() if text}
         typed |= {"total": words.read_naira(typed["total"])} if "total" in typed else {}
         return made(
-            lambda session, by: hand_overs.pay_together(session, seen, typed, person=by),
+            lambda session, by: claim_paying.pay_together(session, seen, typed, person=by),
             f"{len(seen)} claims are Paid by one transfer.",
         )
 
@@ -215,7 +215,7 @@ def _preview(name: str, content: bytes) -> None:
     if refused:
         st.warning(
             f"{words.count(refused)} of {words.count(len(lines))} rows cannot be paid: nothing is paid from this file"
-            " until it is mended.",
+            " until it is corrected.",
             icon=":material/block:",
         )
     seen = {line.claim.id: line.claim.version for line in lines if line.claim}

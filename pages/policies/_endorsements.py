@@ -121,15 +121,16 @@ def draw(policy: PolicyDetail, person: Person) -> None:
             _notice(made, person)
 
 
-def draw_present(policy: PolicyDetail) -> None:
-    """Draw the newest endorsement, and the present values that no other line of the cards shows."""
+def list_present(policy: PolicyDetail) -> dict[str, str]:
+    """Return the newest endorsement, and the present values that no other line of the cards shows."""
     if not policy.endorsements:
-        return
+        return {}
     newest = policy.endorsements[-1]
-    facts.line("Endorsed", f"No. {newest.number}, from {words.day(newest.effective_on)}")
     present = {change["field"]: change["after"] for made in policy.endorsements for change in made.changes}
-    for name in sorted(present.keys() - _SHOWN):
-        facts.line(words.title(name), present[name])
+    return {
+        "Endorsed": f"No. {newest.number}, from {words.day(newest.effective_on)}",
+        **{words.title(name): present[name] for name in sorted(present.keys() - _SHOWN)},
+    }
 
 
 def _version(made: Endorsement) -> None:

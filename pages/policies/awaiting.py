@@ -50,11 +50,13 @@ def results(page: Page[OpenSubmission], premium_minor: int, people: Mapping[UUID
     if number is None:
         return
     premium = words.plain(words.naira(premium_minor))
-    table_choices.head(f"{WAITING.count_text(page.total_count)} waiting · {premium} of premium", WAITING)
     above = st.container()
     picked = tables.draw(WAITING, page.items, number=number, total=page.total_count, chosen=())
     with above:
-        bulk(picked, people, person)
+        if picked:
+            bulk(picked, people, person)
+        else:
+            table_choices.head(f"{WAITING.count_text(page.total_count)} waiting · {premium} of premium", WAITING)
 
 
 def draw() -> None:
@@ -64,9 +66,7 @@ def draw() -> None:
     actions.run()
     with reading(frame.scope()) as session:
         names, insurers, people = load_choices(session), awaiting.list_health(session), owners.list_candidates(session)
-    draw_health(insurers)
     confirmation()
-    _endorsements.draw_untold()
     asked = read(insurers)
     filters(asked, insurers, people, person)
     page, premium_minor = found(asked, names)
@@ -74,6 +74,8 @@ def draw() -> None:
         results(page, premium_minor, people, person)
     else:
         nothing(asked)
+    _endorsements.draw_untold()
+    draw_health(insurers)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.caption(f"As of {words.moment(clock.now())}", width="content")
         st.button("Refresh", icon=":material/refresh:", type="tertiary")
@@ -142,13 +144,10 @@ def bulk(picked: Sequence[OpenSubmission], people: People, person: Person) -> No
             f"Reported by bordereau{number}",
             key="awaiting.reported",
             icon=":material/task:",
-            disabled=not picked,
             help="The insurer was told of these active policies another way.",
             on_click=resends.acting_on(ids_, resending.record_reported, "noted as reported", WAITING).do,
         )
         _owner_button(ids_, people, person)
-        if not picked:
-            st.caption("Tick policies to act on several at once.", width="content")
 
 
 def _owner_button(ids_: Sequence[UUID], people: People, person: Person) -> None:
@@ -209,17 +208,17 @@ WAITING: Table[OpenSubmission] = Table(
     narrow=("holder", "state", "target", "insurer"),
     orders={str(order): title for order, title in ORDERS.items()},
     columns={
+        "holder": columns.text("Customer", lambda row: row.holder, 125),
         "state": Column("State", _standing, 330, colour=lambda row: words.colour(row.situation)),
         "age": columns.text("Waiting", lambda row: age(row.created_at), sorts=("oldest", "newest"), right=True),
         "target": Column(
             "Target",
             _target,
             is_right=True,
-            says="A connected insurer is to answer within a day; any other one is to be told within seven.",
+            says="Connected insurers should answer within a day; the others have to be told within seven.",
             colour=lambda row: "red" if row.is_overdue else "gray",
         ),
         "owner": columns.text("Owner", lambda row: row.owner, 110),
-        "holder": columns.text("Customer", lambda row: row.holder, 125),
         "insurer": columns.text("Insurer", lambda row: row.provider, 165),
         "said": columns.text("Last answer", lambda row: row.last_error, 230, usual=False),
         "attempts": columns.number("Tries", lambda row: row.attempts, usual=False, sorts=("tries", "tries-back")),

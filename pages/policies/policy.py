@@ -70,58 +70,69 @@ _METHODS = {
 
 def draw_cover(policy: PolicyDetail) -> None:
     """Draw the cover and its dates."""
-    with st.container(border=True, height="stretch"):
+    values = {"Product": policy.sale.product, "Insurer": policy.sale.provider}
+    if policy.registration:
+        values["Plate"] = policy.registration
+    if policy.sum_insured_minor is not None:
+        values["Sum insured"] = words.naira(policy.sum_insured_minor)
+    values |= {**_endorsements.list_present(policy), **facts.list_days_of_cover(policy.sale)}
+    if policy.renewal_window:
+        window = policy.renewal_window
+        values["Can be renewed"] = f"{words.day(window.opens_on)} to {words.day(window.closes_on)}"
+    elif PolicyAction.RENEW in policy.state.actions and not policy.is_live:
+        values["Can be renewed"] = "On any day, as a test"
+    with st.container(border=True, height="stretch", gap="xsmall"):
         st.markdown("**Cover**")
-        facts.line("Product", policy.sale.product)
-        facts.line("Insurer", policy.sale.provider)
-        if policy.registration:
-            facts.line("Plate", policy.registration)
-        if policy.sum_insured_minor is not None:
-            facts.line("Sum insured", words.naira(policy.sum_insured_minor))
-        _endorsements.draw_present(policy)
-        facts.days_of_cover(policy.sale)
-        if policy.renewal_window:
-            window = policy.renewal_window
-            facts.line("Can be renewed", f"{words.day(window.opens_on)} to {words.day(window.closes_on)}")
-        elif PolicyAction.RENEW in policy.state.actions and not policy.is_live:
-            facts.line("Can be renewed", "On any day, as a test")
+        facts.grid(values)
 
 
 def draw_holder(policy: PolicyDetail) -> None:
     """Draw the policyholder."""
-    with st.container(border=True, height="stretch"):
+    values = {
+        "Name": policy.sale.customer,
+        "Phone": words.phone(policy.sale.phone) or "–",
+        "E-mail": policy.sale.email,
+        "Place": policy.sale.place or "–",
+        **({"Born": words.day(policy.date_of_birth)} if policy.date_of_birth else {}),
+        "Role": "Beneficiary" if policy.is_for_beneficiary else "Principal",
+    }
+    with st.container(border=True, height="stretch", gap="xsmall"):
         st.markdown("**Policyholder**")
-        facts.line("Name", policy.sale.customer)
-        facts.line("E-mail", policy.sale.email)
-        facts.line("Phone", policy.sale.phone or "–")
-        facts.line("Place", policy.sale.place or "–")
-        if policy.date_of_birth:
-            facts.line("Born", words.day(policy.date_of_birth))
-        facts.line("Role", "Beneficiary" if policy.is_for_beneficiary else "Principal")
-        page_links.link(
-            "sales/customer.py",
-            label="Open the customer",
-            icon=":material/person:",
-            query_params={"id": str(policy.sale.customer_id), **frame.mode_query()},
-        )
-        page_links.link(
-            "policies/search.py",
-            label="All policies of this customer",
-            icon=":material/person_search:",
-            query_params={"find": policy.sale.email, **frame.mode_query()},
-        )
+        facts.grid(values)
+        with st.container(horizontal=True, gap="xsmall"):
+            page_links.link(
+                "sales/customer.py",
+                label="Open the customer",
+                icon=":material/person:",
+                query_params={"id": str(policy.sale.customer_id), **frame.mode_query()},
+            )
+            page_links.link(
+                "policies/search.py",
+                label="All policies",
+                icon=":material/person_search:",
+                query_params={"find": policy.sale.email, **frame.mode_query()},
+            )
 
 
 def draw_sale(policy: PolicyDetail, person: Person) -> None:
     """Draw the time, distributor and premium of the sale, with a link to the purchase."""
-    with st.container(border=True, height="stretch"):
+    values = {
+        "Sold": words.moment(policy.sale.created_at),
+        "Distributor": policy.sale.distributor,
+        "Premium": words.naira(policy.sale.total_minor),
+        "Premium paid": words.title(policy.sale.premium_frequency),
+        **({"Given back": words.naira(policy.refunded_minor)} if policy.refunded_minor else {}),
+    }
+    with st.container(border=True, height="stretch", gap="xsmall"):
         st.markdown("**Sale**")
-        facts.line("Sold", words.moment(policy.sale.created_at))
-        facts.line("Distributor", policy.sale.distributor)
-        facts.line("Premium", words.naira(policy.sale.total_minor))
-        facts.line("Premium paid", words.title(policy.sale.premium_frequency))
-        if policy.refunded_minor:
-            facts.line("Given back", words.naira(policy.refunded_minor))
+        facts.grid(values)
+        if (line := policy.book_line) and person.has_role("operations", "supervisor"):
+            page_links.link(
+                "buy/loan_book.py",
+                label=f"Line {words.count(line.line)} of {words.plain(line.file_name)}, {line.month:%B %Y}",
+                icon=":material/menu_book:",
+                query_params={"id": str(line.book_id), **frame.mode_query()},
+            )
         if person.has_role("operations", "finance"):
             page_links.link(
                 "sales/purchase.py",
@@ -204,18 +215,10 @@ def draw_payload(policy: PolicyDetail) -> None:
 
 
 def draw_claims(policy: PolicyDetail, person: Person) -> None:
-    """Draw every claim with its state, and the link to lodge one for people who may."""
+    """Draw every claim with its state; who works claims can open them."""
     with reading(frame.scope()) as session:
         lines = related.list_by_policy(session, policy.id)
-    works = person.has_role(*CLAIMS_ROLES)
-    related_claims.draw(lines, linked=works, empty="Nobody has claimed on this policy.")
-    if works and policy.sale.policy_number:
-        page_links.link(
-            "claims/lodge.py",
-            label="Lodge a claim on it",
-            icon=":material/note_add:",
-            query_params={"policy": policy.sale.policy_number, **frame.mode_query()},
-        )
+    related_claims.draw(lines, linked=person.has_role(*CLAIMS_ROLES), empty="Nobody has claimed on this policy.")
 
 
 # The submission of one policy to its insurer: the card at the top, and the history in its tab.
@@ -237,18 +240,20 @@ _MEANS = {
 def draw_submission(policy: PolicyDetail, person: Person) -> None:
     """Draw the state of the submission and the possible actions."""
     told = policy.submission
-    with st.container(border=True, height="stretch"):
-        st.markdown("**With the insurer**")
+    with st.container(border=True, gap="xsmall"):
         if told is None:
-            st.caption("Nothing was noted for the insurer.")
+            st.caption("**With the insurer:** nothing was noted for it.")
             return
-        st.markdown(f"{words.badge(told.situation)} {_means(told)}")
+        tries = f", {words.count(told.attempts)} {'try' if told.attempts == 1 else 'tries'}" if told.attempts else ""
+        st.markdown(
+            f"**With the insurer** {words.badge(told.situation)} {_means(told)}"
+            f" :small[Since {words.moment(told.updated_at)}{tries}]"
+        )
         if told.waits and (issued := _issued_by_hand(policy)):
-            facts.line("Issued by hand", f"{issued.actor_name or issued.actor}, {words.moment(issued.at)}")
-            st.caption("It is in force here, and the insurer has not accepted it.")
-        facts.line("Since", words.moment(told.updated_at))
-        if told.attempts:
-            facts.line("Attempts", words.count(told.attempts))
+            st.caption(
+                f"Issued by hand by {words.plain(issued.actor_name or issued.actor)}, {words.moment(issued.at)}: it is"
+                " in force here, and the insurer has not accepted it."
+            )
         if told.last_error:
             st.caption(words.plain(told.last_error))
         if person.has_role(*resending.SENDING_ROLES):
@@ -290,8 +295,7 @@ def draw_submission_story(policy: PolicyDetail) -> None:
     if told is None:
         return
     with st.container(border=True):
-        for label, value in _facts(told).items():
-            facts.line(label, value)
+        facts.grid(_facts(told), columns=4)
 
 
 def _facts(told: SubmissionDetail) -> dict[str, str]:
@@ -377,6 +381,15 @@ def draw_header(policy: PolicyDetail, person: Person) -> None:
         f"{words.plain(policy.sale.product)} of {words.plain(policy.sale.customer)}",
         tab=f"{policy.sale.policy_number or 'Without a number'} · Policy",
     ):
+        if policy.certificate_code:
+            st.link_button("Certificate", certificate_address(policy.certificate_code), icon=":material/verified:")
+        if person.has_role(*CLAIMS_ROLES) and policy.sale.policy_number:
+            page_links.link(
+                "claims/lodge.py",
+                label="Lodge a claim",
+                icon=":material/note_add:",
+                query_params={"policy": policy.sale.policy_number, **frame.mode_query()},
+            )
         if person.has_role("operations"):
             policy_actions.buttons(policy)
     if policy.possible_duplicate_of:
@@ -439,10 +452,10 @@ def draw() -> None:
     draw_header(policy, person)
     policy_actions.follow_address(policy)
     actions.run()
-    with st.grid(2, min_column_width=320, gap="small"):
+    with st.grid(3, min_column_width=300, gap="small"):
         draw_cover(policy)
         draw_holder(policy)
         draw_sale(policy, person)
-        draw_submission(policy, person)
+    draw_submission(policy, person)
     draw_details(policy, person)
     st.caption(f"Policy {policy.id} · purchase {policy.sale.id} · customer {policy.sale.customer_id}")

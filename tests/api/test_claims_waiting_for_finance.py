@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.services.claims.paying import hand_overs
+from core.services.claims.workflow import paying as claim_paying
 from core.store.access import Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
@@ -20,7 +20,7 @@ def test_no_route_pays_or_changes_a_claim_that_waits_for_finance(
     office = Office(store, partner)
     claim_id = office.lodge(incident_date="2026-11-10")
     office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
-    office.do(hand_overs.hand_over, claim_id, by="sade", version=4)
+    office.do(claim_paying.hand_over, claim_id, by="sade", version=4)
     path = f"/v1/claims/{claim_id}"
     tried: list[tuple[str, str, Any]] = [
         *((method, path, PAID) for method in ("POST", "PUT", "PATCH", "DELETE")),
@@ -34,5 +34,5 @@ def test_no_route_pays_or_changes_a_claim_that_waits_for_finance(
     claim = client.get(path, key=partner.test_key).json()["data"]["claim"]
     assert (claim["claim_status"], office.claim(claim_id).payment_reference) == ("Offer accepted", None)
     with store.reading(DESK) as session:
-        (waiting,) = hand_overs.list_open(session)
+        (waiting,) = claim_paying.list_open(session)
         assert (waiting.id, waiting.version, waiting.amount_minor) == (claim_id, 5, 7_000_000)

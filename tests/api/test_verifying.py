@@ -11,7 +11,7 @@ from core.api.app import api
 from core.errors import NotAllowed
 from core.services.outbox import health
 from core.store.access import Scope, Store
-from core.store.schema.tables import Claim, Customer, Policy, Renewal, UploadedFile
+from core.store.schema.tables import Claim, Customer, LoanBook, Policy, Renewal, UploadedFile
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 
@@ -52,6 +52,7 @@ def _counted(store: Store) -> dict[str, int]:
             name: session.execute(sa.select(sa.func.count()).select_from(entity)).scalar_one()
             for name, entity in kinds.items()
         }
+        counted["loan books"] = session.execute(sa.select(sa.func.count()).select_from(LoanBook)).scalar_one()
         return {**counted, "endpoints": sum(health.count_endpoints(session).values())}
 
 

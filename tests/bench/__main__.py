@@ -40,6 +40,7 @@ WORK: Mapping[str, Callable[[Portfolio], Sequence[Row]]] = {
     "dashboard": lambda portfolio: [desk.figures_of_a_year(portfolio)],
     "csv": lambda portfolio: [desk.csv_of_everything(portfolio)],
     "reruns": desk.reruns,
+    "searches": desk.searches,
 }
 
 

@@ -1,4 +1,4 @@
-"""W5, W6, W7: what the desk asks of the store, beside what the database does by itself with the same file."""
+"""W5 to W8: what the desk asks of the store, beside what the database does by itself with the same file."""
 
 import json
 import resource
@@ -15,6 +15,9 @@ from core.services.dimensions import load_choices
 from core.services.exports import exports
 from core.services.exports.exports import Tally
 from core.services.exports.registry import get_kind
+from core.services.paging import Paging
+from core.services.policies import policies
+from core.services.policies.policies import PolicyFilter
 from core.services.sales import breakdowns, figures
 from core.services.sales.filter import PurchaseFilter, SalesFilter
 from core.services.windows import Window
@@ -105,6 +108,33 @@ def _own_export(portfolio: Portfolio) -> None:
         for _ in copy:
             pass
     raw.close()
+
+
+# Along its index the text of each policy is looked at once, and nothing else.
+_PART = "SELECT count(*) FROM policy WHERE {column} > '' AND {column} LIKE :part"
+PARTS = {"number": ("4967", "number_key"), "phone": ("8034967", "phone"), "plate": ("QX4", "plate_key")}
+
+
+def searches(portfolio: Portfolio) -> list[Row]:
+    """W8: policies found by a part of a number, phone or plate, beside the texts of one column looked at by hand."""
+    return [_search(portfolio, kind, *given) for kind, given in PARTS.items()]
+
+
+def _search(portfolio: Portfolio, kind: str, text: str, column: str) -> Row:
+    raw = sa.text(_PART.format(column=column))
+    with portfolio.store.reading(STAFF) as session:
+        names = load_choices(session)
+
+    def ours() -> None:
+        with portfolio.store.reading(STAFF) as session:
+            policies.search_policies(session, PolicyFilter(find=text), names, paging=Paging(1, 50))
+
+    def by_hand() -> None:
+        with portfolio.store.engine.connect() as connection:
+            connection.execute(raw, {"part": f"%{text}%"}).all()
+
+    mine, limit = _in_turns(ours, by_hand, ROUNDS)
+    return Row(work=f"W8 policies by a part of a {kind}", size=portfolio.size, ours=mine, limit=limit)
 
 
 def reruns(portfolio: Portfolio) -> list[Row]:

@@ -64,3 +64,10 @@ def test_a_command_loads_no_library_of_the_screens_and_asks_little(
     libraries, asked = start(*words)
     assert libraries.isdisjoint(_HEAVY)
     assert 0 < len(asked) <= most, asked
+
+
+def test_init_and_the_servers_load_nothing_that_invents_a_business() -> None:
+    loaded = "import json, sys, core.commands.init, core.commands.serve; print(json.dumps(list(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True)
+    inventing = ("core.demo.portfolio", "core.demo.chunks", "core.services.finance.past", "core.services.closing")
+    assert [name for name in json.loads(done.stdout) if name.startswith(inventing)] == []

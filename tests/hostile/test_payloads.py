@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from core.covers.cover import Cover
 from core.covers.registry import COVERS
 from core.services.catalogue import keys
-from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions as claim_questions
 from core.services.exports.registry import KINDS
 from core.services.people import sign_in, staff, staff_sessions
@@ -115,7 +115,7 @@ def planted(store: Store, client: Client, partner: Partner) -> dict[str, str]:
         claim_questions.ask_claimant(
             session, session.scalars(sa.select(Claim)).one().id, text=f"{MARKDOWN}\n# {HTML}", person=person
         )
-        claim_actions.add_comment(
+        claim_moves.add_comment(
             session, session.scalars(sa.select(Claim)).one().id, text=f"{HTML}\n- {MARKDOWN}", person=person
         )
     with store.reading(Scope.system()) as session:

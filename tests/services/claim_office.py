@@ -10,10 +10,9 @@ from sqlmodel import col
 from core import ids
 from core.services.audit import log as audit
 from core.services.claims.review.coverage_checks import CHECK_KEYS
-from core.services.claims.workflow import actions as claim_actions
-from core.services.claims.workflow import approvals as claim_approvals
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import judgement as claim_judgement
+from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -105,7 +104,7 @@ class Office:
         if to == "Offer accepted":
             said.setdefault("note", "Accepted on the phone")
         with self.store.writing(DESK) as session:
-            return claim_actions.move_claim(session, claim_id, to=to, person=self.people[by], version=seen, **said)
+            return claim_moves.move_claim(session, claim_id, to=to, person=self.people[by], version=seen, **said)
 
     def walk(self, claim_id: UUID, *statuses: str) -> None:
         """Moves with what each needs; who approved does not pay, and every payment has a reference of its own."""
@@ -123,7 +122,7 @@ class Office:
             approver = staff.find_by_id(session, claim.approved_by) if claim.approved_by else None
             assert approver is not None
             judgement, at = claim_judgement.judge(session, claim), claim_changes.next_instant(claim)
-            claim_approvals.record(session, claim, person=approver, at=at)
+            claim_changes.record_approval(session, claim, person=approver, at=at)
             events = sa.select(col(ClaimEvent.id)).where(col(ClaimEvent.claim_id) == claim_id)
             latest = events.order_by(col(ClaimEvent.id).desc()).limit(1)
             event_id, reasons = session.execute(latest).scalar_one(), dict.fromkeys(CHECK_KEYS, "Seen, and accepted")
@@ -134,7 +133,7 @@ class Office:
     def approve_anew(self, claim_id: UUID, *, by: str = "bola") -> None:
         """Give an approval again that lapsed."""
         reasons = dict.fromkeys(CHECK_KEYS, "Seen, and accepted")
-        self.do(claim_actions.approve_anew, claim_id, by=by, version=self.claim(claim_id).version, reasons=reasons)
+        self.do(claim_moves.approve_anew, claim_id, by=by, version=self.claim(claim_id).version, reasons=reasons)
 
     def do(self, verb: Any, claim_id: UUID, *, by: str = "bola", **options: Any) -> Any:
         """Any other service on a claim."""

@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.claims.review import review as claim_review
-from core.services.claims.workflow import corrections
+from core.services.claims.workflow import corrections as claim_corrections
 from tests.every_case import every_case
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
@@ -24,7 +24,7 @@ def correct(
     office: Office, claim_id: Any, *, by: str = "bola", reason: str = "The lender wrote again", **told: Any
 ) -> Any:
     version = told.pop("version", office.claim(claim_id).version)
-    return office.do(corrections.correct_amounts, claim_id, by=by, amounts=told, reason=reason, version=version)
+    return office.do(claim_corrections.correct_amounts, claim_id, by=by, amounts=told, reason=reason, version=version)
 
 
 def test_an_officer_lowers_what_is_owed_with_a_reason_and_the_history_has_both(office: Office) -> None:
@@ -76,7 +76,7 @@ def test_what_was_submitted_stands_once_an_offer_was_accepted(office: Office) ->
     with pytest.raises(StateForbids, match="keeps what was submitted"):
         correct(office, claim_id, by="sade", pending_repayment_amount="1")
     with pytest.raises(StateForbids, match="keeps what was submitted"):
-        office.do(corrections.set_claimant, claim_id, by="sade", claimant=KIN, reason="They called", version=1)
+        office.do(claim_corrections.set_claimant, claim_id, by="sade", claimant=KIN, reason="They called", version=1)
 
 
 def test_a_death_that_came_over_the_api_gets_its_claimant_before_an_officer_approves_it(office: Office) -> None:
@@ -92,8 +92,8 @@ def test_a_death_that_came_over_the_api_gets_its_claimant_before_an_officer_appr
     with pytest.raises(NotAllowed, match="Claimed by another person"):
         office.move(claim_id, "Approved", by="bola", amount="75000")
     with pytest.raises(InvalidInput, match="claimant must be another than the owner"):
-        office.do(corrections.set_claimant, claim_id, claimant={}, reason="They called", version=1)
-    office.do(corrections.set_claimant, claim_id, claimant=KIN, reason="They called", version=1)
+        office.do(claim_corrections.set_claimant, claim_id, claimant={}, reason="They called", version=1)
+    office.do(claim_corrections.set_claimant, claim_id, claimant=KIN, reason="They called", version=1)
     claim = office.claim(claim_id)
     assert (claim.claim_owner, claim.claim_owner_first_name) == ("Next of kin", "Bisi")
     assert "Bisi" not in str(office.log(claim_id)[-1].after)
@@ -102,7 +102,7 @@ def test_a_death_that_came_over_the_api_gets_its_claimant_before_an_officer_appr
 
 def date_incident(office: Office, claim_id: Any, on: str, *, by: str = "bola", reason: str | None = "A slip") -> None:
     version = office.claim(claim_id).version
-    office.do(corrections.set_incident_date, claim_id, by=by, on=on, reason=reason, version=version)
+    office.do(claim_corrections.set_incident_date, claim_id, by=by, on=on, reason=reason, version=version)
 
 
 @pytest.mark.frozen_at(NOON)

@@ -17,19 +17,13 @@ from core.services.claims import batches
 from core.services.claims.diary import tasks
 from core.services.claims.letters import letters
 from core.services.claims.lists import totals as claim_totals
-from core.services.claims.paying import hand_overs
-from core.services.claims.paying.hand_overs import HandOver
-from core.services.claims.workflow import actions as claim_actions
-from core.services.claims.workflow import (
-    assignment,
-    corrections,
-    part_payments,
-    payee_changes,
-    questions,
-    referrals,
-    reserves,
-)
+from core.services.claims.workflow import assignment as claim_assignment
+from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import moves as claim_moves
+from core.services.claims.workflow import paying as claim_paying
+from core.services.claims.workflow import questions, reserves
 from core.services.claims.workflow.assignment import ChosenClaim
+from core.services.claims.workflow.paying import HandOver
 from core.store.access import Scope, ScopedSession
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
@@ -50,18 +44,18 @@ def accepted(office: Office) -> UUID:
 
 def hand_over(office: Office, claim_id: UUID, *, by: str = "sade", **said: Any) -> None:
     said.setdefault("version", office.claim(claim_id).version)
-    office.do(hand_overs.hand_over, claim_id, by=by, **said)
+    office.do(claim_paying.hand_over, claim_id, by=by, **said)
 
 
 def pay(office: Office, claim_id: UUID, *, by: str = "funmi", **said: Any) -> None:
     said = {"payment_reference": "FIN-1", "version": office.claim(claim_id).version, **said}
-    office.do(hand_overs.pay, claim_id, by=by, **said)
+    office.do(claim_paying.pay, claim_id, by=by, **said)
 
 
 def waiting(office: Office) -> list[HandOver]:
     with office.store.reading(DESK) as session:
-        rows = list(hand_overs.list_open(session))
-        assert hand_overs.count_open(session) == len(rows)
+        rows = list(claim_paying.list_open(session))
+        assert claim_paying.count_open(session) == len(rows)
     return rows
 
 
@@ -95,13 +89,13 @@ def test_finance_does_nothing_else_on_a_claim(office: Office) -> None:
             office.move(claim_id, to, by="funmi", **said)
     version = office.claim(claim_id).version
     with pytest.raises(NotAllowed, match="claims officers"):
-        office.do(part_payments.pay_part, claim_id, by="funmi", amount="1", payment_reference="F", version=version)
+        office.do(claim_paying.pay_part, claim_id, by="funmi", amount="1", payment_reference="F", version=version)
     with pytest.raises(NotAllowed, match="claims officers"):
-        office.do(payee_changes.set_payee, claim_id, by="funmi", version=version, **PAYEE)
+        office.do(claim_corrections.set_payee, claim_id, by="funmi", version=version, **PAYEE)
     with pytest.raises(NotAllowed, match="claims officers"):
         hand_over(office, claim_id, by="funmi")
     with pytest.raises(NotAllowed, match="claims officers"):
-        office.do(hand_overs.take_back, claim_id, by="funmi", version=version)
+        office.do(claim_paying.take_back, claim_id, by="funmi", version=version)
     assert len(waiting(office)) == 1
 
 
@@ -114,23 +108,23 @@ def test_no_other_door_of_a_claim_opens_to_finance_while_it_waits(office: Office
     seen = {**on, "version": claim.version}
     chosen = [ChosenClaim(id=claim_id, version=claim.version, reference="C-1", assigned_to=None)]
     doors: dict[str, Callable[[ScopedSession], object]] = {
-        "assign": lambda s: claim_actions.assign_claim(s, to=funmi.id, **seen),
-        "assign several": lambda s: assignment.assign_claims(s, chosen, to=funmi.id, person=funmi),
-        "take next": lambda s: assignment.assign_next(s, person=funmi),
-        "comment": lambda s: claim_actions.add_comment(s, text="Pay", **on),
-        "incident": lambda s: corrections.set_incident_date(s, on=date(2026, 11, 1), **seen),
-        "deductions": lambda s: claim_actions.set_deductions(s, excess=Decimal(0), betterment=Decimal(0), **seen),
+        "assign": lambda s: claim_moves.assign_claim(s, to=funmi.id, **seen),
+        "assign several": lambda s: claim_assignment.assign_claims(s, chosen, to=funmi.id, person=funmi),
+        "take next": lambda s: claim_assignment.assign_next(s, person=funmi),
+        "comment": lambda s: claim_moves.add_comment(s, text="Pay", **on),
+        "incident": lambda s: claim_corrections.set_incident_date(s, on=date(2026, 11, 1), **seen),
+        "deductions": lambda s: claim_moves.set_deductions(s, excess=Decimal(0), betterment=Decimal(0), **seen),
         "reserve": lambda s: reserves.set_reserve(s, amount="1", reason="Why not", **seen),
-        "amounts": lambda s: corrections.correct_amounts(s, amounts={"loan_amount": "1"}, reason="Why", **seen),
-        "part back": lambda s: part_payments.take_back_part(s, payment_reference="R", note="Back", **seen),
+        "amounts": lambda s: claim_corrections.correct_amounts(s, amounts={"loan_amount": "1"}, reason="Why", **seen),
+        "part back": lambda s: claim_paying.take_back_part(s, payment_reference="R", note="Back", **seen),
         "question": lambda s: questions.ask_claimant(s, text="Who?", **on),
         "answer": lambda s: questions.record_answer(s, **on),
         "task": lambda s: tasks.add_task(s, text="Call", to=office.people["ada"].id, due_on=None, **on),
         "letter": lambda s: letters.compose(s, kind="advice", **on),
         "settle": lambda s: batches.settle_claims(s, chosen, person=funmi),
         "ask several": lambda s: batches.ask_claimants(s, chosen, text="Who?", person=funmi),
-        "refer": lambda s: referrals.refer_claim(s, to="Paid", note="Please", **seen),
-        "hand over": lambda s: hand_overs.hand_over(s, **seen),
+        "refer": lambda s: claim_assignment.refer_claim(s, to="Paid", note="Please", **seen),
+        "hand over": lambda s: claim_paying.hand_over(s, **seen),
     }
     for name, door in doors.items():
         with pytest.raises(NotAllowed, match="claims officers"), office.store.writing(DESK) as session:
@@ -145,23 +139,23 @@ def test_only_finance_pays_and_only_a_supervisor_hands_over(office: Office) -> N
         hand_over(office, claim_id, by="bola")
     hand_over(office, claim_id)
     for by in ("ada", "bola", "sade"):
-        with pytest.raises(NotAllowed, match="made by finance"):
+        with pytest.raises(NotAllowed, match="Only finance pays"):
             pay(office, claim_id, by=by)
     with pytest.raises(NotAllowed, match="A supervisor takes"):
-        office.do(hand_overs.take_back, claim_id, by="bola", version=office.claim(claim_id).version)
+        office.do(claim_paying.take_back, claim_id, by="bola", version=office.claim(claim_id).version)
 
 
 def test_approver_giver_and_who_set_the_payee_do_not_pay_though_they_are_of_finance(office: Office) -> None:
     claim_id = accepted(office)
     hand_over(office, claim_id)
     office.people["sade"] = replace(office.people["sade"], roles=("supervisor", "finance"))
-    with pytest.raises(NotAllowed, match="handed the payment over"):
+    with pytest.raises(NotAllowed, match="cannot pay it"):
         pay(office, claim_id, by="sade")
     hand_over(office, claim_id, by="root")
     with pytest.raises(NotAllowed, match="an approver other than the payer"):
         pay(office, claim_id, by="sade")
     office.people["bola"] = replace(office.people["bola"], roles=("supervisor", "finance"))
-    office.do(payee_changes.set_payee, claim_id, by="bola", version=office.claim(claim_id).version, **PAYEE)
+    office.do(claim_corrections.set_payee, claim_id, by="bola", version=office.claim(claim_id).version, **PAYEE)
     office.approve_anew(claim_id, by="sade")
     hand_over(office, claim_id, by="root")
     with pytest.raises(NotAllowed, match="payee set"):
@@ -186,13 +180,13 @@ def test_whatever_changes_the_payment_takes_it_back_from_finance(office: Office,
     hand_over(office, claim_id)
     version = office.claim(claim_id).version
     if what == "part":
-        office.do(part_payments.pay_part, claim_id, by="ada", amount="1000", payment_reference="P", version=version)
+        office.do(claim_paying.pay_part, claim_id, by="ada", amount="1000", payment_reference="P", version=version)
     elif what == "payee":
-        office.do(payee_changes.set_payee, claim_id, by="sade", version=version, **PAYEE)
+        office.do(claim_corrections.set_payee, claim_id, by="sade", version=version, **PAYEE)
     elif what == "move":
         office.move(claim_id, "Reviewing", by="sade")
     else:
-        office.do(hand_overs.take_back, claim_id, by="sade", version=version)
+        office.do(claim_paying.take_back, claim_id, by="sade", version=version)
     assert waiting(office) == []
     with pytest.raises(StateForbids, match="was not handed to finance"):
         pay(office, claim_id)
@@ -205,7 +199,7 @@ def test_hand_over_is_no_referral_and_no_officer_replaces_it(office: Office) -> 
         assert claim_totals.count_views(session, office.people["sade"]).views["referred"] == 0
     version = office.claim(claim_id).version
     with pytest.raises(StateForbids, match="is with finance"):
-        office.do(referrals.refer_claim, claim_id, by="ada", to="Paid", note="Please pay", version=version)
+        office.do(claim_assignment.refer_claim, claim_id, by="ada", to="Paid", note="Please pay", version=version)
 
 
 def test_bad_payments_of_finance_leave_nothing_behind(office: Office) -> None:
@@ -251,7 +245,7 @@ def together(office: Office, claims: list[UUID], *, by: str = "funmi", **typed: 
     given = {"payment_reference": "BULK-1", "total": str(70_000 * len(claims)), **typed}
     seen = {claim_id: office.claim(claim_id).version for claim_id in claims}
     with office.store.writing(DESK) as session:
-        return hand_overs.pay_together(session, seen, given, person=office.people[by])
+        return claim_paying.pay_together(session, seen, given, person=office.people[by])
 
 
 def test_one_transfer_pays_several_claims_of_an_insurer_or_none(office: Office) -> None:
@@ -268,7 +262,7 @@ def test_one_transfer_pays_several_claims_of_an_insurer_or_none(office: Office) 
             together(office, [first, second, third], **wrong)
     with pytest.raises(InvalidInput, match="claims must be two or more"):
         together(office, [first])
-    with pytest.raises(NotAllowed, match="made by finance"):
+    with pytest.raises(NotAllowed, match="Only finance pays"):
         together(office, [first, second], by="ada")
     take_back(office, third)
     with pytest.raises(StateForbids, match="was not handed to finance"):
@@ -295,4 +289,4 @@ def test_one_transfer_pays_several_claims_of_an_insurer_or_none(office: Office) 
 
 def take_back(office: Office, claim_id: UUID) -> None:
     """The supervisor takes a payment back from finance, to hand it over later."""
-    office.do(hand_overs.take_back, claim_id, by="sade", version=office.claim(claim_id).version)
+    office.do(claim_paying.take_back, claim_id, by="sade", version=office.claim(claim_id).version)

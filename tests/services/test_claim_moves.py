@@ -9,7 +9,8 @@ import pytest
 
 from core.demo.claims import paths as claim_paths
 from core.errors import StateForbids
-from core.services.claims.workflow import transition_docs, transitions
+from core.services.claims.workflow import transition_docs
+from core.services.claims.workflow import transitions as claim_transitions
 from core.settings import ROOT
 from core.states import claims as claim_states
 from core.states.claims import TRANSITIONS, ClaimStatus
@@ -90,7 +91,7 @@ def targets(start: str) -> list[str]:
 
 
 def words(office: Office, claim_id: UUID, by: str) -> dict[str, tuple[str, ...]]:
-    return {move.to: move.missing for move in transitions.list_allowed(office.claim(claim_id), office.people[by])}
+    return {move.to: move.missing for move in claim_transitions.list_allowed(office.claim(claim_id), office.people[by])}
 
 
 def test_officer_is_told_what_each_move_still_needs(office: Office) -> None:

@@ -9,8 +9,8 @@ from core.services.claims import batches
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
-from core.services.claims.workflow import actions as claim_actions
-from core.services.claims.workflow import assignment
+from core.services.claims.workflow import assignment as claim_assignment
+from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.assignment import ChosenClaim
 from tests.services.claim_desk import NOON
@@ -21,12 +21,12 @@ pytestmark = pytest.mark.frozen_at(NOON)
 
 def find_next(office: Office, after: UUID, by: str = "bola") -> UUID | None:
     with office.store.writing(DESK) as session:
-        return assignment.find_next(session, person=office.people[by], after=after)
+        return claim_assignment.find_next(session, person=office.people[by], after=after)
 
 
 def test_decision_on_a_claim_that_nobody_has_takes_it_and_looking_does_not(office: Office) -> None:
     claim_id = office.lodge(incident_date="2026-11-18")
-    office.do(claim_actions.open_claim, claim_id)
+    office.do(claim_moves.open_claim, claim_id)
     assert office.claim(claim_id).assigned_to is None
     office.move(claim_id, "Reviewing", by="bola")
     assert office.claim(claim_id).assigned_to == office.people["bola"].id
@@ -65,7 +65,7 @@ def test_view_to_pay_has_the_accepted_offers(office: Office) -> None:
 def choose(office: Office, *claim_ids: UUID) -> list[ChosenClaim]:
     with office.store.reading(DESK) as session:
         rows = claim_queue.list_rows(session, ClaimFilter(view="all"))
-    return assignment.choose_rows(row for row in rows if row.id in claim_ids)
+    return claim_assignment.choose_rows(row for row in rows if row.id in claim_ids)
 
 
 def test_several_claims_are_settled_and_asked_at_once_and_each_refusal_is_told(office: Office) -> None:

@@ -16,7 +16,8 @@ from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
-from core.services.claims.workflow import part_payments, payee_changes
+from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import paying as claim_paying
 from core.services.exports import runs
 from core.services.exports.formats import CSV
 from core.services.exports.registry import get_kind
@@ -42,13 +43,13 @@ def accepted(office: Office) -> UUID:
 def part(office: Office, claim_id: UUID, amount: str, reference: str, *, by: str = "ada", **payment: Any) -> Any:
     seen = office.claim(claim_id).version
     told: dict[str, Any] = {"amount": amount, "payment_reference": reference, "payment": payment, "version": seen}
-    return office.do(part_payments.pay_part, claim_id, by=by, **told)
+    return office.do(claim_paying.pay_part, claim_id, by=by, **told)
 
 
 def payee(office: Office, claim_id: UUID, *, by: str = "bola", **changed: Any) -> Any:
     told = {"name": "Musa Bello", "bank_name": "Lagoon Bank", "account_number": ACCOUNT, "reason": "New account"}
     return office.do(
-        payee_changes.set_payee, claim_id, by=by, version=office.claim(claim_id).version, **{**told, **changed}
+        claim_corrections.set_payee, claim_id, by=by, version=office.claim(claim_id).version, **{**told, **changed}
     )
 
 
@@ -119,15 +120,15 @@ def test_a_part_that_came_back_is_taken_back_by_a_supervisor_with_its_reference(
     claim_id = accepted(office)
     told: dict[str, Any] = {"payment_reference": "BACK", "note": "The account was closed"}
     with pytest.raises(StateForbids, match="No part of this offer stands"):
-        office.do(part_payments.take_back_part, claim_id, by="sade", version=office.claim(claim_id).version, **told)
+        office.do(claim_paying.take_back_part, claim_id, by="sade", version=office.claim(claim_id).version, **told)
     part(office, claim_id, "30000", "P1")
     version = office.claim(claim_id).version
     with pytest.raises(NotAllowed, match="a supervisor"):
-        office.do(part_payments.take_back_part, claim_id, by="bola", version=version, **told)
+        office.do(claim_paying.take_back_part, claim_id, by="bola", version=version, **told)
     with pytest.raises(InvalidInput) as refused:
-        office.do(part_payments.take_back_part, claim_id, by="sade", version=version, payment_reference="", note="")
+        office.do(claim_paying.take_back_part, claim_id, by="sade", version=version, payment_reference="", note="")
     assert {fault.field for fault in refused.value.faults} == {"payment_reference", "note"}
-    office.do(part_payments.take_back_part, claim_id, by="sade", version=version, **told)
+    office.do(claim_paying.take_back_part, claim_id, by="sade", version=version, **told)
     found = review(office, claim_id)
     assert (found.balance_minor, found.reserve_minor, found.amounts.limits.paid_minor) == (7_500_000, 7_500_000, 0)
     office.move(claim_id, "Paid", by="ada", payment_reference="P2")
@@ -193,7 +194,7 @@ def test_the_export_of_payments_has_a_line_for_each_and_the_sum_of_every_figure(
     office.approve_anew(claim_id)
     part(office, claim_id, "30000", "P1")
     told: dict[str, Any] = {"payment_reference": "BACK", "note": "It came back", "version": 7}
-    office.do(part_payments.take_back_part, claim_id, by="sade", **told)
+    office.do(claim_paying.take_back_part, claim_id, by="sade", **told)
     office.move(claim_id, "Paid", by="ada", payment_reference="P2")
     kind, out = get_kind("claim-payments"), io.BytesIO()
     runs.write_file(

@@ -12,8 +12,8 @@ from sqlmodel import col
 
 from core.errors import InvalidInput, NotAllowed, StateForbids, TooLarge
 from core.services.admin import store_check
-from core.services.claims.paying import hand_overs
-from core.services.claims.workflow import payee_changes
+from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import paying as claim_paying
 from core.services.finance import proofs
 from core.services.finance.claim_payments import payment_files
 from core.services.finance.claim_payments.file_lines import MAX_LINES, PaymentLine
@@ -38,9 +38,9 @@ def handed(office: Office, *, by: str = "sade", payee: bool = False) -> UUID:
     claim_id = office.lodge(at=NOON - timedelta(days=2), incident_date="2026-11-17")
     office.walk(claim_id, *ACCEPTED)
     if payee:
-        office.do(payee_changes.set_payee, claim_id, by="sade", version=office.claim(claim_id).version, **PAYEE)
+        office.do(claim_corrections.set_payee, claim_id, by="sade", version=office.claim(claim_id).version, **PAYEE)
         office.approve_anew(claim_id)
-    office.do(hand_overs.hand_over, claim_id, by=by, version=office.claim(claim_id).version)
+    office.do(claim_paying.hand_over, claim_id, by=by, version=office.claim(claim_id).version)
     return claim_id
 
 
@@ -68,7 +68,7 @@ def pay(
     """Pay a file as it was previewed now, unless other versions were seen."""
     if seen is None:
         with office.store.reading(DESK) as session:
-            seen = {each.id: each.version for each in hand_overs.list_open(session)}
+            seen = {each.id: each.version for each in claim_paying.list_open(session)}
     return office.store.transact(
         DESK,
         lambda session: payment_files.pay(session, "pay.csv", content, columns, seen=seen, by=office.people[by]),
@@ -99,7 +99,7 @@ def test_a_file_pays_every_claim_in_it_and_says_so_in_the_log(office: Office) ->
         rows_ = session.execute(query.order_by(col(Transfer.reference))).all()
         found = [(row.claim_id, name, str(row.value_on), row.amount_minor, row.file_id) for row, name in rows_]
         (kept,) = payment_files.list_files(session)
-        assert [each.id for each in hand_overs.list_open(session)] == [left]
+        assert [each.id for each in claim_paying.list_open(session)] == [left]
     assert found == [
         (first, "F-1", "2026-11-19", 7_000_000, file_id),
         (second, "F-2", "2026-11-20", 7_000_000, file_id),
@@ -191,16 +191,16 @@ def test_only_finance_pays_from_a_file_and_who_took_part_in_a_claim_does_not(off
     content = made_of((named(claim_id), OWED, "F-1"))
     for by in ("ada", "bola", "sade"):
         for verb in (preview, pay):
-            with pytest.raises(NotAllowed, match="made by finance"):
+            with pytest.raises(NotAllowed, match="Only finance pays"):
                 verb(office, content, by=by)
-    for name, words in (("bola", "an approver other than the payer"), ("root", "handed the payment over")):
+    for name, words in (("bola", "an approver other than the payer"), ("root", "cannot pay it")):
         office.people[name] = replace(office.people[name], roles=(*office.people[name].roles, "finance"))
         assert words in str(preview(office, content, by=name)[0].refusal)
         with pytest.raises(InvalidInput, match=f"row 2 is refused.*{words}"):
             pay(office, content, by=name)
     office.people["bola"] = replace(office.people["bola"], roles=("supervisor", "finance"))
-    office.do(payee_changes.set_payee, claim_id, by="bola", version=office.claim(claim_id).version, **PAYEE)
-    office.do(hand_overs.hand_over, claim_id, by="sade", version=office.claim(claim_id).version)
+    office.do(claim_corrections.set_payee, claim_id, by="bola", version=office.claim(claim_id).version, **PAYEE)
+    office.do(claim_paying.hand_over, claim_id, by="sade", version=office.claim(claim_id).version)
     assert "payee set" in str(preview(office, content, by="bola")[0].refusal)
     nothing_is_kept(office, claim_id)
 
@@ -209,11 +209,11 @@ def test_a_claim_that_changed_since_the_preview_is_not_paid(office: Office) -> N
     claim_id = handed(office)
     content = made_of((named(claim_id), OWED, "F-1"))
     seen = {claim_id: office.claim(claim_id).version}
-    office.do(payee_changes.set_payee, claim_id, by="sade", version=seen[claim_id], **PAYEE)
+    office.do(claim_corrections.set_payee, claim_id, by="sade", version=seen[claim_id], **PAYEE)
     office.approve_anew(claim_id)
     with pytest.raises(InvalidInput, match="names no claim that waits"):
         pay(office, content, seen=seen)
-    office.do(hand_overs.hand_over, claim_id, by="sade", version=office.claim(claim_id).version)
+    office.do(claim_paying.hand_over, claim_id, by="sade", version=office.claim(claim_id).version)
     for given in (seen, {}):
         with pytest.raises(InvalidInput, match="row 2 is refused: This claim was changed"):
             pay(office, content, seen=given)

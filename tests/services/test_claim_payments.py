@@ -20,7 +20,7 @@ from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
-from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import moves as claim_moves
 from core.services.events import catalogue
 from core.services.finance.payments import proofs as payment_proofs
 from core.services.sales import figures
@@ -260,16 +260,16 @@ def test_deductions_stand_once_an_offer_was_accepted(office: Office) -> None:
     claim_id = office.lodge()
     office.walk(claim_id, *ACCEPTED)
     with pytest.raises(StateForbids, match="The deductions stand with the offer that was accepted"):
-        office.do(claim_actions.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=4)
+        office.do(claim_moves.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=4)
     assert office.claim(claim_id).version == 4
     office.move(claim_id, "Reviewing", by="sade")
-    office.do(claim_actions.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=5)
+    office.do(claim_moves.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=5)
 
 
 def test_deductions_that_rise_while_an_offer_is_out_take_it_out_of_acceptance(office: Office) -> None:
     claim_id = office.lodge()
     office.walk(claim_id, "Approved", "Offer sent")
-    office.do(claim_actions.set_deductions, claim_id, excess=Decimal(20000), betterment=Decimal(0), version=3)
+    office.do(claim_moves.set_deductions, claim_id, excess=Decimal(20000), betterment=Decimal(0), version=3)
     with pytest.raises(StateForbids, match=r"Offer accepted needs an offer .* ₦55,000.00"):
         office.move(claim_id, "Offer accepted")
 

@@ -18,7 +18,7 @@ from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import VIEWS, ClaimFilter, View
 from core.services.claims.lists.queue import QueueRow
-from core.services.claims.workflow import assignment
+from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.assignment import AssignmentResult, ChosenClaim
 from core.services.exports import runs
@@ -231,7 +231,7 @@ def test_an_address_says_its_selection_again() -> None:
 
 def take(office: Office, by: str) -> UUID | None:
     with office.store.writing(DESK) as session:
-        return assignment.assign_next(session, person=office.people[by])
+        return claim_assignment.assign_next(session, person=office.people[by])
 
 
 def test_next_is_the_most_urgent_that_nobody_has(office: Office, lives: dict[str, UUID]) -> None:
@@ -259,11 +259,11 @@ def test_two_who_take_the_next_one_at_once_get_two_claims(new_office: Office) ->
 def give(office: Office, chosen: list[ChosenClaim], to: str | None, *, by: str = "ada") -> AssignmentResult:
     officer = office.people[to].id if to else None
     with office.store.writing(DESK) as session:
-        return assignment.assign_claims(session, chosen, to=officer, person=office.people[by])
+        return claim_assignment.assign_claims(session, chosen, to=officer, person=office.people[by])
 
 
 def test_several_claims_are_given_at_once_and_the_beaten_one_is_told(office: Office, lives: dict[str, UUID]) -> None:
-    chosen = assignment.choose_rows(rows(office, view="open"))
+    chosen = claim_assignment.choose_rows(rows(office, view="open"))
     assert give(office, chosen, "bola") == AssignmentResult(assigned_count=5, conflicts=())
     assert {office.claim(seen.id).assigned_to for seen in chosen} == {office.people["bola"].id}
     again = give(office, chosen, "bola", by="sade")
@@ -274,7 +274,7 @@ def test_several_claims_are_given_at_once_and_the_beaten_one_is_told(office: Off
 
 
 def test_each_way_of_being_too_late_has_its_words(office: Office, lives: dict[str, UUID]) -> None:
-    chosen = {seen.id: seen for seen in assignment.choose_rows(rows(office, view="all"))}
+    chosen = {seen.id: seen for seen in claim_assignment.choose_rows(rows(office, view="all"))}
     office.move(lives["fresh"], "Viewed")
     give(office, [chosen[lives["near"]]], None)
     office.put(lives["over"], deleted_at=NOON)
@@ -289,7 +289,7 @@ def test_each_way_of_being_too_late_has_its_words(office: Office, lives: dict[st
 
 
 def test_a_claim_goes_to_nobody_who_cannot_have_it(office: Office, lives: dict[str, UUID]) -> None:
-    chosen = assignment.choose_rows(rows(office, view="unassigned"))
+    chosen = claim_assignment.choose_rows(rows(office, view="unassigned"))
     with pytest.raises(InvalidInput):
         give(office, chosen, "funmi")
     with pytest.raises(NotAllowed):
@@ -300,13 +300,13 @@ def test_a_claim_goes_to_nobody_who_cannot_have_it(office: Office, lives: dict[s
 def test_of_two_who_assign_the_same_claims_at_once_each_claim_has_one_winner(new_office: Office) -> None:
     for number in range(4):
         new_office.lodge(text=str(number))
-    chosen, start = assignment.choose_rows(rows(new_office, view="unassigned")), Barrier(2)
+    chosen, start = claim_assignment.choose_rows(rows(new_office, view="unassigned")), Barrier(2)
 
     def attempt(name: str) -> Any:
         start.wait()
         officer = new_office.people[name]
         return new_office.store.transact(
-            DESK, lambda session: assignment.assign_claims(session, chosen, to=officer.id, person=officer)
+            DESK, lambda session: claim_assignment.assign_claims(session, chosen, to=officer.id, person=officer)
         )
 
     with ThreadPoolExecutor(2) as pool:

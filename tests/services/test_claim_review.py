@@ -14,7 +14,7 @@ from core.services.claims.intake import claimable_policies
 from core.services.claims.review import fraud_flags, related
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
-from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions as claim_questions
 from core.services.files import files
 from core.services.files.files import ReceivedFile
@@ -132,7 +132,7 @@ def test_other_claims_are_bound_by_policy_customer_and_account(office: Office, p
 
 def test_conversation_tells_questions_from_comments(office: Office) -> None:
     claim_id = office.lodge()
-    office.do(claim_actions.add_comment, claim_id, text="For us")
+    office.do(claim_moves.add_comment, claim_id, text="For us")
     office.do(claim_questions.ask_claimant, claim_id, by="ada", text="Send the original")
     found = review(office, claim_id)
     assert sorted((said.text, said.by, said.for_claimant, said.is_open) for said in found.messages) == [
@@ -148,7 +148,7 @@ def test_conversation_tells_questions_from_comments(office: Office) -> None:
 def test_who_comes_second_learns_what_was_changed_and_by_whom(office: Office) -> None:
     claim_id = office.lodge()
     office.move(claim_id, "Reviewing")
-    office.do(claim_actions.add_comment, claim_id, text="Hello")
+    office.do(claim_moves.add_comment, claim_id, text="Hello")
     office.move(claim_id, "Approved", by="sade", amount="70000", note="Fine")
     (event,) = review(office, claim_id).list_events_since(2)
     assert event.actor == "staff sade@x.example"

@@ -18,10 +18,10 @@ from core.covers.fields import build_example
 from core.covers.registry import COVERS
 from core.errors import InvalidInput
 from core.services.claims.intake import attaching, lodging
-from core.services.claims.paying import hand_overs
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
-from core.services.claims.workflow import corrections
+from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import paying as claim_paying
 from core.services.exports import proofs
 from core.services.files import files
 from core.services.files.files import ReceivedFile
@@ -94,10 +94,10 @@ def settle(office: Office, claim_id: UUID) -> int:
     office.move(claim_id, "Approved", by="sade", amount=f"{most / 100:.2f}", reasons=reasons)
     office.move(claim_id, "Offer sent", by="sade")
     office.move(claim_id, "Offer accepted", by="sade")
-    office.do(hand_overs.hand_over, claim_id, by="sade", version=office.claim(claim_id).version)
+    office.do(claim_paying.hand_over, claim_id, by="sade", version=office.claim(claim_id).version)
     reference = f"FIN-{claim_id.hex[:8]}"
     office.do(
-        hand_overs.pay,
+        claim_paying.pay,
         claim_id,
         by="funmi",
         payment_reference=reference,
@@ -116,7 +116,9 @@ def test_claim_of_every_line_goes_from_first_notice_to_settled(office: Office, n
         changed = {"claimant": "Next of kin", "claimant_relation": "Sister", "claimant_first_name": "Ada"}
         told = {**changed, "claimant_last_name": "Eze", "claimant_phone_number": "08031234567"}
         version = office.claim(claim_id).version
-        office.do(corrections.set_claimant, claim_id, claimant=told, reason="The borrower has died", version=version)
+        office.do(
+            claim_corrections.set_claimant, claim_id, claimant=told, reason="The borrower has died", version=version
+        )
     assert look(office, claim_id).missing_documents
     send_papers(office, claim_id)
     paid_minor = settle(office, claim_id)

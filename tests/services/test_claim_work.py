@@ -15,8 +15,8 @@ from core import clock, ids
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.claims.intake import requirements
 from core.services.claims.lists import claims
-from core.services.claims.workflow import actions as claim_actions
-from core.services.claims.workflow import corrections
+from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.changes import ClaimChange
 from core.store.access import Scope
@@ -144,9 +144,7 @@ def test_offer_without_an_amount_follows_the_rule(office: Office) -> None:
     claim_id = office.lodge()
     office.move(claim_id, "Approved", amount="75000")
     version = office.claim(claim_id).version
-    office.do(
-        claim_actions.set_deductions, claim_id, excess=Decimal(5000), betterment=Decimal("100.50"), version=version
-    )
+    office.do(claim_moves.set_deductions, claim_id, excess=Decimal(5000), betterment=Decimal("100.50"), version=version)
     office.move(claim_id, "Offer sent")
     assert office.claim(claim_id).offer_amount_minor == 7_500_000 - 500_000 - 10_050
 
@@ -154,7 +152,7 @@ def test_offer_without_an_amount_follows_the_rule(office: Office) -> None:
 def test_offer_above_what_the_rule_gives_is_refused_and_one_below_needs_a_reason(office: Office) -> None:
     claim_id = office.lodge()
     office.move(claim_id, "Approved", amount="14000")
-    office.do(claim_actions.set_deductions, claim_id, excess=Decimal(1000), betterment=Decimal("500.25"), version=2)
+    office.do(claim_moves.set_deductions, claim_id, excess=Decimal(1000), betterment=Decimal("500.25"), version=2)
     for above in ("12499.76", "13000.01", "14000"):
         refusal = refused(office, InvalidInput, claim_id, "Offer sent", amount=above, note="We promised")
         assert str(refusal) == "amount must not be above ₦12,499.75, what remains after excess and betterment"
@@ -170,7 +168,7 @@ def test_offer_above_what_the_rule_gives_is_refused_and_one_below_needs_a_reason
 def test_offer_above_what_remains_says_so(office: Office) -> None:
     claim_id = office.lodge()
     office.move(claim_id, "Approved", amount="75000")
-    office.do(claim_actions.set_deductions, claim_id, excess=Decimal(15000), betterment=Decimal(0), version=2)
+    office.do(claim_moves.set_deductions, claim_id, excess=Decimal(15000), betterment=Decimal(0), version=2)
     refusal = refused(office, InvalidInput, claim_id, "Offer sent", amount="60000.01")
     assert str(refusal) == "amount must not be above ₦60,000.00, what remains after excess and betterment"
     office.move(claim_id, "Offer sent", amount="60000")
@@ -179,7 +177,7 @@ def test_offer_above_what_remains_says_so(office: Office) -> None:
 def test_deductions_that_leave_nothing_leave_no_offer(office: Office) -> None:
     claim_id = office.lodge()
     office.move(claim_id, "Approved", amount="75000")
-    office.do(claim_actions.set_deductions, claim_id, excess=Decimal(80000), betterment=Decimal(0), version=2)
+    office.do(claim_moves.set_deductions, claim_id, excess=Decimal(80000), betterment=Decimal(0), version=2)
     assert broken(refused(office, InvalidInput, claim_id, "Offer sent")) == ["amount"]
 
 
@@ -287,11 +285,11 @@ def test_claims_are_worked_by_their_officers_only(office: Office) -> None:
     claim_id = office.lodge()
     refused(office, NotAllowed, claim_id, "Viewed", by="funmi")
     for verb, options in (
-        (claim_actions.open_claim, {}),
-        (claim_actions.add_comment, {"text": "Hello"}),
-        (claim_actions.assign_claim, {"to": None, "version": 1}),
-        (corrections.set_incident_date, {"on": "2026-11-01", "version": 1}),
-        (claim_actions.set_deductions, {"excess": "1", "betterment": "1", "version": 1}),
+        (claim_moves.open_claim, {}),
+        (claim_moves.add_comment, {"text": "Hello"}),
+        (claim_moves.assign_claim, {"to": None, "version": 1}),
+        (claim_corrections.set_incident_date, {"on": "2026-11-01", "version": 1}),
+        (claim_moves.set_deductions, {"excess": "1", "betterment": "1", "version": 1}),
     ):
         with pytest.raises(NotAllowed):
             office.do(verb, claim_id, by="funmi", **options)
@@ -302,9 +300,9 @@ def test_claim_of_another_mode_or_none_is_not_found(office: Office) -> None:
     claim_id, person = office.lodge(), office.people["bola"]
     for scope, wanted in ((Scope.staff(is_live=True), claim_id), (DESK, ids.new())):
         with pytest.raises(NotFound), office.store.writing(scope) as session:
-            claim_actions.move_claim(session, wanted, to="Viewed", person=person, version=1)
+            claim_moves.move_claim(session, wanted, to="Viewed", person=person, version=1)
         with pytest.raises(NotFound), office.store.writing(scope) as session:
-            claim_actions.open_claim(session, wanted, person=person)
+            claim_moves.open_claim(session, wanted, person=person)
 
 
 def test_second_officer_is_told_the_version_of_now(office: Office) -> None:
@@ -346,8 +344,8 @@ def test_two_officers_on_one_claim_have_one_winner(office: Office) -> None:
 
 def test_opening_a_pending_claim_makes_it_viewed_once(office: Office) -> None:
     claim_id = office.lodge()
-    first = office.do(claim_actions.open_claim, claim_id, by="ada")
-    again = office.do(claim_actions.open_claim, claim_id, by="bola")
+    first = office.do(claim_moves.open_claim, claim_id, by="ada")
+    again = office.do(claim_moves.open_claim, claim_id, by="bola")
     assert first == again
     assert (again.claim["claim_status"], again.version) == ("Viewed", 2)
     assert [(event.status, event.staff_id) for event in office.events(claim_id)] == [
@@ -355,7 +353,7 @@ def test_opening_a_pending_claim_makes_it_viewed_once(office: Office) -> None:
         ("Viewed", office.people["ada"].id),
     ]
     office.move(claim_id, "Reviewing")
-    assert office.do(claim_actions.open_claim, claim_id).claim["claim_status"] == "Reviewing"
+    assert office.do(claim_moves.open_claim, claim_id).claim["claim_status"] == "Reviewing"
 
 
 def test_two_who_open_a_claim_at_once_view_it_once(office: Office) -> None:
@@ -363,7 +361,7 @@ def test_two_who_open_a_claim_at_once_view_it_once(office: Office) -> None:
 
     def attempt(by: str) -> ClaimChange:
         meet.wait()
-        change: ClaimChange = office.do(claim_actions.open_claim, claim_id, by=by)
+        change: ClaimChange = office.do(claim_moves.open_claim, claim_id, by=by)
         return change
 
     with ThreadPoolExecutor(2) as pool:
@@ -373,7 +371,7 @@ def test_two_who_open_a_claim_at_once_view_it_once(office: Office) -> None:
 
 def test_comment_takes_nothing_from_anybody(office: Office) -> None:
     claim_id = office.lodge()
-    said = office.do(claim_actions.add_comment, claim_id, text="Called.\nNo answer.", for_claimant=True)
+    said = office.do(claim_moves.add_comment, claim_id, text="Called.\nNo answer.", for_claimant=True)
     with office.store.reading(DESK) as session:
         (comment,) = claims.get_claim(session, claim_id)["comments"]
     assert (comment["id"], comment["text"]) == (str(said), "Called.\nNo answer.")
@@ -382,13 +380,13 @@ def test_comment_takes_nothing_from_anybody(office: Office) -> None:
     assert (entry.action, entry.after) == ("claim commented", {"comment_id": str(said), "for_claimant": True})
     for text in ("", " \n ", "x" * 2001, "a\0b"):
         with pytest.raises(InvalidInput, match="text"):
-            office.do(claim_actions.add_comment, claim_id, text=text)
+            office.do(claim_moves.add_comment, claim_id, text=text)
 
 
 def test_what_officers_say_to_each_other_never_reaches_the_claimant(office: Office) -> None:
     claim_id = office.lodge()
-    office.do(claim_actions.add_comment, claim_id, text="I doubt the letter.")
-    office.do(claim_actions.add_comment, claim_id, text="We are on it.", for_claimant=True)
+    office.do(claim_moves.add_comment, claim_id, text="I doubt the letter.")
+    office.do(claim_moves.add_comment, claim_id, text="We are on it.", for_claimant=True)
     office.do(claim_questions.ask_claimant, claim_id, text="Please send the original.")
     office.move(claim_id, "Viewed", note="Odd")
     with office.store.reading(DESK) as session:
@@ -399,7 +397,7 @@ def test_what_officers_say_to_each_other_never_reaches_the_claimant(office: Offi
 
 def test_claim_is_assigned_to_who_works_claims(office: Office) -> None:
     claim_id, ada = office.lodge(), office.people["ada"].id
-    assert office.do(claim_actions.assign_claim, claim_id, to=ada, version=1).version == 2
+    assert office.do(claim_moves.assign_claim, claim_id, to=ada, version=1).version == 2
     assert office.claim(claim_id).assigned_to == ada
     entry = office.log(claim_id)[-1]
     assert (entry.before, entry.after) == (
@@ -408,10 +406,10 @@ def test_claim_is_assigned_to_who_works_claims(office: Office) -> None:
     )
     for nobody in (office.people["funmi"].id, ids.new()):
         with pytest.raises(InvalidInput, match="assigned_to"):
-            office.do(claim_actions.assign_claim, claim_id, to=nobody, version=2)
+            office.do(claim_moves.assign_claim, claim_id, to=nobody, version=2)
     with pytest.raises(StaleVersion):
-        office.do(claim_actions.assign_claim, claim_id, to=None, version=1)
-    office.do(claim_actions.assign_claim, claim_id, to=None, version=2)
+        office.do(claim_moves.assign_claim, claim_id, to=None, version=1)
+    office.do(claim_moves.assign_claim, claim_id, to=None, version=2)
     assert office.claim(claim_id).assigned_to is None
 
 
@@ -419,14 +417,14 @@ def test_day_of_the_incident_is_filled_in_and_flagged(office: Office) -> None:
     claim_id = office.lodge(loan_amount="99000")
     assert office.claim(claim_id).flags == ["loan_differs"]
     with clock.freeze(NOON):
-        office.do(corrections.set_incident_date, claim_id, on="2026-08-30", version=1)
+        office.do(claim_corrections.set_incident_date, claim_id, on="2026-08-30", version=1)
         assert office.claim(claim_id).flags == ["early_loss", "loan_differs"]
-        office.do(corrections.set_incident_date, claim_id, by="sade", on="2026-11-01", version=2, reason="A slip")
+        office.do(claim_corrections.set_incident_date, claim_id, by="sade", on="2026-11-01", version=2, reason="A slip")
         assert office.claim(claim_id).flags == ["loan_differs"]
         assert office.claim(claim_id).incident_date == "2026-11-01"
         for day in ("2026-11-21", "soon"):
             with pytest.raises(InvalidInput, match="incident_date"):
-                office.do(corrections.set_incident_date, claim_id, on=day, version=3, reason="A slip")
+                office.do(claim_corrections.set_incident_date, claim_id, on=day, version=3, reason="A slip")
     entry = office.log(claim_id)[-1]
     assert entry.before == {"incident_date": "2026-08-30", "flags": ["early_loss", "loan_differs"], "version": 2}
 
@@ -434,9 +432,9 @@ def test_day_of_the_incident_is_filled_in_and_flagged(office: Office) -> None:
 def test_same_incident_that_turns_out_is_flagged(office: Office) -> None:
     first, second = office.lodge(), office.lodge_again(incident_date="2026-11-02")
     with clock.freeze(NOON + timedelta(hours=1)):
-        office.do(corrections.set_incident_date, second, on="2026-11-01", version=1, reason="A slip")
+        office.do(claim_corrections.set_incident_date, second, on="2026-11-01", version=1, reason="A slip")
         assert "duplicate" not in office.claim(second).flags
-        office.do(corrections.set_incident_date, first, on="2026-11-01", version=1)
+        office.do(claim_corrections.set_incident_date, first, on="2026-11-01", version=1)
     assert "duplicate" in office.claim(first).flags
 
 
@@ -444,6 +442,6 @@ def test_decided_claim_keeps_its_facts(office: Office) -> None:
     claim_id = office.lodge()
     office.walk(claim_id, *PAID)
     with pytest.raises(StateForbids, match="keeps what was submitted"):
-        office.do(corrections.set_incident_date, claim_id, on="2026-11-01", version=5)
+        office.do(claim_corrections.set_incident_date, claim_id, on="2026-11-01", version=5)
     with pytest.raises(StateForbids, match="keeps its facts"):
-        office.do(claim_actions.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=5)
+        office.do(claim_moves.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=5)

@@ -18,7 +18,7 @@ from core.covers.offers import offer
 from core.covers.request import validate
 from core.errors import DuplicateRisk, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.claims.intake import lodging
-from core.services.claims.workflow import judgement
+from core.services.claims.workflow import judgement as claim_judgement
 from core.services.files.links import Owner
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -234,7 +234,7 @@ def test_a_claim_is_judged_by_what_was_insured_before_the_loss(
         claim_id = _lodge(store, partner, policy_number=number, **told)
         with store.writing(LIVE) as session:
             claim = session.get_one(Claim, claim_id)
-            checks = {check.key: check.passed for check in judgement.judge(session, claim).checks}
+            checks = {check.key: check.passed for check in claim_judgement.judge(session, claim).checks}
             claim.claim_status = "Declined"
         return checks["insured_thing"]
 

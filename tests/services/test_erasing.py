@@ -19,8 +19,8 @@ from core.errors import NotAllowed, StateForbids
 from core.services import idempotency
 from core.services.admin import store_check
 from core.services.audit import log as audit
-from core.services.claims.workflow import actions as claim_actions
-from core.services.claims.workflow import payee_changes
+from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import moves as claim_moves
 from core.services.compliance import erasures, remembering, requests, retention
 from core.services.events import feed
 from core.services.events.feed import FeedFilter
@@ -128,7 +128,7 @@ class PrivacyDesk:
     def _traces(self, partner: Partner) -> None:
         policy_id, text = self.desk.sale.policy_id, "Oluwaseyifunmi called from seyi.quist@people.example"
         with self.store.writing(LIVE) as session:
-            claim_actions.add_comment(session, self.claim_id, text=text, for_claimant=False, person=self.people["chi"])
+            claim_moves.add_comment(session, self.claim_id, text=text, for_claimant=False, person=self.people["chi"])
             calls.record_calls(session, [policy_id], {"outcome": "thinking", "note": text}, by=self.people["oye"])
             movement = session.execute(sa.select(col(Movement.id)).where(col(Movement.policy_id) == policy_id))
             proposal = adjustments.propose(
@@ -143,7 +143,7 @@ class PrivacyDesk:
                 author_id=self.people["oye"].id,
             )
             session.insert(note)
-            payee_changes.set_payee(
+            claim_corrections.set_payee(
                 session,
                 self.claim_id,
                 name="Oluwaseyifunmi Adebanjo-Quist",
@@ -204,7 +204,7 @@ class PrivacyDesk:
             claim = session.get_one(Claim, self.claim_id)
             if claim.claim_status == "Declined":
                 return
-            claim_actions.move_claim(
+            claim_moves.move_claim(
                 session,
                 self.claim_id,
                 to="Declined",
@@ -431,7 +431,7 @@ NO_PERSON = {
     *("agreement", "bank_account", "bordereau", "compliance_figure", "erasure", "payment", "payment_settlement"),
     *("payout_batch", "product_version", "purchase", "rate_proposal", "renewal", "statement", "statement_payment"),
     *("tax_rate", "reconciliation", "difference", "month_step", "statement_step", "role_grant", "commission_share"),
-    *("claim_payment_file", "approval", "approval_lapse", "credit_note"),
+    *("claim_payment_file", "approval", "approval_lapse", "credit_note", "loan_book"),
 }
 
 

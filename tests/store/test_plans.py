@@ -185,6 +185,7 @@ def test_an_e_mail_that_nobody_has_walks_no_sales(store: Store, partner: Partner
         wanted = resolve_customer(session, asked)
         assert purchases.list_purchases(session, asked).total_count == 0
         assert policies.list_policies(session, asked).total_count == 0
+        assert records.list_renewals(session, asked).total_count == 0
         lines = "\n".join(plan(session, purchases.get_page_query(wanted)))
     assert "ix_purchase_customer_id_created_at (customer_id=?)" in lines, lines
 

@@ -101,6 +101,30 @@ def test_every_cover_but_credit_life_is_offered(screen: Screen, partner: Partner
     assert not [title for title in offered if "Credit life" in title]
 
 
+def test_the_window_shows_every_cover_with_its_price_and_leads_to_the_question_on_whose_behalf(
+    screen: Screen, store: Store, partner: Partner, stranger: Partner
+) -> None:
+    at = screen("operations", path=PAGE)
+    said = texts(at)
+    title = title_of(store, insurer_a.COMPREHENSIVE, partner)
+    insurer = title.rpartition(", ")[2]
+    assert f"**{insurer}**" in said
+    assert "from 5 % of the value · number when accepted" in said
+    assert "Nothing in the last 30 days" in said
+    at.text_input(key="find").set_value("comprehensive anchorline").run()
+    assert [each.label for each in at.button if str(each.key).startswith("window ")] == ["**Comprehensive auto**"]
+    at.text_input(key="find").set_value("no such").run()
+    assert "No cover on sale is called “no such”" in texts(at)
+    at.text_input(key="find").set_value("").run()
+    at.button(key=f"window {title}").click().run()
+    link = next(payload["href"] for payload in sent(at) if payload.get("href"))
+    assert parse_qs(urlsplit(link).query)["cover"] == [title]
+    at = screen("operations", path=PAGE, cover=title)
+    assert at.selectbox(key="cover").value == title
+    assert at.selectbox(key="on_behalf_of").value is None
+    assert "Choose the distributor on whose behalf you sell it" in texts(at)
+
+
 def test_an_address_reproduces_the_choice(screen: Screen, store: Store, partner: Partner) -> None:
     at, title = screen("operations"), title_of(store, insurer_a.COMPREHENSIVE, partner)
     turn_to(at, PAGE)
@@ -255,10 +279,12 @@ def test_whose_sale_it_is_is_asked_first_where_there_are_several(
     assert [box.key for box in at.selectbox] == ["on_behalf_of"]
 
 
-def test_the_receipt_says_who_earns_what_and_sends_the_certificate(page: AppTest, store: Store) -> None:
+def test_the_receipt_says_who_earns_what_and_sends_the_certificate(page: AppTest, store: Store, screen: Screen) -> None:
     follow(press(press(fill(page, insurer_a.THIRD_PARTY), "Review"), "Confirm and buy for ₦15,000.00"))
     with store.reading(Scope.system()) as session:
         purchase = session.execute(sa.select(Purchase)).scalar_one()
+    recent = [link.proto for link in screen("operations", path=PAGE).get("page_link") if link.proto.page == "purchase"]
+    assert [link.query_string for link in recent] == [f"id={purchase.id}"]
     shown = texts(page) + "".join(fact.value for fact in page.text)
     rest = purchase.total_minor - purchase.mca_profit_minor - purchase.distributor_profit_minor
     for part in (purchase.distributor_profit_minor, purchase.mca_profit_minor, rest):

@@ -8,8 +8,8 @@ import pytest
 import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
-from core.services.claims.paying import hand_overs
 from core.services.claims.review import review as claim_review
+from core.services.claims.workflow import paying as claim_paying
 from core.states.claims import ClaimStatus
 from core.store.schema.tables import ClaimOverride, ClaimReserve
 from tests.services.claim_office import DESK, Office
@@ -177,7 +177,7 @@ def test_claims_are_paid_from_a_file_that_is_shown_row_by_row_before(opens: Open
     for claim_id in claims:
         office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
         version = office.claim(claim_id).version
-        office.do(hand_overs.hand_over, claim_id, by="sade", version=version)
+        office.do(claim_paying.hand_over, claim_id, by="sade", version=version)
     first, second = (f"C-{claim_id.hex[-8:].upper()}" for claim_id in claims)
     at = opens(claims[0], "funmi", page="finance/claim_payments.py")
     place = at.file_uploader(key="payment file.file")
@@ -202,7 +202,7 @@ def test_several_claims_are_paid_by_one_transfer(opens: Opens, office: Office) -
     claims = [office.lodge(**KNOWN), office.lodge(**KNOWN)]
     for claim_id in claims:
         office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
-        office.do(hand_overs.hand_over, claim_id, by="sade", version=office.claim(claim_id).version)
+        office.do(claim_paying.hand_over, claim_id, by="sade", version=office.claim(claim_id).version)
     at = opens(claims[0], "funmi", page="finance/claim_payments.py")
     at = next(button for button in at.button if button.label.startswith("One transfer for 2 claims")).click().run()
     assert "2 chosen, ₦140,000.00" in texts(at)

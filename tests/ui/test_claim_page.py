@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
 from core.services.claims.lists import claims
-from core.services.claims.workflow import actions as claim_actions
-from core.services.claims.workflow import payee_changes
+from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import moves as claim_moves
 from core.services.views import pii_reveal
 from core.settings import settings
 from core.states import claims as claim_states
@@ -64,7 +64,8 @@ def moves(at: AppTest, claim_id: UUID) -> dict[str, bool]:
 
 
 @pytest.mark.parametrize(
-    ("id_", "said"), [("nonsense", "has to be a UUID"), ("01900000-0000-7000-8000-0000000000ff", "Claim not found")]
+    ("id_", "said"),
+    [("nonsense", "open it from its list"), ("01900000-0000-7000-8000-0000000000ff", "Claim not found")],
 )
 def test_an_address_that_names_no_claim_says_so(opens: Opens, id_: str, said: str) -> None:
     assert said in opens(id_).error[0].value
@@ -431,7 +432,7 @@ def test_what_is_typed_on_one_claim_does_not_follow_to_another(opens: Opens, off
     first, second = office.lodge(), office.lodge()
     at = choose(opens(first), first, "Declined")
     at.text_area(key=key(first, "note")).set_value(ODD)
-    office.do(claim_actions.open_claim, second)
+    office.do(claim_moves.open_claim, second)
     at.query_params["id"] = str(second)
     at.run()
     assert not [button for button in at.button if str(button.key).endswith("confirm")]
@@ -445,7 +446,7 @@ def test_policy_lists_its_claims_and_only_who_works_them_can_open_one(opens: Ope
         table = next(said.value for said in at.markdown if "C\\-" in said.value)
         assert ":orange-badge[Pending]" in table
         assert (f"/claim?id={claim_id}" in table) is linked
-        assert bool([link for link in at.get("page_link") if link.proto.label == "Lodge a claim on it"]) is linked
+        assert bool([link for link in at.get("page_link") if link.proto.label == "Lodge a claim"]) is linked
 
 
 def test_document_of_another_kind_is_refused_by_the_name_that_the_screen_gives_it(opens: Opens, office: Office) -> None:
@@ -475,7 +476,7 @@ def test_a_lapsed_approval_says_why_and_is_given_again_where_the_claim_stands(op
     claim_id = office.lodge(**KNOWN)
     office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
     account = {"name": "Musa Bello", "bank_name": "Lagoon Bank", "account_number": "0123456789", "reason": "He moved"}
-    office.do(payee_changes.set_payee, claim_id, by="root", version=office.claim(claim_id).version, **account)
+    office.do(claim_corrections.set_payee, claim_id, by="root", version=office.claim(claim_id).version, **account)
     day = words.day(clock.today())
     at = opens(claim_id)
     assert at.warning[0].value.replace("\\", "") == (

@@ -14,7 +14,7 @@ from core import clock
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.reports.metrics import CLAIM_METRICS
-from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions as claim_questions
 from core.ui.kit import words
 from core.ui.lists import tables
@@ -183,7 +183,7 @@ def test_chosen_claims_are_assigned_once_and_let_go(opened: Opened, office: Offi
 
 def test_who_was_slower_is_told_who_took_it(opened: Opened, office: Office, lives: dict[str, UUID]) -> None:
     at = choose(opened(view="unassigned"), 0, 1)
-    office.do(claim_actions.assign_claim, lives["over"], to=office.people["bola"].id, version=1)
+    office.do(claim_moves.assign_claim, lives["over"], to=office.people["bola"].id, version=1)
     press(at, "Assign to me")
     assert "was taken by bola" in at.warning[0].value
     assert "1 claim assigned to you" in texts(at)

@@ -85,7 +85,7 @@ def test_a_view_is_saved_opened_by_the_menu_and_deleted(sold: Store, screen: Scr
 
 def test_the_menu_opens_start_views_and_keeps_the_mode() -> None:
     script = Path(page_links.BROWSER, "page_links.js").read_text()
-    assert "desk.starts[new URL(link.href).pathname]" in script
+    assert "[desk.starts[path], desk.query]" in script
 
 
 def test_the_view_that_is_open_is_mailed_as_the_person_wishes(sold: Store, screen: Screen) -> None:

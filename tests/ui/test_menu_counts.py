@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock
 from core.services.claims.diary import tasks
-from core.services.claims.paying import hand_overs
+from core.services.claims.workflow import paying as claim_paying
 from core.ui.frame import navigation
 from tests.services.claim_office import Office
 from tests.ui.conftest import Screen
@@ -34,7 +34,7 @@ def test_menu_counts_what_waits_for_each_role(opens: Opens, office: Office, monk
     assert at.session_state["waiting_claims"] == 2
     assert {"Queue (2)", "My tasks (1)"} <= set(titles)
     office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
-    office.do(hand_overs.hand_over, claim_id, by="sade", version=office.claim(claim_id).version)
+    office.do(claim_paying.hand_over, claim_id, by="sade", version=office.claim(claim_id).version)
     titles.clear()
     opens("funmi")
     assert "Claims to pay (1)" in titles

@@ -17,6 +17,7 @@ from core.services.files.files import MAX_BYTES, ReceivedFile
 class FormParser(MultiPartParser):
     """Starlette's parser with a limit per file, strict UTF-8 and a required final boundary."""
 
+    largest_file = MAX_BYTES
     _received = 0
     _ended = False
 
@@ -28,8 +29,8 @@ class FormParser(MultiPartParser):
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
         """Count bytes and reject a file as soon as it is too large."""
         self._received += end - start
-        if self._current_part.file is not None and self._received > MAX_BYTES:
-            raise TooLarge("A file may have at most 10 MiB")
+        if self._current_part.file is not None and self._received > self.largest_file:
+            raise TooLarge(f"A file may have at most {self.largest_file // (1 << 20)} MiB")
         super().on_part_data(data, start, end)
 
     def on_part_end(self) -> None:
@@ -122,7 +123,7 @@ def is_form(request: Request) -> bool:
     return request.headers.get("content-type", "").split(";")[0].strip().lower() == "multipart/form-data"
 
 
-async def read(request: Request, *, files: int) -> Form:
+async def read(request: Request, *, files: int, largest_file: int = MAX_BYTES) -> Form:
     """Parse a form of at most `files` files; rejected while arriving once it is too large.
 
     Raises WrongMediaType for another body, TooLarge for a file or form beyond its bounds, InvalidInput for malformed,
@@ -130,7 +131,7 @@ async def read(request: Request, *, files: int) -> Form:
     """
     if not is_form(request) or request.headers.get("content-encoding"):
         raise WrongMediaType("Send this body as multipart/form-data")
-    largest = files * MAX_BYTES + _BOUNDARIES
+    largest = files * largest_file + _BOUNDARIES
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > largest:
         raise TooLarge
@@ -141,6 +142,7 @@ async def read(request: Request, *, files: int) -> Form:
         max_fields=MAX_TEXTS,
         max_part_size=LARGEST_TEXT,
     )
+    parser.largest_file = largest_file
     with anyio.move_on_after(files * _SECONDS_PER_FILE):
         texts, uploads = await parser.result()
         return Form(texts=texts, uploads=uploads)

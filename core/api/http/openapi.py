@@ -19,6 +19,7 @@ from core.covers.fields import build_example
 from core.covers.request import Request
 from core.services import examples
 from core.services.finance.statements import records as statement_records
+from core.services.selling.loan_books import records as loan_book_records
 from core.settings import settings
 
 
@@ -60,6 +61,9 @@ BY_SHAPE: Mapping[str, Callable[[], Any]] = {
     "OneCustomer": _one("customer", examples.build_customer),
     "StatementPage": _page("statements", statement_records.build_example),
     "OneStatement": _one("statement", statement_records.build_example),
+    "LoanBookPage": _page("loan_books", loan_book_records.build_example),
+    "OneLoanBook": _one("loan_book", loan_book_records.build_example),
+    "LoanBookRowPage": _page("rows", loan_book_records.build_row_example),
     "EventPage": lambda: {
         "events": [examples.build_event()],
         "cursor": examples.EVENT_ID,

@@ -25,6 +25,7 @@ from core.services.finance.credit_notes import proofs as credit_note_proofs
 from core.services.finance.payments import proofs as payment_proofs
 from core.services.finance.statements import proofs as statement_proofs
 from core.services.people import role_grants
+from core.services.selling.loan_books import proofs as loan_book_proofs
 from core.states import claims as claim_states
 from core.store.access import ScopedSession, wal_is_safe
 from core.store.operations import blob_storage
@@ -248,6 +249,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Merged customers are of one distributor and mode, and in no chain": merging.find_merge_faults,
     "Every bordereau is its rows, its hash, and leaves nothing out": proofs.find_bordereau_faults,
     "Every refund has its credit note, in numbers without gaps": credit_note_proofs.find_credit_note_faults,
+    "Every loan book was sold as its rows say": loan_book_proofs.find_book_faults,
     "Every reconciliation's differences make both sides equal": proofs.find_reconciliation_faults,
     "The journal of every closed month is as it was, and balances": proofs.find_month_faults,
     "Every payment is what it settles, and the state of each statement follows": payment_proofs.find_payment_faults,

@@ -298,6 +298,17 @@ def list_for_sale(session: ScopedSession, cover: Cover[Any], distributor_id: UUI
     return [_with_own_share(session, _build_for_sale(row)) for row in rows]
 
 
+def list_on_sale(session: ScopedSession) -> list[tuple[tuple[str, str], ProductForSale]]:
+    """Return every active product with today's rates and its endpoint, by name, whoever may sell it."""
+    rows = session.execute(
+        _select_sale_columns(build_current_query())
+        .add_columns(col(Product.prefix), col(Product.route_name))
+        .where(col(Product.active))
+        .order_by(sa.func.lower(Product.name), col(Product.id))
+    )
+    return [((row.prefix, row.route_name), _build_for_sale(row[:-2])) for row in rows]
+
+
 def get_as_sold(session: ScopedSession, version_id: UUID) -> ProductForSale:
     """Return a product with the rates of one version, active or not: what a sold policy keeps (contract S4)."""
     return _build_for_sale(

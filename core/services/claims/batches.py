@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from core.covers import request
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
-from core.services.claims.workflow import actions as claim_actions
 from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.claims.workflow.inputs import QuestionInput
@@ -30,7 +30,7 @@ def settle_claims(session: ScopedSession, chosen: Iterable[ChosenClaim], *, pers
     return _run(
         chosen,
         person,
-        lambda claim: claim_actions.move_claim(
+        lambda claim: claim_moves.move_claim(
             session, claim.id, to=ClaimStatus.SETTLED, person=person, version=claim.version
         ),
     )

@@ -13,8 +13,8 @@ from core import clock, money
 from core.services import approvals
 from core.services.claims.intake import requirements
 from core.services.claims.review import coverage_checks, duplicates
-from core.services.claims.workflow import actions as claim_actions
-from core.services.claims.workflow import approvals as claim_approvals
+from core.services.claims.workflow import changes as claim_changes
+from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
 from core.settings import settings
@@ -153,11 +153,11 @@ def find_changed_since_approval(session: ScopedSession) -> Iterator[str]:
         col(Claim.deleted_at).is_(None),
     )
     for claim in session.execute(query).scalars().all():
-        found = claim_approvals.find(session, claim)
+        found = claim_changes.find_approval(session, claim)
         if found is None:
             yield f"{_name(claim.id, claim.approved_amount_minor)} approved: nobody has approved it on the desk"
         elif found.lapse is None:
-            changed = approvals.list_changed(found, claim_approvals.build_subject(session, claim))
+            changed = approvals.list_changed(found, claim_changes.build_approval_subject(session, claim))
             if changed:
                 words = approvals.describe_changed(changed)
                 yield f"{_name(claim.id, claim.approved_amount_minor)} approved: {words} since"
@@ -177,7 +177,7 @@ def find_more_than_owed(session: ScopedSession) -> Iterator[str]:
     query = sa.select(Claim).where(col(Claim.policy_id).in_(several), has_money, col(Claim.deleted_at).is_(None))
     for claim in session.execute(query).scalars().all():
         limits = claim_payments.limits(session, claim)
-        approval = claim_approvals.find(session, claim)
+        approval = claim_changes.find_approval(session, claim)
         # What lapsed is paid by nobody before it is judged anew.
         is_standing = approval is None or approval.lapse is None
         taken = max(limits.paid_minor, claim_payments.get_committed(claim) if is_standing else 0)
@@ -246,10 +246,10 @@ def find_decided_by_command(session: ScopedSession) -> Iterator[str]:
     """Claims that the command line approved, offered or paid outside a demonstration, by the log (contract K11)."""
     if settings().demo:
         return
-    query = sa.select(AuditEntry).where(col(AuditEntry.action) == claim_actions.BY_COMMAND)
+    query = sa.select(AuditEntry).where(col(AuditEntry.action) == claim_moves.BY_COMMAND)
     for entry in session.execute(query).scalars():
         to = str((entry.after or {}).get("to"))
-        if to not in claim_actions.NOT_BY_COMMAND:
+        if to not in claim_moves.NOT_BY_COMMAND:
             continue
         claim: Claim = session.get_one(Claim, UUID(entry.subject.rpartition(" ")[2]))
         officer = (entry.after or {}).get("officer")

@@ -53,6 +53,7 @@ _BUSINESS: Final = frozenset(
         "provider",
         "distributor",
         "agreement",
+        "loan_book",
         "bank_account",
         "commission_share",
         "api_key",

@@ -31,6 +31,7 @@ from core.store.schema.tables import (
     CustomerNote,
     DataRequest,
     EndorsementNotice,
+    LoanBookRow,
     PaymentPayee,
     Policy,
     PolicyEndorsement,
@@ -121,10 +122,23 @@ def erase_rows(session: ScopedSession, people: PersonRows) -> Counter[str]:
     changed["claim"] += _erase_claimants(session, people)
     changed["payment_payee"] += _erase_payees(session, people)
     _erase_endorsements(session, people)
+    changed["loan_book_row"] += _erase_book_rows(session, people)
     for entity, link, names in OWN_TEXTS:
         changed[entity.__tablename__] += _erase_texts(session, entity, getattr(entity, link), people.ids(link), names)
     changed["data_request"] += _erase_requests(session, people)
     return changed
+
+
+def _erase_book_rows(session: ScopedSession, people: PersonRows) -> int:
+    """Empty the rows of loan books that the person's policies were sold from; line, outcome and premium stay."""
+    gone: dict[str, Any] = {"cells": [], "facts": {}, "sealed": None, "account": None, "reason": None}
+    ids = people.ids("policy_id")
+    number = 0
+    for start in range(0, len(ids), _CHUNK):
+        mine = col(LoanBookRow.policy_id).in_(ids[start : start + _CHUNK])
+        statement = sa.update(LoanBookRow).where(mine).values(gone).execution_options(synchronize_session=False)
+        number += session.execute(statement).rowcount  # type: ignore[attr-defined]
+    return number
 
 
 def pseudonym(id_: UUID) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Customers: how they are found, kept, and known again when they buy a second time."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -219,13 +219,61 @@ def get_or_create(
     known = dict(zip(_DETAIL_FIELDS, stored, strict=True))
     if all(known[name] == value for name, value in details.items()):
         return StoredCustomer(customer_id, None)
+    _update(session, customer_id, details)
+    return StoredCustomer(customer_id, "updated")
+
+
+def get_or_create_many(
+    session: ScopedSession, holders: Sequence[Policyholder], distributor_id: UUID, *, is_live: bool
+) -> dict[str, StoredCustomer]:
+    """Like `get_or_create`, for several policyholders, by their e-mail in lower case; of one e-mail the last counts."""
+    by_key = {holder.email.lower(): holder for holder in holders}
+    known = _load_details(session, list(by_key), distributor_id, is_live=is_live)
+    fresh = {
+        key: Customer(
+            distributor_id=distributor_id,
+            is_live=is_live,
+            email=by_key[key].email,
+            email_key=key,
+            user_id=ids.new(),
+            **_build_details(by_key[key]),
+        )
+        for key in sorted(by_key.keys() - known.keys())
+    }
+    session.insert_many(list(fresh.values()), if_absent=True)
+    known |= _load_details(session, list(fresh), distributor_id, is_live=is_live)
+    return {key: _bring_up_to_date(session, holder, known[key], fresh.get(key)) for key, holder in by_key.items()}
+
+
+def _load_details(
+    session: ScopedSession, keys: Sequence[str], distributor_id: UUID, *, is_live: bool
+) -> dict[str, Any]:
+    columns = (Customer.id, Customer.email_key, *(getattr(Customer, name) for name in _DETAIL_FIELDS))
+    own = (col(Customer.distributor_id) == distributor_id, col(Customer.is_live) == is_live)
+    query = sa.select(*(col(each) for each in columns)).where(*own, col(Customer.email_key).in_(keys))
+    found = session.execute(query.order_by(col(Customer.email_key)).with_for_update()) if keys else ()
+    return {row.email_key: row for row in found}
+
+
+def _bring_up_to_date(
+    session: ScopedSession, holder: Policyholder, stored: Any, fresh: Customer | None
+) -> StoredCustomer:
+    if fresh is not None and fresh.id == stored.id:
+        return StoredCustomer(stored.id, "created")
+    details = _build_details(holder)
+    if all(getattr(stored, name) == value for name, value in details.items()):
+        return StoredCustomer(stored.id, None)
+    _update(session, stored.id, details)
+    return StoredCustomer(stored.id, "updated")
+
+
+def _update(session: ScopedSession, customer_id: UUID, details: Mapping[str, Any]) -> None:
     session.execute(
         sa.update(Customer)
         .where(col(Customer.id) == customer_id)
         .values({**details, "updated_at": clock.now()})
         .execution_options(synchronize_session=False)
     )
-    return StoredCustomer(customer_id, "updated")
 
 
 def _build_details(holder: Policyholder) -> dict[str, Any]:

@@ -24,6 +24,7 @@ _OBJECT_PATHS: Mapping[str, str] = {
     "product": "products/",
     "endpoint": "webhooks/",
     "statement": "statements/",
+    "loan_book": "loan-books/",
     # The file is handed over by people; what the API knows of it are its events.
     "export": "events?object_id=",
 }

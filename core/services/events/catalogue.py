@@ -150,6 +150,21 @@ EVENT_TYPES: Final = (
         when="A statement is paid in full.",
         actions=("statement paid",),
     ),
+    *(
+        EventType(name=f"loan_book.{name}", data=payloads.LoanBookData, when=when, actions=(f"loan book {name}",))
+        for name, when in (
+            ("validated", "A loan book was read: look at its preview, and confirm it."),
+            ("refused", "A loan book cannot be read; `refusal` of the book says why."),
+            ("confirmed", "A loan book was confirmed and is carried out."),
+            ("paused", "A loan book stopped; what was sold until then stays sold."),
+            (
+                "done",
+                "A loan book was carried out, or a snapshot compared; its report has what became of each row.",
+            ),
+            ("cancelled", "A loan book was given up."),
+            ("expired", "A loan book was given up, as nobody confirmed it in time."),
+        )
+    ),
     EventType(
         name="export.ready",
         data=payloads.ExportData,
@@ -218,6 +233,7 @@ UNTOLD: Final[Mapping[str, str]] = (
     dict.fromkeys(
         (
             *("claim commented", "claim assigned", "claim incident dated", "claim deductions set", "claimant answered"),
+            *("claim referral given back", "difference assigned"),
             *("claim reserve set", "claim referred", "claim payee set", "claim paid in part", "claim part taken back"),
             *("claim corrected", "claimant set", "claim task made", "claim task done"),
             *("claim letter written", "claim letter sent", "claim handed to finance", "claim taken back from finance"),
@@ -267,6 +283,7 @@ UNTOLD: Final[Mapping[str, str]] = (
     )
     | dict.fromkeys(
         (
+            *("loan book uploaded", "loan book read again", "loan book resumed", "loan book report taken"),
             *("file uploaded", "file opened", "export started", "personal numbers sealed anew"),
             *("distributor added", "distributor changed", "distributor switched on", "distributor switched off"),
             *(

@@ -17,6 +17,7 @@ from core.store.schema.tables import (
     Customer,
     Distributor,
     ExportReceipt,
+    LoanBook,
     Policy,
     Product,
     Statement,
@@ -131,6 +132,10 @@ def _claim(row: Any) -> dict[str, Any]:
     }
 
 
+def _loan_books() -> AnySelect:
+    return sa.select(col(LoanBook.id), col(LoanBook.distributor_id), col(LoanBook.is_live))
+
+
 def _statement(row: Any) -> dict[str, Any]:
     return {
         "statement_id": str(row.id),
@@ -155,6 +160,7 @@ _ENTITIES: Final[Mapping[str, Any]] = {
     "export": ExportReceipt,
     "product": Product,
     "statement": Statement,
+    "loan_book": LoanBook,
     "endpoint": WebhookEndpoint,
 }
 _QUERIES: Final[Mapping[str, Callable[[], AnySelect]]] = {
@@ -164,12 +170,14 @@ _QUERIES: Final[Mapping[str, Callable[[], AnySelect]]] = {
     "export": _exports,
     "product": _products,
     "statement": _statements,
+    "loan_book": _loan_books,
     "endpoint": _endpoints,
 }
 _DATA: Final[Mapping[str, Callable[[Any], dict[str, Any]]]] = {
     "policy": _policy,
     "claim": _claim,
     "statement": _statement,
+    "loan_book": lambda row: {"loan_book_id": str(row.id)},
     "customer": lambda row: {"customer_id": str(row.id)},
     "endpoint": lambda row: {"endpoint_id": str(row.id)},
 }

@@ -101,6 +101,15 @@ class StatementData(Data):
     state: str | None = Field(default=None, examples=["Sent"])
 
 
+class LoanBookData(Data):
+    """A loan book; its rows, the API tells."""
+
+    loan_book_id: str = _id("The loan book.")
+    status: str | None = Field(default=None, description="Its status.", examples=["validated"])
+    rows: int | None = Field(default=None, description="How many rows are valid, or were carried out.", examples=[9872])
+    premium: str | None = _naira("What they come to, in naira.")
+
+
 class ExportData(Data):
     """A file of the records of one distributor."""
 

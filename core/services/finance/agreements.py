@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from pydantic import Field
 from sqlmodel import col
 
-from core import clock, ids
+from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.request import Request
 from core.errors import FieldFault, InvalidInput
@@ -46,6 +46,7 @@ class DistributorTerms(_Terms):
     is_small: fields.Flag = False
     charges_vat: fields.Flag = False
     collects: Literal["platform", "distributor"] = "platform"
+    book_premium: fields.PositiveNaira | None = None
 
 
 class InsurerTerms(_Terms):
@@ -72,7 +73,16 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
     if terms.ends_on and terms.ends_on < terms.starts_on:
         raise InvalidInput([FieldFault("ends_on", "must not be before starts_on")])
     before = get_in_force(session, party, terms.starts_on)
-    row = Agreement(id=ids.new(), **party.columns, **terms.model_dump(), made_by=by.id, created_at=clock.now())
+    given = terms.model_dump()
+    premium = given.pop("book_premium", None)
+    row = Agreement(
+        id=ids.new(),
+        **party.columns,
+        **given,
+        book_premium_minor=None if premium is None else money.to_minor(premium),
+        made_by=by.id,
+        created_at=clock.now(),
+    )
     session.insert(row)
     audit.write(
         session,
@@ -95,6 +105,16 @@ def get_in_force(session: ScopedSession, party: Party, on: date) -> Agreement | 
     )
     found: Agreement | None = session.execute(query).scalar_one_or_none()
     return found
+
+
+def load_in_force(session: ScopedSession, on: date) -> Mapping[Party, Agreement]:
+    """Return the terms that hold on a day, of every party that has some."""
+    query = (
+        sa.select(Agreement)
+        .where(col(Agreement.starts_on) <= on)
+        .order_by(col(Agreement.starts_on), col(Agreement.created_at), col(Agreement.id))
+    )
+    return {parties.party_of(row): row for row in session.execute(query).scalars()}
 
 
 def list_history(session: ScopedSession, party: Party) -> list[tuple[Agreement, str]]:

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 from uuid import UUID
 
+import sqlalchemy as sa
 from pydantic import AfterValidator, Field
 from sqlmodel import col
 
@@ -128,6 +129,13 @@ def get_usable(session: ScopedSession, party: Party) -> Account | None:
     """Return the account that may be paid to now: the newest confirmed one that has rested."""
     usable = [each for each in list_accounts(session, party) if each.state == "confirmed" and not each.rests]
     return max(usable, key=lambda each: each.usable_from or each.proposed_at, default=None)
+
+
+def load_usable(session: ScopedSession) -> Mapping[Party, BankAccount]:
+    """Return the account of each party that may be paid to now."""
+    usable = sa.func.coalesce(col(BankAccount.usable_from), col(BankAccount.proposed_at))
+    query = sa.select(BankAccount).where(col(BankAccount.state) == "confirmed", usable <= clock.now()).order_by(usable)
+    return {parties.party_of(row): row for row in session.execute(query).scalars()}
 
 
 _DECIDED: Final[Mapping[str, str]] = {

@@ -17,7 +17,6 @@ from core import clock, money, reference
 from core.errors import NotFound
 from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
-from core.services.finance.payments import transitions
 from core.services.finance.statements import reading as statement_reading
 from core.services.spreadsheets.formula_escaping import csv_field
 from core.services.windows import Window
@@ -168,13 +167,10 @@ def _of_group(
 
 def _holders(session: ScopedSession, window: Window) -> set[UUID]:
     """The distributors that hold the premium of their sales, as the statements of the month have it."""
-    found = set()
-    for party, _ in parties.list_parties(session):
-        if party.account == "distributor":
-            terms = agreements.get_in_force(session, party, window.last)
-            if terms and terms.collects == "distributor":
-                found.add(party.id)
-    return found
+    held = agreements.load_in_force(session, window.last)
+    return {
+        party.id for party, terms in held.items() if party.account == "distributor" and terms.collects == "distributor"
+    }
 
 
 def _payments(session: ScopedSession, window: Window, names: dict[Party, str]) -> Iterator[Entry]:
@@ -182,7 +178,7 @@ def _payments(session: ScopedSession, window: Window, names: dict[Party, str]) -
         day: Any = col(getattr(Payment, name))
         query = sa.select(Payment).where(col(Payment.confirmed_at).is_not(None), day >= window.start, day < window.end)
         for row in session.execute(query.order_by(day, col(Payment.id))).scalars():
-            party = transitions.party_of(row)
+            party = parties.party_of(row)
             on, verb = getattr(row, name), "payment" if sign > 0 else "returned"
             about = f"{on} {verb} {row.bank_reference}"
             account = INSURER if party.account == "provider" else DISTRIBUTOR if row.net_minor > 0 else RECEIVABLE

@@ -43,6 +43,13 @@ class Party:
         return found
 
 
+def party_of(row: Any) -> Party:
+    """Return the party of a statement or a payment."""
+    party_id = row.distributor_id or row.provider_id
+    assert party_id is not None  # noqa: S101 - the store checks that there is one
+    return Party("distributor" if row.distributor_id else "provider", party_id)
+
+
 def get_name(session: ScopedSession, party: Party) -> str:
     """Return the name of a party; NotFound for one that does not exist."""
     entity: Any = Distributor if party.account == "distributor" else Provider

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -41,12 +42,24 @@ def lacks_withholding(session: ScopedSession, month: date) -> bool:
     return get_rate(session, "withholding", month) is None
 
 
-def assess(session: ScopedSession, terms: Agreement | None, month: date, commission_minor: int) -> MonthTax:
+class MonthRates(NamedTuple):
+    """The rates of both taxes that hold in a month; None before the first."""
+
+    vat: TaxRate | None
+    withholding: TaxRate | None
+
+
+def load_rates(session: ScopedSession, month: date) -> MonthRates:
+    """Return the rates of a month."""
+    return MonthRates(get_rate(session, "vat", month), get_rate(session, "withholding", month))
+
+
+def assess(rates: MonthRates, terms: Agreement | None, commission_minor: int) -> MonthTax:
     """Return the taxes on a distributor's commission of a month, which may be negative: then there are none."""
     if commission_minor <= 0:
         return MonthTax(withheld_source="Nothing was earned in this month", vat_source="Nothing was earned")
-    vat = get_rate(session, "vat", month) if terms and terms.charges_vat else None
-    bp, source = _withheld(get_rate(session, "withholding", month), terms, commission_minor)
+    vat = rates.vat if terms and terms.charges_vat else None
+    bp, source = _withheld(rates.withholding, terms, commission_minor)
     return MonthTax(
         vat_bp=vat.resident_bp if vat else 0,
         withheld_bp=bp,

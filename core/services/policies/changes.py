@@ -76,20 +76,23 @@ def _build_pattern(pattern: str) -> str:
 
 def queue_policy(session: ScopedSession, policy: Policy, segment: str) -> None:
     """Queue a policy for its insurer; without a connection it is issued here, to be reported by bordereau."""
+    session.insert(build_submission(policy, segment))
+
+
+def build_submission(policy: Policy, segment: str) -> Submission:
+    """Return the row that queues a policy, as `queue_policy` inserts it."""
     address = settings().insurer_url(segment, is_live=policy.is_live)
     is_delegated = policy.submitted_to_provider and address is None
-    session.insert(
-        Submission(
-            distributor_id=policy.distributor_id,
-            is_live=policy.is_live,
-            policy_id=policy.id,
-            provider_id=policy.provider_id,
-            state=SubmissionState.DELEGATED if is_delegated else SubmissionState.QUEUED,
-            next_try_at=None if is_delegated else clock.now(),
-            trace_id=telemetry.current_trace(),
-            created_at=clock.now(),
-            updated_at=clock.now(),
-        )
+    return Submission(
+        distributor_id=policy.distributor_id,
+        is_live=policy.is_live,
+        policy_id=policy.id,
+        provider_id=policy.provider_id,
+        state=SubmissionState.DELEGATED if is_delegated else SubmissionState.QUEUED,
+        next_try_at=None if is_delegated else clock.now(),
+        trace_id=telemetry.current_trace(),
+        created_at=clock.now(),
+        updated_at=clock.now(),
     )
 
 
@@ -219,16 +222,25 @@ def decline(session: ScopedSession, policy_id: UUID, *, actor: str, reason: str,
 
 
 def cancel(
-    session: ScopedSession, policy_id: UUID, *, actor: str, reason: str, by_insurer: bool, expected_version: int
+    session: ScopedSession,
+    policy_id: UUID,
+    *,
+    actor: str,
+    reason: str,
+    by_insurer: bool,
+    expected_version: int,
+    ended_on: date | None = None,
 ) -> PolicyChange:
     """End a policy today and note what goes back of each term: `by_insurer` pro rata, otherwise nine tenths of that.
+
+    What goes back of a loan that ended before, on `ended_on`, is counted from there.
 
     StateForbids, with the claims in its detail, while a claim on the policy is open.
     """
     reason_text = _check_reason(reason)
     policy = _get_for_update(session, policy_id, expected_version, PolicyAction.CANCEL)
     _, cover = _get_sale(session, policy)
-    found = refunds.compute_cancellation_refunds(session, policy, by_insurer=by_insurer)
+    found = refunds.compute_cancellation_refunds(session, policy, by_insurer=by_insurer, ended_on=ended_on)
     refund = refunds.record_refund(session, policy, found, reason=reason_text, actor=actor)
     policy.cancelled_at = clock.now()
     settle_submission(session, policy.id, SubmissionState.WITHDRAWN, note="Cancelled before the insurer took it")
@@ -237,6 +249,7 @@ def cancel(
         "by_insurer": by_insurer,
         "refund": f"{refund.price.total:.2f}",
         "method": refund.method,
+        "ended_on": ended_on.isoformat() if ended_on else None,
     }
     return _save_change(session, policy, cover, actor=actor, action="policy cancelled", after=after, refund=refund)
 

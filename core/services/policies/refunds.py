@@ -245,8 +245,12 @@ class TermRefund:
     paid: Split
 
 
-def compute_cancellation_refunds(session: ScopedSession, policy: Policy, *, by_insurer: bool) -> list[TermRefund]:
+def compute_cancellation_refunds(
+    session: ScopedSession, policy: Policy, *, by_insurer: bool, ended_on: date | None = None
+) -> list[TermRefund]:
     """List the refund of each term if the policy is cancelled today; StateForbids while a claim on it is open.
+
+    The loan behind it may have ended before, on `ended_on`: its months count from there.
 
     Everything if the policy was never in force, the remaining months of a loan, otherwise the unexpired days of every
     paid term: pro rata if the insurer cancels, at short rate if the customer does. Nothing of a term on which a claim
@@ -259,7 +263,7 @@ def compute_cancellation_refunds(session: ScopedSession, policy: Policy, *, by_i
         return _within_corrected(session, policy, [_unused(session, policy, claims)])
     found = [
         _divided(session, term, _unless_paid(term, terms, claims, refund))
-        for term, refund in _by_term(session, policy, terms, by_insurer=by_insurer)
+        for term, refund in _by_term(session, policy, terms, by_insurer=by_insurer, on=ended_on or clock.today())
     ]
     return _within_corrected(session, policy, found)
 
@@ -347,23 +351,23 @@ def _unused(session: ScopedSession, policy: Policy, claims: Sequence[PolicyClaim
 
 
 def _by_term(
-    session: ScopedSession, policy: Policy, terms: Sequence[PaidTerm], *, by_insurer: bool
+    session: ScopedSession, policy: Policy, terms: Sequence[PaidTerm], *, by_insurer: bool, on: date
 ) -> Iterator[tuple[PaidTerm, Refund]]:
     if "loan_tenure" in policy.submitted:
-        yield terms[0], _compute_loan_refund(session, terms[0], int(policy.submitted["loan_tenure"]))
+        yield terms[0], _compute_loan_refund(session, terms[0], int(policy.submitted["loan_tenure"]), on)
         return
     rule = refunds.compute_pro_rata if by_insurer else refunds.compute_short_rate
     for term in terms:
         if term.expiration_at > clock.now():
             premium = money.to_naira(term.total_minor)
             stretch = PaidPeriod(premium=premium, start_at=term.start_at, expiration_at=term.expiration_at)
-            yield term, rule(stretch, clock.today())
+            yield term, rule(stretch, on)
 
 
-def _compute_loan_refund(session: ScopedSession, term: PaidTerm, months: int) -> Refund:
+def _compute_loan_refund(session: ScopedSession, term: PaidTerm, months: int, on: date) -> Refund:
     basis = products.get_as_sold(session, term.version_id).rates.meta.get("basis", "single")
     rule = refunds.compute_decreasing if basis == "reducing" else refunds.compute_level
-    months_left = refunds.count_months_left(clock.today(), term.expiration_on, months)
+    months_left = refunds.count_months_left(on, term.expiration_on, months)
     return rule(money.to_naira(term.total_minor), months_left, months)
 
 

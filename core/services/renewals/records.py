@@ -31,7 +31,7 @@ from core.services.paging import Page, Paging, fetch_newest
 from core.services.policies import policies
 from core.services.renewals.filter import RenewalFilter
 from core.services.sales import totals
-from core.services.sales.filter import SalesFilter
+from core.services.sales.filter import SalesFilter, resolve_customer
 from core.services.sales.totals import OF_RENEWAL, ZERO_TOTALS, group_totals
 from core.services.shapes import ProductRecord, RenewalRecord
 from core.services.spreadsheets.columns import DAY, ID, INSTANT, STATE
@@ -45,6 +45,7 @@ def list_renewals(
     session: ScopedSession, criteria: SalesFilter = UNFILTERED, paging: Paging = Paging()
 ) -> Page[RenewalRecord]:
     """Return a page of renewals, newest first, with the exact total of the filter (contract P2)."""
+    criteria = resolve_customer(session, criteria)
     query = sa.select(col(Renewal.id)).where(*build_conditions(criteria))
     if criteria.concerns_policy:
         query = query.join(Policy, col(Policy.id) == col(Renewal.policy_id))

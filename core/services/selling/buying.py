@@ -1,5 +1,6 @@
 """The sale: priced by its cover, written as purchase, policy, certificate, submission and audit entry."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -22,6 +23,7 @@ from core.services.files import links as file_links
 from core.services.files.links import Owner
 from core.services.policies import certificates, changes, policies
 from core.services.selling import duplicate_guard
+from core.services.selling.duplicate_guard import EarlierPolicy
 from core.services.shapes import PolicyRecord
 from core.settings import settings
 from core.store import policy_numbers
@@ -127,7 +129,7 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     session.insert(purchase, policy, *_build_certificates(policy))
     changes.queue_policy(session, policy, product.provider_segment)
     record = policies.build_record(policy, cover)
-    _write_audit_entry(session, policy, record, seller, customer)
+    _write_audit_entry(session, policy, seller, customer)
     return Sale(
         policy_id=policy.id,
         purchase_id=purchase.id,
@@ -137,6 +139,75 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
     )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Draft:
+    """A sale of several, made before its transaction: what is not known yet is its customer and its number."""
+
+    request: Any
+    term: Term
+    risk_hash: str | None
+    holder: request_parts.Policyholder
+    purchase: Purchase
+    policy: Policy
+
+
+def draft(cover: Cover[Any], request: Any, product: ProductForSale, version_id: UUID, seller: Seller) -> Draft:
+    """Price a request and build the rows of its sale, by the rules of `sell`; nothing is read or written."""
+    offered = offer(cover, request, product.rates)
+    price, holder = above_zero(cover, offered.price), request_parts.get_policyholder(request)
+    risk = cover.risk_key(request)
+    purchase = _build_purchase(product, version_id, price, _NOBODY, seller)
+    policy = _build_policy(cover, request, price, offered.term, purchase, holder)
+    policy.risk_hash = duplicate_guard.hash_risk(risk) if risk else None
+    return Draft(
+        request=request, term=offered.term, risk_hash=policy.risk_hash, holder=holder, purchase=purchase, policy=policy
+    )
+
+
+def sell_many(
+    session: ScopedSession, cover: Cover[Any], product: ProductForSale, drafts: Sequence[Draft], seller: Seller
+) -> dict[UUID, EarlierPolicy]:
+    """Sell drafts of one product and distributor in the session's transaction: the rows of `sell`, written together.
+
+    Those whose risk is insured by now are not sold: returned are the policies in their way, by the id that theirs
+    would have had. StateForbids after the end of the distributor's licence.
+    """
+    refuse_ended(session, seller.distributor_id, is_live=seller.is_live)
+    owner = {"distributor_id": seller.distributor_id, "is_live": seller.is_live}
+    terms = {each.risk_hash: each.term for each in drafts if each.risk_hash}
+    insured = duplicate_guard.lock_risks(session, product.id, terms, **owner)  # type: ignore[arg-type]
+    refused = {each.policy.id: insured[each.risk_hash] for each in drafts if each.risk_hash in insured}
+    sold = [each for each in drafts if each.policy.id not in refused]
+    found = customers.get_or_create_many(session, [each.holder for each in sold], **owner)  # type: ignore[arg-type]
+    first = _take_numbers(session, cover, product, len(sold), is_live=seller.is_live)
+    for place, each in enumerate(sold):
+        policy, customer = each.policy, found[each.holder.email.lower()]
+        each.purchase.customer_id = policy.customer_id = policy.buyer_id = customer.id
+        if first is not None:
+            _set_number(policy, product, first + place)
+    certificates_ = [each for one in sold for each in _build_certificates(one.policy)]
+    session.insert_many([each.purchase for each in sold])
+    session.insert_many([each.policy for each in sold])
+    session.insert_many(certificates_)
+    session.insert_many([changes.build_submission(each.policy, product.provider_segment) for each in sold])
+    audit.write_many(session, [_audit(each.policy, seller, found[each.holder.email.lower()]) for each in sold])
+    return refused
+
+
+# Stands in a draft for the customer, who is found in the transaction of the sale.
+_NOBODY: Final = UUID(int=0)
+
+
+def _take_numbers(
+    session: ScopedSession, cover: Cover[Any], product: ProductForSale, count: int, *, is_live: bool
+) -> int | None:
+    """Take so many numbers of the insurer's series and return the first; None for policies that are not active."""
+    if not cover.initial_state.active or not count:
+        return None
+    series = policy_numbers.series(product.provider_segment, product.number_series, is_live=is_live)
+    return session.next_number(series.counter, count)
+
+
 def _number(session: ScopedSession, policy: Policy, product: ProductForSale, *, is_live: bool) -> None:
     """Give a policy that is active at once the next number of its insurer."""
     series = policy_numbers.series(product.provider_segment, product.number_series, is_live=is_live)
@@ -144,19 +215,29 @@ def _number(session: ScopedSession, policy: Policy, product: ProductForSale, *, 
     policy.number_key = policy_numbers.key(policy.policy_number)
 
 
-def _write_audit_entry(
-    session: ScopedSession, policy: Policy, record: PolicyRecord, seller: Seller, customer: StoredCustomer
-) -> None:
-    """Write "policy sold", with what the events of this sale are made of besides ids (contract W2)."""
+def _set_number(policy: Policy, product: ProductForSale, number: int) -> None:
+    series = policy_numbers.series(product.provider_segment, product.number_series, is_live=policy.is_live)
+    policy.policy_number = policy_numbers.format_number(series.pattern, number, clock.today())
+    policy.number_key = policy_numbers.key(policy.policy_number)
+
+
+def _write_audit_entry(session: ScopedSession, policy: Policy, seller: Seller, customer: StoredCustomer) -> None:
+    entry = _audit(policy, seller, customer)
+    audit.write(session, actor=entry.actor, action=entry.action, subject=entry.subject, after=entry.after)
+
+
+def _audit(policy: Policy, seller: Seller, customer: StoredCustomer) -> audit.Draft:
+    """The entry "policy sold", with what the events of this sale are made of besides ids (contract W2)."""
     after = {
         "purchase_id": str(policy.purchase_id),
         "product_id": str(policy.product_id),
-        "total": record["genius_price"],
+        "total": money.to_wire(policy.genius_price_minor),
         "activated": policy.activated,
         "customer": customer.change,
     }
-    subject = audit.subject_of("policy", policy.id)
-    audit.write(session, actor=seller.actor, action="policy sold", subject=subject, after=after)
+    return audit.Draft(
+        actor=seller.actor, action="policy sold", subject=audit.subject_of("policy", policy.id), after=after
+    )
 
 
 def _build_purchase(

@@ -1,5 +1,6 @@
 """The duplicate guard: the same risk is sold once, and possible duplicates are flagged (contract S12)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -34,12 +35,59 @@ def lock_risk(
     """
     if risk is None:
         return None
-    risk_hash = seal.keyed_hash("risk", risk)
+    risk_hash = hash_risk(risk)
     _lock(session, product_id, risk_hash)
     own_policies = (col(Policy.distributor_id) == distributor_id, col(Policy.is_live) == is_live)
     insured = _build_insured_query(product_id, risk_hash, term.start_at, term.expiration_at)
     _require_uninsured(session, insured.where(*own_policies))
     return risk_hash
+
+
+def lock_risks(
+    session: ScopedSession, product_id: UUID, terms: Mapping[str, Term], *, distributor_id: UUID, is_live: bool
+) -> dict[str, EarlierPolicy]:
+    """Lock several risks, each by its keyed hash with its term, and return the policies that cover one already."""
+    now, hashes = clock.now(), sorted(terms)
+    locks = [InsuredRisk(product_id=product_id, risk_hash=each, sold_at=now) for each in hashes]
+    session.insert_many(locks, if_absent=True)
+    mine = (col(InsuredRisk.product_id) == product_id, col(InsuredRisk.risk_hash).in_(hashes))
+    session.execute(
+        sa.select(col(InsuredRisk.sold_at)).where(*mine).order_by(col(InsuredRisk.risk_hash)).with_for_update()
+    )
+    return find_insured_many(session, product_id, terms, distributor_id=distributor_id, is_live=is_live)
+
+
+def find_insured_many(
+    session: ScopedSession, product_id: UUID, terms: Mapping[str, Term], *, distributor_id: UUID, is_live: bool
+) -> dict[str, EarlierPolicy]:
+    """Return by keyed hash the policies that would keep a sale of these risks from being made."""
+    starts, ends = col(Policy.start_at), col(Policy.expiration_at)
+    columns = (Policy.id, Policy.policy_number, Policy.risk_hash, Policy.start_at, Policy.expiration_at)
+    query = sa.select(*(col(each) for each in columns)).where(
+        col(Policy.product_id) == product_id,
+        col(Policy.risk_hash).in_(list(terms)),
+        col(Policy.distributor_id) == distributor_id,
+        col(Policy.is_live) == is_live,
+        col(Policy.cancelled_at).is_(None),
+        col(Policy.declined_at).is_(None),
+        sa.or_(ends.is_(None), ends > clock.now()),
+    )
+    found: dict[str, EarlierPolicy] = {}
+    for row in session.execute(query.order_by(col(Policy.created_at).desc(), starts)) if terms else ():
+        if _overlaps(row, terms[row.risk_hash]):
+            found[row.risk_hash] = EarlierPolicy(id=row.id, number=row.policy_number, expiration_at=row.expiration_at)
+    return found
+
+
+def _overlaps(row: Any, term: Term) -> bool:
+    if row.expiration_at is None or term.start_at is None or term.expiration_at is None:
+        return True
+    return bool(row.expiration_at > term.start_at and row.start_at < term.expiration_at)
+
+
+def hash_risk(risk: str) -> str:
+    """Return the keyed hash of a risk."""
+    return seal.keyed_hash("risk", risk)
 
 
 def lock_risk_again(session: ScopedSession, policy: Policy, term: Term) -> None:

@@ -24,6 +24,8 @@ from core.services.policies.endorsements import Endorsement
 from core.services.policies.policies import PolicyState
 from core.services.renewals import next_terms
 from core.services.renewals.next_terms import RenewalWindow
+from core.services.selling.loan_books import records as loan_books
+from core.services.selling.loan_books.records import BookLine
 from core.services.views import sale as sale_view
 from core.services.views.sale import SaleDetail
 from core.states.policies import PolicyAction
@@ -118,6 +120,7 @@ class PolicyDetail:
     not_renewable: str | None
     letters: Sequence[MailLine]
     endorsements: Sequence[Endorsement]
+    book_line: BookLine | None
 
     @property
     def refunded_minor(self) -> int:
@@ -150,6 +153,7 @@ def get_policy(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
         not_renewable=next_terms.find_refusal(session, policy) if PolicyAction.RENEW in state.actions else None,
         letters=mail.list_about(session, audit.subject_of("policy", policy.id)),
         endorsements=endorsements.list_endorsements(session, policy.id),
+        book_line=loan_books.find_line(session, policy.id),
     )
 
 

@@ -138,6 +138,21 @@ class ScopedSession(Session):
             _insert_statement(type(row)).run(connection, _values(row))
         daily_rollup.add_rows(connection, *rows)
 
+    def insert_many(self, rows: Sequence[SQLModel], *, if_absent: bool = False) -> None:
+        """Insert rows of one table in one go; `if_absent` leaves out those whose unique key exists.
+
+        Rivals that insert the same keys do not hold each other up crosswise when both bring them in one order.
+        """
+        if not rows:
+            return
+        for row in rows:
+            self._admit(row)
+        statement = _insert_if_absent_statement if if_absent else _insert_statement
+        connection = connection_of(self)
+        statement(type(rows[0])).run(connection, [_values(row) for row in rows])
+        if not if_absent:
+            daily_rollup.add_rows(connection, *rows)
+
     def insert_batch(self, entity: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert many rows of a table that no distributor owns, in one statement; each has a value of every column."""
         if issubclass(entity, Owned):
@@ -176,8 +191,10 @@ class ScopedSession(Session):
         """The next number of a series without gaps; others wait until this transaction ends."""
         return _count_up(connection_of(self), series)
 
-    def next_number(self, series: str) -> int:
+    def next_number(self, series: str, count: int = 1) -> int:
         """The next number of a series, unique but possibly with gaps after a failed transaction.
+
+        With a count that many are taken, and the first of them is returned.
 
         On PostgreSQL it is counted on another connection, or all sales of an insurer would wait for each other's
         commit,
@@ -185,9 +202,9 @@ class ScopedSession(Session):
         """
         counter_engine: sa.Engine | None = self.info.get(COUNTER_ENGINE)
         if counter_engine is None:
-            return self.next_in_transaction(series)
+            return _count_up(connection_of(self), series, count) - count + 1
         with counter_engine.connect() as connection:
-            return _count_up(connection, series)
+            return _count_up(connection, series, count) - count + 1
 
     def _admit(self, row: SQLModel) -> None:
         if isinstance(row, Owned) and not self.scope.admits(row):
@@ -252,16 +269,15 @@ def _purge_statement(entity: type[SQLModel]) -> CompiledWrite:
 def _build_counter_statement(dialect: Any) -> Any:
     counter = _table(sales_tables.NumberCounter)
     first = dialect.insert(counter)
-    return first.on_conflict_do_update(index_elements=["series"], set_={"last": counter.c.last + 1}).returning(
-        counter.c.last
-    )
+    total = counter.c.last + first.excluded.last
+    return first.on_conflict_do_update(index_elements=["series"], set_={"last": total}).returning(counter.c.last)
 
 
 _COUNTER_STATEMENT = CompiledWrite(_build_counter_statement)
 
 
-def _count_up(connection: sa.Connection, series: str) -> int:
-    ((number,),) = _COUNTER_STATEMENT.run(connection, {"series": series, "last": 1}).rows
+def _count_up(connection: sa.Connection, series: str, by: int = 1) -> int:
+    ((number,),) = _COUNTER_STATEMENT.run(connection, {"series": series, "last": by}).rows
     return int(number)
 
 

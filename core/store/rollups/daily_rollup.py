@@ -35,11 +35,17 @@ def add_rows(connection: sa.Connection, *rows: Any, changed: Iterable[Any] = ())
 
     The session calls this for every row that it inserts or changes.
     """
+    sums: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         line = _line(connection, row)
         if line is not None:
-            part = day_totals.part_of(connection, row)
-            add(connection, [line, line | {"grain": "month", "day": line["day"].replace(day=1)}], part=part)
+            key = (day_totals.part_of(connection, row), *(line[name] for name in KEYS))
+            held = sums.setdefault(key, {**line, **dict.fromkeys(MEASURES, 0)})
+            for name in MEASURES:
+                held[name] += line[name]
+    # In one order, so that transactions that meet here do not hold each other up crosswise.
+    for key, line in sorted(sums.items(), key=lambda each: [str(part) for part in each[0]]):
+        add(connection, [line, line | {"grain": "month", "day": line["day"].replace(day=1)}], part=key[0])
     day_totals.add_rows(connection, rows, changed)
     claim_totals.add_rows(connection, rows, changed)
 

@@ -66,7 +66,7 @@ def add_rows(connection: sa.Connection, rows: Iterable[Any], changed: Iterable[A
         if any(group.values())
     ]
     # In the order of days, so that transactions that meet here do not hold each other up crosswise.
-    add(connection, sorted(lines, key=lambda line: line["day"]))
+    add(connection, sorted(lines, key=lambda line: (line["day"], line["part"], str(line["product_id"]))))
 
 
 def add(connection: sa.Connection, lines: Sequence[Mapping[str, Any]]) -> None:

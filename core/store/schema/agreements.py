@@ -34,6 +34,7 @@ class Agreement(Party, table=True):
     """The terms with a party from a day on; the newest that has begun holds, and none is ever changed.
 
     `collects` says who holds the premium of a distributor's sales: the platform's wallet, or the distributor.
+    `book_premium_minor` is the premium of loan books that a distributor confirms by itself in a month.
     """
 
     __table_args__ = (
@@ -61,6 +62,7 @@ class Agreement(Party, table=True):
     class_of_business: str | None = Field(default=None, max_length=60)
     remittance_days: int = 30
     bordereau_due_day: int = 10
+    book_premium_minor: int | None = Field(default=None, sa_type=sa.BigInteger)
     made_by: UUID = Field(foreign_key="staff.id")
     created_at: datetime
 

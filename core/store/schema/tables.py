@@ -61,6 +61,7 @@ from core.store.schema.events import (
     WebhookTry,
 )
 from core.store.schema.finance import Adjustment, AdjustmentProposal, CreditNote, CreditNotePayment, MonthStep, Movement
+from core.store.schema.loan_books import LoanBook, LoanBookFile, LoanBookRow
 from core.store.schema.parties import (
     ApiKey,
     Automation,
@@ -170,6 +171,9 @@ __all__ = [
     "InsurerConnection",
     "KeptAnswer",
     "LegalHold",
+    "LoanBook",
+    "LoanBookFile",
+    "LoanBookRow",
     "Mail",
     "MailText",
     "MonthStep",

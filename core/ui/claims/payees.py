@@ -6,7 +6,7 @@ import streamlit as st
 
 from core import clock
 from core.services.claims.review.review import ClaimReview
-from core.services.claims.workflow.chain import Link
+from core.services.claims.workflow.judgement import Link
 from core.ui.kit import words
 
 

@@ -46,6 +46,7 @@ _CUSTOMERS = ("operations", "claims")
 _POLICIES = ("operations", "claims", "supervisor")
 _CLAIMS = ("claims", "supervisor")
 _PRODUCTS = ("operations",)
+_BOOKS = ("operations", "supervisor")
 _FINANCE = ("finance",)
 _ADMIN = ("admin",)
 _PRIVACY = ("compliance",)
@@ -74,6 +75,8 @@ SCREENS: tuple[Screen, ...] = (
     Screen(section="Policies", title="Policy", path="policies/policy.py", icon="policy", roles=_POLICIES, hidden=True),
     Screen(section="Buy", title="Credit life", path="buy/credit_life.py", icon="calculate", roles=("operations",)),
     Screen(section="Buy", title="Buy", path="buy/buy.py", icon="shopping_cart", roles=("operations",)),
+    Screen(section="Buy", title="Loan books", path="buy/loan_books.py", icon="menu_book", roles=_BOOKS),
+    Screen(section="Buy", title="Loan book", path="buy/loan_book.py", icon="menu_book", roles=_BOOKS, hidden=True),
     Screen(section="Finance", title="Movements", path="finance/movements.py", icon="swap_vert", roles=_SALES),
     Screen(
         section="Finance", title="Movement", path="finance/movement.py", icon="swap_vert", roles=_SALES, hidden=True

@@ -13,7 +13,7 @@ from core import clock
 from core.services.claims.diary import tasks as claim_tasks
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
-from core.services.claims.paying import hand_overs
+from core.services.claims.workflow import paying as claim_paying
 from core.services.people import sign_in, staff
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES
@@ -32,7 +32,7 @@ _MAX_CACHED: Final = 256
 
 def load_counts(person: Person) -> Mapping[str, int]:
     """Return the counts of a person's menu by the file of the page; empty for who works neither claims nor payments."""
-    if not person.has_role(*CLAIMS_ROLES, hand_overs.PAYER_ROLE):
+    if not person.has_role(*CLAIMS_ROLES, claim_paying.PAYER_ROLE):
         return {}
     return _count(figure_cache.standing(), person)
 
@@ -45,8 +45,8 @@ def _count(at: StoreState, person: Person) -> Mapping[str, int]:
         if person.has_role(*CLAIMS_ROLES):
             found[QUEUE] = claim_totals.get_totals(session, ClaimFilter(view="unassigned")).count
             found[TASKS] = len(claim_tasks.list_mine(session, person))
-        if person.has_role(hand_overs.PAYER_ROLE):
-            found[CLAIM_PAYMENTS] = hand_overs.count_open(session)
+        if person.has_role(claim_paying.PAYER_ROLE):
+            found[CLAIM_PAYMENTS] = claim_paying.count_open(session)
     return found
 
 

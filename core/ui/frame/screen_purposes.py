@@ -22,6 +22,8 @@ PURPOSES: Final[Mapping[str, str]] = {
     "policies/policy.py": "One policy: its cover, certificate, money, claims and history.",
     "buy/credit_life.py": "The price of credit life step by step, and its sale.",
     "buy/buy.py": "The sale of every other cover.",
+    "buy/loan_books.py": "A lender's month of loans from one file, covered by two people.",
+    "buy/loan_book.py": "One loan book: what it holds, and what became of each row.",
     "finance/payments.py": "What is due with each party, and the payments that settle it.",
     "finance/payment.py": "One payment and the statements that it settles.",
     "finance/payout.py": "One payout with its payments and its bank file.",

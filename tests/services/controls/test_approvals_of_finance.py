@@ -115,7 +115,9 @@ def test_rates_and_shares_that_two_admins_did_not_confirm_are_found(finance: Fin
     tomorrow = rate_changes.earliest()
     share = finance.do(share_changes.propose, party.id, {"commission": "5", "starts_on": "2026-11-21"}, by="root")
     with finance.reading() as session:
-        product = product_detail.get_product(session, session.execute(sa.select(col(Product.id))).scalars().first())
+        product = product_detail.get_product(
+            session, session.execute(sa.select(col(Product.id)).order_by(col(Product.id))).scalars().first()
+        )
     given = {"start": product.versions[0].id, "effective_at": tomorrow, "seen": product.version}
     made = finance.do(rate_changes.propose, product.id, {"distributor_commission": "4"}, **given, by="root")
     finance.do(rate_changes.confirm, product.id, made, seen=product.version + 1, by="second")

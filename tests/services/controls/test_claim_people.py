@@ -16,8 +16,9 @@ from core.services.claims.intake import attaching
 from core.services.claims.lists import totals
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
-from core.services.claims.workflow import actions as claim_actions
-from core.services.claims.workflow import assignment, payee_changes
+from core.services.claims.workflow import assignment as claim_assignment
+from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import moves as claim_moves
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.people import staff
@@ -85,7 +86,7 @@ def test_nobody_decides_on_a_claim_that_has_their_own_mail_phone_or_account(offi
     details(office, "root", account_number="0123456789")
     seen = office.claim(claim_id).version
     payee = {"name": "Root", "bank_name": "A Bank", "account_number": "0123456789", "reason": "By telephone"}
-    office.do(payee_changes.set_payee, claim_id, by="ada", version=seen, **payee)
+    office.do(claim_corrections.set_payee, claim_id, by="ada", version=seen, **payee)
     for by in ("sade", "bola", "root"):
         for to, said in (("Approved", {"amount": "75000"}), ("Declined", {"reason": "other", "note": "No"})):
             with pytest.raises(NotAllowed, match="has your e-mail, phone or account"):
@@ -98,8 +99,8 @@ def test_the_queue_does_not_offer_ones_own_claim(office: Office) -> None:
     claim_id = office.lodge(**KNOWN)
     office.put(claim_id, claim_owner_email="bola@x.example", claim_owner_phone_number=None)
     with office.store.writing(DESK) as session:
-        assert assignment.assign_next(session, person=office.people["bola"]) is None
-        assert assignment.assign_next(session, person=office.people["ada"]) == claim_id
+        assert claim_assignment.assign_next(session, person=office.people["bola"]) is None
+        assert claim_assignment.assign_next(session, person=office.people["ada"]) == claim_id
 
 
 def test_own_claim_that_was_decided_all_the_same_is_reported_with_its_sum(office: Office) -> None:
@@ -174,8 +175,8 @@ def test_a_second_submission_is_linked_and_the_first_is_paid(office: Office) -> 
     given: dict[str, Any] = {"version": office.claim(second).version}
     for wrong in ("C-00000000", review(office, second).reference, ""):
         with pytest.raises(InvalidInput, match="first must be another claim of this policy"):
-            office.do(claim_actions.link_second_submission, second, first=wrong, **given)
-    office.do(claim_actions.link_second_submission, second, first=review(office, first).reference, **given)
+            office.do(claim_moves.link_second_submission, second, first=wrong, **given)
+    office.do(claim_moves.link_second_submission, second, first=review(office, first).reference, **given)
     linked = office.claim(second)
     assert (linked.claim_status, linked.decline_reason, linked.second_of) == ("Declined", "duplicate", first)
     assert review(office, first).duplicates == []
@@ -190,7 +191,7 @@ def test_lapsed_approvals_are_a_view_of_the_queue(office: Office) -> None:
     assert counted(office) == 0
     attach(office, claim_id, papers.pdf(text="Another letter"))
     assert counted(office) == 1
-    office.do(claim_actions.approve_anew, claim_id, by="root", version=office.claim(claim_id).version, reasons={})
+    office.do(claim_moves.approve_anew, claim_id, by="root", version=office.claim(claim_id).version, reasons={})
     assert counted(office) == 0
 
 

@@ -11,8 +11,8 @@ from sqlmodel import col
 from core import clock, ids
 from core.services.admin import store_check
 from core.services.audit import log as audit
-from core.services.claims.workflow import payee_changes
-from core.services.claims.workflow.actions import BY_COMMAND
+from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow.moves import BY_COMMAND
 from core.store.access import Scope
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, FileMark, UploadedFile
 from tests.portfolio import build_payment
@@ -80,7 +80,7 @@ def test_payment_on_an_approval_that_had_lapsed(office: Office) -> None:
     claim_id = office.lodge(**KNOWN)
     office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
     payee = {"name": "Another", "bank_name": "A Bank", "account_number": "0123456788", "reason": "By telephone"}
-    office.do(payee_changes.set_payee, claim_id, by="root", version=office.claim(claim_id).version, **payee)
+    office.do(claim_corrections.set_payee, claim_id, by="root", version=office.claim(claim_id).version, **payee)
     with clock.freeze(NOON + timedelta(hours=1)):
         insert_payment(office, claim_id, 7_000_000, by="ada")
     said = "₦70,000.00 was paid though its approval had lapsed: the payee and the account were changed"
@@ -106,7 +106,7 @@ def test_who_sets_a_payee_after_having_paid_is_no_two_links(office: Office) -> N
     office.walk(claim_id, "Settled", "Reviewing", "Approved")
     payee = {"name": "Another", "bank_name": "A Bank", "account_number": "0123456788", "reason": "By telephone"}
     with clock.freeze(NOON + timedelta(hours=1)):
-        office.do(payee_changes.set_payee, claim_id, by="ada", version=office.claim(claim_id).version, **payee)
+        office.do(claim_corrections.set_payee, claim_id, by="ada", version=office.claim(claim_id).version, **payee)
     assert faults(office) == []
     with clock.freeze(NOON + timedelta(hours=2)):
         insert_payment(office, claim_id, 100_000, by="ada")

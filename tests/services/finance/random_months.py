@@ -13,7 +13,7 @@ from core.covers.registry import COVERS
 from core.demo.sales.requests import wishes
 from core.errors import CoverdeskError
 from core.services.catalogue import products, share_changes
-from core.services.claims.workflow import actions as claim_actions
+from core.services.claims.workflow import moves as claim_moves
 from core.services.closing import closing
 from core.services.finance import adjustments, agreements, bank_accounts, parties
 from core.services.finance.bordereaux import issuing
@@ -210,7 +210,7 @@ class RandomMonths:
             claim_id, version = self._choose(list(session.execute(query).all()))
         said = {"reason": "exclusion", "note": "Excluded by the wording", "version": version}
         person = self.finance.people["chi"]
-        self.finance.do(claim_actions.move_claim, claim_id, to="Declined", person=person, **said)
+        self.finance.do(claim_moves.move_claim, claim_id, to="Declined", person=person, **said)
 
     def _policy(self, *conditions: Any) -> Policy:
         with self.finance.reading() as session:

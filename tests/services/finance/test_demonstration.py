@@ -1,32 +1,82 @@
 """The demonstration of finance: closed months, one in dispute, one open, and a file that differs in every way."""
 
+import re
+import shutil
 from collections import Counter
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
+from sqlmodel import SQLModel, col
 
-from core import demo
+from core import clock, demo
 from core.services.admin import store_check
 from core.services.closing import demonstration as month_close
-from core.services.finance import demonstration, months
+from core.services.finance import demonstration, months, parties, past_months
+from core.services.finance.bordereaux import issuing
+from core.services.finance.bordereaux import overview as bordereau_overview
+from core.services.finance.payments import batches, transitions
+from core.services.finance.payments import reading as payment_reading
 from core.services.finance.reconciling import file_rows, matching, table_files
 from core.services.finance.reconciling.matching import Entry
+from core.services.finance.statements import preparing, states
 from core.services.finance.statements import reading as statement_reading
 from core.services.people import staff
+from core.services.people.staff import Person
 from core.services.windows import Window
 from core.states.finance import MonthState
-from core.store.access import Scope, Store
+from core.store.access import Scope, ScopedSession, Store
+from core.store.schema.tables import (
+    Approval,
+    AuditEntry,
+    Bordereau,
+    BordereauLine,
+    NumberCounter,
+    Payment,
+    PaymentSettlement,
+    PayoutBatch,
+    Staff,
+    Statement,
+    StatementLine,
+    StatementPayment,
+    StatementStep,
+    Transfer,
+)
 
 LIVE = Scope.staff(is_live=True)
 UNTIL = datetime(2026, 11, 22, 12, tzinfo=UTC)
 pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(UNTIL)]
 SEPTEMBER = Window(date(2026, 9, 1), date(2026, 10, 1))
+# What statements, payments and bordereaux are made of; the lines of claims and movements have ids of the portfolio.
+PAPERS: tuple[type[SQLModel], ...] = (
+    *(Statement, StatementLine, StatementStep, StatementPayment, PayoutBatch, Payment, PaymentSettlement, Transfer),
+    *(Bordereau, BordereauLine, NumberCounter, Approval, AuditEntry),
+)
+DRAWN = {
+    *("id", "statement_id", "payment_id", "batch_id", "bank_account_id", "transfer_id", "bordereau_id", "sha256"),
+    *(
+        "reference",
+        "reference_key",
+        "bank_reference",
+        "hash",
+        "chain",
+        "subject",
+        "subject_id",
+        "trace_id",
+        "parts",
+        "fingerprint",
+    ),
+    # The place of an entry in its chain, which is that of its subject.
+    *("position",),
+}
+SUBJECTS = ("statement", "payment", "payout", "bordereau")
 ACCOUNTS = {"finance": ["finance"], "second.finance": ["finance"], "admin": ["admin"], "second.admin": ["admin"]}
 
 
-@pytest.mark.parametrize("database", ["sqlite"])
-def test_months_are_closed_but_the_newest_and_everything_holds(store: Store) -> None:
-    demo.write(store, purchases=4, seed=4, until=UNTIL)
+def begin(store: Store, purchases: int) -> list[date]:
+    """Write a small demonstration with its people and terms; returns the months that are over."""
+    demo.write(store, purchases=purchases, seed=4, until=UNTIL)
     with store.writing(Scope.system()) as session:
         for name, roles in ACCOUNTS.items():
             given = {"email": f"{name}@coverdesk.example", "name": name, "roles": roles}
@@ -34,6 +84,13 @@ def test_months_are_closed_but_the_newest_and_everything_holds(store: Store) -> 
     with store.writing(LIVE) as session:
         over = demonstration.list_closed(session)
         demonstration.write_terms(session, over[0])
+    return over
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+def test_months_are_closed_but_the_newest_and_everything_holds(store: Store) -> None:
+    over = begin(store, purchases=4)
+    with store.writing(LIVE) as session:
         for month in over:
             demonstration.write_month(session, month)
             month_close.close_month(session, month)
@@ -46,6 +103,86 @@ def test_months_are_closed_but_the_newest_and_everything_holds(store: Store) -> 
         assert states["Prepared"] > 0
     with store.reading(Scope.system()) as session:
         assert store_check.list_faults(session) == []
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+def test_months_in_bulk_are_what_the_services_write_one_by_one(
+    store: Store, sqlite_template: Path, tmp_path: Path
+) -> None:
+    shutil.copy(sqlite_template, tmp_path / "twin.db")
+    twin = Store(f"sqlite:///{tmp_path / 'twin.db'}")
+    for each, write_month in ((store, demonstration.write_month), (twin, write_by_the_services)):
+        over = begin(each, purchases=60)
+        for month in over:
+            with each.writing(LIVE) as session:
+                write_month(session, month)
+                # What is there already is left as it is.
+                write_month(session, month)
+        with each.reading(Scope.system()) as session:
+            assert store_check.list_faults(session) == []
+    ours, theirs = papers(store), papers(twin)
+    assert {
+        name: (ours[name] - theirs[name], theirs[name] - ours[name]) for name in ours if ours[name] != theirs[name]
+    } == {}
+    assert all(ours.values())
+    twin.close()
+
+
+def write_by_the_services(session: ScopedSession, month: date) -> None:
+    """State, send, pay and report a month by one act after the other, as two people of finance would."""
+    maker, checker = (
+        staff.get_by_email(session, f"{name}@coverdesk.example") for name in ("finance", "second.finance")
+    )
+    last = clock.add_months(clock.today().replace(day=1), -1)
+    with past_months.in_time(month, past_months.STATED_ON):
+        due = [party for party, _ in parties.list_parties(session) if preparing.find_due_month(session, party) == month]
+        made = [preparing.prepare(session, party, month, by=maker, without_withholding=True) for party in due]
+        for statement_id in made if month < last else ():
+            states.move(session, statement_id, "Approved", by=checker)
+            states.move(session, statement_id, "Sent", by=maker)
+        if made and clock.add_months(month, 1) == last:
+            note = "Two policies of the month are said to be missing"
+            states.move(session, made[0], "Disputed", by=maker, note=note)
+    if clock.add_months(month, 1) < last:
+        pay(session, month, maker, checker)
+    with past_months.in_time(month, past_months.STATED_ON):
+        for provider_id, _, kind in bordereau_overview.list_due(session, month) if month < last else ():
+            issued = issuing.issue(session, provider_id, kind, month, by=maker)
+            issuing.move(session, issued, "Sent", by=maker)
+            issuing.move(session, issued, "Acknowledged", by=maker)
+
+
+def pay(session: ScopedSession, month: date, maker: Person, checker: Person) -> None:
+    """Pay what is due, each payment confirmed with its reference."""
+    with past_months.in_time(month, past_months.PAID_ON):
+        due = {balance.party: None for balance in batches.list_payable(session)}
+        if not due:
+            return
+        batch = batches.prepare(session, due, by=maker)
+        batches.approve(session, batch, by=checker)
+        for place, row in enumerate(payment_reading.list_of_batch(session, batch), 1):
+            answer = {"bank_reference": f"DEMO/{clock.today():%y%m}/{place}", "value_on": str(clock.today())}
+            transitions.confirm(session, row.id, answer, by=checker)
+
+
+def papers(store: Store) -> dict[str, Counter[str]]:
+    """Every row of the papers and their audit entries, without ids and what is made of them: each store has others."""
+    found = {}
+    with store.reading(LIVE) as session:
+        names = {
+            str(person_id): email for person_id, email in session.execute(sa.select(col(Staff.id), col(Staff.email)))
+        }
+        for entity in PAPERS:
+            columns = [column for column in sa.inspect(entity).local_table.columns if column.name not in DRAWN]
+            query = sa.select(*columns)
+            if entity is AuditEntry:
+                query = query.where(sa.or_(*(col(AuditEntry.subject).startswith(each) for each in SUBJECTS)))
+            rows = (
+                ", ".join(f"{name}={names.get(str(value), value)}" for name, value in row.items())
+                for row in session.execute(query).mappings()
+            )
+            found[entity.__name__] = Counter(re.sub(r"'(sha256|bank_reference)': '[^']+'", r"\1", row) for row in rows)
+    return found
 
 
 def test_the_file_of_the_demonstration_has_every_kind_of_difference() -> None:

@@ -15,9 +15,9 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.review import officers as claim_officers
-from core.services.claims.workflow import actions as claim_notes
+from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
-from core.services.claims.workflow import referrals as claim_referrals
+from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import TaskInput
 from core.services.people.staff import Person
@@ -114,14 +114,14 @@ def give_back_referral(
     claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
     if not person.has_role("supervisor"):
         raise NotAllowed("A supervisor gives a referral back")
-    referral = claim_referrals.find_open(session, claim.id)
+    referral = claim_assignment.find_open_referral(session, claim.id)
     if referral is None or referral.is_for_finance:
         raise StateForbids("No decision is referred on this claim")
     inputs: TaskInput = request.validate(TaskInput, {"task": question, "due_on": clock.today()})
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
-    claim_referrals.close(session, claim, person=person, at=at)
+    claim_assignment.close_referral(session, claim, person=person, at=at)
     change = claim_changes.save_change(session, claim, before, person=person, action="claim referral given back")
-    claim_notes.add_comment(session, claim.id, text=inputs.task, person=person)
+    claim_moves.add_comment(session, claim.id, text=inputs.task, person=person)
     if referral.by_id in {officer.id for officer in claim_officers.list_active(session)}:
         add_task(session, claim.id, text=inputs.task, to=referral.by_id, due_on=inputs.due_on, person=person)
     return change

@@ -16,7 +16,6 @@ from core.services.audit import log as audit
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.review.fraud_flags import format_day
 from core.services.claims.workflow import changes as claim_changes
-from core.services.claims.workflow import payees as claim_payees
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.files import files
@@ -222,7 +221,7 @@ def _require(claim: Claim, kind: str) -> None:
 def _build_values(session: ScopedSession, claim: Claim) -> dict[str, str]:
     """Return every value that a letter may use, in words."""
     policy, provider = session.get_one(Policy, claim.policy_id), session.get_one(Provider, claim.provider_id)
-    payee = claim_payees.list_payees(session, claim)[-1]
+    payee = claim_payments.list_payees(session, claim)[-1]
     paid = [each for each in claim_payments.of_claim(session, claim) if each.amount_minor > 0]
     papers = ", ".join(name.replace("_", " ") for name in submitted.list_missing_documents(claim))
     return {

@@ -29,22 +29,18 @@ from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.review.duplicates import Duplicate
 from core.services.claims.review.related import ClaimLine
 from core.services.claims.review.timeline import Message, StatusStep
-from core.services.claims.workflow import chain as claim_chain
+from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
-from core.services.claims.workflow import payees as claim_payees
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import questions as claim_questions
-from core.services.claims.workflow import referrals as claim_referrals
 from core.services.claims.workflow import reserves as claim_reserves
-from core.services.claims.workflow import transitions
-from core.services.claims.workflow.chain import Link
+from core.services.claims.workflow import transitions as claim_transitions
+from core.services.claims.workflow.assignment import Referral
 from core.services.claims.workflow.clock import Clock
-from core.services.claims.workflow.judgement import Override
+from core.services.claims.workflow.judgement import Link, Override
 from core.services.claims.workflow.offers import Limits
-from core.services.claims.workflow.payees import Payee
-from core.services.claims.workflow.payments import Payment, RelatedApprovals
-from core.services.claims.workflow.referrals import Referral
+from core.services.claims.workflow.payments import Payee, Payment, RelatedApprovals
 from core.services.claims.workflow.reserves import ReserveChange
 from core.services.people.staff import Person
 from core.states.claims import DECIDED, ClaimTransition
@@ -243,19 +239,19 @@ def _load_judgement(session: ScopedSession, claim: Claim, person: Person) -> dic
         "duplicates": judgement.duplicates,
         "approval_fault": judgement.approval_fault,
         "related": judgement.related,
-        "links": claim_chain.list_shown(judgement.links),
+        "links": claim_judgement.list_shown_links(judgement.links),
         "overrides": claim_judgement.list_overrides(session, claim.id),
-        "referral": claim_referrals.find_open(session, claim.id),
+        "referral": claim_assignment.find_open_referral(session, claim.id),
         "amounts": _amounts(claim, judgement.limits),
         "offer": claim_offers.compute_standing_offer(claim, judgement.limits),
-        "transitions_allowed": transitions.list_allowed(claim, person, judgement),
+        "transitions_allowed": claim_transitions.list_allowed(claim, person, judgement),
     }
 
 
 def _load_records(session: ScopedSession, claim: Claim) -> dict[str, Any]:
     return {
         "payments": claim_payments.of_claim(session, claim),
-        "payees": claim_payees.list_payees(session, claim),
+        "payees": claim_payments.list_payees(session, claim),
         "reserves": claim_reserves.list_changes(session, claim.id),
         "documents": claim_documents.list_documents(session, claim),
         "document_names": claim_submitted.list_document_names(claim),

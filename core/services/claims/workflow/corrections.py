@@ -1,4 +1,4 @@
-"""Corrections of what was submitted, with a reason, before and after in the history: amounts, days, claimants."""
+"""Corrections with a reason, before and after in the history: amounts, days, claimants, and the payee."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -6,20 +6,25 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from core import money
+from core import money, seal
 from core.covers import request
 from core.covers.claims.request import Claimant
 from core.covers.request import refuse_unless
 from core.errors import NotAllowed, StateForbids
+from core.services import transfers
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.intake.new_claims import build_claimant_columns
 from core.services.claims.review import fraud_flags
+from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
+from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.inputs import AmountsInput, IncidentDateInput, ReasonInput
+from core.services.claims.workflow.inputs import AmountsInput, IncidentDateInput, PayeeInput, ReasonInput
+from core.services.claims.workflow.payments import Payee
 from core.services.people.staff import Person
+from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, Customer, Policy
 
@@ -132,3 +137,45 @@ def _flag_loan(session: ScopedSession, claim: Claim) -> None:
     if claim.credit_life_claim_meta["loan_amount"] != insured:
         flags.add("loan_differs")
     claim.flags = [name for name in requirements.FLAG_DESCRIPTIONS if name in flags]
+
+
+def set_payee(
+    session: ScopedSession,
+    claim_id: UUID,
+    *,
+    name: str,
+    bank_name: str,
+    account_number: str,
+    reason: str,
+    person: Person,
+    version: int,
+) -> ClaimChange:
+    """Set who is paid, with a reason; whoever sets it does not pay it.
+
+    StateForbids once the claim is decided, NotAllowed for an officer once the offer was accepted, InvalidInput names
+    what is wrong.
+    """
+    typed = {"payee": name, "payee_bank": bank_name, "payee_account": account_number, "payee_reason": reason}
+    given: PayeeInput = request.validate(PayeeInput, typed)
+    with claim_changes.refusals(claim_id, "set the payee", person=person):
+        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+        if claim.claim_status in DECIDED:
+            raise StateForbids(f"A claim that is {claim.claim_status} keeps its payee")
+        if claim.claim_status == ClaimStatus.OFFER_ACCEPTED and not person.has_role("supervisor"):
+            raise NotAllowed("Once an offer was accepted, a supervisor changes the payee")
+    before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
+    hint = given.payee_account[-4:]
+    if (referral := claim_assignment.find_open_referral(session, claim.id)) and referral.is_for_finance:
+        # Finance pays whom the supervisor has seen: another payee is handed over anew.
+        claim_assignment.close_referral(session, claim, person=person, at=at)
+    claim_payments.insert_payee(
+        session,
+        claim,
+        Payee(name=given.payee, bank_name=given.payee_bank, hint=hint, reason=given.payee_reason, set_by=person.id),
+        number=given.payee_account,
+        at=at,
+    )
+    claim.account_key = transfers.build_account_key(given.payee_account)
+    facts: dict[str, Any] = {"payee": given.payee, "payee_account": seal.mask(given.payee_account)}
+    facts["payee_reason"] = given.payee_reason
+    return claim_changes.save_change(session, claim, before, person=person, action="claim payee set", extra_facts=facts)

@@ -1,33 +1,44 @@
-"""A transition that nothing stands against, carried out: status, clock, history, money (contract C5, C9-C13)."""
+"""Moves of a claim: from status to status with money, clock and history, and what changes none (contract C5-C13)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import ids, money
+from core import clock, ids, money, reference
+from core.covers import request
+from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.audit import log as audit
 from core.services.claims.intake import requirements
-from core.services.claims.workflow import approvals as claim_approvals
+from core.services.claims.lists import claims
+from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
-from core.services.claims.workflow import guards as claim_guards
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import questions as claim_questions
-from core.services.claims.workflow import referrals as claim_referrals
 from core.services.claims.workflow import reserves as claim_reserves
+from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.inputs import PaymentInput, TransitionInput
+from core.services.claims.workflow.inputs import (
+    CommentInput,
+    DeductionsInput,
+    PaymentInput,
+    TransitionInput,
+)
 from core.services.claims.workflow.judgement import Judgement
 from core.services.claims.workflow.payments import Source
 from core.services.people.staff import Person
+from core.settings import settings
 from core.states import claims as claim_states
-from core.states.claims import CHECKS, CLAIMS_ROLES, ClaimStatus, ClaimTransition, Effect
+from core.states.claims import CHECKS, CLAIMS_ROLES, DECIDED, ClaimStatus, ClaimTransition, Effect
 from core.store.access import ScopedSession
-from core.store.schema.tables import Claim, ClaimEvent
+from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, Staff
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,7 +67,7 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
     _apply_effects(claim, transition, person, move.inputs)
     at = claim_changes.next_instant(claim)
     if Effect.SETS_APPROVER in transition.effects:
-        claim_approvals.record(session, claim, person=person, at=at)
+        claim_changes.record_approval(session, claim, person=person, at=at)
     claim_questions.close_question(session, claim.id, at=at)
     claim_questions.update_clock(claim, at=at, previous_status=transition.start)
     event = _build_event(claim, person, move.inputs.note, at=at)
@@ -66,7 +77,7 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
         facts["document"] = move.inputs.estimate_document
     facts |= _record_overrides(session, claim, move, event.id, at)
     facts |= _reverse(session, claim, move, at)
-    claim_referrals.close(session, claim, person=person, at=at)
+    claim_assignment.close_referral(session, claim, person=person, at=at)
     claim_reserves.follow_transition(session, claim, transition, person=person, at=at)
     facts |= _pay(session, claim, move, at)
     return claim_changes.save_change(session, claim, before, person=person, action="claim moved", extra_facts=facts)
@@ -78,10 +89,10 @@ def renew_approval(
     """Approve a claim again as it is now; its status and its offer stay, and it needs what an approval needs."""
     transition = claim_states.TRANSITIONS.find(ClaimStatus.REVIEWING, ClaimStatus.APPROVED)
     assert transition is not None  # noqa: S101 - the table has it
-    claim_guards.check_amount(transition, claim, person, inputs, judgement)
+    claim_transitions.check_amount(transition, claim, person, inputs, judgement)
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     claim.approved_by = person.id
-    claim_approvals.record(session, claim, person=person, at=at)
+    claim_changes.record_approval(session, claim, person=person, at=at)
     approvals = sa.select(col(ClaimEvent.id)).where(
         col(ClaimEvent.claim_id) == claim.id, col(ClaimEvent.status) == ClaimStatus.APPROVED
     )
@@ -162,3 +173,211 @@ def _build_event(claim: Claim, person: Person, note: str | None, *, at: datetime
         staff_id=person.id,
         created_at=at,
     )
+
+
+def move_claim(  # noqa: PLR0913 - all inputs of a transition, each by its name
+    session: ScopedSession,
+    claim_id: UUID,
+    *,
+    to: str,
+    person: Person,
+    version: int,
+    note: str | None = None,
+    amount: Decimal | str | None = None,
+    reason: str | None = None,
+    payment_reference: str | None = None,
+    reasons: Mapping[str, str] | None = None,
+    payment: Mapping[str, Any] | None = None,
+    estimate_document: str | None = None,
+) -> ClaimChange:
+    """Move a claim to a status; `amount` in naira is the estimate, the approved amount or the offer.
+
+    `reasons` are by the keys of the coverage checks that are not met (contract C13); `payment` is the `method` and
+    `value_on` of a payment (contract C10), and `estimate_document` the paper of the claim that an estimate stands in.
+
+    Without an amount the claim's own is used, and an offer follows the rule of C8. Raises NotAllowed, NotFound,
+    StaleVersion, StateForbids or InvalidInput, naming what is missing; the claim is then unchanged.
+    """
+    submitted: dict[str, Any] = {"note": note, "amount": amount, "reason": reason}
+    submitted["estimate_document"] = estimate_document
+    submitted |= {"payment_reference": payment_reference, "reasons": dict(reasons or {})}
+    status = reference.find_option(requirements.CLAIM_STATUSES, to)
+    if status is None:
+        raise InvalidInput.for_field("to", f"must be one of {', '.join(requirements.CLAIM_STATUSES)}")
+    if payment and status != ClaimStatus.PAID:
+        raise InvalidInput.for_field("payment", f"is no part of the move to {status}")
+    details: PaymentInput = request.validate(PaymentInput, dict(payment or {}))
+    with claim_changes.refusals(claim_id, f"move to {status}", person=person):
+        inputs: TransitionInput = request.validate(TransitionInput, submitted)
+        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+        transition = claim_transitions.require_transition(claim, status)
+        judgement = claim_judgement.judge(session, claim, for_update=True)
+        amount_minor = claim_transitions.check_amount(transition, claim, person, inputs, judgement)
+        move = Move(
+            transition=transition,
+            person=person,
+            inputs=inputs,
+            amount_minor=amount_minor,
+            judgement=judgement,
+            details=details,
+        )
+        return apply(session, claim, move)
+
+
+def approve_anew(
+    session: ScopedSession,
+    claim_id: UUID,
+    *,
+    person: Person,
+    version: int,
+    reasons: Mapping[str, str] | None = None,
+    note: str | None = None,
+) -> ClaimChange:
+    """Approve a claim again whose approval has lapsed, as it is now and by the same amount; its status stays.
+
+    Whatever an approval needs is needed again. StateForbids where the approval stands or there is none, and
+    NotAllowed also for who made the change that ended it.
+    """
+    inputs: TransitionInput = request.validate(TransitionInput, {"note": note, "reasons": dict(reasons or {})})
+    with claim_changes.refusals(claim_id, "approve anew", person=person):
+        claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+        approval = claim_changes.find_approval(session, claim)
+        if approval is None or claim.claim_status in DECIDED:
+            raise StateForbids("Only an approval of a claim that is not decided is given anew")
+        judgement = claim_judgement.judge(session, claim, for_update=True)
+        if judgement.approval_fault is None:
+            raise StateForbids("The approval stands: there is nothing to approve anew")
+        if approval.lapse is not None and approval.lapse.actor == person.actor:
+            raise NotAllowed("A new approval needs somebody other than who made the change")
+        return renew_approval(session, claim, inputs, person=person, judgement=judgement)
+
+
+# What takes two people at the desk: one operator of the server could be both of them.
+BY_COMMAND: Final = "claim moved by command"
+NOT_BY_COMMAND: Final = frozenset({ClaimStatus.APPROVED, ClaimStatus.OFFER_SENT, ClaimStatus.PAID})
+
+
+def move_by_command(
+    session: ScopedSession, claim_id: UUID, *, to: str, person: Person, terminal: str, **inputs: Any
+) -> ClaimChange:
+    """Move a claim from the command line, which the log says with `terminal`, the machine's user and its host.
+
+    NotAllowed for an approval, an offer or a payment outside a demonstration (contract K11).
+    """
+    subject = audit.subject_of("claim", claim_id)
+    status = reference.find_option(requirements.CLAIM_STATUSES, to)
+    facts = {"to": status or to[:30], "officer": person.email}
+    with audit.keep_refusal(actor=terminal, action=BY_COMMAND, subject=subject, **facts):
+        if status in NOT_BY_COMMAND and not settings().demo:
+            raise NotAllowed(
+                f"The command line makes no claim {status}: an officer does, signed in, on the claim's page"
+            )
+        change = move_claim(session, claim_id, to=to, person=person, **inputs)
+    audit.write(session, actor=terminal, action=BY_COMMAND, subject=subject, after=facts)
+    return change
+
+
+def open_claim(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimChange:
+    """Open a claim for review: a Pending one becomes Viewed, any other is unchanged (contract C5)."""
+    claim_changes.require_claims_role(person)
+    record = claims.get_claim(session, claim_id)
+    if record["claim_status"] != ClaimStatus.PENDING:
+        return ClaimChange(claim=record, version=record["version"])
+    claim = claim_changes.get_for_update(session, claim_id)
+    transition = claim_states.TRANSITIONS.find(claim.claim_status, ClaimStatus.VIEWED)
+    if transition is None:
+        # Somebody else opened or moved it while this transaction waited for the row lock.
+        return ClaimChange(claim=claims.get_claim(session, claim_id), version=claim.version)
+    return apply(session, claim, Move(transition=transition, person=person))
+
+
+def link_second_submission(
+    session: ScopedSession, claim_id: UUID, *, first: str, person: Person, version: int
+) -> ClaimChange:
+    """Close a claim as the second submission of another one of its policy, given by reference; that one is worked.
+
+    It stands against the first no more. StateForbids for a decided claim or one that was approved, InvalidInput where
+    there is no such other open claim on the policy.
+    """
+    claim = _get_undecided(session, claim_id, person, version)
+    if claim.approved_by is not None:
+        raise StateForbids("This claim was approved: link the other one to it")
+    wanted = first.strip().upper()
+    others = sa.select(Claim).where(
+        col(Claim.policy_id) == claim.policy_id, col(Claim.id) != claim.id, col(Claim.deleted_at).is_(None)
+    )
+    found = [each for each in session.execute(others).scalars() if requirements.format_reference(each.id) == wanted]
+    if not found or found[0].second_of is not None or found[0].claim_status == ClaimStatus.DECLINED:
+        raise InvalidInput.for_field("first", "must be another claim of this policy that is worked or paid")
+    claim.second_of = found[0].id
+    note = f"Submitted a second time: it is handled as {wanted}"
+    return move_claim(
+        session, claim_id, to=ClaimStatus.DECLINED, person=person, version=version, reason="duplicate", note=note
+    )
+
+
+def add_comment(
+    session: ScopedSession, claim_id: UUID, *, text: str, person: Person, for_claimant: bool = False
+) -> UUID:
+    """Add a comment to a claim, whatever its version; returns the id of the comment.
+
+    Internal to the desk unless `for_claimant` is set (contract C6).
+    """
+    claim_changes.require_claims_role(person)
+    inputs: CommentInput = request.validate(CommentInput, {"text": text})
+    claim = claim_changes.get_for_update(session, claim_id)
+    row = ClaimComment(
+        id=ids.new(),
+        distributor_id=claim.distributor_id,
+        is_live=claim.is_live,
+        claim_id=claim.id,
+        staff_id=person.id,
+        text=inputs.text,
+        for_claimant=for_claimant,
+        created_at=clock.now(),
+    )
+    session.insert(row)
+    subject = audit.subject_of("claim", claim.id)
+    # The text may hold medical facts: it is kept out of the audit log, which cannot be erased.
+    recorded = {"comment_id": str(row.id), "for_claimant": for_claimant}
+    audit.write(session, actor=person.actor, action="claim commented", subject=subject, after=recorded)
+    return row.id
+
+
+def assign_claim(
+    session: ScopedSession, claim_id: UUID, *, to: UUID | None, person: Person, version: int
+) -> ClaimChange:
+    """Assign a claim to an officer or to nobody; InvalidInput for staff who are unknown, disabled or work no claims."""
+    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    if to is not None and not _is_claims_staff(session, to):
+        raise InvalidInput.for_field("assigned_to", "must be a claims officer or a supervisor")
+    before = claim_changes.get_audited_facts(claim)
+    claim.assigned_to = to
+    return claim_changes.save_change(session, claim, before, person=person, action="claim assigned")
+
+
+def _is_claims_staff(session: ScopedSession, staff_id: UUID) -> bool:
+    query = sa.select(col(Staff.roles)).where(col(Staff.id) == staff_id, col(Staff.disabled_at).is_(None))
+    roles = session.execute(query).scalar_one_or_none()
+    return roles is not None and not {*CLAIMS_ROLES, "admin"}.isdisjoint(roles)
+
+
+def set_deductions(
+    session: ScopedSession, claim_id: UUID, *, excess: Decimal, betterment: Decimal, person: Person, version: int
+) -> ClaimChange:
+    """Set in naira what comes off before an offer (contract C8); not once an offer is accepted or the claim decided."""
+    inputs: DeductionsInput = request.validate(DeductionsInput, {"excess": excess, "betterment": betterment})
+    claim = _get_undecided(session, claim_id, person, version)
+    if claim.claim_status in claim_offers.FIXED:
+        raise StateForbids("The deductions stand with the offer that was accepted: a supervisor can take it back first")
+    before = claim_changes.get_audited_facts(claim)
+    claim.excess_deduction_amount_minor = money.to_minor(inputs.excess)
+    claim.betterment_deduction_amount_minor = money.to_minor(inputs.betterment)
+    return claim_changes.save_change(session, claim, before, person=person, action="claim deductions set")
+
+
+def _get_undecided(session: ScopedSession, claim_id: UUID, person: Person, version: int) -> Claim:
+    claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
+    if claim.claim_status in DECIDED:
+        raise StateForbids(f"A claim that is {claim.claim_status} keeps its facts")
+    return claim

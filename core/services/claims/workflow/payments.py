@@ -1,4 +1,4 @@
-"""Claim payments: append-only rows, their sums, and the limits that remain (contract C10)."""
+"""Payees and payments of claims: append-only rows, their sums, and the limits that remain (contract C10)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +11,15 @@ import sqlalchemy as sa
 from sqlalchemy import orm
 from sqlmodel import col
 
-from core import clock, money
+from core import clock, money, seal
 from core.covers import tariff
 from core.covers.request import refuse_unless
 from core.services import transfers
+from core.services.claims.intake import submitted
 from core.services.claims.workflow import offers as claim_offers
-from core.services.claims.workflow import payees as claim_payees
 from core.services.claims.workflow.inputs import PaymentInput
 from core.services.claims.workflow.offers import Limits
+from core.services.people.four_eyes import refuse_same
 from core.services.people.staff import Person
 from core.services.policies import refunds
 from core.services.policies.refunds import PaidTerm
@@ -32,6 +33,7 @@ from core.store.schema.tables import (
     ClaimPayment,
     CreditNote,
     CreditNotePayment,
+    Distributor,
     PaymentPayee,
     Policy,
     ProductVersion,
@@ -40,6 +42,113 @@ from core.store.schema.tables import (
     Staff,
     Transfer,
 )
+
+AS_SUBMITTED: Final = "As submitted with the claim"
+ACCOUNT_NUMBER: Final = transfers.ACCOUNT
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Payee:
+    """A payee with the last four digits of the account; `by` is who set it, None where it is as submitted."""
+
+    name: str
+    bank_name: str | None
+    hint: str | None
+    reason: str
+    by: str | None = None
+    set_by: UUID | None = None
+    at: datetime | None = None
+
+
+def list_payees(session: ScopedSession, claim: Claim) -> list[Payee]:
+    """List every payee of a claim, the one as submitted first and the one of now last."""
+    query: AnySelect = (
+        sa.select(PaymentPayee, col(Staff.name).label("by"))
+        .outerjoin(Staff, col(Staff.id) == col(PaymentPayee.staff_id))
+        .where(col(PaymentPayee.claim_id) == claim.id)
+        .order_by(col(PaymentPayee.created_at), col(PaymentPayee.id))
+    )
+    rows = session.execute(query).all()
+    first = [] if any(row.PaymentPayee.staff_id is None for row in rows) else [_build_submitted_payee(session, claim)]
+    return [*first, *(_build_payee(row.PaymentPayee, row.by) for row in rows)]
+
+
+def _build_payee(row: PaymentPayee, by: str | None) -> Payee:
+    return Payee(
+        name=row.name,
+        bank_name=row.bank_name,
+        hint=row.hint,
+        reason=row.reason,
+        by=by,
+        set_by=row.staff_id,
+        at=row.created_at,
+    )
+
+
+def _build_submitted_payee(session: ScopedSession, claim: Claim) -> Payee:
+    """Return the account that the claim named; without one the lender is paid, or the claimant."""
+    meta = submitted.get_meta(claim)
+    owner = f"{claim.claim_owner_first_name} {claim.claim_owner_last_name}"
+    lender = sa.select(col(Distributor.business_name)).where(col(Distributor.id) == claim.distributor_id)
+    default = owner if submitted.get_line(claim) else session.execute(lender).scalar_one()
+    number = str(meta.get(ACCOUNT_NUMBER) or "")
+    return Payee(
+        name=str(meta.get("account_name") or default),
+        bank_name=meta.get("bank_name"),
+        hint=number[-4:] or None,
+        reason=AS_SUBMITTED,
+    )
+
+
+def get_payee_for_payment(session: ScopedSession, claim: Claim, *, person: Person, at: datetime) -> UUID:
+    """Return the id of the payee's row, made of what was submitted where there is none.
+
+    NotAllowed where the payer has set the payee.
+    """
+    row = refuse_setter(session, claim, person)
+    if row is not None:
+        return row.id
+    return insert_payee(
+        session, claim, _build_submitted_payee(session, claim), number=find_submitted_number(claim), at=at
+    )
+
+
+def find_other_payee(session: ScopedSession, claim: Claim) -> PaymentPayee | None:
+    """Return the newest payee where it is another one than the claim named; None where it is as submitted."""
+    row = _find_newest_payee(session, claim)
+    if row is None or row.staff_id is not None:
+        return row
+    named = _build_submitted_payee(session, claim)
+    is_same = (row.name, row.bank_name, row.hint) == (named.name, named.bank_name, named.hint)
+    is_same_number = seal.unseal(row.sealed).get(ACCOUNT_NUMBER) == find_submitted_number(claim)
+    return None if is_same and is_same_number else row
+
+
+def find_submitted_number(claim: Claim) -> str | None:
+    """Return the account number that the claim named."""
+    return next((value for path, value in seal.unseal(claim.sealed).items() if path.endswith(ACCOUNT_NUMBER)), None)
+
+
+def _find_newest_payee(session: ScopedSession, claim: Claim) -> PaymentPayee | None:
+    query = sa.select(PaymentPayee).where(col(PaymentPayee.claim_id) == claim.id)
+    newest = query.order_by(col(PaymentPayee.created_at).desc(), col(PaymentPayee.id).desc()).limit(1)
+    row: PaymentPayee | None = session.execute(newest).scalar_one_or_none()
+    return row
+
+
+def refuse_setter(session: ScopedSession, claim: Claim, person: Person) -> PaymentPayee | None:
+    """Return the payee's row, if there is one; NotAllowed for who has set the payee."""
+    row = _find_newest_payee(session, claim)
+    refuse_same(row.staff_id if row else None, person, "Paying needs another than who has set the payee")
+    return row
+
+
+def insert_payee(session: ScopedSession, claim: Claim, payee: Payee, *, number: str | None, at: datetime) -> UUID:
+    """Write a payee, which is the one of the claim from then on; returns the id of its row."""
+    given: dict[str, Any] = {"name": payee.name, "bank_name": payee.bank_name, "hint": payee.hint}
+    given |= {"reason": payee.reason, "staff_id": payee.set_by, "created_at": at}
+    return transfers.keep_payee(session, claim, "claim_id", number, **given)
+
 
 _FIELD: Final = "payment_reference"
 # Where a sale names what is insured, if its price does not: the loan, or the value of the device.
@@ -112,7 +221,7 @@ def pay(
         claim_id=claim.id,
         provider_id=claim.provider_id,
         amount_minor=amount_minor,
-        payee_id=claim_payees.get_for_payment(session, claim, person=person, at=at),
+        payee_id=get_payee_for_payment(session, claim, person=person, at=at),
         method=details.method,
         value_on=details.value_on,
         file_id=of.file_id,
@@ -124,7 +233,7 @@ def pay(
 def check_free(session: ScopedSession, claim: Claim, *, reference: str, details: PaymentInput, person: Person) -> None:
     """Raise what `pay` would raise for this payee, day and reference; `pay` alone knows of whoever pays meanwhile."""
     _refuse_early(claim, details)
-    claim_payees.refuse_setter(session, claim, person)
+    refuse_setter(session, claim, person)
     transfers.check_free(session, TypedReference(reference, _FIELD), is_live=claim.is_live)
 
 

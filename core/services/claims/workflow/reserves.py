@@ -17,7 +17,7 @@ from core.errors import NotAllowed, StateForbids
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
-from core.services.claims.workflow import transitions
+from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import ReserveInput
 from core.services.claims.workflow.offers import Limits
@@ -140,7 +140,7 @@ def set_reserve(
             (wanted >= least, "reserve", f"must not be below {committed}, what is approved and not paid yet"),
         ]
     )
-    if exceeded := transitions.describe_limit_exceeded(person, wanted):
+    if exceeded := claim_transitions.describe_limit_exceeded(person, wanted):
         raise NotAllowed(f"The reserve needs {exceeded}", detail={"field": "reserve"})
     facts = claim_changes.get_audited_facts(claim)
     at = claim_changes.next_instant(claim)

@@ -1,6 +1,6 @@
 """The rows of a claims bordereau: every claim open at the end of a month, and those closed in it (contract F5)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 from uuid import UUID
@@ -24,9 +24,20 @@ def stream(
 ) -> Iterator[list[ReportRow]]:
     """Yield the rows as they stood at the end of a window, oldest claim first; `about` are the cells of every row."""
     start, end = clock.lagos_midnight(window.start), clock.lagos_midnight(window.end)
-    ids = _list_ids(session, provider_id, start, end)
+    ids = _list_ids(session, start, end, col(Claim.provider_id) == provider_id)
     for place in range(0, len(ids), _AT_ONCE):
-        yield _batch(session, ids[place : place + _AT_ONCE], about, start, end)
+        yield [row for _, row in _batch(session, ids[place : place + _AT_ONCE], about, start, end)]
+
+
+def load_month(session: ScopedSession, window: Window) -> Mapping[UUID, Sequence[ReportRow]]:
+    """Return the rows of a month by their insurer, without the cells that are the same in every row."""
+    start, end = clock.lagos_midnight(window.start), clock.lagos_midnight(window.end)
+    ids = _list_ids(session, start, end)
+    found: dict[UUID, list[ReportRow]] = {}
+    for place in range(0, len(ids), _AT_ONCE):
+        for provider_id, row in _batch(session, ids[place : place + _AT_ONCE], {}, start, end):
+            found.setdefault(provider_id, []).append(row)
+    return found
 
 
 def count(session: ScopedSession, provider_id: UUID, window: Window) -> tuple[int, int]:
@@ -42,7 +53,7 @@ def first_month(session: ScopedSession, provider_id: UUID) -> date | None:
     return clock.to_lagos_day(first).replace(day=1) if first else None
 
 
-def _list_ids(session: ScopedSession, provider_id: UUID, start: datetime, end: datetime) -> list[UUID]:
+def _list_ids(session: ScopedSession, start: datetime, end: datetime, *conditions: Any) -> list[UUID]:
     """The claims that were open at the end, or whose last status then is of the window."""
     place = sa.func.row_number().over(
         partition_by=col(ClaimEvent.claim_id),
@@ -53,7 +64,7 @@ def _list_ids(session: ScopedSession, provider_id: UUID, start: datetime, end: d
             col(ClaimEvent.claim_id), col(ClaimEvent.status), col(ClaimEvent.created_at).label("at"), place.label("n")
         )
         .join(Claim, col(Claim.id) == col(ClaimEvent.claim_id))
-        .where(col(Claim.provider_id) == provider_id, col(ClaimEvent.created_at) < end)
+        .where(*conditions, col(ClaimEvent.created_at) < end)
         .subquery()
     )
     query = (
@@ -71,7 +82,7 @@ def _list_ids(session: ScopedSession, provider_id: UUID, start: datetime, end: d
 
 def _batch(
     session: ScopedSession, ids: list[UUID], about: Mapping[str, str], start: datetime, end: datetime
-) -> list[ReportRow]:
+) -> list[tuple[UUID, ReportRow]]:
     events = _events(session, ids, end)
     before, during = (_paid(session, ids, *bounds) for bounds in ((None, start), (start, end)))
     reserve, first = _reserves(session, ids, end)
@@ -95,7 +106,8 @@ def _batch(
             "total_incurred": paid + earlier + left,
         }
         history = events[claim_id]
-        found.append(ReportRow(claim_id, _texts(row, about, history, first.get(claim_id, 0)), amounts))
+        texts = _texts(row, about, history, first.get(claim_id, 0))
+        found.append((row.Claim.provider_id, ReportRow(claim_id, texts, amounts)))
     return found
 
 

@@ -22,7 +22,7 @@ from core.services.windows import Window
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.store.access import ScopedSession
 from core.store.schema.statements import BORDEREAU_KINDS
-from core.store.schema.tables import Bordereau, BordereauLine
+from core.store.schema.tables import Agreement, Bordereau, BordereauLine
 
 KINDS: Final = BORDEREAU_KINDS
 _ROWS: Final[Mapping[str, Any]] = {"premium": premium_rows, "claims": claim_rows}
@@ -30,7 +30,7 @@ _BASIS: Final = {
     "premium": "The moment a movement is recorded, as days in Africa/Lagos; what came late has its own date",
     "claims": "As it stood at the end of the month in Africa/Lagos: open claims, and those closed in the month",
 }
-_ACTIONS: Final[Mapping[BordereauState, str]] = {
+ACTIONS: Final[Mapping[BordereauState, str]] = {
     BordereauState.SENT: "bordereau sent",
     BordereauState.ACKNOWLEDGED: "bordereau acknowledged",
     BordereauState.QUERIED: "bordereau queried",
@@ -41,16 +41,18 @@ _SHORTEST_NOTE: Final = 5
 def issue(session: ScopedSession, provider_id: UUID, kind: str, month: date, *, by: Person) -> UUID:
     """Freeze the bordereau of a month that is over, and return its id; months follow each other without a gap.
 
-    StateForbids says that the month runs still, is reported already, or that another one comes first.
+    StateForbids says that the month is not over yet, is reported already, or that another one comes first.
     """
     require_finance(by)
     _require_due(session, provider_id, kind, month)
     window = Window(month, clock.add_months(month, 1))
-    facts = _facts(session, provider_id, kind, window)
+    party = Party("provider", provider_id)
+    terms = agreements.get_in_force(session, party, window.last)
+    facts = build_facts(parties.get_name(session, party), terms, kind, window)
     bordereau_id, rows = ids.new(), 0
     totals = dict.fromkeys(columns.SUMMED[kind], 0)
     for batch in _ROWS[kind].stream(session, provider_id, window, facts["about"]):
-        lines = [_line(bordereau_id, kind, position, row) for position, row in enumerate(batch, rows + 1)]
+        lines = [line_of(bordereau_id, kind, position, row) for position, row in enumerate(batch, rows + 1)]
         session.insert_batch(BordereauLine, lines)
         rows += len(lines)
         for name in totals:
@@ -59,7 +61,7 @@ def issue(session: ScopedSession, provider_id: UUID, kind: str, month: date, *, 
         id=bordereau_id,
         provider_id=provider_id,
         kind=kind,
-        number=session.next_in_transaction(f"bordereau {kind} {provider_id}"),
+        number=take_number(session, provider_id, kind),
         month=month,
         rows=rows,
         totals=totals,
@@ -70,7 +72,7 @@ def issue(session: ScopedSession, provider_id: UUID, kind: str, month: date, *, 
     )
     bordereau.sha256 = hash_of(session, bordereau)
     session.insert(bordereau)
-    _note(session, bordereau, "bordereau issued", by=by, rows=bordereau.rows, sha256=bordereau.sha256)
+    audit_bordereau(session, bordereau, "bordereau issued", by=by, rows=bordereau.rows, sha256=bordereau.sha256)
     return bordereau_id
 
 
@@ -88,7 +90,7 @@ def move(session: ScopedSession, bordereau_id: UUID, to: str, *, by: Person, not
     values = {"state": to, f"{stamp}_by": by.id, f"{stamp}_at": clock.now(), **({"note": note.strip()} if note else {})}
     change = sa.update(Bordereau).where(col(Bordereau.id) == row.id).values(**values)
     session.execute(change.execution_options(synchronize_session=False))
-    _note(session, row, _ACTIONS[BordereauState(to)], by=by, **({"note": note.strip()} if note else {}))
+    audit_bordereau(session, row, ACTIONS[BordereauState(to)], by=by, **({"note": note.strip()} if note else {}))
 
 
 def find_due_month(session: ScopedSession, provider_id: UUID, kind: str) -> date | None:
@@ -100,6 +102,18 @@ def find_due_month(session: ScopedSession, provider_id: UUID, kind: str) -> date
         return clock.add_months(found, 1)
     first: date | None = _ROWS[kind].first_month(session, provider_id)
     return first
+
+
+def load_last_months(session: ScopedSession) -> Mapping[tuple[UUID, str], date]:
+    """Return the month of the newest bordereau of each insurer and kind."""
+    keys = (col(Bordereau.provider_id), col(Bordereau.kind))
+    query = sa.select(*keys, sa.func.max(col(Bordereau.month))).group_by(*keys)
+    return {(provider_id, kind): month for provider_id, kind, month in session.execute(query)}
+
+
+def take_number(session: ScopedSession, provider_id: UUID, kind: str) -> int:
+    """Return the number of an insurer's next bordereau of a kind."""
+    return session.next_in_transaction(f"bordereau {kind} {provider_id}")
 
 
 def count_draft(session: ScopedSession, provider_id: UUID, kind: str, month: date) -> tuple[int, int]:
@@ -139,7 +153,8 @@ def _require_due(session: ScopedSession, provider_id: UUID, kind: str, month: da
         raise StateForbids(f"{due:%B %Y} comes first: months are reported one after the other")
 
 
-def _line(bordereau_id: UUID, kind: str, position: int, row: ReportRow) -> dict[str, Any]:
+def line_of(bordereau_id: UUID, kind: str, position: int, row: ReportRow) -> dict[str, Any]:
+    """Return a row of the report as a row of the store."""
     return {
         "bordereau_id": bordereau_id,
         "position": position,
@@ -150,21 +165,19 @@ def _line(bordereau_id: UUID, kind: str, position: int, row: ReportRow) -> dict[
     }
 
 
-def _facts(session: ScopedSession, provider_id: UUID, kind: str, window: Window) -> dict[str, Any]:
+def build_facts(name: str, terms: Agreement | None, kind: str, window: Window) -> dict[str, Any]:
     """Return the cells of every row and the words that are frozen with a bordereau."""
-    party = Party("provider", provider_id)
-    terms = agreements.get_in_force(session, party, window.last)
     about = {
         "coverholder": "Coverdesk",
         "agreement_number": terms.number if terms else "",
         "class": (terms.class_of_business or "") if terms else "",
         **({"period_start": str(window.start), "period_end": str(window.last)} if kind == "premium" else {}),
     }
-    name = parties.get_name(session, party)
     return {"party": name, "about": about, "basis": _BASIS[kind]}
 
 
-def _note(session: ScopedSession, row: Bordereau, action: str, *, by: Person, **more: Any) -> None:
+def audit_bordereau(session: ScopedSession, row: Bordereau, action: str, *, by: Person, **more: Any) -> None:
+    """Write an act on a bordereau into the audit log."""
     number = bordereau_reading.number_of(row.kind, row.number)
     after = {"number": number, "party": row.facts["party"], "month": f"{row.month:%Y-%m}", **more}
     audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("bordereau", row.id), after=after)

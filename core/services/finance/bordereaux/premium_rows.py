@@ -1,6 +1,6 @@
 """The rows of a premium bordereau: every movement of an insurer that none has reported yet (contract F5)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 from uuid import UUID
@@ -19,7 +19,7 @@ _AT_ONCE = 2_000
 # As columns and not as records, of which a row prints a tenth.
 _OF_MOVEMENT = (
     *("id", "kind", "created_at", "total_minor", "mca_profit_minor", "distributor_profit_minor"),
-    "provider_share_minor",
+    *("provider_share_minor", "provider_id"),
 )
 _OF_POLICY = ("certificate_code", "policy_number", "first_name", "last_name", "sum_insured_minor", "declined_at")
 
@@ -31,16 +31,24 @@ def stream(
     after: Any = None
     moment: Any = Movement.created_at
     while True:
-        query = _query(provider_id, window)
+        query = _query(*_unreported(provider_id, window.end))
         if after is not None:
             query = query.where(sa.tuple_(col(Movement.created_at), col(Movement.id)) > after)
         found = session.execute(query.limit(_AT_ONCE)).all()
         if found:
-            yield [_build(row, about) for row in found]
+            yield [build(row, about) for row in found]
         if len(found) < _AT_ONCE:
             return
         # As columns know how their database writes them.
         after = sa.tuple_(sa.literal(found[-1].created_at, moment.type), sa.literal(found[-1].id, sa.Uuid()))
+
+
+def load_month(session: ScopedSession, window: Window) -> Mapping[UUID, Sequence[Any]]:
+    """Return every movement of a window, reported or not, by its insurer, in the order of time."""
+    found: dict[UUID, list[Any]] = {}
+    for row in session.execute(_query(*window.span.on(col(Movement.created_at)))):
+        found.setdefault(row.provider_id, []).append(row)
+    return found
 
 
 def count(session: ScopedSession, provider_id: UUID, window: Window) -> tuple[int, int]:
@@ -65,7 +73,7 @@ def _unreported(provider_id: UUID, end: date) -> list[sa.ColumnElement[bool]]:
     return [col(Movement.provider_id) == provider_id, before, ~reported]
 
 
-def _query(provider_id: UUID, window: Window) -> Any:
+def _query(*conditions: Any) -> Any:
     is_renewal = col(Renewal.id).is_not(None)
     return (
         sa.select(
@@ -82,12 +90,13 @@ def _query(provider_id: UUID, window: Window) -> Any:
         .join(Product, col(Product.id) == col(Movement.product_id))
         .join(Customer, col(Customer.id) == col(Movement.customer_id))
         .outerjoin(Renewal, col(Renewal.id) == col(Movement.renewal_id))
-        .where(*_unreported(provider_id, window.end))
+        .where(*conditions)
         .order_by(col(Movement.created_at), col(Movement.id))
     )
 
 
-def _build(row: Any, about: Mapping[str, str]) -> ReportRow:
+def build(row: Any, about: Mapping[str, str]) -> ReportRow:
+    """Return the row of a movement as it was read."""
     texts = {
         **about,
         "type_of_insurance": row.name,

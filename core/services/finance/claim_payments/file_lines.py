@@ -9,7 +9,7 @@ from typing import Final
 
 from core import clock
 from core.errors import FieldFault, TooLarge
-from core.services.claims.paying.hand_overs import HandOver
+from core.services.claims.workflow.paying import HandOver
 from core.services.finance.reconciling import file_rows, table_files
 from core.services.finance.reconciling.file_rows import RowFault
 from core.services.finance.reconciling.table_files import TableFile

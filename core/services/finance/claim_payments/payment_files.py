@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import CoverdeskError, InvalidInput, StateForbids
 from core.services.audit import log as audit
-from core.services.claims.paying import hand_overs
+from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow.payments import Source
 from core.services.finance.claim_payments import file_lines
 from core.services.finance.claim_payments.file_lines import PaymentLine
@@ -47,10 +47,10 @@ def preview(
 
     InvalidInput for a file that is none of payments, and StateForbids for one that was paid already.
     """
-    hand_overs.require_payer(by)
+    claim_paying.require_payer(by)
     _refuse_paid(session, _hash(content))
     file = file_lines.read(file_name, content)
-    lines = file_lines.match(file, columns, hand_overs.list_open(session))
+    lines = file_lines.match(file, columns, claim_paying.list_open(session))
     return [_judge(session, line, by) for line in lines]
 
 
@@ -68,12 +68,12 @@ def pay(
     `seen` has the version of each claim that the preview showed. InvalidInput names each row that is refused, by
     whatever stands against the same payment made by hand; then nothing is paid.
     """
-    hand_overs.require_payer(by)
-    lines = file_lines.match(file_lines.read(file_name, content), columns, hand_overs.list_open(session))
+    claim_paying.require_payer(by)
+    lines = file_lines.match(file_lines.read(file_name, content), columns, claim_paying.list_open(session))
     # Whoever pays the same file at this moment waits here, and is refused.
     file_id = _keep_file(session, file_name, content, lines, by)
     file_lines.refuse_any(lines)
-    hand_overs.lock_claims(session, [line.claim.id for line in lines if line.claim])
+    claim_paying.lock_claims(session, [line.claim.id for line in lines if line.claim])
     for line in lines:
         _pay_line(session, line, file_id, seen, by)
     after = {"file": file_name[:200], "sha256": _hash(content), "payments": len(lines)}
@@ -87,7 +87,7 @@ def _judge(session: ScopedSession, line: PaymentLine, by: Person) -> PaymentLine
     if line.is_refused or line.claim is None:
         return line
     try:
-        hand_overs.check_payment(session, line.claim.id, person=by, **_inputs(line))
+        claim_paying.check_payment(session, line.claim.id, person=by, **_inputs(line))
     except CoverdeskError as error:
         return line.refuse(_describe(error))
     return line
@@ -98,7 +98,7 @@ def _pay_line(session: ScopedSession, line: PaymentLine, file_id: UUID, seen: Ma
     version = seen.get(line.claim.id, 0)
     try:
         source = Source(file_id=file_id)
-        hand_overs.pay(session, line.claim.id, person=by, version=version, source=source, **_inputs(line))
+        claim_paying.pay(session, line.claim.id, person=by, version=version, source=source, **_inputs(line))
     except CoverdeskError as error:
         refused = InvalidInput.for_field(f"row {line.number}", _describe(error))
         refused.kept = error.kept
@@ -183,7 +183,7 @@ def list_files(session: ScopedSession) -> list[PaidFile]:
 def build_form(session: ScopedSession) -> bytes:
     """Return the payments that wait as CSV, to be completed with references and paid from; it names no person."""
     lines = [_HEADING]
-    for each in hand_overs.list_open(session):
+    for each in claim_paying.list_open(session):
         cells = (each.reference, csv_field(each.provider), csv_field(each.payee.hint or ""))
         lines.append(",".join((*cells, money.to_wire(each.amount_minor), "", str(clock.today()))))
     return ("\r\n".join(lines) + "\r\n").encode()

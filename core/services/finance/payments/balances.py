@@ -70,7 +70,7 @@ def _dues(session: ScopedSession, *conditions: Any) -> Iterator[tuple[Party, Seq
         .order_by(col(Statement.account), owner, col(Statement.month))
     )
     rows = session.execute(query).all()
-    for party, found in groupby(rows, key=lambda row: statement_reading.party_of(row.Statement)):
+    for party, found in groupby(rows, key=lambda row: parties.party_of(row.Statement)):
         yield party, [_due(row) for row in found]
 
 

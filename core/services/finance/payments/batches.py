@@ -1,8 +1,9 @@
 """Payout batches: prepared by one person of finance, approved by another, and a file for the bank (contract F4)."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -13,7 +14,7 @@ from core.errors import InvalidInput, NotFound, StateForbids
 from core.services import approvals
 from core.services.approvals import Subject
 from core.services.audit import log as audit
-from core.services.finance import bank_accounts
+from core.services.finance import bank_accounts, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, transitions
 from core.services.finance.payments.allocation import Balance
@@ -32,6 +33,11 @@ HEADING: Final = "batch,line,payee,bank,account_name,account_number,amount,narra
 def number_of(row: PayoutBatch) -> str:
     """Return the number as it is printed, such as PB-0003."""
     return f"PB-{row.number:04d}"
+
+
+def take_number(session: ScopedSession) -> int:
+    """Return the number of the next batch."""
+    return session.next_in_transaction("payout batch")
 
 
 def hindrance_of(session: ScopedSession, balance: Balance) -> str | None:
@@ -65,7 +71,7 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
     found = [(_require_payee(session, party, by), amount) for party, amount in chosen.items()]
     batch = PayoutBatch(
         id=ids.new(),
-        number=session.next_in_transaction("payout batch"),
+        number=take_number(session),
         payments=len(found),
         net_minor=sum(balance.amount_minor if amount is None else amount for balance, amount in found),
         prepared_by=by.id,
@@ -79,7 +85,7 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
         more = {"batch_id": batch.id, "bank_account_id": account.id}
         with transitions.keep_refusal(balance.party.subject, balance.party.id, "payout preparation", by):
             transitions.add(session, balance, paid, by=by, direction="out", **more)
-    _note(session, batch, "payout prepared", by=by)
+    audit_batch(session, batch, "payout prepared", by=by)
     return batch.id
 
 
@@ -95,8 +101,8 @@ def approve(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
         stamps = {"approved_by": by.id, "approved_at": clock.now()}
         _update(session, batch, state=BatchState.APPROVED, sha256=digest, **stamps)
         _move_payments(session, batch, PaymentState.APPROVED, **stamps)
-        _record(session, batch, by)
-        _note(session, batch, "payout approved", by=by, sha256=digest)
+        record_approval(session, batch, by)
+        audit_batch(session, batch, "payout approved", by=by, sha256=digest)
 
 
 def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
@@ -108,8 +114,8 @@ def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
         if find_lapse(session, batch_id) is None:
             raise StateForbids("The approval stands: there is nothing to approve anew")
         _judge(session, batch, by)
-        _record(session, batch, by)
-        _note(session, batch, "payout approved anew", by=by)
+        record_approval(session, batch, by)
+        audit_batch(session, batch, "payout approved anew", by=by)
 
 
 def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
@@ -119,7 +125,8 @@ def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
         _require_unchanged(session, payment)
 
 
-def _record(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
+def record_approval(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
+    """Write the approval of a payout as it is now."""
     role = "admin" if "admin" in by.roles else transitions.ROLE
     subject = build_subject(session, batch)
     approvals.approve(session, subject, staff_id=by.id, role=role, limit_minor=None, at=clock.now())
@@ -159,23 +166,46 @@ def withdraw(session: ScopedSession, batch_id: UUID, *, reason: str, by: Person)
             raise InvalidInput.for_field("reason", "must say why, in at least five characters")
         _move_payments(session, batch, PaymentState.WITHDRAWN, note=reason.strip())
         _update(session, batch, state=BatchState.WITHDRAWN, note=reason.strip())
-        _note(session, batch, "payout given up", by=by, reason=reason.strip())
+        audit_batch(session, batch, "payout given up", by=by, reason=reason.strip())
 
 
 def bank_file(session: ScopedSession, batch_id: UUID) -> bytes:
     """Return the CSV that a bank is told to pay by: one line for each payee, with the whole account number."""
-    batch = session.get_one(PayoutBatch, batch_id)
-    lines = [HEADING]
-    for line, payment in enumerate(_payments(session, batch_id), 1):
-        account = session.get_one(BankAccount, payment.bank_account_id)
-        stated = session.get_one(Statement, payment.statement_id)
+    query = (
+        sa.select(Statement, BankAccount, col(Payment.net_minor))
+        .join(Payment, col(Payment.statement_id) == col(Statement.id))
+        .join(BankAccount, col(BankAccount.id) == col(Payment.bank_account_id))
+        .where(col(Payment.batch_id) == batch_id)
+        .order_by(col(Payment.id))
+    )
+    lines = [
+        BankLine(str(stated.facts.get("party", "")), account, net_minor, stated.month)
+        for stated, account, net_minor in session.execute(query)
+    ]
+    return build_bank_file(number_of(session.get_one(PayoutBatch, batch_id)), lines)
+
+
+class BankLine(NamedTuple):
+    """A line of a bank's file: payee, account, kobo, and the month of the newest statement that is paid."""
+
+    payee: str
+    account: BankAccount
+    net_minor: int
+    month: date
+
+
+def build_bank_file(number: str, lines: Iterable[BankLine]) -> bytes:
+    """Return the CSV of a batch's lines, which are in the order of its payments."""
+    rows = [HEADING]
+    for place, line in enumerate(lines, 1):
+        account = line.account
         fields = (
-            *(number_of(batch), str(line), csv_field(str(stated.facts.get("party", ""))), csv_field(account.bank_name)),
+            *(number, str(place), csv_field(line.payee), csv_field(account.bank_name)),
             *(csv_field(account.account_name), seal.unseal(account.sealed)["account_number"]),
-            *(money.to_wire(payment.net_minor), f"{number_of(batch)}/{line} {stated.month:%Y-%m}"),
+            *(money.to_wire(line.net_minor), f"{number}/{place} {line.month:%Y-%m}"),
         )
-        lines.append(",".join(fields))
-    return ("\r\n".join(lines) + "\r\n").encode()
+        rows.append(",".join(fields))
+    return ("\r\n".join(rows) + "\r\n").encode()
 
 
 def open_bank_file(session: ScopedSession, batch_id: UUID, *, by: Person) -> tuple[str, bytes]:
@@ -192,7 +222,7 @@ def open_bank_file(session: ScopedSession, batch_id: UUID, *, by: Person) -> tup
         for payment in _payments(session, batch_id):
             transitions.refuse_own_payment(session, payment, by)
         approvals.require_standing(session, build_subject(session, batch))
-        _note(session, batch, "bank file opened", by=by)
+        audit_batch(session, batch, "bank file opened", by=by)
         return f"{number_of(batch)}.csv", bank_file(session, batch_id)
 
 
@@ -217,7 +247,7 @@ def _require_payee(session: ScopedSession, party: Party, by: Person) -> Balance:
 
 
 def _require_unchanged(session: ScopedSession, payment: Payment) -> None:
-    party = transitions.party_of(payment)
+    party = parties.party_of(payment)
     balance, account = balances.get_balance(session, party), bank_accounts.get_usable(session, party)
     if balance.hindrance:
         raise StateForbids(f"{balance.name}: {balance.hindrance}. Give the batch up and prepare another")
@@ -259,6 +289,7 @@ def _move_payments(session: ScopedSession, batch: PayoutBatch, state: PaymentSta
     session.execute(change.execution_options(synchronize_session=False))
 
 
-def _note(session: ScopedSession, batch: PayoutBatch, action: str, *, by: Person, **more: str) -> None:
+def audit_batch(session: ScopedSession, batch: PayoutBatch, action: str, *, by: Person, **more: str) -> None:
+    """Write an act on a batch into the audit log."""
     after = {"number": number_of(batch), "payments": batch.payments, "amount": money.to_wire(batch.net_minor), **more}
     audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("payout", batch.id), after=after)

@@ -13,7 +13,6 @@ from core.errors import NotFound
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches as payout_batches
-from core.services.finance.payments import transitions
 from core.services.finance.statements import reading as statement_reading
 from core.services.paging import Paging
 from core.states.finance import BatchState, PaymentState
@@ -237,7 +236,7 @@ def _build(session: ScopedSession, rows: Sequence[Any]) -> list[PaymentRow]:
 
 
 def _build_row(row: Any, names: dict[Party, str]) -> PaymentRow:
-    party, account = transitions.party_of(row.Payment), row.BankAccount
+    party, account = parties.party_of(row.Payment), row.BankAccount
     return PaymentRow(
         **{name: getattr(row.Payment, name) for name in _COPIED},
         party=party,

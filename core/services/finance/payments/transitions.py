@@ -1,6 +1,6 @@
 """Payments from their preparation to the bank's answer; two people, and states of statements follow (contract F4)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import date
 from typing import Annotated, Any, Final
@@ -18,9 +18,9 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import parties
-from core.services.finance.parties import Account, Party
+from core.services.finance.parties import Party
 from core.services.finance.payments import allocation, balances
-from core.services.finance.payments.allocation import Balance
+from core.services.finance.payments.allocation import Balance, Due
 from core.services.people.four_eyes import refuse_same, require_second
 from core.services.people.own_interest import refuse_own
 from core.services.people.staff import Person
@@ -102,6 +102,18 @@ def add(
     NotAllowed for whoever has an e-mail, phone or account of the party.
     """
     refuse_own(parties.load_people(session, balance.party), by)
+    row, parts = build_payment(balance, amount_minor, by=by, direction=direction, **more)
+    if not session.insert_if_absent(row):
+        # Somebody else prepared one at the same instant.
+        raise StateForbids("A payment of this party was prepared meanwhile: look at it first")
+    settle_parts(session, row, parts, by=by)
+    return row.id
+
+
+def build_payment(
+    balance: Balance, amount_minor: int, *, by: Person, direction: str, **more: Any
+) -> tuple[Payment, Sequence[Due]]:
+    """Return a prepared payment of an amount, and what it settles of each statement."""
     parts = allocation.allocate(balance.dues, amount_minor)
     sums = {name: sum(getattr(part, name) for part in parts) for name in ("net_minor", "vat_minor", "withheld_minor")}
     newest = balance.newest
@@ -117,14 +129,15 @@ def add(
         prepared_at=clock.now(),
         **more,
     )
-    if not session.insert_if_absent(row):
-        # Somebody else prepared one at the same instant.
-        raise StateForbids("A payment of this party was prepared meanwhile: look at it first")
+    return row, parts
+
+
+def settle_parts(session: ScopedSession, row: Payment, parts: Sequence[Due], *, by: Person) -> None:
+    """Write what a prepared payment settles, and its audit entry."""
     for part in parts:
-        settled = {name: getattr(part, name) for name in sums}
+        settled = {name: getattr(part, name) for name in ("net_minor", "vat_minor", "withheld_minor")}
         session.insert(PaymentSettlement(payment_id=row.id, statement_id=part.statement_id, **settled))
     audit_payment(session, row, "payment prepared", by=by, settles=", ".join(part.number for part in parts))
-    return row.id
 
 
 def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> None:
@@ -137,7 +150,7 @@ def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> 
         now = clock.now()
         stamps: dict[str, Any] = {"approved_by": by.id, "approved_at": now, "confirmed_by": by.id, "confirmed_at": now}
         stamps["transfer_id"] = _register(
-            session, row, TypedReference(row.bank_reference, _FIELD, party_of(row).id), by
+            session, row, TypedReference(row.bank_reference, _FIELD, parties.party_of(row).id), by
         )
         _change(session, row, PaymentState.CONFIRMED, by=by, **stamps)
 
@@ -219,10 +232,7 @@ def require_finance(by: Person) -> None:
 
 def refuse_own_payment(session: ScopedSession, row: Payment, by: Person) -> None:
     """NotAllowed for whoever has an e-mail, phone or account of the party that is paid or pays."""
-    party_id = row.distributor_id or row.provider_id
-    assert party_id is not None  # noqa: S101 - the schema has one of them in each row
-    account: Account = "distributor" if row.distributor_id else "provider"
-    refuse_own(parties.load_people(session, Party(account, party_id)), by)
+    refuse_own(parties.load_people(session, parties.party_of(row)), by)
 
 
 def _refuse_preparer(row: Payment, by: Person) -> None:
@@ -250,13 +260,6 @@ def audit_payment(session: ScopedSession, row: Payment, action: str, *, by: Pers
     audit.write(session, actor=by.actor, action=action, subject=audit.subject_of("payment", row.id), after=after)
 
 
-def party_of(row: Payment) -> Party:
-    """Return the party of a payment."""
-    party_id = row.distributor_id or row.provider_id
-    assert party_id is not None  # noqa: S101 - the store checks that there is one
-    return Party("distributor" if row.distributor_id else "provider", party_id)
-
-
 def _change(
     session: ScopedSession,
     row: Payment,
@@ -275,7 +278,7 @@ def _change(
 
 def settle(session: ScopedSession, row: Payment, *, by: Person) -> None:
     """Bring the states of the statements that a payment settles in line with the confirmed payments of their party."""
-    dues = {due.statement_id: due for due in balances.get_balance(session, party_of(row)).dues}
+    dues = {due.statement_id: due for due in balances.get_balance(session, parties.party_of(row)).dues}
     mine = sa.select(col(PaymentSettlement.statement_id)).where(col(PaymentSettlement.payment_id) == row.id)
     for statement_id in session.execute(mine).scalars():
         due = dues[statement_id]
@@ -283,14 +286,19 @@ def settle(session: ScopedSession, row: Payment, *, by: Person) -> None:
         if due.state != state:
             change = sa.update(Statement).where(col(Statement.id) == statement_id).values(state=state)
             session.execute(change.execution_options(synchronize_session=False))
-            audit.write(
-                session,
-                actor=by.actor,
-                action=_SETTLED[state],
-                subject=audit.subject_of("statement", statement_id),
-                before={"state": due.state},
-                after={"state": state},
-            )
+            note_settled(session, due, state, by=by)
+
+
+def note_settled(session: ScopedSession, due: Due, state: StatementState, *, by: Person) -> None:
+    """Write the audit entry of a statement that payments brought into another state."""
+    audit.write(
+        session,
+        actor=by.actor,
+        action=_SETTLED[state],
+        subject=audit.subject_of("statement", due.statement_id),
+        before={"state": due.state},
+        after={"state": state},
+    )
 
 
 def state_of(session: ScopedSession, statement_id: UUID, rest_minor: int) -> StatementState:

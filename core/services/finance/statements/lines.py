@@ -1,6 +1,6 @@
 """The lines of a statement: every movement of a party that no statement holds yet, with its share of the taxes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -68,9 +68,24 @@ def stream(
     late = Window(_with_late(window).start, window.start)
     by_day = (late, *(Window.from_days(each, each) for each in window.days))
     for day in by_day if rows > _AT_ONCE else (_with_late(window),):
-        found = session.execute(_query(party, day)).all()
+        found = session.execute(_query(*_unstated(party, day))).all()
         if found:
             yield [_build(party, row, vat=vat, withheld=withheld, collects=collects) for row in found]
+
+
+def load_month(session: ScopedSession, window: Window) -> Mapping[Party, Sequence[Any]]:
+    """Return every movement of a window, stated or not, by the two parties that have it, in the order of time."""
+    found: dict[Party, list[Any]] = {}
+    for row in session.execute(_query(*window.span.on(col(Movement.created_at)))):
+        for party in (Party("distributor", row.distributor_id), Party("provider", row.provider_id)):
+            found.setdefault(party, []).append(row)
+    return found
+
+
+def build_lines(party: Party, rows: Sequence[Any], *, tax: MonthTax, collects: str) -> list[Line]:
+    """Return the lines of a party's movements, over which its taxes are spread."""
+    vat, withheld = Spread(tax.vat_bp), Spread(tax.withheld_bp)
+    return [_build(party, row, vat=vat, withheld=withheld, collects=collects) for row in rows]
 
 
 def _unstated(party: Party, window: Window) -> list[sa.ColumnElement[bool]]:
@@ -82,14 +97,14 @@ def _unstated(party: Party, window: Window) -> list[sa.ColumnElement[bool]]:
     return [party.owns(Movement), *window.span.on(col(Movement.created_at)), ~stated]
 
 
-def _query(party: Party, days: Window) -> Any:
+def _query(*conditions: Any) -> Any:
     term = sa.case((col(Movement.renewal_id).is_not(None), col(Renewal.start_at)), else_=col(Policy.start_at))
     end = sa.case((col(Movement.renewal_id).is_not(None), col(Renewal.expiration_at)), else_=col(Policy.expiration_at))
     return (
         sa.select(
             # As columns and not as records: nine of ten ids of a movement are not read.
             *(col(getattr(Movement, name)) for name in _READ),
-            col(Movement.provider_id if party.account == "distributor" else Movement.distributor_id).label("other_id"),
+            *(col(Movement.distributor_id), col(Movement.provider_id)),
             *(col(Policy.policy_number), col(Policy.first_name), col(Policy.last_name)),
             *(col(Policy.declined_at), term.label("effective_at"), end.label("expires_at")),
             *(col(ProductVersion.mca_commission_bp), col(ProductVersion.distributor_commission_bp)),
@@ -97,7 +112,7 @@ def _query(party: Party, days: Window) -> Any:
         .join(Policy, col(Policy.purchase_id) == col(Movement.purchase_id))
         .join(ProductVersion, col(ProductVersion.id) == col(Movement.product_version_id))
         .outerjoin(Renewal, col(Renewal.id) == col(Movement.renewal_id))
-        .where(*_unstated(party, days))
+        .where(*conditions)
         .order_by(col(Movement.created_at), col(Movement.id))
     )
 
@@ -116,7 +131,7 @@ def _build(party: Party, row: Any, *, vat: Spread, withheld: Spread, collects: s
         policy_number=row.policy_number,
         customer=f"{row.first_name} {row.last_name}",
         product_id=row.product_id,
-        other_id=row.other_id,
+        other_id=row.provider_id if is_seller else row.distributor_id,
         effective_at=row.effective_at,
         expires_at=row.expires_at,
         premium_minor=row.total_minor,

@@ -1,6 +1,6 @@
 """The payments on a statement: each that the bank made until its end, and each that it returned (contract F4)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.store.access import ScopedSession
 from core.store.schema.tables import Payment, StatementPayment
@@ -33,12 +34,21 @@ class PaidLine:
         return f"{verb} {day}, {self.reference}"
 
 
+def _order(line: PaidLine) -> tuple[date, str, str]:
+    return line.value_on, str(line.payment_id), line.entry
+
+
 def list_unstated(session: ScopedSession, party: Party, last_on: date) -> list[PaidLine]:
     """List the payments and returns of a party until a day that no statement holds, oldest first."""
-    paid = _unstated(party, "paid", col(Payment.confirmed_at).is_not(None), col(Payment.value_on) <= last_on)
-    back = _unstated(party, "returned", col(Payment.confirmed_at).is_not(None), col(Payment.returned_on) <= last_on)
-    found = [*_lines(session, paid, "paid"), *_lines(session, back, "returned")]
-    return sorted(found, key=lambda line: (line.value_on, str(line.payment_id), line.entry))
+    return sorted((line for _, line in _load(session, last_on, party.owns(Payment))), key=_order)
+
+
+def load_unstated(session: ScopedSession, last_on: date) -> Mapping[Party, Sequence[PaidLine]]:
+    """Return what `list_unstated` lists, of every party."""
+    found: dict[Party, list[PaidLine]] = {}
+    for party, line in _load(session, last_on):
+        found.setdefault(party, []).append(line)
+    return {party: sorted(lines, key=_order) for party, lines in found.items()}
 
 
 def write(session: ScopedSession, statement_id: UUID, lines: Sequence[PaidLine]) -> None:
@@ -74,22 +84,25 @@ def find_left_out(session: ScopedSession, party: Party, before: date) -> int:
     return len(list_unstated(session, party, clock.add_days(before, -1)))
 
 
-def _unstated(party: Party, entry: str, *conditions: Any) -> Any:
+def _load(session: ScopedSession, last_on: date, *conditions: Any) -> Iterator[tuple[Party, PaidLine]]:
+    for entry, sign, day in (("paid", 1, "value_on"), ("returned", -1, "returned_on")):
+        until = col(getattr(Payment, day)) <= last_on
+        query = _unstated(entry, col(Payment.confirmed_at).is_not(None), until, *conditions)
+        for row in session.execute(query).scalars():
+            line = PaidLine(
+                payment_id=row.id,
+                entry=entry,
+                amount_minor=sign * row.net_minor,
+                value_on=getattr(row, day),
+                reference=row.bank_reference or "",
+            )
+            yield parties.party_of(row), line
+
+
+def _unstated(entry: str, *conditions: Any) -> Any:
     stated = sa.exists().where(
         col(StatementPayment.payment_id) == col(Payment.id),
         col(StatementPayment.entry) == entry,
         col(StatementPayment.released_by).is_(None),
     )
-    return sa.select(Payment).where(party.owns(Payment), *conditions, ~stated)
-
-
-def _lines(session: ScopedSession, query: Any, entry: str) -> Iterator[PaidLine]:
-    sign, day = (-1, "returned_on") if entry == "returned" else (1, "value_on")
-    for row in session.execute(query).scalars():
-        yield PaidLine(
-            payment_id=row.id,
-            entry=entry,
-            amount_minor=sign * row.net_minor,
-            value_on=getattr(row, day),
-            reference=row.bank_reference or "",
-        )
+    return sa.select(Payment).where(*conditions, ~stated)

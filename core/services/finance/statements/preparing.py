@@ -1,7 +1,7 @@
 """Statements: a month of a party, frozen with a number and a hash, and moved on by two people (contract F3)."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import chain
@@ -14,7 +14,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.dimensions import Choices, load_choices
+from core.services.dimensions import load_choices
 from core.services.finance import agreements, months, parties, tax
 from core.services.finance.parties import Party
 from core.services.finance.payments.balances import refuse_under_way
@@ -23,6 +23,7 @@ from core.services.finance.statements import lines as statement_lines
 from core.services.finance.statements import paid_lines
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.lines import Line
+from core.services.finance.statements.paid_lines import PaidLine
 from core.services.finance.tax import MonthTax
 from core.services.people.staff import Person
 from core.services.windows import Window
@@ -38,7 +39,7 @@ AMOUNTS: Final = (
 
 
 @dataclass(slots=True)
-class _Sums:
+class Sums:
     """The running sums of a statement's lines."""
 
     lines: int = 0
@@ -85,7 +86,7 @@ def prepare(
     require_finance(by)
     window = Window(month, clock.add_months(month, 1))
     before = _get_before(session, party, window)
-    statement_id, position, sums = ids.new(), 0, _Sums()
+    statement_id, position, sums = ids.new(), 0, Sums()
     terms = agreements.get_in_force(session, party, window.last)
     unstated = statement_lines.measure(session, party, window)
     if not without_withholding:
@@ -93,7 +94,7 @@ def prepare(
     taxed = _assess(session, party, terms, month, unstated.commission_minor)
     collects = terms.collects if terms else "platform"
     for lines in statement_lines.stream(session, party, window, tax=taxed, collects=collects, rows=unstated.rows):
-        rows = [_row(statement_id, party, position + place, line) for place, line in enumerate(lines, 1)]
+        rows = [row_of(statement_id, party, position + place, line) for place, line in enumerate(lines, 1)]
         position += len(rows)
         for line in lines:
             sums.add(line)
@@ -101,11 +102,20 @@ def prepare(
     paid = paid_lines.list_unstated(session, party, window.last)
     paid_lines.write(session, statement_id, paid)
     sums.paid_minor = sum(line.amount_minor for line in paid)
-    row = _build(session, party, month, sums, before=before, statement_id=statement_id, by=by)
-    row.facts = _facts(session, party, sums, terms=terms, taxed=taxed)
+    row = build_statement(
+        party,
+        month,
+        sums,
+        statement_id=statement_id,
+        number=take_number(session, party),
+        opening_minor=before.closing_minor if before else 0,
+        by=by,
+    )
+    name, names = parties.get_name(session, party), load_names(session)
+    row.facts = build_facts(party, name, sums, names, terms=terms, taxed=taxed)
     row.sha256 = _hash(session, row)
     session.insert(row)
-    _note(session, row, "statement prepared", by=by)
+    audit_statement(session, row, "statement prepared", by=by)
     return statement_id
 
 
@@ -124,8 +134,8 @@ def reverse(session: ScopedSession, statement_id: UUID, *, reason: str, by: Pers
     negated |= {"opening_minor": original.closing_minor, "closing_minor": original.opening_minor}
     row = Statement(
         id=ids.new(),
-        **statement_reading.party_of(original).columns,
-        number=_next_number(session, statement_reading.party_of(original)),
+        **parties.party_of(original).columns,
+        number=take_number(session, parties.party_of(original)),
         month=original.month,
         **negated,
         lines=0,
@@ -138,7 +148,8 @@ def reverse(session: ScopedSession, statement_id: UUID, *, reason: str, by: Pers
     )
     row.sha256 = _hash(session, row)
     session.insert(row)
-    _note(session, row, "statement reversed", by=by, reverses=statement_reading.number_of(original), reason=reason)
+    number = statement_reading.number_of(original)
+    audit_statement(session, row, "statement reversed", by=by, reverses=number, reason=reason)
     return row.id
 
 
@@ -190,7 +201,9 @@ def find_due_month(session: ScopedSession, party: Party) -> date | None:
 def _assess(
     session: ScopedSession, party: Party, terms: Agreement | None, month: date, commission_minor: int
 ) -> MonthTax:
-    return tax.NO_TAX if party.account == "provider" else tax.assess(session, terms, month, commission_minor)
+    if party.account == "provider":
+        return tax.NO_TAX
+    return tax.assess(tax.load_rates(session, month), terms, commission_minor)
 
 
 def _refuse_without_rate(session: ScopedSession, party: Party, month: date, commission_minor: int) -> None:
@@ -201,28 +214,22 @@ def _refuse_without_rate(session: ScopedSession, party: Party, month: date, comm
         )
 
 
-def _row(statement_id: UUID, party: Party, position: int, line: Line) -> dict[str, Any]:
+def row_of(statement_id: UUID, party: Party, position: int, line: Line) -> dict[str, Any]:
+    """Return the row of a line."""
     held = {"statement_id": statement_id, "account": party.account, "position": position, "released_by": None}
     return {**held, **line._asdict()}
 
 
-def _build(
-    session: ScopedSession,
-    party: Party,
-    month: date,
-    sums: _Sums,
-    *,
-    before: Statement | None,
-    statement_id: UUID,
-    by: Person,
+def build_statement(
+    party: Party, month: date, sums: Sums, *, statement_id: UUID, number: int, opening_minor: int, by: Person
 ) -> Statement:
-    opening = before.closing_minor if before else 0
+    """Return a prepared statement that lacks its facts and its hash yet."""
     return Statement(
         id=statement_id,
         **party.columns,
-        number=_next_number(session, party),
+        number=number,
         month=month,
-        opening_minor=opening,
+        opening_minor=opening_minor,
         premium_minor=sums.premium_minor,
         earned_minor=sums.earned_minor,
         clawback_minor=sums.clawback_minor,
@@ -230,7 +237,7 @@ def _build(
         vat_minor=sums.vat_minor,
         withheld_minor=sums.withheld_minor,
         paid_minor=sums.paid_minor,
-        closing_minor=opening + sums.net_minor - sums.paid_minor,
+        closing_minor=opening_minor + sums.net_minor - sums.paid_minor,
         lines=sums.lines,
         sha256="",
         prepared_by=by.id,
@@ -238,15 +245,15 @@ def _build(
     )
 
 
-def _next_number(session: ScopedSession, party: Party) -> int:
+def take_number(session: ScopedSession, party: Party) -> int:
+    """Return the number of a party's next statement."""
     return session.next_in_transaction(f"statement {party.account} {party.id}")
 
 
-def _facts(
-    session: ScopedSession, party: Party, sums: _Sums, *, terms: Agreement | None, taxed: MonthTax
+def build_facts(
+    party: Party, name: str, sums: Sums, names: Mapping[UUID, str], *, terms: Agreement | None, taxed: MonthTax
 ) -> dict[str, Any]:
     """Return the descriptive data frozen with a statement: names, terms, and the sources of its taxes."""
-    known = _names(load_choices(session))
     holder = "the distributor" if terms and terms.collects == "distributor" else "the platform"
     said = {
         "Date basis": "The moment a movement is recorded, as days in Africa/Lagos",
@@ -261,38 +268,56 @@ def _facts(
     }
     tin = {"Tax number": terms.tin} if terms and terms.tin else {}
     return {
-        "party": parties.get_name(session, party),
+        "party": name,
         "said": {**said, **tin},
         "rates": {"vat_bp": taxed.vat_bp, "withheld_bp": taxed.withheld_bp},
-        "names": statement_files.names_of(sums.seen, known),
+        "names": statement_files.names_of(sums.seen, names),
     }
 
 
-def _names(choices: Choices) -> dict[UUID, str]:
-    return dict(chain.from_iterable(names.items() for names in choices.names.values()))
+def load_names(session: ScopedSession) -> dict[UUID, str]:
+    """Return the names of every party and product by id."""
+    return dict(chain.from_iterable(names.items() for names in load_choices(session).names.values()))
 
 
 def _hash(session: ScopedSession, row: Statement) -> str:
+    return _hash_chunks(statement_reading.csv_of(session, row))
+
+
+def hash_lines(row: Statement, lines: Iterable[Line], paid: Sequence[PaidLine]) -> str:
+    """Return the hash of a statement whose lines are not in the store yet."""
+    paper = statement_reading.paper_of(row, payments=tuple(paid))
+    return _hash_chunks(statement_files.csv_chunks(paper, [map(_with_text_ids, lines)]))
+
+
+def _with_text_ids(line: Line) -> Line:
+    """Return a line as it is read for a file."""
+    ids_: Any = {name: str(getattr(line, name)) for name in statement_reading.IDS}
+    return line._replace(**ids_)
+
+
+def _hash_chunks(chunks: Iterable[bytes]) -> str:
     digest = hashlib.sha256()
-    for chunk in statement_reading.csv_of(session, row):
+    for chunk in chunks:
         digest.update(chunk)
     return digest.hexdigest()
 
 
 def _refuse_irreversible(session: ScopedSession, original: Statement) -> None:
-    last = statement_reading.get_last(session, statement_reading.party_of(original))
+    last = statement_reading.get_last(session, parties.party_of(original))
     if original.reverses_id or original.state == StatementState.VOID:
         raise StateForbids("This statement is void, or voids another one: it cannot be reversed")
     if original.state in PAID_ON:
         raise StateForbids("Something was paid on this statement: correct it by an adjustment, on the next one")
-    refuse_under_way(session, statement_reading.party_of(original))
+    refuse_under_way(session, parties.party_of(original))
     if last is None or last.id != original.id:
         raise StateForbids("Only the newest statement of a party can be reversed: later ones open with its balance")
     if statement_reading.get_reversal(session, original.id) is not None:
         raise StateForbids("A reversal of this statement waits already")
 
 
-def _note(session: ScopedSession, row: Statement, action: str, *, by: Person, **more: str) -> None:
+def audit_statement(session: ScopedSession, row: Statement, action: str, *, by: Person, **more: str) -> None:
+    """Write an act on a statement into the audit log."""
     after = {
         "number": statement_reading.number_of(row),
         "party": row.facts["party"],

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.errors import NotFound
+from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import paid_lines
@@ -25,12 +26,12 @@ _BATCH = 2_000
 # From when on a distributor sees a statement.
 # As columns and not as records, of which a session would keep each; without those that no file has, and ids as text.
 _UNPRINTED = {"statement_id", "account", "released_by"}
-_IDS = {"movement_id", "product_id", "other_id"}
+IDS = ("movement_id", "product_id", "other_id")
 
 
 def _printed(name: str) -> Any:
     column = col(getattr(StatementLine, name))
-    return sa.type_coerce(column, WireId()).label(name) if name in _IDS else column
+    return sa.type_coerce(column, WireId()).label(name) if name in IDS else column
 
 
 _PRINTED = tuple(_printed(name) for name in StatementLine.model_fields if name not in _UNPRINTED)
@@ -65,13 +66,6 @@ class StepRow(NamedTuple):
     person: str
     at: datetime
     note: str | None
-
-
-def party_of(row: Statement) -> Party:
-    """Return the party of a statement."""
-    party_id = row.distributor_id or row.provider_id
-    assert party_id is not None  # noqa: S101 - the store checks it
-    return Party("distributor" if row.distributor_id else "provider", party_id)
 
 
 def number_of(row: Statement) -> str:
@@ -187,6 +181,15 @@ def list_steps(session: ScopedSession, statement_id: UUID) -> list[StepRow]:
     return steps
 
 
+def sum_lines(session: ScopedSession, statement_id: UUID) -> tuple[int, int, int]:
+    """Return the sums of premium, commission and net of all lines of a statement, in kobo."""
+    names = ("premium_minor", "commission_minor", "net_minor")
+    sums = [sa.func.coalesce(sa.func.sum(col(getattr(StatementLine, name))), 0) for name in names]
+    query: Any = sa.select(*sums).where(col(StatementLine.statement_id) == statement_id)
+    premium, commission, net = session.execute(query).one()
+    return int(premium), int(commission), int(net)
+
+
 def list_of_policy(session: ScopedSession, movement_ids: Sequence[UUID]) -> list[tuple[UUID, str, str, date]]:
     """List the statements that hold some movements: id, number, party and month."""
     query = (
@@ -222,7 +225,7 @@ def _build(session: ScopedSession, found: Any) -> StatementRow:
     reversed_ = session.get(Statement, row.reverses_id) if row.reverses_id else None
     return StatementRow(
         id=row.id,
-        party=party_of(row),
+        party=parties.party_of(row),
         paper=paper_of(
             row,
             reverses=number_of(reversed_) if reversed_ else None,

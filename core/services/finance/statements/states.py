@@ -109,7 +109,7 @@ def move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, not
 def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, note: str) -> None:
     require_finance(by)
     row = statement_reading.get_for_update(session, statement_id)
-    refuse_own(parties.load_people(session, statement_reading.party_of(row)), by)
+    refuse_own(parties.load_people(session, parties.party_of(row)), by)
     step = STATEMENT_TRANSITIONS.get(row.state, to)
     if step not in _of(row.state, is_reversal=row.reverses_id is not None):
         raise StateForbids(
@@ -120,7 +120,7 @@ def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, no
     if step.needs_note and len(note.strip()) < _SHORTEST_NOTE:
         raise StateForbids("Say why, in at least five characters")
     if step.to is StatementState.DISPUTED or (step.to is StatementState.APPROVED and row.reverses_id):
-        refuse_under_way(session, statement_reading.party_of(row))
+        refuse_under_way(session, parties.party_of(row))
     if step.to is StatementState.APPROVED and row.reverses_id:
         _refuse_reversal_of_paid(session, row.reverses_id)
         months.refuse_shut(session, row.month)
@@ -128,19 +128,33 @@ def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, no
     _follow_approval(session, row, step, by, at)
     stamps = {f"{step.stamps}_by": by.id, f"{step.stamps}_at": at} if step.stamps else {}
     _update(session, row.id, state=to, **stamps)
-    _add_step(session, row.id, to, by=by, note=note.strip() if step.needs_note else None)
     if step.to is StatementState.APPROVED and row.reverses_id:
         _void(session, row.reverses_id, reversal_id=row.id)
-        _add_step(session, row.reverses_id, StatementState.VOID, by=by, note=row.note)
-    subject = audit.subject_of("statement", row.id)
-    after = {"state": to, **({"reason": note.strip()} if step.needs_note else {})}
+        place = _next_place(session, row.reverses_id)
+        _add_step(session, row.reverses_id, StatementState.VOID, position=place, by=by, note=row.note)
+    reason = note.strip() if step.needs_note else None
+    record_step(session, row.id, row.state, step, position=_next_place(session, row.id), by=by, note=reason)
+
+
+def record_step(
+    session: ScopedSession,
+    statement_id: UUID,
+    before: str,
+    step: StatementTransition,
+    *,
+    position: int,
+    by: Person,
+    note: str | None = None,
+) -> None:
+    """Write a step of a statement, the position-th after its preparation, and its audit entry."""
+    _add_step(session, statement_id, step.to, position=position, by=by, note=note)
     audit.write(
         session,
         actor=by.actor,
         action=_ACTIONS[step.to],
-        subject=subject,
-        before={"state": row.state},
-        after=after,
+        subject=audit.subject_of("statement", statement_id),
+        before={"state": before},
+        after={"state": step.to, **({"reason": note} if note else {})},
     )
 
 
@@ -152,15 +166,25 @@ def _follow_approval(
     if step.anew and approvals.find_fault(session, subject) is None:
         raise StateForbids("The approval stands: there is nothing to approve anew")
     if step.to is StatementState.APPROVED:
-        role = "admin" if "admin" in by.roles else ROLE
-        approvals.approve(session, subject, staff_id=by.id, role=role, limit_minor=None, at=at)
+        record_approval(session, row, by, at)
     elif step.start is StatementState.APPROVED:
         approvals.require_standing(session, subject)
 
 
-def _add_step(session: ScopedSession, statement_id: UUID, state: str, *, by: Person, note: str | None = None) -> None:
+def record_approval(session: ScopedSession, row: Statement, by: Person, at: datetime) -> None:
+    """Write the approval of a statement as it is now."""
+    role = "admin" if "admin" in by.roles else ROLE
+    approvals.approve(session, build_subject(row), staff_id=by.id, role=role, limit_minor=None, at=at)
+
+
+def _next_place(session: ScopedSession, statement_id: UUID) -> int:
     query = sa.select(sa.func.count()).where(col(StatementStep.statement_id) == statement_id)
-    position = int(session.execute(query).scalar_one()) + 1
+    return int(session.execute(query).scalar_one()) + 1
+
+
+def _add_step(
+    session: ScopedSession, statement_id: UUID, state: str, *, position: int, by: Person, note: str | None
+) -> None:
     step = StatementStep(
         statement_id=statement_id, position=position, state=state, staff_id=by.id, made_at=clock.now(), note=note
     )

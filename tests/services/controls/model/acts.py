@@ -12,18 +12,12 @@ from uuid import UUID
 
 from core.services.claims import batches
 from core.services.claims.intake import attaching
-from core.services.claims.paying import hand_overs
 from core.services.claims.review.coverage_checks import CHECK_KEYS
-from core.services.claims.workflow import (
-    actions,
-    assignment,
-    corrections,
-    part_payments,
-    payee_changes,
-    questions,
-    referrals,
-    reserves,
-)
+from core.services.claims.workflow import assignment as claim_assignment
+from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import moves as claim_moves
+from core.services.claims.workflow import paying as claim_paying
+from core.services.claims.workflow import questions, reserves
 from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.files import files
 from core.services.files.files import ReceivedFile
@@ -164,7 +158,7 @@ def _move(office: Office, dice: Random, claim: Any, to: str, by: UUID) -> None:
             said["payment"] = {"value_on": office.today(dice.choice((-40, -1, 0, 1)))}
     version = claim.version - (dice.random() < 0.03)
     with acting(office, by) as (session, person):
-        actions.move_claim(session, as_id(claim.id), to=to, person=person, version=version, **said)
+        claim_moves.move_claim(session, as_id(claim.id), to=to, person=person, version=version, **said)
 
 
 def work_claim(office: Office, dice: Random) -> None:
@@ -214,7 +208,9 @@ def move_by_command(office: Office, dice: Random) -> None:
     elif said["to"] == ClaimStatus.DECLINED:
         said["reason"] = "exclusion"
     with acting(office, anybody(office, dice, *DESK)) as (session, person):
-        actions.move_by_command(session, as_id(claim.id), person=person, terminal="command line, eve at desk-1", **said)
+        claim_moves.move_by_command(
+            session, as_id(claim.id), person=person, terminal="command line, eve at desk-1", **said
+        )
 
 
 def comment(office: Office, dice: Random) -> None:
@@ -223,7 +219,7 @@ def comment(office: Office, dice: Random) -> None:
     if claim is None:
         raise Idle
     with acting(office, anybody(office, dice, *DESK)) as (session, person):
-        actions.add_comment(session, as_id(claim.id), text="Seen", for_claimant=dice.random() < 0.5, person=person)
+        claim_moves.add_comment(session, as_id(claim.id), text="Seen", for_claimant=dice.random() < 0.5, person=person)
 
 
 def any_move(office: Office, dice: Random) -> None:
@@ -253,7 +249,7 @@ def approve_anew(office: Office, dice: Random) -> None:
 def _approve_anew(office: Office, dice: Random, claim: Any, by: UUID) -> None:
     reasons = dict.fromkeys(CHECK_KEYS, "Seen, and accepted") if dice.random() < 0.97 else {}
     with acting(office, by) as (session, person):
-        actions.approve_anew(session, as_id(claim.id), person=person, version=claim.version, reasons=reasons)
+        claim_moves.approve_anew(session, as_id(claim.id), person=person, version=claim.version, reasons=reasons)
 
 
 def pay_part(office: Office, dice: Random) -> None:
@@ -264,7 +260,7 @@ def pay_part(office: Office, dice: Random) -> None:
     amount = naira(dice.choice((100_000, 1_000_000, claim.offer_amount_minor // 2, claim.offer_amount_minor - 1)))
     with acting(office, anybody(office, dice, *DESK)) as (session, person):
         how = {"amount": amount, "payment_reference": reference(office, dice)}
-        part_payments.pay_part(session, as_id(claim.id), person=person, version=claim.version, **how)
+        claim_paying.pay_part(session, as_id(claim.id), person=person, version=claim.version, **how)
 
 
 def take_back_part(office: Office, dice: Random) -> None:
@@ -274,7 +270,7 @@ def take_back_part(office: Office, dice: Random) -> None:
         raise Idle
     with acting(office, anybody(office, dice, "sade", "uche")) as (session, person):
         how = {"payment_reference": reference(office, dice), "note": "The bank returned it"}
-        part_payments.take_back_part(session, as_id(claim.id), person=person, version=claim.version, **how)
+        claim_paying.take_back_part(session, as_id(claim.id), person=person, version=claim.version, **how)
 
 
 def hand_over(office: Office, dice: Random) -> None:
@@ -283,7 +279,7 @@ def hand_over(office: Office, dice: Random) -> None:
     if claim is None:
         raise Idle
     with acting(office, anybody(office, dice, "sade", "uche")) as (session, person):
-        hand_overs.hand_over(session, as_id(claim.id), person=person, version=claim.version)
+        claim_paying.hand_over(session, as_id(claim.id), person=person, version=claim.version)
 
 
 def take_back(office: Office, dice: Random) -> None:
@@ -292,7 +288,7 @@ def take_back(office: Office, dice: Random) -> None:
     if claim is None:
         raise Idle
     with acting(office, anybody(office, dice, "sade", "uche")) as (session, person):
-        hand_overs.take_back(session, as_id(claim.id), person=person, version=claim.version)
+        claim_paying.take_back(session, as_id(claim.id), person=person, version=claim.version)
 
 
 _HANDED = (
@@ -309,7 +305,7 @@ def pay_handed(office: Office, dice: Random) -> None:
     claim = dice.choice(waiting)
     with acting(office, anybody(office, dice, "funmi", "wale", "chi", "uche")) as (session, person):
         how: dict[str, Any] = {"payment_reference": reference(office, dice), "version": claim.version}
-        hand_overs.pay(session, as_id(claim.id), person=person, **how)
+        claim_paying.pay(session, as_id(claim.id), person=person, **how)
 
 
 def pay_together(office: Office, dice: Random) -> None:
@@ -325,7 +321,7 @@ def pay_together(office: Office, dice: Random) -> None:
     typed = {"payment_reference": reference(office, dice), "total": naira(minor), "value_on": office.today()}
     seen = {as_id(claim.id): claim.version for claim in chosen}
     with acting(office, anybody(office, dice, "funmi", "wale", "chi", "uche")) as (session, person):
-        hand_overs.pay_together(session, seen, typed, person=person)
+        claim_paying.pay_together(session, seen, typed, person=person)
 
 
 def pay_file(office: Office, dice: Random) -> None:
@@ -354,7 +350,7 @@ def set_payee(office: Office, dice: Random) -> None:
     who = {"name": dice.choice(("Ngozi Okafor", "A Friend", "Puppet Ltd")), "bank_name": "Access Bank"}
     who |= {"account_number": dice.choice(ACCOUNTS), "reason": "By telephone"}
     with acting(office, anybody(office, dice, *DESK)) as (session, person):
-        payee_changes.set_payee(session, as_id(claim.id), person=person, version=claim.version, **who)
+        claim_corrections.set_payee(session, as_id(claim.id), person=person, version=claim.version, **who)
 
 
 def correct_amounts(office: Office, dice: Random) -> None:
@@ -366,7 +362,7 @@ def correct_amounts(office: Office, dice: Random) -> None:
     amounts = {named: dice.choice(("20000", "75000", "100000", "5000000"))}
     with acting(office, anybody(office, dice, "sade", "uche", "bola")) as (session, person):
         how: dict[str, Any] = {"amounts": amounts, "reason": "By the letter", "version": claim.version}
-        corrections.correct_amounts(session, as_id(claim.id), person=person, **how)
+        claim_corrections.correct_amounts(session, as_id(claim.id), person=person, **how)
 
 
 def set_incident(office: Office, dice: Random) -> None:
@@ -377,7 +373,7 @@ def set_incident(office: Office, dice: Random) -> None:
     day = office.today(-dice.choice((0, 1, 5, 30, 100, 400)))
     with acting(office, anybody(office, dice, *DESK)) as (session, person):
         how: dict[str, Any] = {"on": day, "reason": "By the letter", "version": claim.version}
-        corrections.set_incident_date(session, as_id(claim.id), person=person, **how)
+        claim_corrections.set_incident_date(session, as_id(claim.id), person=person, **how)
 
 
 def set_claimant(office: Office, dice: Random) -> None:
@@ -395,7 +391,7 @@ def set_claimant(office: Office, dice: Random) -> None:
         who["claimant_email"] = f"{dice.choice(NAMES)}@x.example"
     with acting(office, anybody(office, dice, *DESK)) as (session, person):
         how: dict[str, Any] = {"claimant": who, "reason": "By telephone", "version": claim.version}
-        corrections.set_claimant(session, as_id(claim.id), person=person, **how)
+        claim_corrections.set_claimant(session, as_id(claim.id), person=person, **how)
 
 
 def attach(office: Office, dice: Random) -> None:
@@ -423,7 +419,7 @@ def deduct(office: Office, dice: Random) -> None:
         raise Idle
     how: dict[str, Any] = {"excess": dice.choice(("0", "1000")), "betterment": dice.choice(("0", "500", "900000"))}
     with acting(office, anybody(office, dice, *DESK)) as (session, person):
-        actions.set_deductions(session, as_id(claim.id), person=person, version=claim.version, **how)
+        claim_moves.set_deductions(session, as_id(claim.id), person=person, version=claim.version, **how)
 
 
 def reserve(office: Office, dice: Random) -> None:
@@ -443,7 +439,7 @@ def refer(office: Office, dice: Random) -> None:
         raise Idle
     how: dict[str, Any] = {"to": dice.choice(NEXT[claim.claim_status]), "note": "Above my limit"}
     with acting(office, anybody(office, dice, "ada", "bola", "chi")) as (session, person):
-        referrals.refer_claim(session, as_id(claim.id), person=person, version=claim.version, **how)
+        claim_assignment.refer_claim(session, as_id(claim.id), person=person, version=claim.version, **how)
 
 
 def assign(office: Office, dice: Random) -> None:
@@ -453,10 +449,10 @@ def assign(office: Office, dice: Random) -> None:
         raise Idle
     with acting(office, anybody(office, dice, *DESK)) as (session, person):
         if dice.random() < 0.5:
-            assignment.assign_next(session, person=person)
+            claim_assignment.assign_next(session, person=person)
         else:
             to = dice.choice(office.people)
-            actions.assign_claim(session, as_id(claim.id), to=to, person=person, version=claim.version)
+            claim_moves.assign_claim(session, as_id(claim.id), to=to, person=person, version=claim.version)
 
 
 def ask(office: Office, dice: Random) -> None:
@@ -481,7 +477,7 @@ def second_submission(office: Office, dice: Random) -> None:
     first = f"C-{as_id(dice.choice(same).id).hex[-8:].upper()}"
     with acting(office, anybody(office, dice, *DESK)) as (session, person):
         how: dict[str, Any] = {"first": first, "version": claim.version}
-        actions.link_second_submission(session, as_id(claim.id), person=person, **how)
+        claim_moves.link_second_submission(session, as_id(claim.id), person=person, **how)
 
 
 def settle_many(office: Office, dice: Random) -> None:

@@ -1,1 +1,0 @@
-"""Paying claims by finance."""

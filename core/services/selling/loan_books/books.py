@@ -1,0 +1,452 @@
+"""Loan books: uploaded, confirmed by another person or the lender's own key, given up, paused and resumed (B1, B5)."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Annotated, Any, Final, Literal
+from uuid import UUID
+
+import sqlalchemy as sa
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from sqlmodel import col
+
+from core import clock, ids, money
+from core.covers import fields, request
+from core.covers.credit_life import BENEFITS, CREDIT_LIFE
+from core.covers.fields import fault
+from core.covers.request import Request
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge, run_checks
+from core.services.audit import log as audit
+from core.services.catalogue import products
+from core.services.catalogue.products import ProductForSale
+from core.services.files import links as file_links
+from core.services.files.links import Owner
+from core.services.people.staff import Person
+from core.services.selling.loan_books import columns
+from core.states.loan_books import GIVEN_UP, TRANSITIONS, WORKED, LoanBookState, RowOutcome
+from core.store.access import ScopedSession
+from core.store.schema import loan_books as schema
+from core.store.schema.tables import Agreement, LoanBook, LoanBookFile, LoanBookRow, Policy
+
+MAX_BYTES: Final = 25 * 1024 * 1024
+KINDS, DATE_ORDERS = schema.KINDS, schema.DATE_ORDERS
+EXPIRES_AFTER: Final = timedelta(days=7)
+SUBJECT: Final = "loan_book"
+
+
+def _parse_month(value: object) -> Any:
+    try:
+        return date.fromisoformat(f"{value}-01") if isinstance(value, str) and len(value) == 7 else value
+    except ValueError:
+        raise fault("must be a month as YYYY-MM") from None
+
+
+def _check_month(value: date) -> date:
+    if value.day != 1 or value > clock.today():
+        raise fault("must be a month as YYYY-MM, this one at the latest")
+    return value
+
+
+def _split_benefits(value: object) -> Any:
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+def _check_not_ahead(value: date) -> date:
+    if value > clock.today():
+        raise fault("must not be in the future")
+    return value
+
+
+class LoanBookRequest(Request):
+    """The header of a book, said once at its upload; the file lies beside it."""
+
+    kind: Literal["additions", "exits", "snapshot"] = Field(
+        examples=["additions"],
+        description="`additions` are covered, `exits` end, a `snapshot` of the whole live book is compared.",
+    )
+    product_id: fields.ProductId = Field(
+        examples=["01900000-0000-7000-8000-000000080101"], description="The credit life product of all rows."
+    )
+    month: Annotated[
+        date,
+        BeforeValidator(_parse_month),
+        AfterValidator(_check_month),
+        WithJsonSchema({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}$"}),
+    ] = Field(examples=["2026-11"], description="YYYY-MM.")
+    date_format: Literal["YYYY-MM-DD", "DD/MM/YYYY"] = Field(
+        default="YYYY-MM-DD", examples=["YYYY-MM-DD"], description="How the days in the file are written."
+    )
+    benefit_coverage: Annotated[
+        list[Annotated[str, fields.one_of(*BENEFITS)]] | None,
+        BeforeValidator(_split_benefits),
+        WithJsonSchema({"type": "string"}),
+    ] = Field(
+        default=None,
+        examples=["death,permanent_disability"],
+        description="Of the rows that name none, divided by commas; without it all of the product.",
+    )
+    free_cover_limit: fields.PositiveNaira | None = Field(
+        default=None, examples=["5000000.00"], description="Loans above it are referred, and not covered by the book."
+    )
+    attested_by: fields.Name | None = Field(
+        default=None, examples=["Ngozi Okafor"], description="Who attests that the lender knows its borrowers."
+    )
+    attested_on: Annotated[Annotated[fields.Day, AfterValidator(_check_not_ahead)] | None, fields.ExampleInDays(0)] = (
+        Field(default=None)
+    )
+    attestation_url: fields.Document | None = Field(
+        default=None,
+        examples=["https://files.example.com/attestation.pdf"],
+        description="The attestation; it stands for the picture of an identity document of each row.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Uploader:
+    """The uploader: a key of the lender, or a person of the desk on its behalf."""
+
+    owner: Owner
+    actor: str
+    staff_id: UUID | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Expected:
+    """The preview as it was seen before the confirmation: number of rows, premium in naira and hash."""
+
+    rows: int
+    premium: Decimal
+    preview_hash: str
+
+
+def upload(session: ScopedSession, typed: Mapping[str, Any], name: str, content: bytes, by: Uploader) -> LoanBook:
+    """Keep a file that is to be read; InvalidInput for what is said of it, StateForbids for the same file again."""
+    given: LoanBookRequest = request.validate(LoanBookRequest, typed)
+    if len(content) > MAX_BYTES:
+        raise TooLarge(f"A loan book has at most {MAX_BYTES // (1 << 20)} MB")
+    product, _, _ = run_checks(
+        lambda: products.get_for_sale(session, CREDIT_LIFE, given.product_id, by.owner.distributor_id),
+        lambda: file_links.require_own_files(session, given, by.owner),
+        lambda: _check_said(given, content),
+    )
+    digest = hashlib.sha256(content).hexdigest()
+    _refuse_again(session, digest, by.owner)
+    row = _build(given, product, name, content, digest, by)
+    session.insert(row)
+    session.insert(
+        LoanBookFile(
+            book_id=row.id,
+            content=content,
+            distributor_id=by.owner.distributor_id,
+            is_live=by.owner.is_live,
+        )
+    )
+    note(session, row, "loan book uploaded", actor=by.actor, file=row.file_name, sha256=digest, kind=row.kind)
+    return row
+
+
+def _check_said(given: LoanBookRequest, content: bytes) -> None:
+    needed = {name: getattr(given, name) for name in ("attested_by", "attested_on", "attestation_url")}
+    faults = [
+        (given.kind != columns.ADDITIONS or value is not None, name, "is required: the lender attests its borrowers")
+        for name, value in needed.items()
+    ]
+    request.refuse_unless([*faults, (bool(content), "file", "must not be empty")])
+
+
+def _refuse_again(session: ScopedSession, digest: str, owner: Owner) -> None:
+    query = sa.select(col(LoanBook.id)).where(
+        col(LoanBook.sha256) == digest,
+        col(LoanBook.distributor_id) == owner.distributor_id,
+        col(LoanBook.is_live) == owner.is_live,
+        col(LoanBook.state).not_in([str(state) for state in GIVEN_UP]),
+    )
+    if (first := session.execute(query).scalar()) is not None:
+        raise StateForbids("This very file was uploaded already", detail={"loan_book_id": str(first)})
+
+
+def _build(
+    given: LoanBookRequest, product: ProductForSale, name: str, content: bytes, digest: str, by: Uploader
+) -> LoanBook:
+    shares = product.rates.meta["shares"]
+    unknown = [each for each in given.benefit_coverage or () if each not in shares]
+    if unknown:
+        raise InvalidInput.for_field("benefit_coverage", f"must be offered by the product: {', '.join(shares)}")
+    now, chosen = clock.now(), given.benefit_coverage or list(shares)
+    return LoanBook(
+        id=ids.new(),
+        distributor_id=by.owner.distributor_id,
+        is_live=by.owner.is_live,
+        kind=given.kind,
+        product_id=product.id,
+        month=given.month,
+        date_order=given.date_format,
+        benefits=[each for each in BENEFITS if each in chosen],
+        free_cover_minor=None if given.free_cover_limit is None else money.to_minor(given.free_cover_limit),
+        attested_by=given.attested_by,
+        attested_on=given.attested_on,
+        attestation_url=given.attestation_url,
+        file_name=" ".join(name.split())[:200] or "loan book",
+        sha256=digest,
+        size=len(content),
+        product_version_id=product.version_id,
+        batch_id=ids.new(),
+        uploaded_by=by.actor[:120],
+        uploader_id=by.staff_id,
+        created_at=now,
+        updated_at=now,
+        done_minor=0,
+    )
+
+
+def note(session: ScopedSession, book: LoanBook, action: str, *, actor: str, **after: Any) -> None:
+    """Write what happened to a book into the log."""
+    subject = audit.subject_of(SUBJECT, book.id)
+    audit.write(session, actor=actor, action=action, subject=subject, after={"status": book.state, **after})
+
+
+def get(session: ScopedSession, book_id: UUID, *, for_update: bool = False) -> LoanBook:
+    """Return a book of the session's scope; NotFound for none."""
+    query = sa.select(LoanBook).where(col(LoanBook.id) == book_id)
+    query = query.with_for_update().execution_options(populate_existing=True) if for_update else query
+    row: LoanBook | None = session.execute(query).scalar_one_or_none()
+    if row is None:
+        raise NotFound("There is no such loan book")
+    return row
+
+
+def move(session: ScopedSession, book: LoanBook, to: LoanBookState, **values: Any) -> None:
+    """Bring a locked book to another state; StateForbids where it cannot follow."""
+    TRANSITIONS.get(book.state, to)
+    book.state, book.updated_at, book.version = str(to), clock.now(), book.version + 1
+    for name, value in values.items():
+        setattr(book, name, value)
+    session.flush()
+
+
+def confirm_by_person(session: ScopedSession, book_id: UUID, *, accept: str, expected: Expected, by: Person) -> None:
+    """Confirm a book on the desk; NotAllowed for who uploaded it, or where its premium is above the person's limit."""
+    book = get(session, book_id, for_update=True)
+    _require_authority(book, by)
+    _confirm(session, book, accept, expected, actor=by.actor, staff_id=by.id)
+
+
+def _require_authority(book: LoanBook, by: Person) -> None:
+    if not by.has_role("operations", "supervisor"):
+        raise NotAllowed("Operations or a supervisor confirms a loan book")
+    if book.uploader_id == by.id:
+        raise NotAllowed("You uploaded this loan book: somebody else confirms it")
+    if not by.may_approve:
+        raise NotAllowed("Your password was set by somebody else: you confirm a day after that")
+    minor, limit = money.to_minor(Decimal(book.preview.get("premium", "0"))), by.claim_limit_minor
+    if not by.has_role("supervisor") and (limit is None or minor > limit):
+        told = "you have none" if limit is None else f"yours is {money.format_naira(limit)}"
+        raise NotAllowed(
+            f"{money.format_naira(minor)} takes a supervisor, or somebody with a limit that covers it: {told}"
+        )
+
+
+def confirm_by_key(session: ScopedSession, book_id: UUID, *, accept: str, expected: Expected, actor: str) -> None:
+    """Confirm what the lender uploaded itself, up to the premium of a month that its agreement allows.
+
+    NotAllowed for what the desk uploaded, and above that premium: the desk confirms it then. A test key always may.
+    """
+    book = get(session, book_id, for_update=True)
+    if book.uploader_id is not None:
+        raise NotAllowed("The desk uploaded this loan book, and confirms it")
+    if book.is_live and book.kind == columns.ADDITIONS:
+        _require_allowance(session, book)
+    _confirm(session, book, accept, expected, actor=actor, staff_id=None)
+
+
+def _require_allowance(session: ScopedSession, book: LoanBook) -> None:
+    today = clock.today()
+    terms = _get_agreement(session, book.distributor_id)
+    allowed = (terms.book_premium_minor if terms else None) or 0
+    month = clock.lagos_midnight(today.replace(day=1))
+    earlier = sa.select(col(LoanBook.preview)).where(
+        col(LoanBook.distributor_id) == book.distributor_id,
+        col(LoanBook.is_live) == book.is_live,
+        col(LoanBook.kind) == columns.ADDITIONS,
+        col(LoanBook.confirmed_at) >= month,
+        col(LoanBook.confirmer_id).is_(None),
+    )
+    previews = [book.preview, *session.execute(earlier).scalars()]
+    total = sum(money.to_minor(Decimal(each.get("premium", "0"))) for each in previews)
+    if total > allowed:
+        raise NotAllowed(
+            f"With this book the premium of {today:%B %Y} is {money.format_naira(total)}, of which your agreement lets"
+            f" you confirm {money.format_naira(allowed)}: the desk confirms it"
+        )
+
+
+def _get_agreement(session: ScopedSession, distributor_id: UUID) -> Agreement | None:
+    query = (
+        sa.select(Agreement)
+        .where(col(Agreement.distributor_id) == distributor_id, col(Agreement.starts_on) <= clock.today())
+        .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
+        .limit(1)
+    )
+    found: Agreement | None = session.execute(query).scalar_one_or_none()
+    return found
+
+
+def get_agreed_from(session: ScopedSession, distributor_id: UUID) -> date | None:
+    """Return the first day of the first agreement with a distributor; None where there is none."""
+    query = sa.select(sa.func.min(col(Agreement.starts_on))).where(col(Agreement.distributor_id) == distributor_id)
+    first: date | None = session.execute(query).scalar()
+    return first
+
+
+def _confirm(
+    session: ScopedSession, book: LoanBook, accept: str, expected: Expected, *, actor: str, staff_id: UUID | None
+) -> None:
+    TRANSITIONS.get(book.state, LoanBookState.CONFIRMED)
+    if book.expires_at is not None and book.expires_at <= clock.now():
+        raise StateForbids("This loan book has expired: upload it again")
+    _require_seen(book, accept, expected)
+    _require_unmoved(session, book, actor)
+    move(
+        session,
+        book,
+        LoanBookState.CONFIRMED,
+        accept=accept,
+        confirmed_by=actor[:120],
+        confirmer_id=staff_id,
+        confirmed_at=clock.now(),
+        expires_at=None,
+    )
+    drop_file(session, book.id)
+    note(
+        session,
+        book,
+        "loan book confirmed",
+        actor=actor,
+        accept=accept,
+        rows=book.preview["valid"],
+        premium=book.preview["premium"],
+    )
+
+
+def _require_seen(book: LoanBook, accept: str, expected: Expected) -> None:
+    preview = book.preview
+    seen = (expected.rows, money.to_minor(expected.premium), expected.preview_hash)
+    if seen != (preview["valid"], money.to_minor(Decimal(preview["premium"])), book.preview_hash):
+        detail = {"rows": preview["valid"], "premium": preview["premium"], "preview_hash": book.preview_hash}
+        raise StateForbids("The preview is another one than was seen: look at it again", detail=detail)
+    if not preview["valid"]:
+        raise StateForbids("There is no row to carry out")
+    if accept == "all_or_nothing" and preview["valid"] != preview["rows"]:
+        left = preview["rows"] - preview["valid"]
+        raise StateForbids(f"{left:,} rows cannot be carried out: correct the file, or accept the valid rows alone")
+
+
+def _require_unmoved(session: ScopedSession, book: LoanBook, actor: str) -> None:
+    """StateForbids where rates or loans have moved since the preview; the book is read again then."""
+    if book.kind != columns.ADDITIONS:
+        return
+    moved = _describe_moved(session, book)
+    if moved is None:
+        return
+    error = StateForbids(f"{moved} since the preview: the book is read again, look at the new preview")
+    book_id = book.id
+
+    def read_again(later: ScopedSession) -> None:
+        row = get(later, book_id, for_update=True)
+        if row.state == LoanBookState.VALIDATED:
+            move(later, row, LoanBookState.UPLOADED, preview_hash=None)
+            note(later, row, "loan book read again", actor=actor, reason=moved)
+
+    error.kept = read_again
+    raise error
+
+
+def _describe_moved(session: ScopedSession, book: LoanBook) -> str | None:
+    try:
+        product = products.get_for_sale(session, CREDIT_LIFE, str(book.product_id), book.distributor_id)
+    except InvalidInput:
+        return "The product was taken off sale"
+    if (str(product.version_id), str(product.share_id or "")) != tuple(book.preview["rates"]):
+        return "The rates have changed"
+    insured = (
+        sa.select(sa.func.count())
+        .select_from(LoanBookRow)
+        .join(Policy, sa.and_(Policy.risk_hash == LoanBookRow.risk_hash, Policy.product_id == book.product_id))  # type: ignore[arg-type]
+        .where(
+            col(LoanBookRow.book_id) == book.id,
+            col(LoanBookRow.outcome) == RowOutcome.VALID,
+            col(Policy.distributor_id) == book.distributor_id,
+            col(Policy.is_live) == book.is_live,
+            col(Policy.created_at) >= book.updated_at - timedelta(hours=1),
+            col(Policy.cancelled_at).is_(None),
+            col(Policy.declined_at).is_(None),
+            col(Policy.expiration_at) > clock.now(),
+        )
+    )
+    count = session.execute(insured).scalar_one()
+    return f"{count:,} loans were covered" if count else None
+
+
+def drop_file(session: ScopedSession, book_id: UUID) -> None:
+    """Forget the bytes of a book that is not read again."""
+    session.execute(
+        sa.delete(LoanBookFile).where(col(LoanBookFile.book_id) == book_id).execution_options(synchronize_session=False)
+    )
+
+
+def cancel(session: ScopedSession, book_id: UUID, *, actor: str) -> None:
+    """Give a book up: its rows that have no policy go with it, its counts stay. What was sold stays sold."""
+    book = get(session, book_id, for_update=True)
+    _give_up(session, book, LoanBookState.CANCELLED, action="loan book cancelled", actor=actor)
+
+
+def _give_up(session: ScopedSession, book: LoanBook, to: LoanBookState, *, action: str, actor: str) -> None:
+    move(session, book, to, leased_until=None)
+    drop_file(session, book.id)
+    drop_rows(session, book.id)
+    note(session, book, action, actor=actor, rows=book.done_rows)
+
+
+def drop_rows(session: ScopedSession, book_id: UUID) -> None:
+    """Forget the rows that were neither sold nor ended: people who are no customers."""
+    session.execute(
+        sa.delete(LoanBookRow)
+        .where(col(LoanBookRow.book_id) == book_id, col(LoanBookRow.outcome).not_in(["covered", "ended"]))
+        .execution_options(synchronize_session=False)
+    )
+
+
+def expire(session: ScopedSession) -> int:
+    """Give up the books that nobody confirmed in time; returns their number."""
+    query = sa.select(LoanBook).where(
+        col(LoanBook.state) == LoanBookState.VALIDATED, col(LoanBook.expires_at) <= clock.now()
+    )
+    found = list(session.execute(query.with_for_update(skip_locked=True)).scalars())
+    for book in found:
+        _give_up(session, book, LoanBookState.EXPIRED, action="loan book expired", actor="system")
+    return len(found)
+
+
+def pause(session: ScopedSession, book_id: UUID, *, actor: str, reason: str) -> None:
+    """Stop a book that is being sold after the chunk that is under way."""
+    book = get(session, book_id, for_update=True)
+    move(session, book, LoanBookState.PAUSED, leased_until=None, refusal=reason[:1000])
+    note(session, book, "loan book paused", actor=actor, reason=reason, rows=book.done_rows)
+
+
+def resume(session: ScopedSession, book_id: UUID, *, actor: str) -> None:
+    """Go on with a paused book where it stopped."""
+    book = get(session, book_id, for_update=True)
+    move(session, book, LoanBookState.SELLING, refusal=None)
+    note(session, book, "loan book resumed", actor=actor, rows=book.done_rows)
+
+
+def has_work(session: ScopedSession) -> bool:
+    """Return True when a book waits for a worker; needs the system's scope."""
+    free = sa.or_(col(LoanBook.leased_until).is_(None), col(LoanBook.leased_until) < clock.now())
+    overdue = sa.and_(col(LoanBook.state) == LoanBookState.VALIDATED, col(LoanBook.expires_at) <= clock.now())
+    worked = sa.and_(col(LoanBook.state).in_([str(state) for state in WORKED]), free)
+    query = sa.select(sa.literal(1)).select_from(LoanBook).where(sa.or_(worked, overdue))
+    return session.execute(query.limit(1)).first() is not None

@@ -1,0 +1,187 @@
+"""Carrying out a confirmed book: loans sold or ended in chunks, each in a transaction of its own (contract B6).
+
+The line that was reached stands in the book and is written with the chunk's sales: whoever goes on after a crash begins
+behind it, and of two workers one finds that the other was first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any, Final
+
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, money, seal
+from core.covers import fields
+from core.covers.credit_life import CREDIT_LIFE
+from core.covers.request import Request
+from core.errors import InvalidInput, StateForbids
+from core.services.catalogue import products
+from core.services.catalogue.products import ProductForSale
+from core.services.selling import buying
+from core.services.selling.buying import Draft, Seller
+from core.services.selling.loan_books import books, columns, exits, reading
+from core.services.selling.loan_books.reading import Job
+from core.states.loan_books import LoanBookState, RowOutcome
+from core.store.access import ScopedSession
+from core.store.schema.tables import LoanBook, LoanBookRow
+
+# On SQLite everybody who writes waits for a chunk, on PostgreSQL only who sells the same loan.
+CHUNKS: Final = {"sqlite": 40, "postgresql": 250}
+SOURCE: Final = "bulk"
+_ACTOR: Final = "system"
+
+
+class BookLoan(Request):
+    """A loan of a book as the cover reads it; the attestation stands for the picture of an identity document."""
+
+    benefit_coverage: list[str]
+    first_name: str
+    last_name: str
+    email: str
+    date_of_birth: date
+    loan_amount: Decimal
+    loan_tenure: int
+    loan_start_date: date
+    product_id: str
+    loan_account_number: str
+    id_image_url: str | None = None
+    phone_number: str | None = None
+    gender: str | None = None
+    nin: Annotated[str | None, fields.Personal()] = None
+    bvn: Annotated[str | None, fields.Personal()] = None
+    branch: str | None = None
+    reference: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chunk:
+    """The next rows of a book with the drafts of their sales, made before the transaction that writes them."""
+
+    product: ProductForSale | None
+    rows: Sequence[LoanBookRow]
+    drafts: Sequence[Draft]
+
+
+def prepare(session: ScopedSession, job: Job, size: int) -> Chunk:
+    """Read the next rows and draft their sales; writes nothing. No rows are left in an empty one."""
+    book = job.book
+    rows = _list_next(session, book, size)
+    if book.kind != columns.ADDITIONS or not rows:
+        return Chunk(product=None, rows=rows, drafts=[])
+    product = _get_product(session, book)
+    version_id, seller = book.product_version_id, _seller(book)
+    assert version_id is not None, "it was confirmed with the version of its rates"  # noqa: S101 for the type checker
+    drafts = [buying.draft(CREDIT_LIFE, _build_request(book, row), product, version_id, seller) for row in rows]
+    return Chunk(product=product, rows=rows, drafts=drafts)
+
+
+def _list_next(session: ScopedSession, book: LoanBook, size: int) -> list[LoanBookRow]:
+    query = (
+        sa.select(LoanBookRow)
+        .where(
+            col(LoanBookRow.book_id) == book.id,
+            col(LoanBookRow.outcome) == RowOutcome.VALID,
+            col(LoanBookRow.line) > book.done_to,
+        )
+        .order_by(col(LoanBookRow.line))
+        .limit(size)
+    )
+    return list(session.execute(query).scalars())
+
+
+def _get_product(session: ScopedSession, book: LoanBook) -> ProductForSale:
+    """Return the product as it is sold now; StateForbids where it is not what was confirmed."""
+    try:
+        product = products.get_for_sale(session, CREDIT_LIFE, str(book.product_id), book.distributor_id)
+    except InvalidInput:
+        raise StateForbids("The product was taken off sale") from None
+    if [str(product.version_id), str(product.share_id or "")] != list(book.preview["rates"]):
+        raise StateForbids("The rates have changed: cancel what is left, and upload it again")
+    return product
+
+
+def _seller(book: LoanBook) -> Seller:
+    return Seller(
+        distributor_id=book.distributor_id,
+        is_live=book.is_live,
+        actor=str(book.confirmed_by),
+        source=SOURCE,
+        batch_id=book.batch_id,
+    )
+
+
+def _build_request(book: LoanBook, row: LoanBookRow) -> BookLoan:
+    """Return a row as a request; its values were checked when the book was read."""
+    facts: dict[str, Any] = {**row.facts, **seal.unseal(row.sealed)}
+    days: dict[str, Any] = {name: date.fromisoformat(facts[name]) for name in ("date_of_birth", "loan_start_date")}
+    given: dict[str, Any] = {
+        name: facts.get(name) for name in ("gender", "phone_number", "nin", "bvn", "branch", "reference")
+    }
+    return BookLoan.model_construct(
+        **given,
+        **days,
+        benefit_coverage=facts.get("benefit_coverage") or book.benefits,
+        first_name=facts["first_name"],
+        last_name=facts["last_name"],
+        email=facts.get("email") or _address(book, facts["loan_account_number"]),
+        loan_amount=Decimal(facts["loan_amount"]),
+        loan_tenure=facts["loan_tenure_months"],
+        product_id=str(book.product_id),
+        loan_account_number=facts["loan_account_number"],
+        id_image_url=book.attestation_url,
+    )
+
+
+def _address(book: LoanBook, account: str) -> str:
+    """An address that is none, for a borrower without e-mail: customers are known by it, and nothing is sent there."""
+    told = seal.keyed_hash("borrower", f"{book.distributor_id} {account}")[:20]
+    return f"loan-{told}@no-email.invalid"
+
+
+def carry_out(session: ScopedSession, job: Job, chunk: Chunk) -> Job | None:
+    """Sell or end the rows of a chunk; None where the book is not this worker's any more, or is done."""
+    found = reading.hold(session, job)
+    if found is None or found[0].done_to != job.book.done_to:
+        return None
+    book, held = found
+    if not chunk.rows:
+        _finish(session, book)
+        return None
+    rows = _sell(session, book, chunk) if chunk.product else _end(session, book, chunk.rows)
+    done = [row for row in rows if row.outcome in {RowOutcome.COVERED, RowOutcome.ENDED}]
+    book.done_to = rows[-1].line
+    book.done_rows += len(done)
+    book.done_minor += sum(row.premium_minor or 0 for row in done)
+    session.flush()
+    return held
+
+
+def _sell(session: ScopedSession, book: LoanBook, chunk: Chunk) -> Sequence[LoanBookRow]:
+    assert chunk.product is not None, "the caller has looked"  # noqa: S101 for the type checker
+    refused = buying.sell_many(session, CREDIT_LIFE, chunk.product, chunk.drafts, _seller(book))
+    for row, draft in zip(chunk.rows, chunk.drafts, strict=True):
+        if earlier := refused.get(draft.policy.id):
+            row.outcome, row.code, row.policy_id = str(RowOutcome.REJECTED), "ALREADY_COVERED", earlier.id
+            row.reason = f"this loan is covered by policy {earlier.number or 'that waits for its number'}"
+        else:
+            row.outcome, row.policy_id = str(RowOutcome.COVERED), draft.policy.id
+            row.premium_minor = draft.policy.genius_price_minor
+        session.update_columns(row, "outcome", "code", "reason", "policy_id", "premium_minor")
+    return chunk.rows
+
+
+def _end(session: ScopedSession, book: LoanBook, rows: Sequence[LoanBookRow]) -> Sequence[LoanBookRow]:
+    for row in rows:
+        exits.end(session, row, actor=str(book.confirmed_by))
+        session.update_columns(row, "outcome", "code", "reason", "premium_minor")
+    return rows
+
+
+def _finish(session: ScopedSession, book: LoanBook) -> None:
+    books.move(session, book, LoanBookState.DONE, leased_until=None, done_at=clock.now())
+    books.note(
+        session, book, "loan book done", actor=_ACTOR, rows=book.done_rows, premium=money.to_wire(book.done_minor)
+    )

@@ -1,0 +1,194 @@
+"""Reads a CSV or XLSX file of somebody else in a process of its own, with a bound on its memory (contract B8).
+
+`python -m core.services.selling.loan_books.file_reader NAME` takes the bytes on standard input and prints one line of
+JSON for each row: its number in the file and its cells as text. What is wrong with the file is one line with a text.
+Macros and links are never run, and a formula counts with the value that the file has for it.
+"""
+
+import csv
+import io
+import json
+import re
+import resource
+import sys
+import zipfile
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, Final
+
+MAX_ROWS: Final = 100_000
+MAX_COLUMNS: Final = 60
+# Longer cells are cut here, so that a file of them fills no memory; a row with one is refused.
+LONGEST_CELL: Final = 500
+MEMORY_BYTES: Final = 1_500_000_000
+CPU_SECONDS: Final = 120
+_UNPACKED_BYTES: Final = 300_000_000
+_MOST_PARTS: Final = 5_000
+_SHEET: Final = "loans"
+# Whole numbers from here on have lost digits in a spreadsheet.
+EXACT: Final = 10**15
+_SEPARATORS: Final = ",;\t|"
+# Titles above the heading are few; the heading itself is no row of the book.
+_ABOVE: Final = 20
+_OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_ZIP: Final = b"PK\x03\x04"
+_LOCKED: Final = "EncryptedPackage".encode("utf-16-le")
+_OTHERS: Final = (
+    (b"%PDF", "is a PDF: send the table that it was printed from, as XLSX or CSV"),
+    (b"{\\rtf", "is a text document: save the table as XLSX or CSV"),
+    (b"\x89PNG", "is a picture: send the table as XLSX or CSV"),
+    (b"\xff\xd8\xff", "is a picture: send the table as XLSX or CSV"),
+    (b"\x1f\x8b", "is packed: send the XLSX or CSV file in it"),
+)
+
+
+class Refused(Exception):
+    """The file cannot be read; the text says what to do."""
+
+
+def read(name: str, content: bytes) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row that has something in it: its number and its cells; Refused says what is wrong with the file."""
+    is_workbook = _judge(name.lower().rpartition(".")[2], content)
+    count = 0
+    for number, cells in _read_workbook(content) if is_workbook else _read_text(content):
+        while cells and not cells[-1]:
+            cells.pop()
+        if not cells:
+            continue
+        if len(cells) > MAX_COLUMNS:
+            raise Refused(f"has more than {MAX_COLUMNS} columns in row {number:,}: keep those of the template")
+        count += 1
+        if count > MAX_ROWS + _ABOVE:
+            raise Refused(f"has more than {MAX_ROWS:,} rows: divide it, by branch or by days")
+        yield number, cells
+
+
+def _judge(ending: str, content: bytes) -> bool:
+    """Return True for a workbook; what the file is counts, and its ending has to say the same."""
+    if not content:
+        raise Refused("is empty")
+    if content.startswith(_OLE):
+        if _LOCKED in content[: 1 << 20] or _LOCKED in content[-(1 << 20) :]:
+            raise Refused("is protected by a password: save it without one")
+        raise Refused("is in the old format of Excel (.xls): save it as XLSX")
+    for start, words in _OTHERS:
+        if content.startswith(start):
+            raise Refused(words)
+    if content[:512].lstrip(b"\xef\xbb\xbf \r\n\t").lower().startswith((b"<html", b"<!doctype", b"<table", b"<?xml")):
+        raise Refused("is a web page called a spreadsheet: open it and save it as XLSX")
+    is_workbook = content.startswith(_ZIP)
+    if ending not in {"csv", "xlsx"}:
+        raise Refused("must end in .xlsx or .csv: save it as one of them")
+    if is_workbook != (ending == "xlsx"):
+        found = "is a workbook called .csv" if is_workbook else "is no workbook, though it is called .xlsx"
+        raise Refused(f"{found}: save it again as XLSX or CSV")
+    return is_workbook
+
+
+def _read_text(content: bytes) -> Iterator[tuple[int, list[str]]]:
+    text = _decode(content)
+    if "\0" in text:
+        raise Refused("is no text: save it as CSV")
+    first = next((line for line in text.splitlines() if line.strip(f"{_SEPARATORS} \"'")), "")
+    separator = max(_SEPARATORS, key=re.sub(r'"[^"]*"', "", first).count)
+    csv.field_size_limit(1 << 20)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error:
+            raise Refused(f"has a quote that does not end, near line {reader.line_num:,}") from None
+        if cells is None:
+            return
+        yield reader.line_num, [cell.strip()[: LONGEST_CELL + 1] for cell in cells]
+
+
+def _decode(content: bytes) -> str:
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        try:
+            return content.decode("utf-16")
+        except UnicodeDecodeError:
+            raise Refused("is cut short: save it again as “CSV UTF-8”") from None
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise Refused(f"is not in UTF-8, as line {line:,} shows: save it as “CSV UTF-8”") from None
+
+
+def _read_workbook(content: bytes) -> Iterator[tuple[int, list[str]]]:
+    _check_parts(content)
+    # Imported here: a file of text does without.
+    from python_calamine import CalamineWorkbook  # noqa: PLC0415
+
+    book = CalamineWorkbook.from_filelike(io.BytesIO(content))
+    named = [name for name in book.sheet_names if name.strip().lower() == _SHEET]
+    if not book.sheet_names:
+        raise Refused("has no sheet")
+    sheet = book.get_sheet_by_name((named or book.sheet_names)[0])
+    if sheet.width > MAX_COLUMNS * 20:
+        raise Refused(f"has more than {MAX_COLUMNS} columns: delete what stands at their right")
+    # Rows above the first one in use are counted, columns before it are left out in each row alike.
+    for number, cells in enumerate(sheet.iter_rows(), 1):
+        yield number, [_text(cell) for cell in cells]
+
+
+def _check_parts(content: bytes) -> None:
+    """Refuse what is no workbook, and what would fill the memory when it is unpacked."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as book:
+            parts = book.infolist()
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError, ValueError):
+        raise Refused("is damaged: open it and save it again as XLSX") from None
+    names = {part.filename for part in parts}
+    if "xl/workbook.xml" not in names:
+        kind = "an OpenDocument table" if "mimetype" in names else "a packed folder"
+        raise Refused(f"is {kind} called .xlsx: save the table as XLSX or CSV")
+    if any(part.flag_bits & 1 for part in parts):
+        raise Refused("is protected by a password: save it without one")
+    if sum(part.file_size for part in parts) > _UNPACKED_BYTES or len(parts) > _MOST_PARTS:
+        raise Refused(f"unpacks to more than {_UNPACKED_BYTES // 1_000_000} MB: keep the rows and columns of the loans")
+
+
+def _text(cell: Any) -> str:
+    """Return a cell as text: a number without exponent, a day as YYYY-MM-DD."""
+    if isinstance(cell, str):
+        return " ".join(cell.split())[: LONGEST_CELL + 1] if len(cell) <= 1 << 15 else cell[: LONGEST_CELL + 1]
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float):
+        if cell.is_integer() and abs(cell) < EXACT:
+            return str(int(cell))
+        # A number beyond is left in the form in which it is seen to be one.
+        return format(Decimal(repr(cell)), "f") if abs(cell) < EXACT else f"{cell:E}"
+    if isinstance(cell, datetime):
+        return cell.date().isoformat()
+    return cell.isoformat() if isinstance(cell, date | time) else str(cell)
+
+
+def _print(lines: Iterable[Any]) -> None:
+    for line in lines:
+        sys.stdout.write(json.dumps(line) + "\n")
+
+
+def main() -> None:
+    """Read standard input and print its rows."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    try:
+        _print(read(sys.argv[1], sys.stdin.buffer.read()))
+    except Refused as refused:
+        _print([str(refused)])
+    except MemoryError:
+        _print(["takes too much memory to open: keep the rows and columns of the loans"])
+    except BaseException as error:
+        # A panic of the reader's own language is no Exception.
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        _print(["cannot be opened as a workbook: save it again as XLSX"])
+
+
+if __name__ == "__main__":
+    main()

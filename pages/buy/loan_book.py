@@ -1,0 +1,353 @@
+"""One loan book: what it holds, what it comes to, the one button that carries it out, and what became of each row."""
+
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any, Final
+
+import streamlit as st
+
+from core import money
+from core.services.people.staff import Person
+from core.services.selling.loan_books import books, records
+from core.services.selling.loan_books.books import Expected
+from core.services.selling.loan_books.records import LoanBookRowRecord, LoanBookView
+from core.states.loan_books import TRANSITIONS, WORKED, LoanBookState
+from core.store.access import ScopedSession, reading
+from core.ui.frame import frame, record_pages
+from core.ui.kit import actions, facts, url_state, words
+from core.ui.kit.actions import Action
+from core.ui.lists import columns, tables
+from core.ui.lists.tables import Table
+
+ROLES: Final = ("operations", "supervisor")
+_EVERY: Final = "2s"
+_OUTCOMES: Final = {
+    "valid": "To be carried out",
+    "covered": "Covered",
+    "ended": "Ended",
+    "rejected": "Not covered",
+    "referred": "Referred",
+    "insured": "Covered",
+    "uninsured": "Not covered",
+    "missing": "Not in the file",
+}
+_CODES: Final = {
+    "MISSING_REQUIRED": "something that is needed is missing",
+    "MALFORMED_VALUE": "a value cannot be read",
+    "DUPLICATE_IN_FILE": "the loan stands in the file twice",
+    "ALREADY_COVERED": "the loan is covered already",
+    "START_IN_FUTURE": "the loan is not paid out yet",
+    "BEFORE_AGREEMENT": "the loan began before the agreement",
+    "TERM_OVER": "the loan is over",
+    "AGE_OUT_OF_BOUNDS": "the borrower is too young or too old",
+    "AMOUNT_OUT_OF_BOUNDS": "the amount is not insured",
+    "PRODUCT_CLOSED": "the product is not on sale",
+    "ABOVE_FREE_COVER_LIMIT": "above the free cover limit",
+    "UNKNOWN_REASON": "the reason is not known",
+    "UNKNOWN_LOAN": "no policy has this number",
+    "ALREADY_ENDED": "the policy has ended already",
+    "EXIT_OUTSIDE_COVER": "the day is outside the cover",
+    "CLAIM_OPEN": "a claim is open",
+    "CONTACT_MISSING": "neither phone nor e-mail",
+    "NAME_SPLIT": "a full name was divided",
+    "LEADING_ZEROS_LOST": "a zero in front was put back",
+    "BORROWER_HAS_OTHER_LOAN": "the borrower has another loan",
+    "UNUSUAL_AMOUNT": "far above the other loans",
+}
+
+
+def _why(row: LoanBookRowRecord) -> str:
+    return row["reason"] or ", ".join(_CODES[each] for each in row["also"])
+
+
+def _cells(row: LoanBookRowRecord) -> str:
+    return " · ".join(cell for cell in row["cells"] if cell)
+
+
+TABLE: Table[LoanBookRowRecord] = Table(
+    name="loan_book_rows",
+    noun=("row", "rows"),
+    narrow=("account", "outcome", "amount", "reason"),
+    key=lambda row: str(row["line"]),
+    columns={
+        "line": columns.text("Line", lambda row: str(row["line"] or ""), 60, right=True),
+        "account": columns.text("Loan", lambda row: row["loan_account_number"], 160),
+        "outcome": columns.state("Outcome", lambda row: _OUTCOMES[row["outcome"]]),
+        "amount": columns.naira("Amount", lambda row: _minor(row["amount"])),
+        "policy": columns.text("Policy", lambda row: row["policy_number"], 170),
+        "code": columns.text("Code", lambda row: row["code"], 180),
+        "reason": columns.text("Why", _why, 320),
+        "cells": columns.text("The row", _cells, 420, usual=False),
+    },
+)
+
+
+def _minor(amount: str | None) -> int | None:
+    return None if amount is None else money.to_minor(Decimal(amount))
+
+
+def _plural(number: int, one: str, many: str) -> str:
+    return f"{words.count(number)} {one if number == 1 else many}"
+
+
+def sentence(view: LoanBookView) -> str:
+    """Return what the button does: "Cover 9,872 loans for ₦5,410,332.00; 128 borrowers stay without cover"."""
+    preview = view.book.preview
+    valid, premium = int(preview["valid"]), words.naira(_minor(preview["premium"]))
+    left = int(preview["rows"]) - valid
+    if view.book.kind == "exits":
+        stay = f"; {_plural(left, 'row stays as it is', 'rows stay as they are')}" if left else ""
+        return f"End {_plural(valid, 'policy', 'policies')}; {premium} goes back{stay}"
+    stay = f"; {_plural(left, 'borrower stays', 'borrowers stay')} without cover" if left else ""
+    return f"Cover {_plural(valid, 'loan', 'loans')} for {premium}{stay}"
+
+
+def build_confirmation(view: LoanBookView) -> Action:
+    """Return the confirmation of a book as it is seen."""
+    book, preview = view.book, view.book.preview
+    seen = Expected(
+        rows=int(preview["valid"]), premium=Decimal(preview["premium"]), preview_hash=str(book.preview_hash)
+    )
+
+    def work(session: ScopedSession, _: Mapping[str, Any], by: Person) -> None:
+        books.confirm_by_person(session, book.id, accept="valid", expected=seen, by=by)
+
+    return Action(
+        title=sentence(view),
+        icon="task_alt",
+        roles=ROLES,
+        work=work,
+        done="Confirmed: it is carried out in the background, and this page follows it",
+    )
+
+
+def build_step(view: LoanBookView, verb: str) -> Action:
+    """Return one of the other steps of a book."""
+    book = view.book
+    left = "What was covered until then stays covered." if book.done_rows else "Nothing of it was sold."
+    told = {
+        "cancel": ("Give the book up", "cancel", f"{left} Its other rows are forgotten; the same file can come again."),
+        "pause": ("Pause it", "pause", "It stops after the loans that are being covered now, and can be resumed."),
+        "resume": ("Go on", "play_arrow", "It goes on where it stopped."),
+    }
+    title, icon, says = told[verb]
+
+    def work(session: ScopedSession, _: Mapping[str, Any], by: Person) -> None:
+        if verb == "pause":
+            books.pause(session, book.id, actor=by.actor, reason=f"Paused by {by.name}")
+        else:
+            {"cancel": books.cancel, "resume": books.resume}[verb](session, book.id, actor=by.actor)
+
+    done = {"cancel": "The book is given up", "pause": "The book is paused", "resume": "The book goes on"}[verb]
+    return Action(title=title, icon=icon, says=says, roles=ROLES, work=work, done=done)
+
+
+def steps(view: LoanBookView) -> None:
+    """Draw the buttons of what may be done with a book besides confirming it."""
+    targets = {each.to for each in TRANSITIONS.list_from(view.book.state)}
+    if LoanBookState.PAUSED in targets:
+        build_step(view, "pause").button()
+    if view.book.state == LoanBookState.PAUSED:
+        build_step(view, "resume").button(type="primary")
+    if LoanBookState.CANCELLED in targets:
+        build_step(view, "cancel").button()
+
+
+def progress(view: LoanBookView) -> None:
+    """Draw how far a book is, anew every two seconds while a worker is at it."""
+    if view.book.state in {str(state) for state in WORKED}:
+        st.fragment(_follow, run_every=_EVERY)(view)
+    elif view.book.state == LoanBookState.PAUSED:
+        st.warning(f"{words.plain(view.book.refusal or 'Paused')}.", icon=":material/pause_circle:")
+
+
+def _follow(view: LoanBookView) -> None:
+    with reading(frame.scope()) as session:
+        book = books.get(session, view.id)
+    if book.state != view.book.state:
+        st.rerun()
+    if book.state in {LoanBookState.UPLOADED, LoanBookState.READING}:
+        st.progress(0.0, text=f"Reading: {_plural(book.rows, 'row', 'rows')} so far")
+        return
+    valid = max(1, int(book.preview.get("valid", 1)))
+    verb = "ended" if book.kind == "exits" else "covered"
+    st.progress(
+        min(1.0, book.done_rows / valid),
+        text=f"{words.count(book.done_rows)} of {words.count(valid)} {verb}, {words.naira(book.done_minor)}",
+    )
+
+
+def confirm(view: LoanBookView, person: Person) -> None:
+    """Draw the one button, or who presses it."""
+    book = view.book
+    if book.state != LoanBookState.VALIDATED:
+        return
+    if not book.preview["valid"]:
+        st.warning("No row can be carried out: send the report to the lender.", icon=":material/block:")
+        return
+    is_own = book.uploader_id == person.id
+    build = build_confirmation(view)
+    icon, label = ":material/task_alt:", f"**{build.title}**"
+    st.button(label, type="primary", icon=icon, on_click=build.do, disabled=is_own, width="stretch")
+    if is_own:
+        st.caption("You uploaded this book: somebody else presses this button.")
+    elif book.expires_at:
+        st.caption(f"It waits until {words.moment(book.expires_at)}.")
+
+
+def tiles(view: LoanBookView) -> None:
+    """Draw the figures that are seen first."""
+    preview = view.book.preview
+    valid, rows = int(preview["valid"]), int(preview["rows"])
+    is_exit = view.book.kind == "exits"
+    shown = [
+        ("Rows in the file", words.count(rows)),
+        ("Policies to end" if is_exit else "Loans to cover", words.count(valid)),
+        ("Goes back" if is_exit else "Premium", words.naira(_minor(preview["premium"]))),
+        ("Stay as they are" if is_exit else "Without cover", words.count(rows - valid)),
+    ]
+    if not is_exit:
+        shown.insert(3, ("Net due to the insurer", words.naira(_minor(preview["net_due"]))))
+    with st.grid(len(shown), min_column_width=200, gap="small"):
+        for label, value in shown:
+            st.metric(label, value, border=True)
+
+
+def details(view: LoanBookView) -> None:
+    """Draw what the figures are made of."""
+    preview = view.book.preview
+    with st.grid(3, min_column_width=280, gap="small"):
+        with st.container(border=True, height="stretch"):
+            st.markdown("**Why rows stay without cover**" if preview["codes"] else "**Every row can be carried out**")
+            for code, number in preview["codes"].items():
+                facts.line(words.title(_CODES[code]), words.count(number))
+            if preview["warnings"]:
+                st.markdown("**To look at**")
+            for code, number in preview["warnings"].items():
+                facts.line(words.title(_CODES[code]), words.count(number))
+        if view.book.kind == "additions":
+            _money(preview)
+            _loans(preview)
+        _compared(view)
+
+
+def _money(preview: Mapping[str, Any]) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Premium by benefit**")
+        for name, amount in preview["premium_by_benefit"].items():
+            facts.line(words.title(name), words.naira(_minor(amount)))
+        facts.line("Platform commission", words.naira(_minor(preview["mca_profit"])))
+        facts.line("Distributor commission", words.naira(_minor(preview["distributor_profit"])))
+        facts.line("Loans insured", words.naira(_minor(preview["insured"])))
+
+
+def _loans(preview: Mapping[str, Any]) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Ages when the loan begins**")
+        for band, number in preview["ages"].items():
+            if number:
+                facts.line(f"{band} years".capitalize(), words.count(number))
+        st.markdown("**Largest loans**")
+        for each in preview["largest"][:5]:
+            facts.line(each["loan_account_number"], words.naira(_minor(each["loan_amount"])))
+
+
+def _compared(view: LoanBookView) -> None:
+    compared = view.book.preview["compared"]
+    with st.container(border=True, height="stretch"):
+        if view.book.kind == "snapshot":
+            st.markdown("**Against the policies in force**")
+            facts.line("Loans without cover", words.count(compared["uninsured"]))
+            facts.line("Policies whose loan is not in the file", words.count(compared["missing"]))
+            facts.line("Their premium", words.naira(_minor(compared["missing_premium"])))
+            st.caption("Nothing ends by this: send an exit file for the loans that are over.")
+            return
+        st.markdown(f"**Against {date.fromisoformat(compared['month'] + '-01'):%B %Y}**")
+        if "rows" not in compared:
+            st.caption("There was no such book of this lender in the month before.")
+            return
+        facts.line("Rows then", words.count(compared["rows"]))
+        facts.line("Amount then", words.naira(_minor(compared["premium"])))
+        change = f"{compared['change_percent']:+.1f} %"
+        if compared["is_unusual"]:
+            st.error(f"{change} rows: more than a fifth apart. Ask the lender why.", icon=":material/priority_high:")
+        else:
+            facts.line("Change of rows", change)
+
+
+def rows(view: LoanBookView) -> None:
+    """Draw the rows by outcome, with the report."""
+    with reading(frame.scope()) as session:
+        counted = {name: records.list_rows(session, view.id, TABLE.paging(1), name).total_count for name in _OUTCOMES}
+    outcomes = {name: label for name, label in _OUTCOMES.items() if counted[name]}
+    if not outcomes:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.subheader("Rows", anchor=False)
+        with st.container(horizontal=True, gap="xsmall", width="content"):
+            mode = "" if frame.mode() else "?mode=test"
+            for format_ in ("xlsx", "csv"):
+                st.link_button(
+                    f"Report, {format_.upper()}", f"/loan-books/{view.id}.{format_}{mode}", icon=":material/download:"
+                )
+    chosen = url_state.one_of("outcome", outcomes)
+    st.session_state["outcome"] = chosen
+    st.pills(
+        "Outcome",
+        list(outcomes),
+        key="outcome",
+        format_func=lambda name: f"{_OUTCOMES[name]}: {words.count(counted[name])}",
+        label_visibility="collapsed",
+        on_change=lambda: url_state.change(
+            {"outcome": [st.session_state["outcome"]] if st.session_state["outcome"] else []}
+        ),
+    )
+    total = counted[chosen] if chosen else sum(counted[name] for name in outcomes if name != records.MISSING)
+    number = tables.page_of(TABLE, total)
+    if number is not None:
+        with reading(frame.scope()) as session:
+            page = records.list_rows(session, view.id, TABLE.paging(number), chosen)
+        tables.draw(TABLE, page.items, number=number, total=total)
+
+
+def said(view: LoanBookView) -> None:
+    """Draw what was said of the book, and who did what."""
+    book = view.book
+    with st.expander("What was said of it", icon=":material/info:"):
+        facts.line("Product", view.product)
+        facts.line("Benefits", ", ".join(words.title(name) for name in book.benefits))
+        facts.line("Days are written", book.date_order)
+        if book.free_cover_minor is not None:
+            facts.line("Free cover limit", words.naira(book.free_cover_minor))
+        if book.attested_by:
+            facts.line("Attested", f"{book.attested_by}, {words.day(book.attested_on)}")
+        facts.line("Uploaded", f"{book.uploaded_by.removeprefix('staff ')}, {words.moment(book.created_at)}")
+        if book.confirmed_by:
+            facts.line("Confirmed", f"{book.confirmed_by.removeprefix('staff ')}, {words.moment(book.confirmed_at)}")
+        if book.unknown:
+            facts.line("Columns that were passed over", ", ".join(book.unknown))
+        st.caption(f"Loan book {book.id} · batch {book.batch_id} · SHA-256 {book.sha256}")
+
+
+def draw() -> None:
+    person = frame.require(*ROLES)
+    tables.back_link("loan_books", "buy/loan_books.py", "Back to the loan books")
+    view = record_pages.load("loan book", records.get_view, is_of_mode=True)
+    book = view.book
+    with frame.header_with_buttons(
+        f"{words.plain(book.file_name)} {words.badge(book.state.capitalize())}",
+        f"{words.plain(view.distributor)}, {book.month:%B %Y}",
+        tab=f"{book.file_name} · Loan book",
+    ):
+        steps(view)
+    actions.run()
+    progress(view)
+    if book.state == LoanBookState.REFUSED:
+        st.error(f"This file cannot be read: {words.plain(book.refusal or '')}.", icon=":material/error:")
+    if book.preview:
+        tiles(view)
+        confirm(view, person)
+        details(view)
+        rows(view)
+    said(view)

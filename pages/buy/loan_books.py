@@ -1,0 +1,214 @@
+"""Loan books: a month of credit life from one file, dropped here, and the books of before."""
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Final
+
+import streamlit as st
+
+from core import clock
+from core.covers.credit_life import BENEFITS, CREDIT_LIFE
+from core.errors import InvalidInput
+from core.services.catalogue import distributors
+from core.services.catalogue.distributors import DistributorName
+from core.services.catalogue.products import ProductForSale
+from core.services.files import files
+from core.services.files.files import ReceivedFile
+from core.services.files.links import Owner
+from core.services.people.staff import Person
+from core.services.selling.loan_books import books, records
+from core.services.selling.loan_books.books import Uploader
+from core.services.selling.loan_books.records import LoanBookView
+from core.store.access import ScopedSession, reading
+from core.ui.buying import selling
+from core.ui.buying.selling import Counter
+from core.ui.frame import frame, page_links
+from core.ui.kit import actions, url_state, words
+from core.ui.kit.actions import Action, Day, Field, Naira, Segments, Several, Text
+from core.ui.lists import columns, tables
+from core.ui.lists.tables import Table
+
+ROLES: Final = ("operations", "supervisor")
+RECORD: Final = "buy/loan_book.py"
+_FORM, _MADE = "loan_book", "loan_book.made"
+_KINDS: Final = {"additions": "New loans", "exits": "Loans that ended", "snapshot": "The whole live book"}
+_DATE_ORDERS: Final = {each: each for each in books.DATE_ORDERS}
+_MONTHS: Final = 6
+TABLE: Table[LoanBookView] = Table(
+    name="loan_books",
+    noun=("loan book", "loan books"),
+    opens=RECORD,
+    narrow=("file", "state", "amount", "lender"),
+    home=("buy/loan_books.py", "Back to the loan books"),
+    columns={
+        "file": columns.text("File", lambda row: row.book.file_name, 240),
+        "lender": columns.text("Lender", lambda row: row.distributor, 180),
+        "kind": columns.text("What it holds", lambda row: _KINDS[row.book.kind], 150),
+        "month": columns.text("Month", lambda row: f"{row.book.month:%b %Y}", 90),
+        "state": columns.state("State", lambda row: row.book.state.capitalize()),
+        "rows": columns.number("Rows", lambda row: row.book.rows),
+        "done": columns.number("Carried out", lambda row: row.book.done_rows),
+        "amount": columns.naira("Amount", lambda row: row.book.done_minor),
+        "product": columns.text("Product", lambda row: row.product, 180, usual=False),
+        "by": columns.text("Uploaded by", lambda row: row.book.uploaded_by.removeprefix("staff "), 180, usual=False),
+        "made": columns.moment("Uploaded", lambda row: row.made_at),
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FileField(Field):
+    """A file to choose, read as its name and its bytes; None where there is none."""
+
+    types: tuple[str, ...]
+    most_bytes: int
+    help: str | None = None
+
+    def draw(self, key: str) -> None:
+        """Draw the widget with this key."""
+        most = math.ceil(self.most_bytes / (1 << 20))
+        st.file_uploader(self.label, type=list(self.types), key=key, max_upload_size=most, help=self.help)
+
+    def read(self, key: str) -> tuple[str, bytes] | None:
+        """Return name and content of the chosen file."""
+        sent = st.session_state.get(key)
+        return None if sent is None else (sent.name, sent.getvalue())
+
+
+@contextmanager
+def keep_attestation(values: Mapping[str, Any], owner: Owner) -> Iterator[Mapping[str, Any]]:
+    """Store the chosen attestation, and forget it again where the upload is refused."""
+    sent = values.get("attestation")
+    received = [ReceivedFile(field="attestation", file_name=sent[0], content=sent[1])] if sent else []
+    with files.store_files(received) as stored:
+        yield {"stored": stored}
+
+
+def build_upload(counter: Counter, product: ProductForSale, kind: str) -> Action:
+    """Return the form of an upload of one kind for a lender and its product."""
+    owner = Owner(distributor_id=counter.distributor_id, is_live=counter.is_live)
+    shares = [name for name in BENEFITS if name in product.rates.meta["shares"]]
+    attested: list[Field] = [
+        Text("attested_by", "Who at the lender attests its borrowers", longest=100),
+        Day("attested_on", "Attested on", first=date(2020, 1, 1), last=clock.today(), value=clock.today()),
+        FileField("attestation", "The attestation: a PDF or a picture", ("pdf", "png", "jpg", "jpeg"), files.MAX_BYTES),
+        Naira("free_cover_limit", "Free cover limit (loans above it are referred)", placeholder="none"),
+        Several("benefit_coverage", "Benefits", options={n: words.title(n) for n in shares}, placeholder="All"),
+    ]
+    fields = [
+        FileField("file", "The file: CSV or XLSX, up to 100,000 loans", ("csv", "xlsx"), books.MAX_BYTES),
+        Segments("date_format", "Days are written", options=_DATE_ORDERS, value=books.DATE_ORDERS[0]),
+        *(attested if kind == "additions" else []),
+    ]
+    month = st.session_state.get("loan_book_month") or list_months()[0]
+    said = {"kind": kind, "product_id": str(product.id), "month": f"{month:%Y-%m}"}
+
+    def work(session: ScopedSession, values: Mapping[str, Any], by: Person) -> str:
+        if values["file"] is None:
+            raise InvalidInput.for_field("file", "must be chosen")
+        name, content = values["file"]
+        typed = {key: value for key, value in values.items() if key not in {"file", "attestation", "stored"} and value}
+        for stored in values["stored"]:
+            typed["attestation_url"] = files.record(session, stored, owner, actor=by.actor)["file_url"]
+        uploader = Uploader(owner=owner, actor=by.actor, staff_id=by.id)
+        try:
+            return str(books.upload(session, {**said, **typed}, name, content, uploader).id)
+        except InvalidInput as error:
+            named = {"attestation_url": "attestation"}
+            faults = [type(each)(named.get(each.field, each.field), each.message) for each in error.faults]
+            raise InvalidInput(faults) from None
+
+    return Action(
+        title="Read the file",
+        icon="upload_file",
+        fields=fields,
+        roles=ROLES,
+        around=lambda values, _: keep_attestation(values, owner),
+        work=work,
+        done="The file is being read",
+        then=lambda made: st.session_state.update({_MADE: made}),
+    )
+
+
+def list_months() -> list[date]:
+    """Return this month and those before it, newest first."""
+    return [clock.add_months(clock.today().replace(day=1), -number) for number in range(_MONTHS)]
+
+
+def upload(person: Person) -> None:
+    """Draw the form: the lender, its product, what the file holds, and the file."""
+    with reading(frame.scope()) as session:
+        sellers = distributors.list_active(session)
+    if not sellers:
+        selling.show(person)
+        return
+    with st.container(border=True):
+        with st.grid(3, min_column_width=220, gap="small"):
+            lender: DistributorName | None = selling.choice("Lender", sellers, "lender", lambda seller: seller.name)
+            product = choose_product(lender, person)
+            st.selectbox("Month", list_months(), key="loan_book_month", format_func=lambda day: f"{day:%B %Y}")
+        kind = st.segmented_control(
+            "What the file holds",
+            list(_KINDS),
+            format_func=_KINDS.__getitem__,
+            required=True,
+            default="additions",
+            key="loan_book_kind",
+        )
+        template(kind)
+        if lender is None or product is None:
+            st.caption("Choose the lender and its product, then drop the file here.")
+            return
+        counter = Counter(distributor_id=lender.id, is_live=frame.mode(), person=person)
+        build_upload(counter, product, kind).form(key=_FORM)
+
+
+def choose_product(lender: DistributorName | None, person: Person) -> ProductForSale | None:
+    """Draw the choice among the credit life products of a lender."""
+    if lender is None:
+        st.selectbox("Product", [], placeholder="Choose the lender first", disabled=True, index=None)
+        return None
+    counter = Counter(distributor_id=lender.id, is_live=frame.mode(), person=person)
+    offered = selling.list_products(counter, CREDIT_LIFE)
+    if not offered:
+        st.warning("This lender has no credit life product. An administrator can switch one on.")
+        return None
+    return selling.choice("Product", offered, "loan_product", lambda sold: sold.name)
+
+
+def template(kind: str) -> None:
+    st.link_button(
+        "Template with an explanation of its columns",
+        f"/loan-books/template-{kind}.xlsx",
+        icon=":material/download:",
+        type="tertiary",
+    )
+
+
+def draw() -> None:
+    person = frame.require(*ROLES)
+    frame.page_header(
+        "Loan books", "Drop a lender's file, see what it holds, and somebody else covers its loans with one button."
+    )
+    actions.run()
+    if made := st.session_state.get(_MADE):
+        page_links.link(
+            RECORD,
+            label="Open the book that is being read",
+            icon=":material/menu_book:",
+            query_params={"id": made, **frame.mode_query()},
+        )
+    if person.has_role("operations"):
+        upload(person)
+    with reading(frame.scope()) as session:
+        page = records.list_views(session, TABLE.paging(url_state.page()))
+    if not page.total_count:
+        st.info("No loan book was uploaded yet.", icon=":material/menu_book:")
+        return
+    st.markdown(TABLE.count_text(page.total_count))
+    number = tables.page_of(TABLE, page.total_count)
+    if number is not None:
+        tables.draw(TABLE, page.items, number=number, total=page.total_count)

@@ -1,0 +1,160 @@
+"""Hostile and awkward files of loans: each has a clear word, whatever it is called (contract B8)."""
+
+import io
+import zipfile
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+import pytest
+import xlsxwriter
+
+from core.errors import InvalidInput
+from core.services.selling.loan_books import reading
+from tests.every_case import every_case
+from tests.services.loan_books import HEADING, as_csv, loan
+
+ROW = list(loan(1).values())
+PLAIN = as_csv([loan(1)])
+
+
+def workbook(write: Callable[[Any, Any], None], *sheets: str) -> bytes:
+    """A workbook whose first sheets are named, written by a function of the book and its last sheet."""
+    file = io.BytesIO()
+    book = xlsxwriter.Workbook(file, {"in_memory": True})
+    made = [book.add_worksheet(name) for name in sheets or ("Sheet1",)]
+    write(book, made[-1])
+    book.close()
+    return file.getvalue()
+
+
+def table(_: Any, sheet: Any) -> None:
+    for place, (name, cell) in enumerate(zip(HEADING, ROW, strict=True)):
+        sheet.write(0, place, name)
+        sheet.write(1, place, cell)
+
+
+def bomb() -> bytes:
+    file = io.BytesIO(workbook(table))
+    with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as book:
+        for number in range(31):
+            book.writestr(f"xl/media/{number}.bin", b"\0" * 10_000_000)
+    return file.getvalue()
+
+
+def read(name: str, content: bytes, kind: str = "additions", order: str = "YYYY-MM-DD") -> list[Any]:
+    rows = reading.list_rows(name, content)
+    return [row for _, chunk in reading.list_chunks(kind, order, rows) for row in chunk]
+
+
+REFUSED: dict[str, tuple[str, bytes, str]] = {
+    "empty": ("a.csv", b"", "is empty"),
+    "latin 1": ("a.csv", PLAIN.replace(b"Ngozi", "Ngözi".encode("latin-1")), "not in UTF-8, as line 2 shows"),
+    "utf-16 cut short": ("a.csv", b"\xff\xfea", "is cut short"),
+    "no text": ("a.csv", PLAIN + b"\0", "is no text"),
+    "an open quote": ("a.csv", PLAIN + b'"LN', "a quote that does not end"),
+    "old excel": ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 512, "old format of Excel"),
+    "with a password": (
+        "a.xlsx",
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
+        "protected by a password",
+    ),
+    "a workbook called csv": ("a.csv", workbook(table), "is a workbook called .csv"),
+    "a text called xlsx": ("a.xlsx", PLAIN, "is no workbook, though it is called .xlsx"),
+    "a web page": ("a.xlsx", b"<html><table><tr><td>LN</td></tr></table>", "is a web page called a spreadsheet"),
+    "a PDF": ("a.csv", b"%PDF-1.7", "is a PDF"),
+    "another ending": ("a.txt", PLAIN, "must end in .xlsx or .csv"),
+    "a damaged workbook": ("a.xlsx", workbook(table)[:900], "is damaged"),
+    "a packed folder": ("a.xlsx", b"PK\x05\x06" + b"\0" * 18, "is no workbook"),
+    "a bomb": ("a.xlsx", bomb(), "unpacks to more than 300 MB"),
+    "a sheet that is none": (
+        "a.xlsx",
+        workbook(table).replace(b"xl/worksheets/sheet1.xml", b"xl/worksheets/sheet9.xml"),
+        "cannot be opened as a workbook",
+    ),
+    "61 columns": ("a.csv", ",".join([*HEADING, *(f"c{number}" for number in range(51))]).encode(), "60 columns"),
+    "no account number": ("a.csv", PLAIN.replace(b"loan_account_number", b"x"), "no column loan_account_number"),
+    "two amounts": ("a.csv", PLAIN.replace(b"gender", b"Amount"), "has two columns for loan_amount"),
+    "the heading alone": ("a.csv", PLAIN.splitlines()[0], "has no rows below its heading"),
+    "100,001 rows": (
+        "a.csv",
+        PLAIN.splitlines()[0] + b"\nLN1,a" * 100_021,
+        "has more than 100,000 rows",
+    ),
+    "merged headings": (
+        "a.xlsx",
+        workbook(
+            lambda _, sheet: [
+                sheet.merge_range(0, 0, 0, 3, "Borrower"),
+                sheet.merge_range(0, 4, 0, 6, "Loan"),
+                sheet.write(1, 0, "LN-1"),
+            ]
+        ),
+        "has no",
+    ),
+}
+
+
+@every_case("case", list(REFUSED))
+def test_what_cannot_be_read_is_refused_in_words(case: str) -> None:
+    name, content, words = REFUSED[case]
+    with pytest.raises(InvalidInput) as refused:
+        read(name, content)
+    assert words in str(refused.value)
+
+
+def _numbers(book: Any, sheet: Any) -> None:
+    """The loan as a spreadsheet keeps it: numbers, days, and a formula with its value, below a title."""
+    day = book.add_format({"num_format": "dd/mm/yyyy"})
+    sheet.merge_range(0, 0, 0, 9, "Loans of November")
+    for place, name in enumerate(HEADING):
+        sheet.write(2, place, name.replace("_", " ").title())
+    cells = [4711, "Ngozi", "Okafor", datetime(1990, 4, 12), 100_000.0, 12, datetime(2026, 11, 10), "F", 8031234567]  # noqa: DTZ001
+    for place, cell in enumerate(cells):
+        sheet.write(4, place, cell, day if isinstance(cell, datetime) else None)
+    sheet.write_formula(4, 9, '="a"&"@example.com"', None, "a@example.com")
+    for row in range(5, 205):
+        sheet.write_blank(row, 3, None, day)
+
+
+READ: dict[str, tuple[str, bytes, str]] = {
+    "semicolons": ("a.csv", PLAIN.replace(b",", b";"), "YYYY-MM-DD"),
+    "tabs, a mark and old line ends": ("a.csv", b"\xef\xbb\xbf" + PLAIN.replace(b",", b"\t"), "YYYY-MM-DD"),
+    "utf-16": ("a.csv", PLAIN.decode().encode("utf-16"), "YYYY-MM-DD"),
+    "200 empty rows": ("a.csv", b"\r\n,,,\r\n" + PLAIN + b",,,,,,,,,\r\n" * 200, "YYYY-MM-DD"),
+    "days first": (
+        "a.csv",
+        PLAIN.replace(b"1990-04-12", b"12/04/1990").replace(b"2026-11-10", b"10-11-2026"),
+        "DD/MM/YYYY",
+    ),
+    "other names of columns": (
+        "a.csv",
+        PLAIN.replace(b"loan_account_number", b" Loan No. ").replace(b"loan_tenure_months", b"TENOR"),
+        "YYYY-MM-DD",
+    ),
+    "the sheet called Loans": ("a.xlsx", workbook(table, "Cover", "loans"), "YYYY-MM-DD"),
+    "numbers and days of a spreadsheet": ("a.xlsx", workbook(_numbers), "YYYY-MM-DD"),
+}
+
+
+@every_case("case", list(READ))
+def test_what_lenders_send_is_read(case: str) -> None:
+    name, content, order = READ[case]
+    (row,) = read(name, content, order=order)
+    is_number = case.startswith("numbers")
+    assert (row.values.missing, row.values.malformed) == ([], {})
+    assert row.values.warnings == (["LEADING_ZEROS_LOST"] if is_number else [])
+    account, email = ("4711", "a@example.com") if is_number else ("LN-000001", "borrower1@example.com")
+    expected = {
+        "loan_account_number": account,
+        "first_name": "Ngozi",
+        "last_name": "Okafor",
+        "date_of_birth": "1990-04-12",
+        "loan_amount": "100000.00",
+        "loan_tenure_months": 12,
+        "loan_start_date": "2026-11-10",
+        "gender": "Female",
+        "phone_number": "08031234567",
+        "email": email,
+    }
+    assert row.facts == expected
