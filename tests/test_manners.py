@@ -20,6 +20,7 @@ SHORTEST = 60
 ALONE = {
     "core/ui/frame/unavailable.py": "the process shows it where nothing else can be loaded",
     "core/services/admin/resealing.py": "a command writes no SQL of its own",
+    "core/commands/init.py": "the command line loads it by its name",
 }
 RIDDLES = {"What", "Who", "Whom", "Whose", "How", "Why", "Which", "Where", "When", "Whether"}
 ONLY_IN = {

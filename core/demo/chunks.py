@@ -2,13 +2,14 @@
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import islice
+from typing import Final
 
 import sqlalchemy as sa
-from sqlmodel import col
+from sqlmodel import UTCDateTime, col
 
-from core.demo import audit_entries, credit_notes, marker
+from core.demo import audit_entries, marker
 from core.demo.audit_log import Entry, Log, chain
 from core.demo.bulk_rows import Rows, pour
 from core.demo.claims import rows as claim_rows
@@ -23,10 +24,43 @@ from core.demo.random_source import dice
 from core.demo.rollups import Figures, pour_figures
 from core.demo.sales import rows as sale_rows
 from core.demo.sales.sales import Counting
+from core.states.finance import CreditNoteState
 from core.store.access import ScopedSession
+from core.store.policy_numbers import credit_note_series
 from core.store.rollups import claim_totals
 from core.store.schema.claims import Claim
-from core.store.schema.sales import NumberCounter
+from core.store.schema.tables import CreditNote, NumberCounter
+
+# Younger ones are finance's to pay.
+_SETTLED_AFTER: Final = timedelta(days=45)
+_FILL: Final = """
+INSERT INTO credit_note
+  (id, refund_id, distributor_id, is_live, provider_id, number, total_minor, created_at, made_by, state)
+SELECT refund.id, refund.id, refund.distributor_id, refund.is_live, refund.provider_id,
+  COALESCE((
+    SELECT MAX(number) FROM credit_note AS held
+    WHERE held.provider_id = refund.provider_id AND held.is_live = refund.is_live
+  ), 0) + ROW_NUMBER() OVER (
+    PARTITION BY refund.provider_id, refund.is_live ORDER BY refund.created_at, refund.id
+  ),
+  refund.total_minor, refund.created_at, :actor, CASE WHEN refund.created_at < :settled THEN :old ELSE :young END
+FROM refund
+WHERE refund.total_minor > 0 AND NOT EXISTS (SELECT 1 FROM credit_note AS note WHERE note.refund_id = refund.id)
+"""
+
+
+def fill(session: ScopedSession, until: datetime) -> None:
+    """Write the credit notes that are missing; safe to repeat."""
+    values = {"actor": marker.ACTOR, "old": CreditNoteState.NOT_RECORDED, "young": CreditNoteState.COMPUTED}
+    settled = sa.bindparam("settled", until - _SETTLED_AFTER, type_=UTCDateTime())
+    session.connection().execute(sa.text(_FILL).bindparams(settled, **values))
+    keys = (col(CreditNote.provider_id), col(CreditNote.is_live))
+    last = sa.select(*keys, sa.func.max(col(CreditNote.number))).group_by(*keys)
+    for provider_id, is_live, number in session.execute(last).all():
+        series = credit_note_series(provider_id, is_live=is_live)
+        session.insert_if_absent(NumberCounter(series=series, last=0))
+        session.execute(sa.update(NumberCounter).where(col(NumberCounter.series) == series).values(last=number))
+
 
 _SMALLEST, _LARGEST, _PIECES = 2_500, 20_000, 20
 
@@ -88,4 +122,4 @@ def write_chunk(session: ScopedSession, chunk: Chunk) -> None:
     for series, last in chunk.policy_numbers.items():
         session.insert_if_absent(NumberCounter(series=series, last=0))
         session.execute(sa.update(NumberCounter).where(col(NumberCounter.series) == series).values(last=last))
-    credit_notes.fill(session, chunk.until)
+    fill(session, chunk.until)

@@ -15,7 +15,7 @@ from core.covers.cover import Cover
 from core.covers.registry import COVERS
 from core.services.catalogue import keys
 from core.services.claims.workflow import moves as claim_moves
-from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import questions
 from core.services.exports.registry import KINDS
 from core.services.people import sign_in, staff, staff_sessions
 from core.store.access import Scope, Store
@@ -112,7 +112,7 @@ def planted(store: Store, client: Client, partner: Partner) -> dict[str, str]:
         keys.issue_key(session, distributor_id=partner.id, is_live=True, name=MARKDOWN, actor=MARKDOWN)
         person = staff.get_by_email(session, "zq@x.example")
         session.flush()
-        claim_questions.ask_claimant(
+        questions.ask_claimant(
             session, session.scalars(sa.select(Claim)).one().id, text=f"{MARKDOWN}\n# {HTML}", person=person
         )
         claim_moves.add_comment(

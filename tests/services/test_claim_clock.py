@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from core import clock
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.claims.workflow import clock as claim_clock
-from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import questions
 from core.services.claims.workflow.clock import (
     STATUTORY_PERIOD,
     Clock,
@@ -138,20 +138,20 @@ def test_question_stops_the_clock_until_it_is_answered(office: Office) -> None:
 
     def clock_of(days: float) -> Clock:
         with clock.freeze(after(days)), office.store.reading(DESK) as session:
-            found = claim_questions.compute_clocks(session, [claim_id, other])
+            found = questions.compute_clocks(session, [claim_id, other])
             assert set(found) == {claim_id, other}
             assert found[other].elapsed == days * DAY
             return found[claim_id]
 
     with clock.freeze(after(4)):
-        question_id = office.do(claim_questions.ask_claimant, claim_id, text="Please send\na clearer copy")
+        question_id = office.do(questions.ask_claimant, claim_id, text="Please send\na clearer copy")
         with pytest.raises(StateForbids, match="has not answered"):
-            office.do(claim_questions.ask_claimant, claim_id, text="And another")
+            office.do(questions.ask_claimant, claim_id, text="And another")
     assert (clock_of(10).elapsed, clock_of(10).is_waiting) == (4 * DAY, True)
     with clock.freeze(after(12)):
-        office.do(claim_questions.record_answer, claim_id)
+        office.do(questions.record_answer, claim_id)
         with pytest.raises(StateForbids, match="was not asked"):
-            office.do(claim_questions.record_answer, claim_id)
+            office.do(questions.record_answer, claim_id)
     assert (clock_of(20).elapsed, clock_of(20).is_running) == (12 * DAY, True)
     assert [entry.action for entry in office.log(claim_id)] == ["claim lodged", "claimant asked", "claimant answered"]
     assert office.log(claim_id)[-1].after == {"question_id": str(question_id)}
@@ -160,20 +160,20 @@ def test_question_stops_the_clock_until_it_is_answered(office: Office) -> None:
 def test_who_moves_a_claim_on_waits_no_longer(office: Office) -> None:
     claim_id = office.lodge()
     with clock.freeze(after(1)):
-        office.do(claim_questions.ask_claimant, claim_id, text="Which bank?")
+        office.do(questions.ask_claimant, claim_id, text="Which bank?")
     with clock.freeze(after(3)):
         office.move(claim_id, "Reviewing")
     with clock.freeze(after(5)), office.store.reading(DESK) as session:
-        assert claim_questions.compute_clocks(session, [claim_id])[claim_id].elapsed == 3 * DAY
+        assert questions.compute_clocks(session, [claim_id])[claim_id].elapsed == 3 * DAY
 
 
 def test_questions_are_asked_by_officers_about_open_claims(office: Office) -> None:
     claim_id = office.lodge()
-    for verb, options in ((claim_questions.ask_claimant, {"text": "Why?"}), (claim_questions.record_answer, {})):
+    for verb, options in ((questions.ask_claimant, {"text": "Why?"}), (questions.record_answer, {})):
         with pytest.raises(NotAllowed):
             office.do(verb, claim_id, by="funmi", **options)
     with pytest.raises(InvalidInput, match="text"):
-        office.do(claim_questions.ask_claimant, claim_id, text=" ")
+        office.do(questions.ask_claimant, claim_id, text=" ")
     office.move(claim_id, "Declined", reason="other", note="No")
     with pytest.raises(StateForbids, match="no more information"):
-        office.do(claim_questions.ask_claimant, claim_id, text="Why?")
+        office.do(questions.ask_claimant, claim_id, text="Why?")

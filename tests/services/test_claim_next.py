@@ -5,13 +5,12 @@ from uuid import UUID
 import pytest
 
 from core.errors import InvalidInput, NotAllowed
-from core.services.claims import batches
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import moves as claim_moves
-from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import questions
 from core.services.claims.workflow.assignment import ChosenClaim
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
@@ -40,7 +39,7 @@ def test_next_claim_is_ones_own_most_urgent_and_then_one_that_nobody_has(office:
     for claim_id in (first, second, third):
         office.move(claim_id, "Reviewing", by="bola")
     # Whoever waits for the claimant is no next claim.
-    office.do(claim_questions.ask_claimant, second, text="Please call us")
+    office.do(questions.ask_claimant, second, text="Please call us")
     assert find_next(office, first) == third
     office.move(third, "Declined", by="bola", reason="other", note="No")
     assert find_next(office, first) == fourth
@@ -75,9 +74,9 @@ def test_several_claims_are_settled_and_asked_at_once_and_each_refusal_is_told(o
     chosen = choose(office, paid, fresh, changed)
     office.move(changed, "Settled", by="ada")
     with pytest.raises(NotAllowed), office.store.writing(DESK) as session:
-        batches.settle_claims(session, chosen, person=office.people["funmi"])
+        questions.settle_claims(session, chosen, person=office.people["funmi"])
     with office.store.writing(DESK) as session:
-        result = batches.settle_claims(session, chosen, person=office.people["bola"])
+        result = questions.settle_claims(session, chosen, person=office.people["bola"])
     assert result.done_count == 1
     assert {text.partition(": ")[2][:22] for text in result.refusals} == {
         "A claim that is Pendin",
@@ -85,8 +84,8 @@ def test_several_claims_are_settled_and_asked_at_once_and_each_refusal_is_told(o
     }
     assert [office.claim(each).claim_status for each in (paid, fresh, changed)] == ["Settled", "Pending", "Settled"]
     with pytest.raises(InvalidInput), office.store.writing(DESK) as session:
-        batches.ask_claimants(session, chosen, text=" ", person=office.people["bola"])
+        questions.ask_claimants(session, chosen, text=" ", person=office.people["bola"])
     with office.store.writing(DESK) as session:
-        asked = batches.ask_claimants(session, chosen, text="Please send the letter", person=office.people["bola"])
+        asked = questions.ask_claimants(session, chosen, text="Please send the letter", person=office.people["bola"])
     assert (asked.done_count, len(asked.refusals)) == (1, 2)
     assert office.claim(fresh).clock_stopped_at == NOON

@@ -19,7 +19,7 @@ from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import VIEWS, ClaimFilter, View
 from core.services.claims.lists.queue import QueueRow
 from core.services.claims.workflow import assignment as claim_assignment
-from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import questions
 from core.services.claims.workflow.assignment import AssignmentResult, ChosenClaim
 from core.services.exports import runs
 from core.services.paging import Paging
@@ -70,7 +70,7 @@ def fill(store: Store) -> tuple[Office, dict[str, UUID]]:
         if name in HELD:
             office.put(found[name], assigned_to=office.people[HELD[name]].id)
     with clock.freeze(NOON - timedelta(days=28)):
-        office.do(claim_questions.ask_claimant, found["asked"], text="Please send the letter.")
+        office.do(questions.ask_claimant, found["asked"], text="Please send the letter.")
     return office.copied(store), found
 
 
@@ -164,9 +164,9 @@ def test_amounts_sort_as_numbers_over_all_pages(new_office: Office) -> None:
 def test_the_clock_on_a_claim_is_the_one_of_its_history(office: Office, lives: dict[str, UUID]) -> None:
     found = rows(office, view="all")
     with office.store.reading(DESK) as session:
-        told = claim_questions.compute_clocks(session, [row.id for row in found])
+        told = questions.compute_clocks(session, [row.id for row in found])
     assert {row.id: row.clock for row in found} == told
-    office.do(claim_questions.record_answer, lives["asked"])
+    office.do(questions.record_answer, lives["asked"])
     office.walk(lives["offered"], "Offer accepted", "Paid", "Settled")
     office.walk(lives["declined"], "Reviewing")
     with office.store.reading(Scope.system()) as session:

@@ -15,7 +15,7 @@ from core.services.claims.review import fraud_flags, related
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import moves as claim_moves
-from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import questions
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.policies import certificates
@@ -133,7 +133,7 @@ def test_other_claims_are_bound_by_policy_customer_and_account(office: Office, p
 def test_conversation_tells_questions_from_comments(office: Office) -> None:
     claim_id = office.lodge()
     office.do(claim_moves.add_comment, claim_id, text="For us")
-    office.do(claim_questions.ask_claimant, claim_id, by="ada", text="Send the original")
+    office.do(questions.ask_claimant, claim_id, by="ada", text="Send the original")
     found = review(office, claim_id)
     assert sorted((said.text, said.by, said.for_claimant, said.is_open) for said in found.messages) == [
         ("For us", "bola", False, False),
@@ -141,7 +141,7 @@ def test_conversation_tells_questions_from_comments(office: Office) -> None:
     ]
     assert found.open_question
     assert found.clock.is_waiting
-    office.do(claim_questions.record_answer, claim_id)
+    office.do(questions.record_answer, claim_id)
     assert review(office, claim_id).open_question is None
 
 

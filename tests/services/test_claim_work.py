@@ -17,7 +17,7 @@ from core.services.claims.intake import requirements
 from core.services.claims.lists import claims
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
-from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import questions
 from core.services.claims.workflow.changes import ClaimChange
 from core.store.access import Scope
 from tests.services.claim_desk import NOON
@@ -387,7 +387,7 @@ def test_what_officers_say_to_each_other_never_reaches_the_claimant(office: Offi
     claim_id = office.lodge()
     office.do(claim_moves.add_comment, claim_id, text="I doubt the letter.")
     office.do(claim_moves.add_comment, claim_id, text="We are on it.", for_claimant=True)
-    office.do(claim_questions.ask_claimant, claim_id, text="Please send the original.")
+    office.do(questions.ask_claimant, claim_id, text="Please send the original.")
     office.move(claim_id, "Viewed", note="Odd")
     with office.store.reading(DESK) as session:
         record = claims.get_claim(session, claim_id)

@@ -15,7 +15,7 @@ from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.reports.metrics import CLAIM_METRICS
 from core.services.claims.workflow import moves as claim_moves
-from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import questions
 from core.ui.kit import words
 from core.ui.lists import tables
 from tests.services.claim_desk import NOON
@@ -37,7 +37,7 @@ def lives(office: Office) -> dict[str, UUID]:
         office.put(found[name], assigned_to=office.people["ada"].id)
     with clock.freeze(NOON - timedelta(days=3)):
         office.walk(found["declined"], "Declined")
-        office.do(claim_questions.ask_claimant, found["asked"], text="Please send the letter.")
+        office.do(questions.ask_claimant, found["asked"], text="Please send the letter.")
     return found
 
 

@@ -20,8 +20,37 @@ from core.services.lists.listing import Listing
 from core.services.paging import Paging
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
-from core.ui.lists import columns, record_list
+from core.ui.lists import columns
 from core.ui.lists.columns import Column
+
+_mount_component = st.components.v2.component(
+    "coverdesk_record_list",
+    html='<div class="root"></div>',
+    css=(page_links.BROWSER / "record_list.css").read_text(),
+    js=page_links.VISIT + (page_links.BROWSER / "record_list.js").read_text(),
+)
+
+
+def draw_component(
+    payload: Mapping[str, Any], *, key: str, acted: Callable[[str, str], None], picked: Callable[[Sequence[str]], None]
+) -> None:
+    """Draw a list; `acted` is called with the key of a row and the label of its button that is clicked.
+
+    `picked` is called with the ticked keys.
+    """
+
+    def on_acted() -> None:
+        if event := st.session_state[key].get("acted"):
+            acted(str(event["key"]), str(event["act"]))
+
+    def on_picked() -> None:
+        # Ticks made on a previous set of rows are ignored.
+        event = st.session_state[key].get("picked") or {}
+        if event.get("mark") == payload["mark"]:
+            picked([str(row) for row in event["keys"]])
+
+    _mount_component(key=key, data=dict(payload), on_acted_change=on_acted, on_picked_change=on_picked)
+
 
 Row = TypeVar("Row")
 Order = TypeVar("Order", bound=str)
@@ -209,7 +238,7 @@ def _mount(table: Table[Row], payload: dict[str, Any], mark: str) -> None:
     def on_picked(picked: Sequence[str]) -> None:
         st.session_state[_picked_key(table)] = (mark, picked)
 
-    record_list.draw(payload, key=f"{table.name} list", acted=on_acted, picked=on_picked)
+    draw_component(payload, key=f"{table.name} list", acted=on_acted, picked=on_picked)
 
 
 def _payload(

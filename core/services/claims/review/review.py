@@ -33,7 +33,7 @@ from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
-from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import questions
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.assignment import Referral
@@ -190,7 +190,7 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
         **_load_records(session, claim),
         assigned_name=names.get(claim.assigned_to),
         approved_name=names.get(claim.approved_by),
-        clock=claim_questions.compute_clocks(session, [claim.id])[claim.id],
+        clock=questions.compute_clocks(session, [claim.id])[claim.id],
         fraud_flags=[*related.describe_fraud_flags(claim, related_claims), *_describe_staff(session, claim)],
         tasks=claim_tasks.list_by_claim(session, claim),
         status_steps=timeline.list_status_steps(session, claim.id),

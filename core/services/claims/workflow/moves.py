@@ -21,7 +21,7 @@ from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
-from core.services.claims.workflow import questions as claim_questions
+from core.services.claims.workflow import questions
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
@@ -68,8 +68,8 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
     at = claim_changes.next_instant(claim)
     if Effect.SETS_APPROVER in transition.effects:
         claim_changes.record_approval(session, claim, person=person, at=at)
-    claim_questions.close_question(session, claim.id, at=at)
-    claim_questions.update_clock(claim, at=at, previous_status=transition.start)
+    questions.close_question(session, claim.id, at=at)
+    questions.update_clock(claim, at=at, previous_status=transition.start)
     event = _build_event(claim, person, move.inputs.note, at=at)
     session.insert(event)
     facts: dict[str, Any] = {"note": move.inputs.note} if move.inputs.note else {}
