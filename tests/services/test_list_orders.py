@@ -105,6 +105,11 @@ def test_names_and_ends_are_sorted_over_all_rows(sold: Store) -> None:
             names = [row.name.lower() for row in rows(name, "name")]
             assert names == sorted(names)
             assert [row.name.lower() for row in rows(name, "name-back")] == sorted(names, reverse=True)
+        for figure in ("policies", "premium"):
+            figures = [row[figure] for row in rows("customers", f"least-{figure}")]
+            assert figures == sorted(figures)
+            assert figures[0] < figures[-1]
+            assert [row[figure] for row in rows("customers", f"most-{figure}")] == figures[::-1]
         ends = [row["ends"] for row in rows("policies", "ends")]
         known = [end for end in ends if end]
         assert known == sorted(known)

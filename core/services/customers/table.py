@@ -59,6 +59,17 @@ _BY_NAME = (
 _PREMIUM = _of_customer(Purchase, _sum_total(Purchase)) + _of_customer(
     Renewal, _sum_total(Renewal), col(Renewal.status)
 )
+_POLICIES = _of_customer(Purchase, sa.func.count())
+
+
+def _by_figure(figure: Any, key: str, what: str) -> tuple[Order, Order]:
+    """Return the orders by a figure of the customer's sales; the newest customer first among equals."""
+    return (
+        Order(f"most-{key}", f"Most {what} first", (figure.desc(), _CREATED_AT.desc(), _ID.desc()), is_descending=True),
+        Order(f"least-{key}", f"Least {what} first", (figure, _CREATED_AT.desc(), _ID.desc())),
+    )
+
+
 CUSTOMERS: Listing[CustomerFilter] = Listing(
     name="customers",
     title="Customers",
@@ -90,8 +101,16 @@ CUSTOMERS: Listing[CustomerFilter] = Listing(
         "country": Column("Country", TEXT, col(Customer.country), width=110),
         "active": Column("Active", FLAG, col(Customer.active)),
         "is_kyc_complete": Column("Identity checked", FLAG, col(Customer.is_kyc_complete)),
-        "policies": Column("Policies", COUNT, _of_customer(Purchase, sa.func.count()), machine="purchases"),
-        "premium": Column("Premium", MONEY, _PREMIUM, says="All purchases, and the renewals that took effect."),
+        "policies": Column(
+            *("Policies", COUNT, _POLICIES),
+            machine="purchases",
+            orders=_by_figure(_POLICIES, "policies", "policies"),
+        ),
+        "premium": Column(
+            *("Premium", MONEY, _PREMIUM),
+            says="All purchases, and the renewals that took effect.",
+            orders=_by_figure(_PREMIUM, "premium", "premium"),
+        ),
         "last": Column(
             *("Last purchase", DAY, _of_customer(Purchase, sa.func.max(col(Purchase.created_at)))),
             machine="last_purchase_on",
