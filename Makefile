@@ -12,7 +12,7 @@ PYTEST = $(V)/bin/python -m pytest -n $(WORKERS) --dist worksteal
 # Code that is compiled once starts in seconds; some machines forbid Python to keep it.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run setup lint types quick test test-everything e2e check format format-check bench house fuzz crash hostile dishonest advisories lock image-check release clients
+.PHONY: help run setup lint types quick test test-everything e2e check format format-check bench pictures house fuzz crash hostile dishonest advisories lock image-check release clients
 
 help: ## every target, with a line on each
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-17s%s\n", $$1, $$2}' Makefile
@@ -80,6 +80,9 @@ format-check: setup ## form and rules of the source
 # Ratios to hand-written code on the same data; COVERDESK_BENCH_SIZES, _STORE, _ONLY and _FOLDER: docs/performance.md.
 bench: setup ## ratios to hand-written code on the same data (docs/performance.md)
 	@$(V)/bin/python -m tests.bench
+
+pictures: setup ## one picture of each screen, of the demonstration, into docs/screens
+	@$(V)/bin/python -m tests.bench.pictures
 
 house: setup ## size of the source, and how much of it runs for one sale and one list
 	@$(V)/bin/python -m tests.bench.house

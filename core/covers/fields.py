@@ -211,7 +211,8 @@ def _check_phone(value: str) -> str:
     if re.fullmatch(r"\+(?!234)[1-9]\d{6,14}", digits) and _is_possible(digits):
         return value
     raise fault(
-        "must be a Nigerian mobile number, or one in E.164 form: +, country code and number, such as +447700900123"
+        "must be a Nigerian mobile number, such as 0803 123 4567, or a foreign one with + and country code, such as"
+        " +447700900123"
     )
 
 

@@ -67,7 +67,7 @@ class Need:
 
 
 ESTIMATE: Final = Need("an estimate above 0", "amount")
-ESTIMATE_DOCUMENT: Final = Need("the paper that the estimate stands in", "estimate_document")
+ESTIMATE_DOCUMENT: Final = Need("the document with the estimate", "estimate_document")
 CLAIMED: Final = Need("a supervisor, if the estimate is above what was claimed", of_person=True)
 DOCUMENTS: Final = Need("the required documents")
 APPROVED_AMOUNT: Final = Need("an approved amount above 0 and not above what is owed or insured", "amount")

@@ -114,7 +114,7 @@ def changing_account(party: Party) -> Action:
         fields=[Text(name, label, longest=100) for name, label in _BANK.items()],
         confirm="Propose the account",
         work=lambda session, typed, by: bank_accounts.propose(session, party, typed, by=by),
-        done="The account is proposed: another admin confirms it, and it is paid to 48 hours after that.",
+        done="The account is proposed: another admin confirms it, and payments can go to it 48 hours after that.",
     )
 
 
@@ -213,7 +213,7 @@ def draw_shares(shares: Sequence[AgreedShare], person: Person) -> None:
     if decided:
         st.table([_share_row(share) for share in decided], border="horizontal")
     elif not shares:
-        st.caption("None: it has the distributor's share of each product, as Products says.")
+        st.caption("None: each product's own share applies, as shown under Products.")
 
 
 def _share_row(share: AgreedShare) -> dict[str, str]:

@@ -78,7 +78,7 @@ def webhooks(of: DistributorDetail) -> None:
     if rows:
         tables.draw_short(replace(ENDPOINTS, home=("admin/distributor.py", "Back to the distributor")), rows)
     else:
-        st.caption("None: it is told of nothing, and may follow the feed of events.")
+        st.caption("No endpoint: it gets no webhooks, and can read the feed of events.")
     page_links.link(
         "admin/webhooks.py",
         label="Register an endpoint",

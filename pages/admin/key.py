@@ -18,7 +18,7 @@ _PREFIX = "key."
 def revoking(key: KeyRow) -> None:
     with reading(Scope.system()) as session:
         registered = endpoints.list_of_key(session, key.id)
-    stolen = Tick("with_endpoints", "The key was in wrong hands: disable these endpoints too")
+    stolen = Tick("with_endpoints", "The key was stolen: disable these endpoints too")
     revoke = action(
         title="Revoke the key",
         fields=[stolen] if registered else (),

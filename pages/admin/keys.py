@@ -30,8 +30,8 @@ KEYS: Table[KeyRow] = Table(
         "oldest": "Oldest first",
         "distributor": "Distributors from A to Z",
         "distributor-back": "Distributors from Z to A",
-        "used-back": "Used last first",
-        "used": "Longest not used first",
+        "used-back": "Last used first",
+        "used": "Unused for longest first",
     },
     narrow=("distributor", "mode", "hint", "state"),
     columns={
@@ -129,6 +129,6 @@ def draw() -> None:
     if found.items:
         tables.draw(KEYS, found.items, number=number, total=found.total_count)
     elif wanted.is_filtered:
-        st.info("No key matches this. Take a filter away.", icon=":material/filter_alt_off:")
+        st.info("No key matches. Remove a filter.", icon=":material/filter_alt_off:")
     else:
         st.info("There is no key yet. Issue the first one above.", icon=":material/key:")

@@ -75,7 +75,7 @@ def _preview(text: TextInUse, key: str) -> None:
 def draw() -> None:
     frame.require("admin")
     frame.page_header(
-        "E-mail texts", "What the desk writes to policyholders and distributors; a value stands where its $name is."
+        "E-mail texts", "What the desk writes to policyholders and distributors; each $name is replaced by its value."
     )
     actions.run()
     with reading(Scope.system()) as session:

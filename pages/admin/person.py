@@ -54,14 +54,14 @@ def _changing_details(person: StaffRow) -> Action:
     return action(
         title="Own phone and bank account",
         icon="contact_phone",
-        says=f"Those of **{words.plain(person.name)}** as a private person. What stays empty stays as it is.",
+        says=f"Those of **{words.plain(person.name)}** as a private person. Fields left empty are not changed.",
         fields=[
             Text("phone_number", "Phone", longest=32, value=person.phone_number or ""),
             Text("account_number", "Bank account, ten digits", longest=10),
         ],
         confirm="Keep them",
         work=lambda session, typed, by: account_changes.set_own_details(session, person.id, typed, by=by),
-        done="Kept. What has this phone or account is not this person's to decide on.",
+        done="Saved. This person decides on nothing that has this phone or account.",
         then=lambda _: staff_form.forget(),
     )
 
@@ -72,7 +72,7 @@ def _buttons(person: StaffRow, by: Person) -> None:
             "Enable",
             "lock_open",
             lambda session, _, by: account_changes.enable_person(session, person.id, by=by),
-            "Enabled, or proposed to another admin where the account moves money.",
+            "Enabled; where the account can move money, another admin confirms it first.",
         )
         return
     if settings().passwords:
@@ -80,7 +80,7 @@ def _buttons(person: StaffRow, by: Person) -> None:
             "Reset the password" if person.has_password else "Make a password link",
             icon=":material/link:",
             on_click=_making_link(person).do,
-            help="Makes a link with which the person chooses a password. Until then, what they have stays.",
+            help="Makes a link with which the person chooses a new password; the old one works until then.",
         )
     if person.id == by.id:
         st.caption("This is you: only another admin can disable your account.")
@@ -117,7 +117,7 @@ def sessions(person: StaffRow, opened: list[SessionFacts]) -> None:
         _open_session(person, one)
     ended = [_ended(one) for one in opened if not one.is_open]
     if ended:
-        st.caption("The last ones that are over")
+        st.caption("The last sessions that ended")
         st.table(ended, border="horizontal")
 
 
@@ -148,7 +148,7 @@ def _ended(one: SessionFacts) -> dict[str, str]:
     return {
         "Signed in": words.moment(one.opened_at),
         "Last seen": words.moment(one.seen_at),
-        "Ended": words.moment(one.ended_at) if one.ended_at else "By itself, unused or too old",
+        "Ended": words.moment(one.ended_at) if one.ended_at else "Expired, unused or too old",
     }
 
 

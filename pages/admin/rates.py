@@ -232,7 +232,7 @@ def propose(product: ProductDetail, start: RatesVersion, typed: Mapping[str, Any
     if seen is None:
         return
     if signed(product, start) != shown:
-        actions.refuse(KEY, "You changed a figure as you proposed it: compare once more, and propose.")
+        actions.refuse(KEY, "A figure changed while you proposed it: compare once more, then propose.")
         return
     proposing = action(
         title="Propose",
@@ -283,7 +283,7 @@ def draw() -> None:
     tariff = judged(product, start, typed, slots)
     before = product.get_rates_at(at)
     if tariff is None:
-        st.info("Put right what is marked above to see what a sale would cost.", icon=":material/edit:")
+        st.info("Correct what is marked above to see what a sale would cost.", icon=":material/edit:")
         return
     was, new = product.get_editable_tariff(before), product.get_editable_tariff(before).with_tariff(tariff)
     changes = products.differences(was, new)

@@ -131,6 +131,6 @@ def draw() -> None:
             )
     st.markdown(STAFF.count_text(found.total_count))
     if not found.items:
-        st.info("Nobody matches this. Take a filter away, or add the person above.", icon=":material/person_search:")
+        st.info("No person matches. Remove a filter, or add the person above.", icon=":material/person_search:")
         return
     tables.draw(STAFF, found.items, number=number, total=found.total_count)

@@ -150,7 +150,7 @@ def release(found: SystemFacts) -> None:
         commit = f", commit {found.commit[:12]}" if found.commit else ""
         facts.line("Coverdesk", f"{found.release}{commit}")
         working = sum(beat.is_fresh for beat in found.workers)
-        facts.line("Workers", words.count(working) if working else "None heard of for two minutes")
+        facts.line("Workers", words.count(working) if working else "No sign of life for two minutes")
         facts.line("Newest backup", words.moment(found.backup_at) if found.backup_at else "Never")
         facts.line("Python", found.python)
         facts.line("Answers kept for retries", words.count(found.kept_answers))
@@ -246,7 +246,7 @@ def draw_automations() -> None:
     """Draw each job with its state and its button."""
     with reading(Scope.system()) as session:
         states = automations.list_states(session)
-    st.subheader("What the desk does by itself", anchor=False)
+    st.subheader("Automatic tasks", anchor=False)
     for state in states:
         with st.container(border=True):
             _job(state)
@@ -285,7 +285,7 @@ def _switching(state: AutomationState) -> Action:
 
 def _consequence(state: AutomationState) -> str:
     if state.is_on:
-        return "Nothing more goes out by itself. Reminders can still be sent from the list of what is due."
+        return "Nothing more is sent automatically. Reminders can still be sent from the list of what is due."
     with reading(Scope.system()) as session:
         waiting = reminders.count_due(session)
     return (

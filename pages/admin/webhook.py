@@ -90,7 +90,7 @@ def deleting(of: Endpoint) -> Action:
     return action(
         title="Delete the endpoint",
         icon="delete",
-        says="It gets nothing more; what waits for it is withdrawn. The feed keeps every event.",
+        says="It gets no more events, and what waits for it is withdrawn. The feed keeps every event.",
         confirm="Delete it",
         work=lambda session, _, by: desk.delete(session, of.id, by=by),
         done="The endpoint is deleted.",
@@ -102,7 +102,7 @@ def replaying(of: Endpoint) -> Action:
     return action(
         title="Replay events",
         icon="replay",
-        says="Events of these days are sent again, under their old ids: a receiver that keeps ids takes each once.",
+        says="Events of these days are sent again with their old ids, so that a receiver can skip those it has.",
         fields=[
             Day("from", "From the day", value=clock.add_days(clock.today(), -_DAYS), is_live=True),
             Day("to", "To the end of the day", value=clock.today(), is_live=True),

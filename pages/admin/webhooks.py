@@ -39,7 +39,7 @@ def registering(distributor_id: UUID, name: str, *, is_live: bool) -> Action:
 
 def draw() -> None:
     frame.require("admin")
-    frame.page_header("Webhooks", "Who is told of events as they happen, and whether deliveries arrive.")
+    frame.page_header("Webhooks", "Where events are sent as they happen, and whether they arrive.")
     with reading(frame.scope()) as session:
         names = desk.list_names(session)
         listed = endpoints.list_endpoints(session)

@@ -116,7 +116,7 @@ def _draw_lapsed(review: ClaimReview) -> None:
     )
     with st.popover("Approve again", icon=":material/check_circle:"):
         approved = words.naira(review.amounts.approved_minor)
-        st.caption(f"By the same amount, {approved}, on the claim as it is now. Where it stands does not change.")
+        st.caption(f"By the same amount, {approved}, on the claim as it is now. Its status does not change.")
         draw_form(review, again, "approve again", prefix="again ")
 
 
@@ -140,7 +140,7 @@ def _draw_second_submission(review: ClaimReview) -> None:
         "Close this one",
         close,
         str,
-        fields=[Choice("first", "The claim that is worked", options={each: each for each in firsts}, value=firsts[0])],
+        fields=[Choice("first", "The claim that continues", options={each: each for each in firsts}, value=firsts[0])],
     )
     with st.popover("Second submission", icon=":material/link:", type="tertiary"):
         st.caption("The claimant sent the same claim twice: this one is closed, and the other one is worked and paid.")
@@ -362,7 +362,7 @@ def _ask_document(review: ClaimReview) -> None:
     proposed = next((name for name in present if "estimate" in name or "repair" in name), None)
     st.session_state.setdefault(key(review.id, "estimate_document"), proposed)
     st.selectbox(
-        "Paper that the estimate stands in",
+        "Document with the estimate",
         present,
         index=None,
         key=key(review.id, "estimate_document"),

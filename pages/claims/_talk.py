@@ -53,7 +53,7 @@ def conversation(review: ClaimReview) -> None:
             if said.answer:
                 st.text(f"Answer: {said.answer}")
     if not review.messages:
-        st.caption("Nothing was said about this claim yet.")
+        st.caption("No comment on this claim yet.")
 
 
 def _to_whom(said: Message) -> str:

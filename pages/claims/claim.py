@@ -293,7 +293,7 @@ def _list_checks(review: ClaimReview) -> tuple[list[str], list[str]]:
     papers = words.plain(", ".join(words.title(name).lower() for name in review.missing_documents))
     found = [
         *((check.passed, words.plain(check.question), words.plain(check.detail)) for check in review.checks),
-        (not papers, "Documents complete", f"Missing: {papers}" if papers else "All that the incident calls for"),
+        (not papers, "Documents complete", f"Missing: {papers}" if papers else "All papers that the incident requires"),
     ]
     # What is failed before what is not known.
     found.sort(key=lambda each: (each[0] is not False, each[0] is not None))

@@ -62,7 +62,7 @@ def draw() -> None:
     with reading(frame.scope()) as session:
         found = claim_tasks.list_mine(session, person)
     if not found:
-        st.info("Nothing is due. A task is given to somebody on the review of a claim.", icon=":material/task_alt:")
+        st.info("Nothing is due. Tasks are assigned on the page of a claim.", icon=":material/task_alt:")
         return
     table, late = _build_table(found), sum(task.is_overdue for task in found)
     st.markdown(f"{table.count_text(len(found))}, {words.count(late)} overdue")

@@ -29,7 +29,7 @@ def judging(row: BreachRow) -> Action:
     return action(
         title="Judge the risk",
         icon="balance",
-        says="Who judges it does not close it.",
+        says="Whoever judges it cannot close it.",
         confirm="Decide",
         fields=[
             Choice("risk", "Risk to people", options=RISKS),
@@ -110,7 +110,7 @@ def draw() -> None:
     row = record(breaches.get_breach, "breach")
     frame.page_header(
         f"{words.plain(row.title)} {words.badge(row.state)}",
-        f"{row.number}: who judges the risk does not close it.",
+        f"{row.number}: whoever judges the risk cannot close it.",
         tab=f"{row.number} · Breach",
     )
     actions.run()

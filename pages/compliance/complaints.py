@@ -78,7 +78,7 @@ def draw() -> None:
         if number is not None:
             tables.draw(COMPLAINTS, held_rows.page_of(COMPLAINTS, rows, number), number=number, total=len(rows))
     else:
-        st.info("Nobody has complained yet. A complaint that arrives by any way is registered here.")
+        st.info("No complaint yet. Register every complaint here, however it arrives.")
     st.subheader("Insurers", anchor=False)
     st.caption("Premiums and covers are live policies whose insurer had no notice, or that were not placed, in time.")
     tables.draw_short(INSURERS, read(complaints.count_by_insurer))

@@ -71,7 +71,7 @@ def draw() -> None:
         return
     frame.page_header(
         f"{row.label} to {words.day(row.period_ends_on)} {words.badge(STATES[row.state])}",
-        "Who prepares a return does not check it.",
+        "Whoever prepares a return cannot check it.",
         tab=f"{row.label} · Return",
     )
     actions.run()

@@ -60,7 +60,7 @@ def extending(row: RequestRow) -> Action:
     return action(
         title="Take more time",
         icon="more_time",
-        says="Once, and the person is told the reason.",
+        says="Only once; tell the person the reason.",
         confirm="Extend it",
         fields=[Text("reason", "Reason", longest=500)],
         work=lambda session, typed, by: requests.extend(

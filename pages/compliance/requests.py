@@ -62,7 +62,7 @@ def draw() -> None:
     actions.run()
     rows = read(requests.list_requests)
     if not rows:
-        st.info("Nobody has asked yet. A request that arrives by letter, e-mail or phone is registered here.")
+        st.info("No request yet. Register every request here, whether by letter, e-mail or phone.")
         return
     late = sum((row.days_left or 0) < 0 for row in rows)
     open_ = sum(row.is_open for row in rows)

@@ -52,7 +52,9 @@ def lifting(hold: Hold) -> Action:
 
 def draw() -> None:
     person = frame.require(ROLE)
-    frame.page_header("Retention", "What was kept for long enough is erased in two hands; sums stay as they were.")
+    frame.page_header(
+        "Retention", "Records past their retention period are erased by two people; sums stay as they were."
+    )
     actions.run()
     with st.skeleton(height=240):
         previews = read(retention.list_previews)

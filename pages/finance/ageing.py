@@ -47,9 +47,7 @@ def draw_aged(title: str, table: Table[Aged], rows: list[Aged]) -> None:
 
 def draw() -> None:
     frame.require(ROLE)
-    frame.page_header(
-        "Ageing", "What the platform owes and is owed, by the days since the month or the refund it is of."
-    )
+    frame.page_header("Ageing", "What the platform owes and is owed, by the age of the month or refund in days.")
     if not frame.mode():
         st.info("The books are of live records: switch to Live in the menu.", icon=":material/science:")
         return
@@ -60,4 +58,4 @@ def draw() -> None:
     with st.container(horizontal=True, gap="xsmall"):
         for format_ in ("xlsx", "csv"):
             st.link_button(f"Ageing {format_.upper()}", f"/ageing.{format_}", icon=":material/download:")
-    st.caption("What is on no sent statement yet is not due. A part that is negative lowers what is owed.")
+    st.caption("Amounts on statements that were not sent yet are not due. Negative amounts reduce what is owed.")

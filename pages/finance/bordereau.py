@@ -11,6 +11,7 @@ from core.services.finance.bordereaux import issuing
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.bordereaux.columns import OF
 from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
+from core.services.spreadsheets.columns import MONEY, SIGNED_MONEY
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.states.transitions import Transition
 from core.store.access import reading
@@ -75,7 +76,7 @@ def draft(kind: str, given: str, text: str) -> None:
             f"{due:%B %Y} comes first: months are reported one after the other." if due else "Nothing to report."
         )
     elif clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
-        st.caption("The month runs still: it is issued when it is over.")
+        st.caption("The month is not over yet: it is issued when it is over.")
     else:
         decision = issuing_one(provider_id, kind, month)
         dialogs.button("Issue it", decision, is_primary=True)
@@ -90,7 +91,7 @@ def control(row: BordereauRow) -> None:
 
 def people(row: BordereauRow) -> None:
     with st.container(border=True, height="stretch"):
-        st.markdown("**Who and when**")
+        st.markdown("**People and dates**")
         facts.line("Issued", f"{row.issuer}, {words.moment(row.issued_at)}")
         facts.line("Sent", f"{row.sender}, {words.moment(row.sent_at)}" if row.sender else "–")
         facts.line("Answered", f"{row.answerer}, {words.moment(row.answered_at)}" if row.answerer else "–")
@@ -106,8 +107,12 @@ def rows_of(row: BordereauRow) -> None:
         first = next(bordereau_reading.batches_of(session, row.id), [])[:SHOWN]
     names = [column.name.replace("_", " ").capitalize() for column in OF[row.kind]]
     with st.expander(f"Rows: the first {len(first)} of {words.count(row.rows)}", icon=":material/table_rows:"):
-        rows = [dict(zip(names, cells, strict=True)) for cells in first]
-        st.table(rows, border="horizontal", width="content", hide_index=True, alt="The first rows of the bordereau")
+        columns = zip(names, OF[row.kind], strict=True)
+        right = {name for name, column in columns if column.column_type in (MONEY, SIGNED_MONEY)}
+        facts.ledger(
+            [{name: words.plain(str(cell)) for name, cell in zip(names, cells, strict=True)} for cells in first],
+            right=right,
+        )
 
 
 def whole(row: BordereauRow) -> None:

@@ -126,7 +126,7 @@ def month_buttons(month: date) -> None:
 
 def draw() -> None:
     frame.require(ROLE)
-    frame.page_header("Bordereaux", "What was written and claimed on each insurer's authority, month by month.")
+    frame.page_header("Bordereaux", "Premium and claims reported to each insurer, month by month.")
     if not frame.mode():
         st.info("Bordereaux are made of live records: switch to Live in the menu.", icon=":material/science:")
         return
@@ -145,6 +145,11 @@ def draw() -> None:
     counts = {state: sum(row.state == state for row in rows) for state in dict.fromkeys(row.state for row in rows)}
     said = " · ".join(f"{words.badge(state)} {words.count(number)}" for state, number in counts.items())
     st.markdown(f"{BORDEREAUX.count_text(len(rows))} · {said}")
+    sums = {
+        name: sum(row.main_minor or 0 for row in rows if row.kind_name == name)
+        for name in dict.fromkeys(row.kind_name for row in rows)
+    }
+    st.caption(" · ".join(f"{name}: {words.naira(minor)}" for name, minor in sums.items()))
     if any(row.state == DRAFT for row in rows):
         st.caption("The rows of a draft change until it is issued; months are reported one after the other.")
     number = tables.page_of(BORDEREAUX, len(rows))

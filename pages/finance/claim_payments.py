@@ -215,7 +215,7 @@ def _preview(name: str, content: bytes) -> None:
     if refused:
         st.warning(
             f"{words.count(refused)} of {words.count(len(lines))} rows cannot be paid: nothing is paid from this file"
-            " until it is mended.",
+            " until it is corrected.",
             icon=":material/block:",
         )
     seen = {line.claim.id: line.claim.version for line in lines if line.claim}

@@ -21,11 +21,11 @@ from core.ui.kit.actions import Action, Text, Values
 from core.ui.kit.check_runs import CheckRun
 from pages.finance._shared import ROLE, choose_month, newest_over
 
-SHOWN = 10
+SHOWN, FEW = 10, 10
 LABELS: Final = {
     MonthState.CLOSING: "Start closing",
     MonthState.CLOSED: "Close the month",
-    MonthState.OPEN: "Give the closing up",
+    MonthState.OPEN: "Stop closing",
     MonthState.REOPENING: "Ask to reopen it",
     MonthState.REOPENED: "Reopen it",
 }
@@ -36,7 +36,7 @@ _SAYS: Final = {
     MonthState.REOPENING: "Somebody else of finance decides.",
     MonthState.REOPENED: "Its papers can be changed, and it is closed anew by two people.",
 }
-_NOTES: Final = {MonthState.CLOSED: "What you have looked at", MonthState.REOPENING: "Why it has to be open again"}
+_NOTES: Final = {MonthState.CLOSED: "What you checked", MonthState.REOPENING: "Reason for reopening it"}
 # The screens with the rows of a stage or of a line of the check list; the first that the person may open is linked.
 _ROWS: Final[Mapping[str, tuple[str, ...]]] = {
     "sales": ("finance/movements.py",),
@@ -165,13 +165,23 @@ def draw_check(found: Check, month: date) -> None:
         return
     icon = ":material/block:" if found.is_blocking else ":material/visibility:"
     kind = "stands against it" if found.is_blocking else "to be looked at"
-    with st.expander(f"{found.name}: {words.count(number)}, {kind}", icon=icon):
+    with st.expander(f"{found.name}: {words.count(number)}, {kind}", icon=icon, expanded=number <= FEW):
         for row in found.rows[:SHOWN]:
-            st.markdown(words.plain(row))
+            draw_row(found.key, row, month)
         if number > SHOWN:
             st.caption(f"and {words.count(number - SHOWN)} more")
         if link := rows_of(found.key, month):
             page_links.link(link[0], label="Open the rows", icon=":material/arrow_forward:", query_params=link[1])
+
+
+def draw_row(key: str, row: str, month: date) -> None:
+    """Draw one row of a line; a party without a reconciliation leads to the form for its file."""
+    party, _, rest = row.partition(": ")
+    if key == "reconciled" and rest:
+        query = {"month": f"{month:%Y-%m}", "party": party}
+        page_links.link("finance/reconcile.py", label=words.plain(row), icon=":material/balance:", query_params=query)
+    else:
+        st.markdown(words.plain(row))
 
 
 def check_list(month: date) -> None:
@@ -210,7 +220,7 @@ def history(steps: list[months.Step]) -> None:
 
 def draw() -> None:
     person = frame.require(ROLE)
-    frame.page_header("Month close", "How far a month is, and what is left until two people of finance close it.")
+    frame.page_header("Month close", "The stages of a month, and what is left before two people of finance close it.")
     if not frame.mode():
         st.info("The books are of live records: switch to Live in the menu.", icon=":material/science:")
         return
@@ -236,7 +246,7 @@ def draw() -> None:
     track(stages, month)
     actions.run()
     if clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
-        st.info("The month runs still: it is closed when it is over.", icon=":material/event_upcoming:")
+        st.info("The month is not over yet: it can be closed afterwards.", icon=":material/event_upcoming:")
         return
     with st.container(horizontal=True, gap="xsmall"):
         next_stage(stages, month)

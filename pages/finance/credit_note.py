@@ -107,7 +107,7 @@ def _returning(row: CreditNoteRow) -> Decision:
 
 def shares(row: CreditNoteRow) -> None:
     with st.container(border=True, height="stretch"):
-        st.markdown("**What goes back**")
+        st.markdown("**Refund**")
         facts.line("Given back", words.naira(row.parts.total_minor))
         facts.line("Insurer's share", words.naira(row.parts.provider_share_minor))
         facts.line("Platform commission", words.naira(row.parts.mca_profit_minor))
@@ -119,7 +119,7 @@ def shares(row: CreditNoteRow) -> None:
 
 def progress(row: CreditNoteRow) -> None:
     with st.container(border=True, height="stretch"):
-        st.markdown("**Who and when**")
+        st.markdown("**People and dates**")
         facts.line("Policy ended", f"{row.made_by}, {words.moment(row.created_at)}")
         if row.first:
             facts.line("Approved first", f"{row.first}, {words.moment(row.first_at)}")

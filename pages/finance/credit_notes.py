@@ -23,13 +23,13 @@ def nothing(criteria: CreditNoteFilter) -> None:
         st.info("No credit note matches.", icon=":material/filter_alt_off:")
         st.button("Show all credit notes", type="primary", on_click=url_state.reset)
     else:
-        st.info("Nothing was given back yet: a cancelled policy makes the first.", icon=":material/undo:")
+        st.info("No credit note yet: the first comes with a cancelled policy.", icon=":material/undo:")
 
 
 def draw() -> None:
     frame.require(ROLE)
     frame.page_header(
-        "Credit notes", "What goes back of a term that ended early: approved by one or two people, paid by another."
+        "Credit notes", "Refunds of terms that ended early: approved by one or two people, paid by another."
     )
     with reading(frame.scope()) as session:
         names = load_choices(session)

@@ -18,7 +18,7 @@ WORK = {"adjust": differences.adjust, "ask": differences.ask_write_off, "write o
 SAYS = {
     "adjust": "An adjustment of its policy that was confirmed since then ends the difference.",
     "ask": "Somebody else decides whether it is written off.",
-    "write off": "It is over then, and no money moves.",
+    "write off": "The difference is closed, and no money moves.",
 }
 
 
@@ -73,7 +73,7 @@ def sides(row: DifferenceRow) -> None:
 
 def story(row: DifferenceRow) -> None:
     with st.container(border=True, height="stretch"):
-        st.markdown("**What was said of it**")
+        st.markdown("**Explanation**")
         facts.line("Owner", row.owner or "Nobody yet")
         facts.line("Cause", row.cause or "–")
         facts.line("Note", row.note or "–")

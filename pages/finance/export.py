@@ -141,7 +141,7 @@ def draw_receipt(row: ReceiptRow) -> None:
     receipt = row.receipt
     with st.grid(2, min_column_width=320, gap="small"):
         with st.container(border=True, height="stretch"):
-            st.markdown("**What was asked for**")
+            st.markdown("**Selection**")
             facts.line("Export", f"{row.kind.title} as {get_format(receipt.format).title}")
             facts.line("Records", "Live" if receipt.is_live else "Test")
             for title, value in row.filters.items():
@@ -151,7 +151,7 @@ def draw_receipt(row: ReceiptRow) -> None:
             for title, value in {"Columns": "All", "Order": "Newest first", **row.arrangement}.items():
                 facts.line(title, value)
         with st.container(border=True, height="stretch"):
-            st.markdown("**What came out**")
+            st.markdown("**Result**")
             facts.line("Rows", words.count(receipt.rows))
             if row.sum_minor is not None:
                 facts.line(f"Sum: {(row.kind.sum_title or '').lower()}", words.naira(row.sum_minor))

@@ -25,8 +25,8 @@ def proposing(row: MovementRow) -> Decision:
 
     def ask() -> None:
         dialogs.field("premium", "Premium, in naira (minus takes away)", longest=20)
-        dialogs.field("platform_commission", "Of it platform commission", longest=20)
-        dialogs.field("distributor_commission", "Of it distributor commission", longest=20)
+        dialogs.field("platform_commission", "Of which platform commission", longest=20)
+        dialogs.field("distributor_commission", "Of which distributor commission", longest=20)
         dialogs.field("reason", "Reason", longest=500)
 
     return Decision(
@@ -169,7 +169,7 @@ def draw() -> None:
     )
     with frame.header_with_buttons(
         f"{row.kind_name} of {words.moment(row.created_at)}",
-        "One movement of money. It never changes; what is wrong is corrected by another one.",
+        "One movement of money. It is never changed; an error is corrected by an adjustment.",
         tab=f"{row.kind_name} {row.policy_number or ''} · Movement",
     ):
         if person.has_role(ROLE) and row.kind != "adjustment":

@@ -101,7 +101,7 @@ def not_placed(found: Unplaced) -> None:
                 with st.container(gap=None):
                     st.caption(f"{label} · {words.count(number)}")
                     st.markdown(f"**{words.naira(minor)}**")
-        st.caption("Of now and of every day, narrowed by the other filters above.")
+        st.caption("As of now, for all days; the other filters above apply.")
 
 
 def nothing(found: Asked[MovementFilter]) -> None:
@@ -120,7 +120,7 @@ def draw() -> None:
     person = frame.require("operations", "finance")
     frame.page_header(
         "Movements",
-        "Every purchase, renewal, refund and adjustment, with its sign and its three shares: all the money.",
+        "Every purchase, renewal, refund and adjustment, with its sign and its three shares.",
     )
     with reading(frame.scope()) as session:
         names = load_choices(session)

@@ -100,7 +100,7 @@ def amounts(row: PaymentRow) -> None:
 
 def progress(row: PaymentRow) -> None:
     with st.container(border=True, height="stretch"):
-        st.markdown("**Who and when**")
+        st.markdown("**People and dates**")
         facts.line("Prepared", f"{row.preparer}, {words.moment(row.prepared_at)}")
         facts.line("Approved", f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–")
         facts.line("Bank reference", row.bank_reference or "–")
@@ -115,10 +115,10 @@ def progress(row: PaymentRow) -> None:
 
 def settles(parts: list[Settled]) -> None:
     st.subheader("Settles", anchor=False)
-    st.table(
+    facts.ledger(
         [
             {
-                "Statement": part.number,
+                "Statement": words.plain(part.number),
                 "Month": f"{part.month:%B %Y}",
                 "VAT": words.naira(part.vat_minor),
                 "Withholding tax": words.naira(part.withheld_minor),
@@ -126,7 +126,13 @@ def settles(parts: list[Settled]) -> None:
             }
             for part in parts
         ],
-        border="horizontal",
+        right=("VAT", "Withholding tax", "Net"),
+        total={
+            "Statement": "Total",
+            "VAT": words.naira(sum(part.vat_minor for part in parts)),
+            "Withholding tax": words.naira(sum(part.withheld_minor for part in parts)),
+            "Net": words.naira(sum(part.net_minor for part in parts)),
+        },
     )
     for part in parts:
         page_links.link(

@@ -7,38 +7,40 @@ import streamlit as st
 
 from core.services.finance import tax_schedules
 from core.services.finance.parties import Party
-from core.services.finance.payments import balances, batches
+from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments.allocation import Balance
 from core.services.finance.payments.reading import BatchRow, PaymentRow
 from core.services.finance.statements import overview as statement_overview
 from core.services.finance.tax_schedules import TaxLine
-from core.states.finance import PaymentState
+from core.services.paging import Paging
+from core.services.people.staff import Person
+from core.states.finance import BatchState, PaymentState
 from core.store.access import reading
 from core.ui.frame import frame
-from core.ui.kit import dialogs, url_state, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, url_state, words
+from core.ui.kit.actions import Action
 from core.ui.lists import columns, held_rows, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, choose_month, made
+from pages.finance._shared import ROLE, action, choose_month, say_resting
+
+MOST = 200
 
 VIEWS = {"due": "Due", "payments": "Payments", "payouts": "Payouts", "taxes": "Taxes"}
 
 
-def preparing(found: Sequence[Balance]) -> Decision:
+def preparing(found: Sequence[Balance]) -> Action:
     """Return the dialog that prepares a batch of everything that can be paid out."""
     total = sum(balance.amount_minor for balance in found)
     chosen: dict[Party, int | None] = {balance.party: None for balance in found}
-    return Decision(
+    return action(
         title="Prepare a payout",
         icon="payments",
         says=f"**{words.naira(total)}** to {len(found)} {'party' if len(found) == 1 else 'parties'}, each all that is"
         " due until its newest statement. Somebody else of finance approves it, and only then there is a bank file.",
         confirm="Prepare the payout",
-        act=lambda: made(
-            lambda session, by: batches.prepare(session, chosen, by=by),
-            "The payout is prepared: somebody else of finance approves it.",
-        ),
+        work=lambda session, _, by: batches.prepare(session, chosen, by=by),
+        done="The payout is prepared: somebody else of finance approves it.",
     )
 
 
@@ -133,12 +135,8 @@ def due() -> None:
         rows = [(each, batches.hindrance_of(session, each)) for each in balances.list_balances(session)]
     payable = [balance for balance, why in rows if why is None]
     if payable:
-        dialogs.button(
-            f"Prepare a payout of {words.naira(sum(each.amount_minor for each in payable))}",
-            preparing(payable),
-            is_primary=True,
-            icon=":material/payments:",
-        )
+        total = words.naira(sum(each.amount_minor for each in payable))
+        preparing(payable).button(f"Prepare a payout of {total}", key="many.prepare", type="primary")
     if not rows:
         st.info("Nothing is due: every statement that was sent is settled.", icon=":material/task_alt:")
         return
@@ -155,7 +153,7 @@ def totals(found: list[Balance]) -> None:
     st.markdown(f"{DUE.count_text(len(found))} · {owes}")
 
 
-def payments() -> None:
+def payments(person: Person) -> None:
     states = {state.value: state.value for state in PaymentState}
     state = url_state.one_of("state", states)
     st.session_state["state"] = state
@@ -170,16 +168,67 @@ def payments() -> None:
         total, minor = payment_reading.count_payments(session, state=state)
         order = PAYMENTS.order_among(payment_reading.ORDERS)
         rows = payment_reading.list_payments(session, PAYMENTS.paging(url_state.page()), state=state, order=order)
+    with reading(frame.scope()) as session:
+        found = payment_reading.list_payments(session, Paging(1, MOST), state=PaymentState.PREPARED)
+    others = [row for row in found if "approve" in payment_reading.list_allowed(row, person)]
+    if len(others) > 1:
+        confirming_all(others).button(
+            f"Confirm {words.count(len(others))} received",
+            key="many.confirm",
+            type="primary",
+            disabled=not person.may_approve,
+        )
+        say_resting(person)
     st.markdown(f"{PAYMENTS.count_text(total)} · paid out less received {words.naira(minor)}")
     number = tables.page_of(PAYMENTS, total) if total else None
     if number is not None:
         tables.draw(PAYMENTS, rows, number=number, total=total)
 
 
-def payouts() -> None:
+def confirming_all(rows: Sequence[PaymentRow]) -> Action:
+    """Return the dialog that confirms what others noted as received."""
+    lines = (
+        f"{words.plain(row.name)}: **{words.naira(-row.net_minor)}**, {words.plain(row.bank_reference)},"
+        f" {words.day(row.value_on)}"
+        for row in rows
+    )
+    total = words.naira(-sum(row.net_minor for row in rows))
+    return action(
+        title=f"Confirm {words.count(len(rows))} received",
+        icon="task_alt",
+        says="  \n".join(lines) + f"\n\nTogether **{total}**. Compare each with the bank's statement.",
+        confirm="Confirm them",
+        items=lambda: ((row.name, row.id) for row in rows),
+        work=lambda session, payment_id, by: transitions.approve_receipt(session, payment_id, by=by),
+        done=lambda number: f"{words.count(number)} payments are confirmed",
+    )
+
+
+def approving_all(rows: Sequence[BatchRow]) -> Action:
+    """Return the dialog that approves payouts that others prepared."""
+    lines = (f"{row.number}: **{words.naira(row.net_minor)}**, prepared by {words.plain(row.preparer)}" for row in rows)
+    total = words.naira(sum(row.net_minor for row in rows))
+    return action(
+        title=f"Approve {words.count(len(rows))} payouts",
+        icon="task_alt",
+        says="  \n".join(lines) + f"\n\nTogether **{total}**. The bank files are made now.",
+        confirm="Approve them",
+        items=lambda: ((row.number, row.id) for row in rows),
+        work=lambda session, batch_id, by: batches.approve(session, batch_id, by=by),
+        done=lambda number: f"{words.count(number)} payouts are approved",
+    )
+
+
+def payouts(person: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = payment_reading.list_batches(session)
-    st.markdown(PAYOUTS.count_text(len(rows)))
+    others = [row for row in rows if row.state == BatchState.PREPARED and row.prepared_by != person.id]
+    if len(others) > 1:
+        approving_all(others).button(
+            f"Approve {words.count(len(others))}", key="many.approve", type="primary", disabled=not person.may_approve
+        )
+        say_resting(person)
+    st.markdown(f"{PAYOUTS.count_text(len(rows))} · {words.naira(sum(row.net_minor for row in rows))}")
     number = tables.page_of(PAYOUTS, len(rows)) if rows else None
     if number is not None:
         tables.draw(PAYOUTS, held_rows.page_of(PAYOUTS, rows, number), number=number, total=len(rows))
@@ -206,14 +255,19 @@ def taxes() -> None:
 
 
 def draw() -> None:
-    frame.require(ROLE)
+    person = frame.require(ROLE)
     frame.page_header(
         "Payments",
-        "What is due with each party: prepared by one person, approved by another, and settled on statements.",
+        "What each party is owed or owes: prepared by one person, approved by another, settled on statements.",
     )
     if not frame.mode():
         st.info("Payments are made of live records: switch to Live in the menu.", icon=":material/science:")
         return
     view = url_state.choose_view(VIEWS)
-    dialogs.run(ROLE)
-    {"due": due, "payments": payments, "payouts": payouts, "taxes": taxes}[view]()
+    actions.run()
+    if view == "payments":
+        payments(person)
+    elif view == "payouts":
+        payouts(person)
+    else:
+        {"due": due, "taxes": taxes}[view]()

@@ -111,7 +111,7 @@ def say_who_acts(row: BatchRow, person: Person) -> None:
 
 def answers(row: BatchRow, person: Person) -> None:
     """Draw the bank's answer as a file: mapped, shown row by row, and noted together."""
-    if row.state != BatchState.APPROVED:
+    if row.state != BatchState.APPROVED or row.answered == row.payments:
         return
     if row.prepared_by == person.id:
         st.caption("You prepared this payout: somebody else of finance notes what the bank says of it.")

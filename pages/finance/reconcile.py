@@ -44,6 +44,10 @@ def draw_form(months: Sequence[date]) -> None:
     options = {**insurers, "": "Our bank"}
     with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            # The check list of a month leads here for a party, by its name.
+            named = next((key for key, name in options.items() if name == st.query_params.get("party")), None)
+            if named is not None:
+                st.session_state.setdefault(f"{PLACE}.party", named)
             chosen = st.selectbox("Whose file", list(options), format_func=options.__getitem__, key=f"{PLACE}.party")
             month = choose_month(months)
         sent = st.file_uploader(
@@ -82,7 +86,9 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
                 "The amount is", list(_AMOUNTS), index=usual, format_func=_AMOUNTS.__getitem__, key=f"{PLACE}.amount_is"
             )
         tolerance = money.to_wire(held.tolerance_minor) if held else "1.00"
-        typed["tolerance"] = st.text_input("Equal within, naira", tolerance, key=f"{PLACE}.tolerance", max_chars=12)
+        typed["tolerance"] = st.text_input(
+            "Tolerance for a row, naira", tolerance, key=f"{PLACE}.tolerance", max_chars=12
+        )
         days = held.timing_days if held else 5
         typed["timing_days"] = int(st.number_input("Days of timing", 0, 31, days, key=f"{PLACE}.days"))
     _preview(file, kind, typed["columns"])
@@ -187,10 +193,11 @@ RECONCILIATIONS: Table[ReconciliationRow] = held_rows.sortable(
 def draw() -> None:
     frame.require(ROLE)
     frame.page_header(
-        "Reconcile", "What an insurer or the bank says of a month, against our records: every difference has an owner."
+        "Reconcile",
+        "Compare the file of an insurer or of the bank with our records of a month; every difference has an owner.",
     )
     if not frame.mode():
-        st.info("Live records only are reconciled: switch to Live in the menu.", icon=":material/science:")
+        st.info("Only live records are reconciled: switch to Live in the menu.", icon=":material/science:")
         return
     with reading(frame.scope()) as session:
         months = statement_overview.list_months(session)

@@ -34,7 +34,7 @@ OF_MANY: Final[Mapping[str, str]] = {
 SAYS_OF_MANY: Final[Mapping[str, str]] = {
     "adjust": "Each is ended by an adjustment of its policy that was confirmed since the file was compared.",
     "ask": "Somebody else of finance decides whether they are written off.",
-    "write off": "They are over then, and no money moves.",
+    "write off": "They are closed, and no money moves.",
 }
 DONE: Final[Mapping[str, str]] = {
     "adjust": "ended by their adjustments",
@@ -69,9 +69,9 @@ def sides(row: ReconciliationRow, results: list[tuple[str, int, int]]) -> None:
         for result, number, minor in results:
             facts.line(f"{result.capitalize()}: {number}", words.naira(minor))
         if row.passed_rows:
-            facts.line(f"Let pass by the tolerance: {row.passed_rows}", words.naira(row.passed_minor))
+            facts.line(f"Within the tolerance: {row.passed_rows}", words.naira(row.passed_minor))
         if row.tolerated_minor:
-            facts.line("Of it with its signs", words.naira(row.tolerated_minor))
+            facts.line("Net effect of the tolerance", words.naira(row.tolerated_minor))
         facts.line("Ours less theirs", words.naira(row.ours_minor - row.theirs_minor))
 
 
@@ -238,7 +238,7 @@ def draw() -> None:
     row = record_pages.load("reconciliation", reconciliation_reading.get_reconciliation, is_of_mode=True)
     frame.page_header(
         f"{words.plain(row.party)}, {row.month:%B %Y}",
-        f"{row.verdict}. Every number and amount of the month on either side is here.",
+        f"{row.verdict}. Both sides of the month, compared number by number.",
         tab=f"{row.party} · Reconciliation",
     )
     actions.run()

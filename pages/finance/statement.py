@@ -2,6 +2,7 @@
 
 from datetime import date
 from decimal import Decimal
+from urllib.parse import urlencode
 from uuid import UUID
 
 import streamlit as st
@@ -28,6 +29,7 @@ from core.ui.lists import tables
 from pages.finance._shared import ROLE, bank_answer, lacks_withholding, made, submitted, warn_of_withholding
 
 _SHOWN = 200
+_MONEY = ("Premium", "Commission", "Net")
 
 
 def paying(balance: Balance) -> Decision:
@@ -91,7 +93,7 @@ def account(paper: Paper) -> None:
         st.markdown("**Account**")
         for label, minor in paper.trailer:
             facts.line(label, words.naira(minor))
-        owed = "It is owed to the platform, and carried." if paper.closing_minor < 0 else "It is owed by the platform."
+        owed = "Owed to the platform, and carried forward." if paper.closing_minor < 0 else "Owed by the platform."
         st.caption(owed)
 
 
@@ -100,7 +102,7 @@ def history(row: StatementRow) -> None:
     with reading(frame.scope()) as session:
         steps = statement_reading.list_steps(session, row.id)
     with st.container(border=True, height="stretch"):
-        st.markdown("**Who and on what terms**")
+        st.markdown("**People and terms**")
         for step in steps:
             note = f": {step.note}" if step.note else ""
             facts.line(step.name, f"{step.person}, {words.moment(step.at)}{note}")
@@ -122,15 +124,18 @@ def lines(statement_id: UUID, paper: Paper) -> None:
         return
     with reading(frame.scope()) as session:
         found = next(iter(statement_reading.batches_of(session, statement_id)), ())[:_SHOWN]
+        sums = statement_reading.sum_lines(session, statement_id)
     names = paper.names
     st.subheader(f"Lines: {words.count(paper.lines)}", anchor=False)
-    st.table(
+    facts.ledger(
         [
             {
                 "No.": str(line.position),
                 "Date": words.day(line.occurred_at),
                 "Transaction": line.kind,
-                "Policy number": words.plain(line.policy_number or "–"),
+                # The number leads to the movement, and from there to the purchase and its policy.
+                "Policy number": f"[{words.plain(line.policy_number or 'No number yet')}]"
+                f"(/movement?{urlencode({'id': str(line.movement_id), **frame.mode_query()})})",
                 "Customer": words.plain(line.customer),
                 "Product": words.plain(names.get(line.product_id, "")),
                 "Premium": words.naira(line.premium_minor),
@@ -139,10 +144,11 @@ def lines(statement_id: UUID, paper: Paper) -> None:
             }
             for line in found
         ],
-        border="horizontal",
+        right=("No.", *_MONEY),
+        total={"Date": "Total", **dict(zip(_MONEY, map(words.naira, sums), strict=True))},
     )
     if paper.lines > len(found):
-        st.caption(f"The first {len(found)} lines. The files have all {words.count(paper.lines)}.")
+        st.caption(f"The first {len(found)} lines. The total and the files are of all {words.count(paper.lines)}.")
 
 
 def preparing(party: Party, month: date) -> Decision:
@@ -208,7 +214,7 @@ def draft(account: str, given: str, month: date) -> None:
         return
     frame.page_header(
         f"{words.plain(name)}, {month:%B %Y} {words.badge('Draft')}",
-        "Not prepared yet: its figures move with every movement.",
+        "Not prepared yet: its figures change with every movement.",
         tab=f"{name} · Draft",
     )
     dialogs.run(ROLE)
@@ -257,7 +263,7 @@ def payments(row: StatementRow) -> None:
             label = "Note a payment received"
             dialogs.button(label, decision, icon=":material/move_to_inbox:")
         else:
-            st.caption(f"It is not paid out now: {words.plain(hindrance)}.")
+            st.caption(f"Cannot be paid out now: {words.plain(hindrance)}.")
     for payment in found:
         page_links.link(
             "finance/payment.py",

@@ -22,7 +22,7 @@ from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 from core.ui.lists import columns, held_rows, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, choose_month, lacks_withholding, warn_of_withholding
+from pages.finance._shared import ROLE, choose_month, lacks_withholding, say_resting, warn_of_withholding
 
 STATEMENTS: Table[StatementSummary] = held_rows.sortable(
     Table(
@@ -133,6 +133,11 @@ def counted(rows: list[StatementSummary]) -> None:
     number = {state: sum(row.state == state for row in rows) for state in dict.fromkeys(row.state for row in rows)}
     said = " · ".join(f"{words.badge(state)} {words.count(count)}" for state, count in number.items())
     st.markdown(f"{STATEMENTS.count_text(len(rows))} · {said}" if rows else STATEMENTS.count_text(0))
+    stated = [row for row in rows if row.closing_minor is not None]
+    if stated:
+        names = ("opening_minor", "change_minor", "closing_minor")
+        opening, change, closing = (words.naira(sum(getattr(row, name) for row in stated)) for name in names)
+        st.caption(f"{words.count(len(stated))} stated: opening {opening} + of the month {change} = closing {closing}.")
 
 
 def buttons(month: date, drafts: int, movable: Mapping[str, Sequence[StatementRow]], person: Person) -> None:
@@ -153,6 +158,8 @@ def buttons(month: date, drafts: int, movable: Mapping[str, Sequence[StatementRo
                 icon=":material/task_alt:",
                 disabled=to == "Approved" and not person.may_approve,
             )
+    if movable[StatementState.APPROVED]:
+        say_resting(person)
 
 
 def draw() -> None:
@@ -181,7 +188,7 @@ def draw() -> None:
         st.info("No money moved in this month: there is nothing to state.", icon=":material/event_busy:")
         return
     if not is_over:
-        st.caption("The month runs still: its drafts move with every sale, and are prepared when it is over.")
+        st.caption("The month is not over yet: its drafts move with every sale, and are prepared when it is over.")
     counted(rows)
     if lacks_withholding(month):
         st.warning(

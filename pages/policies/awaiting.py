@@ -215,7 +215,7 @@ WAITING: Table[OpenSubmission] = Table(
             "Target",
             _target,
             is_right=True,
-            says="A connected insurer is to answer within a day; any other one is to be told within seven.",
+            says="Connected insurers should answer within a day; the others have to be told within seven.",
             colour=lambda row: "red" if row.is_overdue else "gray",
         ),
         "owner": columns.text("Owner", lambda row: row.owner, 110),

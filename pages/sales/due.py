@@ -233,7 +233,7 @@ def draw_automatic_note() -> None:
         state = automations.get_state(session, automations.RENEWAL_REMINDERS)
     if state.is_on:
         sent = f" {words.count(state.done)} went out on {words.day(state.day)}." if state.day else ""
-        st.caption(f"Reminders go out by themselves every day.{sent}")
+        st.caption(f"Reminders are sent automatically every day.{sent}")
 
 
 # Renewing the ticked policies, with a preview of every term and the sum.

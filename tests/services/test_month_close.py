@@ -84,7 +84,7 @@ def test_a_month_is_closed_by_two_people_once_nothing_stands_against_it(finance:
     insurers = {row.provider for row in finance.rows(from_=str(first), to=str(last))}
     named = found["Insurers and banks whose file was not reconciled"].rows
     assert set(named) == {f"{name}: no file of {first:%B %Y} was reconciled" for name in insurers}
-    with pytest.raises(NotAllowed, match="You made the step before"):
+    with pytest.raises(NotAllowed, match="You made the last step"):
         finance.do(closing.close, first, by="funmi", note=NOTE)
     resting = finance.rest("femi", NOW + timedelta(hours=1))
     with pytest.raises(NotAllowed, match="reset your password"):
@@ -110,7 +110,7 @@ def _stays_shut_until_two_people_reopen_it(finance: Finance, first: date) -> Non
     finance.do(closing.give_up, first, by="funmi")
     assert finance.read(months.state_of, first) == MonthState.CLOSED
     finance.do(closing.ask_reopening, first, by="funmi", note="A statement has a wrong rate")
-    with pytest.raises(NotAllowed, match="You made the step before"):
+    with pytest.raises(NotAllowed, match="You made the last step"):
         finance.do(closing.reopen, first, by="funmi")
     assert finance.faults() == []
     finance.do(closing.reopen, first, by="wale")

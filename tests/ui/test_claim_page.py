@@ -64,7 +64,8 @@ def moves(at: AppTest, claim_id: UUID) -> dict[str, bool]:
 
 
 @pytest.mark.parametrize(
-    ("id_", "said"), [("nonsense", "has to be a UUID"), ("01900000-0000-7000-8000-0000000000ff", "Claim not found")]
+    ("id_", "said"),
+    [("nonsense", "open it from its list"), ("01900000-0000-7000-8000-0000000000ff", "Claim not found")],
 )
 def test_an_address_that_names_no_claim_says_so(opens: Opens, id_: str, said: str) -> None:
     assert said in opens(id_).error[0].value

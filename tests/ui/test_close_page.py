@@ -38,11 +38,11 @@ def test_a_closing_is_begun_by_one_and_refused_to_another_while_something_stands
     assert any("Every statement is approved" in each.label for each in at.expander)
     at = press(open_page(screen, finance, "femi"), "Close the month")
     confirm(at)
-    assert "This stands against it" in texts(at)
+    assert "It cannot be closed yet" in texts(at)
     assert finance.read(months.list_steps)[-1].state == "Closing"
     links = [link.proto.url for link in at.get("link_button")]
     assert links == [f"/closes/2026-10/journal{format_}.csv" for format_ in ("", "-quickbooks", "-sage")]
-    assert "runs still" in texts(open_page(screen, finance, "funmi", "2026-11"))
+    assert "is not over yet" in texts(open_page(screen, finance, "funmi", "2026-11"))
     finance.do(closing.begin, date(2026, 8, 1), by="funmi")
     at = open_page(screen, finance, "funmi", "2026-09")
     assert "August 2026 comes first: months are closed one after the other" in [

@@ -26,7 +26,7 @@ def test_a_credit_note_goes_from_one_person_to_another_and_is_listed_and_aged(
     store: Store, partner: Partner, screen: Screen
 ) -> None:
     finance = Finance(store)
-    assert "Nothing was given back yet" in texts(open_page(screen, finance, LIST, by="funmi"))
+    assert "No credit note yet" in texts(open_page(screen, finance, LIST, by="funmi"))
     with clock.freeze(NOW - timedelta(days=100)):
         sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
     with clock.freeze(NOW - timedelta(days=40)):

@@ -85,4 +85,4 @@ def test_an_address_without_a_record_says_so(screen: Screen, store: Store, page:
     at = screen("admin", path=page, id=str(uuid4()))
     assert said in texts(at)
     at.query_params["id"] = "x"
-    assert "has to be a UUID" in texts(at.run())
+    assert "open it from its list" in texts(at.run())

@@ -42,7 +42,8 @@ def finance(store: Store, partner: Partner) -> Finance:
 
 def sent(finance: Finance, party: Party, **terms: object) -> UUID:
     """A statement that was sent, of a party with terms and an account."""
-    finance.do(agreements.add, party, {**TERMS, **terms}, by="root")
+    taken = TERMS if party.account == "distributor" else {"starts_on": "2026-01-01", "number": "AG/2"}
+    finance.do(agreements.add, party, {**taken, **terms}, by="root")
     with clock.freeze(NOW - timedelta(days=90)):
         account = finance.do(bank_accounts.propose, party, ACCOUNT, by="root")
         finance.do(bank_accounts.confirm, account, by="second")
@@ -101,13 +102,13 @@ def test_the_banks_answer_is_a_file_that_somebody_else_than_the_preparer_notes(
     assert not at.get("file_uploader")
     content = f'Amount,Narration,Status,Bank reference\n"{net}",PB-0001/1 2026-08,Paid,NIP/1\n1.00,Fees,Paid,NIP/2'
     at = open_page(screen, finance, BATCH, by="femi", id=str(batch))
+    at.file_uploader(key="bank answer.file").upload("wrong.txt.csv", b"Amount,Whom\n1.00,Ada").run()
+    assert "must be mapped to a column" in texts(at)
     at.file_uploader(key="bank answer.file").upload("answer.csv", content.encode()).run()
     assert list(at.table[0].value["Result"]) == [":green[can be noted]", "names no payment of this payout"]
     confirm(press(at, f"Note 1 paid, {net}"))
     assert "1 answers of the bank are noted" in texts(at)
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
-    at.file_uploader(key="bank answer.file").upload("wrong.txt.csv", b"Amount,Whom\n1.00,Ada").run()
-    assert "must be mapped to a column" in texts(at)
 
 
 def test_a_payment_received_is_noted_on_the_statement_and_confirmed_by_another(
@@ -122,6 +123,27 @@ def test_a_payment_received_is_noted_on_the_statement_and_confirmed_by_another(
     assert "Confirm" not in labels(open_page(screen, finance, ONE, by="funmi", id=str(row.id)))
     confirm(press(open_page(screen, finance, ONE, by="femi", id=str(row.id)), "Confirm"))
     assert finance.read(statement_reading.get_statement, made).paper.state == "Paid"
+    assert not at.get("file_uploader"), "every payment is answered"
+
+
+def test_what_others_prepared_is_confirmed_and_approved_together_with_the_sum_that_one_adds_up(
+    finance: Finance, screen: Screen, partner: Partner
+) -> None:
+    parties_due = [party for party, _ in finance.read(statements.list_due, date(2026, 8, 1))]
+    insurer = next(party for party in parties_due if party.account == "provider")
+    for party in (Party("distributor", partner.id), insurer):
+        sent(finance, party)
+        finance.do(batches.prepare, {party: None}, by="funmi")
+    rows = finance.read(payment_reading.list_batches)
+    assert len(rows) == 2
+    total = words.naira(sum(row.net_minor for row in rows))
+    assert "Approve 2" not in labels(open_page(screen, finance, LIST, by="funmi", view="payouts"))
+    at = open_page(screen, finance, LIST, by="femi", view="payouts")
+    assert f"**2** payouts · {total}" in texts(at)
+    at = press(at, "Approve 2")
+    assert f"Together **{total}**" in texts(at)
+    confirm(at)
+    assert {row.state for row in finance.read(payment_reading.list_batches)} == {"Approved"}
 
 
 def test_other_roles_do_not_reach_payments_and_a_wrong_one_is_explained(finance: Finance, screen: Screen) -> None:

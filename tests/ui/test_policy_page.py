@@ -71,7 +71,7 @@ def test_personal_numbers_are_masked(screen: Screen, store: Store, partner: Part
     assert "https://" not in shown
 
 
-@pytest.mark.parametrize(("id_", "said"), [("nonsense", "has to be a UUID"), ("", "has to be a UUID")])
+@pytest.mark.parametrize(("id_", "said"), [("nonsense", "open it from its list"), ("", "open it from its list")])
 def test_an_address_that_names_no_policy_says_so(screen: Screen, store: Store, id_: str, said: str) -> None:
     assert said in open_page(screen, id_).error[0].value
 

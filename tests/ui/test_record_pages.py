@@ -33,7 +33,7 @@ def test_an_address_without_a_record_says_why(store: Store, screen: Screen, path
     roles = next(each.roles for each in menu.SCREENS if each.path == path)
     at = screen(*roles, path=path, id="nonsense")
     assert at.title[0].value
-    assert "has to be a UUID" in at.error[0].value
+    assert "open it from its list" in at.error[0].value
     at = screen(*roles, path=path, id=str(ids.new()))
     assert at.title[0].value
     assert at.error[0].value

@@ -73,7 +73,7 @@ def test_the_filters_stand_in_the_address_and_nobody_found_says_what_to_do(scree
     at = screen("admin", path=LIST)
     at.selectbox(key="role").set_value("finance").run()
     assert address(at) == {"role": ["finance"]}
-    assert "Nobody matches" in texts(at)
+    assert "No person matches" in texts(at)
     press(at, "Reset")
     assert len(lists(at)[0]) == 1
 
@@ -183,7 +183,7 @@ def test_an_admin_cannot_lock_themselves_out(screen: Screen, admin: Person, monk
 
 
 @pytest.mark.parametrize(
-    ("given", "said"), [("nope", "has to be a UUID"), ("01900000-0000-7000-8000-0000000000ff", "No such person")]
+    ("given", "said"), [("nope", "open it from its list"), ("01900000-0000-7000-8000-0000000000ff", "No such person")]
 )
 def test_an_address_of_nobody_says_so_and_leads_back(screen: Screen, given: str, said: str) -> None:
     at = screen("admin", path=ONE, id=given)

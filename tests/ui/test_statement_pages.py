@@ -95,6 +95,14 @@ def test_somebody_else_approves_and_sends_a_whole_month_with_its_sums_before_the
     rested = finance.rest("femi", NOW + timedelta(hours=1))
     at = screen(path=LIST, signed_in=rested, month="2026-08")
     assert [button.disabled for button in at.button if button.label == f"Approve {drafts}"] == [True]
+    assert "Somebody else reset your password: you can approve again from" in texts(at)
+    rows = finance.read(statement_overview.list_month, date(2026, 8, 1))
+    opening, change, closing = (
+        sum(getattr(row, name) for row in rows) for name in ("opening_minor", "change_minor", "closing_minor")
+    )
+    assert opening + change == closing
+    told = f"opening {words.naira(opening)} + of the month {words.naira(change)} = closing {words.naira(closing)}"
+    assert f"{len(rows)} stated: {told}." in texts(at)
     at = press(open_page(screen, finance, LIST, by="wale", month="2026-08"), f"Approve {drafts}")
     for account in ("distributor", "provider"):
         closing = [row.paper.closing_minor for row in made(finance) if row.paper.account == account]
@@ -120,7 +128,7 @@ def test_a_draft_leads_to_its_movements_and_is_prepared_alone(finance: Finance, 
 
 def test_the_running_month_is_not_prepared_and_says_so(finance: Finance, screen: Screen) -> None:
     at = open_page(screen, finance, LIST, month="2026-11")
-    assert "The month runs still" in texts(at)
+    assert "The month is not over yet" in texts(at)
     assert not [button.label for button in at.button if button.label.startswith("Prepare")]
 
 

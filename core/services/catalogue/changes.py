@@ -258,7 +258,7 @@ def _save_change(
     after: Mapping[str, Any],
 ) -> None:
     if before == after:
-        raise StateForbids("This is what stands there already: nothing would change")
+        raise StateForbids("This is the present text: nothing would change")
     # Two changes within a millisecond need different timestamps.
     row.updated_at = max(clock.now(), row.updated_at + _MIN_STEP)
     session.flush()

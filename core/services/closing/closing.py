@@ -79,10 +79,10 @@ def close(session: ScopedSession, month: date, *, by: Person, note: str = "") ->
     found = list_checks(session, month)
     against = [check.name for check in found if check.stands_against]
     if against:
-        raise StateForbids(f"This stands against it: {'; '.join(against)}")
+        raise StateForbids(f"It cannot be closed yet: {'; '.join(against)}")
     looked_at = [check.name for check in found if check.rows]
     if looked_at and len(note.strip()) < _SHORTEST:
-        raise StateForbids(f"Say in at least ten characters that you have looked at: {'; '.join(looked_at)}")
+        raise StateForbids(f"Say in at least ten characters that you checked: {'; '.join(looked_at)}")
     facts = {check.name: len(check.rows) for check in found}
     digest = journal.hash_of(session, month)
     add_step(session, month, MonthState.CLOSED, by=by, note=note.strip(), sha256=digest, facts=facts)
@@ -124,7 +124,7 @@ def _require_step(session: ScopedSession, month: date, to: MonthState, by: Perso
     steps = months.list_steps(session, month)
     state = steps[-1].state if steps else MonthState.OPEN
     if MONTH_TRANSITIONS.get(state, to).needs_other:
-        require_second(steps[-1].by, by, "You made the step before: somebody else of finance makes this one")
+        require_second(steps[-1].by, by, "You made the last step: somebody else of finance makes this one")
     return steps
 
 
@@ -142,7 +142,7 @@ def add_step(session: ScopedSession, month: date, state: MonthState, *, by: Pers
         **more,
     )
     if not session.insert_if_absent(row):
-        raise StateForbids("Somebody else has just made a step of this month: look at it again")
+        raise StateForbids("Somebody else has just changed this month: open it again")
     after = {"month": f"{month:%Y-%m}", "state": state}
     after |= {name: more[name] for name in ("note", "sha256") if more.get(name)}
     subject = audit.subject_of("month", row.id)

@@ -36,7 +36,7 @@ def require_id(noun: str, *, is_of_mode: bool = False) -> Iterator[UUID]:
     except InvalidInput as error:
         if [fault.field for fault in error.faults] != ["id"]:
             raise
-        _stop(noun, f"The address names no {noun}: its id has to be a UUID.", "link_off")
+        _stop(noun, f"The address names no {noun}: open it from its list.", "link_off")
     except NotFound as error:
         _stop(noun, f"{error}.{_ELSEWHERE if is_of_mode else ''}", "search_off")
 

@@ -1,7 +1,7 @@
 """Display of a record's facts: label and value, calculation steps, submitted values and audit history."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -107,6 +107,20 @@ def table_of(steps: Sequence[Mapping[str, str]]) -> None:
         for step in steps
     ]
     st.table(rows, border="horizontal")
+
+
+def ledger(
+    rows: Sequence[Mapping[str, str]], *, right: Collection[str], total: Mapping[str, str] | None = None
+) -> None:
+    """Show rows of Markdown with the columns in `right` aligned there, and their total as the last row in bold."""
+    names = list(rows[0])
+    last = [{name: f"**{total[name]}**" if total.get(name) else "" for name in names}] if total else []
+    lines = [
+        f"| {' | '.join(names)} |",
+        f"| {' | '.join('---:' if name in right else ':---' for name in names)} |",
+        *(f"| {' | '.join(row[name].replace('|', '/') for name in names)} |" for row in [*rows, *last]),
+    ]
+    st.markdown("\n".join(lines))
 
 
 def draw_submitted(values: Mapping[str, Any]) -> None:

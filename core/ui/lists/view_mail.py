@@ -39,7 +39,7 @@ def draw(path: str, view: View, person: Person) -> None:
     st.divider()
     st.markdown(f"**By e-mail: {words.plain(view.name)}**")
     _fields(key, watch, warnings)
-    st.button("Save the messages", key=f"{key} save", icon=":material/mail:", on_click=_save, args=(key, view, person))
+    st.button("Save these e-mails", key=f"{key} save", icon=":material/mail:", on_click=_save, args=(key, view, person))
     if said := st.session_state.pop(_SAID, None):
         st.success(said, icon=":material/check_circle:")
     _state(watch)

@@ -302,7 +302,7 @@ def check_payment(
 def require_payer(person: Person) -> None:
     """Raise NotAllowed unless the person is of finance."""
     if not person.has_role(PAYER_ROLE):
-        raise NotAllowed("Payments that were handed to finance are made by finance")
+        raise NotAllowed("Only finance pays what was handed to finance")
 
 
 def lock_claims(session: ScopedSession, claim_ids: Iterable[UUID]) -> None:
@@ -352,7 +352,7 @@ def _require_handed_over(session: ScopedSession, claim: Claim, person: Person) -
     giver = _find_giver(session, claim)
     if giver is None:
         raise StateForbids(_NOT_THERE)
-    refuse_same(giver, person, "Paying needs another than who has handed the payment over")
+    refuse_same(giver, person, "Whoever handed the payment to finance cannot pay it")
 
 
 def _find_giver(session: ScopedSession, claim: Claim) -> UUID | None:

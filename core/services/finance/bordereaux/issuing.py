@@ -41,7 +41,7 @@ _SHORTEST_NOTE: Final = 5
 def issue(session: ScopedSession, provider_id: UUID, kind: str, month: date, *, by: Person) -> UUID:
     """Freeze the bordereau of a month that is over, and return its id; months follow each other without a gap.
 
-    StateForbids says that the month runs still, is reported already, or that another one comes first.
+    StateForbids says that the month is not over yet, is reported already, or that another one comes first.
     """
     require_finance(by)
     _require_due(session, provider_id, kind, month)

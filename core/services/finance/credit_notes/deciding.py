@@ -151,7 +151,7 @@ def _refuse_approver(session: ScopedSession, row: CreditNote, payee: Payee, by: 
     if payee.number:
         refuse_own(Parties(account_keys=frozenset({transfers.build_account_key(payee.number)})), by)
     if row.made_by == by.actor:
-        raise NotAllowed("You ended this policy: somebody else of finance approves what goes back")
+        raise NotAllowed("You ended this policy: somebody else of finance approves its refund")
     staff.refuse_resting(by)
     if by.id in {payment.paid_by for payment in payments_of(session, row.id)}:
         raise NotAllowed("You noted a payment or a return of it: somebody else of finance approves it")
@@ -237,7 +237,7 @@ def _refuse_payer(session: ScopedSession, row: CreditNote, by: Person) -> None:
         col(Approval.subject_id) == row.id, col(Approval.subject_kind) == _KIND
     )
     if row.made_by == by.actor:
-        raise NotAllowed("You ended this policy: somebody else of finance notes what goes back")
+        raise NotAllowed("You ended this policy: somebody else of finance notes the payment of its refund")
     if by.id in {row.first_by, row.approved_by, *session.execute(given).scalars()}:
         raise NotAllowed("You approved it: somebody else of finance notes its payment")
     staff.refuse_resting(by)

@@ -181,6 +181,15 @@ def list_steps(session: ScopedSession, statement_id: UUID) -> list[StepRow]:
     return steps
 
 
+def sum_lines(session: ScopedSession, statement_id: UUID) -> tuple[int, int, int]:
+    """Return the sums of premium, commission and net of all lines of a statement, in kobo."""
+    names = ("premium_minor", "commission_minor", "net_minor")
+    sums = [sa.func.coalesce(sa.func.sum(col(getattr(StatementLine, name))), 0) for name in names]
+    query: Any = sa.select(*sums).where(col(StatementLine.statement_id) == statement_id)
+    premium, commission, net = session.execute(query).one()
+    return int(premium), int(commission), int(net)
+
+
 def list_of_policy(session: ScopedSession, movement_ids: Sequence[UUID]) -> list[tuple[UUID, str, str, date]]:
     """List the statements that hold some movements: id, number, party and month."""
     query = (
