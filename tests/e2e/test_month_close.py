@@ -107,7 +107,7 @@ def test_a_month_is_closed_from_its_statements_to_its_journal_by_two_accounts(
     confirm(as_person("femi", f"/statements?{month}"), "Approve 2", "Approve 2")
     page = as_person("femi", f"/close?{month}")
     expect(page.get_by_text("stands against it")).to_have_count(0)
-    confirm(page, "Close the month", "Close the month", What_you_have_looked_at="The rates and the balances")
+    confirm(page, "Close the month", "Close the month", What_you_checked="The rates and the balances")
     expect(page.get_by_text("Closed", exact=True).first).to_be_visible()
     answer = page.request.get(f"/closes/{last_month():%Y-%m}/journal.csv")
     rows = list(csv.DictReader(io.StringIO(answer.text())))

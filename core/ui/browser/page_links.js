@@ -26,23 +26,26 @@ function onLinkClick(event) {
   }
 }
 
-// The page grows while it is drawn: it is scrolled to its place until it stands there and rests, or the reader moves it.
+// The page grows while it is drawn: it is scrolled to its place until it stands there drawn, or somebody moves it.
 function restoreScroll({ state }) {
   const main = document.querySelector('[data-testid="stMain"]');
   if (!state?.scrolled || !main) return;
-  let rests = 0;
   const until = performance.now() + 8000, moved = new AbortController();
+  let ran = false, rests = 0;
   for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) {
     document.addEventListener(name, () => moved.abort(), { capture: true, passive: true, signal: moved.signal });
   }
   requestAnimationFrame(function place() {
     if (moved.signal.aborted) return;
-    const app = document.querySelector('[data-testid="stApp"]');
-    if (Math.abs(main.scrollTop - state.scrolled) > 1) main.scrollTo({ top: state.scrolled });
-    const stands = Math.abs(main.scrollTop - state.scrolled) <= 1 && app?.dataset.testScriptState === "notRunning";
-    rests = stands ? rests + 1 : 0;
-    if (rests < 30 && performance.now() < until) requestAnimationFrame(place);
-    else moved.abort();
+    const isAway = Math.abs(main.scrollTop - state.scrolled) > 1;
+    // It stood there and is long enough to stand there still: this is somebody's scrolling.
+    const isMoved = rests && isAway && main.scrollHeight - main.clientHeight >= state.scrolled;
+    if (isMoved || rests > 10 || performance.now() > until) return moved.abort();
+    if (isAway) main.scrollTo({ top: state.scrolled });
+    const isRunning = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState !== "notRunning";
+    ran ||= isRunning;
+    rests = ran && !isRunning && Math.abs(main.scrollTop - state.scrolled) <= 1 ? rests + 1 : 0;
+    requestAnimationFrame(place);
   });
 }
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
+from alembic import command
 from sqlmodel import col
 
 from core import ids
@@ -151,7 +152,7 @@ def test_approvals_of_before_are_carried_over(finance: Finance, party: Party) ->
     change(finance, "approval", "approval_delete", sa.delete(Approval))
     assert len([each for each in finance.faults() if "was not given on this desk" in each]) == 3
     with finance.store.writers.begin() as connection:
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0080'")
+        command.downgrade(migrating._config(connection), "0080")
     migrating.migrate(finance.store)
     assert not [each for each in finance.faults() if "on this desk" in each or "past the desk" in each]
     finance.do(batches.open_bank_file, batch, by="wale")
