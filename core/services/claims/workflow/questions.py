@@ -1,4 +1,4 @@
-"""Questions to the claimant, which stop the statutory clock until answered, also to several at once (contract C9, C19)."""
+"""Questions to claimants, which stop the statutory clock until answered, also several at once (contract C9, C19)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
