@@ -53,9 +53,9 @@ def test_a_page_judges_the_role_again_by_itself(monkeypatch: pytest.MonkeyPatch)
     def fragment(*roles: str) -> None:
         import streamlit
 
-        from core.ui.frame import frame as gate
+        from core.ui.frame import frame
 
-        streamlit.write(f"past the gate as {gate.require(*roles).name}")
+        streamlit.write(f"past the gate as {frame.require(*roles).name}")
 
     monkeypatch.setattr(frame, "current", lambda: person_of("claims"))
     refused = AppTest.from_function(fragment, args=("operations", "finance")).run()

@@ -1,6 +1,8 @@
 """The sidebar: the pages of a person's roles, the live/test switch and the sign-out button."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
@@ -9,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from core import clock
+from core import clock, telemetry
 from core.services.claims.diary import tasks as claim_tasks
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
@@ -227,3 +229,18 @@ def _watch(drawn_at: datetime, person: Person, counts: Mapping[str, int]) -> Non
     if not frame.still_signed_in():
         st.rerun()
     announce_new(person, counts)
+
+
+_ADDRESSES = frozenset(screen.address for screen in menu.SCREENS)
+
+
+@contextmanager
+def measure_run(address: str) -> Iterator[None]:
+    """Measure one run of a screen; an address that is no screen's may be anything and is not told."""
+    began = time.perf_counter()
+    page = address if address in _ADDRESSES else "other" if address else "home"
+    try:
+        with telemetry.open_span(f"screen {page}", "internal"):
+            yield
+    finally:
+        telemetry.observe("screen_seconds", time.perf_counter() - began, page)
