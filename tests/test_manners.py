@@ -18,7 +18,6 @@ LONGEST = 600
 SHORTEST = 60
 # Fragments that have to stand alone, each with the reason.
 ALONE = {
-    "core/ui/frame/unavailable.py": "the process shows it where nothing else can be loaded",
     "core/services/admin/resealing.py": "a command writes no SQL of its own",
     "core/commands/init.py": "the command line loads it by its name",
 }
