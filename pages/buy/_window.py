@@ -97,7 +97,7 @@ def _draw_cover(cover: Cover[Any], sold: Sequence[ProductForSale], seller: Distr
         # A link to the page on which it stands would not change the address, so that Back would leave the window.
         if st.button(
             f"**{words.plain(cover.title)}**",
-            key=f"window {selling.title_of(cover, sold[0])}",
+            key=f"window {cover.prefix} {cover.route} {sold[0].id}",
             icon=":material/shopping_cart:",
             type="tertiary",
         ):

@@ -10,6 +10,8 @@ import streamlit as st
 
 from core import ids
 from core.errors import CoverdeskError
+from core.services.claims import batches
+from core.services.claims.batches import BatchResult
 from core.services.claims.lists import columns as claim_columns
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
@@ -19,10 +21,8 @@ from core.services.claims.lists.totals import QueueCounts, QueueTotal
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
 from core.services.claims.workflow import assignment as claim_assignment
-from core.services.claims.workflow import questions
 from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
-from core.services.claims.workflow.questions import BatchResult
 from core.services.dimensions import load_choices
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
@@ -432,13 +432,13 @@ def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenC
 
 def _settle(person: Person, picked: Sequence[ChosenClaim]) -> None:
     if get_selected():
-        _tell(_write(lambda session: questions.settle_claims(session, picked, person=person)), "settled")
+        _tell(_write(lambda session: batches.settle_claims(session, picked, person=person)), "settled")
 
 
 def _ask(person: Person, picked: Sequence[ChosenClaim]) -> None:
     text = st.session_state.get(_QUESTION) or ""
     if get_selected() and _tell(
-        _write(lambda session: questions.ask_claimants(session, picked, text=text, person=person)), "asked"
+        _write(lambda session: batches.ask_claimants(session, picked, text=text, person=person)), "asked"
     ):
         st.session_state[_QUESTION] = ""
 

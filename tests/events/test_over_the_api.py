@@ -396,8 +396,8 @@ def test_the_address_of_every_object_answers_with_that_object(api: Distributor, 
     objects = {event["object"]["type"]: event["object"] for event in events}
     endpoint = {"id": made["id"], "url": f"http://127.0.0.1:8501/v1/webhooks/{made['id']}"}
     objects |= {"endpoint": endpoint, "product": _product()}
-    # A statement needs a month of business: its address is followed where payments of statements are tried.
-    assert {each.object for each in EVENT_TYPES} == {*objects, "statement"}
+    # A statement needs a month of business, and a loan book a file: their addresses are followed where they are made.
+    assert {each.object for each in EVENT_TYPES} == {*objects, "statement", "loan_book"}
     for kind, found in objects.items():
         answer = api.call("GET", found["url"].removeprefix("http://127.0.0.1:8501"))
         record = answer[kind] if kind != "export" else answer["events"][0]["object"]

@@ -65,7 +65,7 @@ BY_KIND = pytest.mark.parametrize(
 _OF_SALES = {"from", "to", "provider", "category", "product", "distributor", "email", "source"}
 PARAMETERS = {
     "purchases": {*_OF_SALES, "premium_from", "premium_to", "find", "policy", "payment"},
-    "renewals": {*_OF_SALES, "expires_from", "expires_to", "status"},
+    "renewals": {*_OF_SALES, "find", "expires_from", "expires_to", "status"},
     "policies": {*_OF_SALES, "find", "force", "role", "expires_from", "expires_to"},
     "movements": {*_OF_SALES, "kind"},
     "customers": {"q", "from", "to", "distributor", "active", "force", "merged"},

@@ -149,7 +149,7 @@ def test_what_was_done_by_hand_is_looked_at_before_a_month_is_closed(finance: Fi
         finance.do(adjustments.confirm, proposal, by="femi")
     prepared(finance, first)
     finance.do(closing.begin, first, by="funmi")
-    with pytest.raises(StateForbids, match=r"looked at: .*Adjustments by hand"):
+    with pytest.raises(StateForbids, match=r"you checked: .*Adjustments by hand"):
         finance.do(closing.close, first, by="femi")
     finance.do(closing.close, first, by="femi", note=NOTE)
     assert finance.read(months.list_steps, first)[-1].facts["Adjustments by hand"] == 1

@@ -30,7 +30,7 @@ function onLinkClick(event) {
 function restoreScroll({ state }) {
   const main = document.querySelector('[data-testid="stMain"]');
   if (!state?.scrolled || !main) return;
-  const until = performance.now() + 8000, moved = new AbortController();
+  const until = performance.now() + 30000, moved = new AbortController();
   let ran = false, rests = 0;
   for (const name of ["wheel", "touchstart", "pointerdown", "keydown"]) {
     document.addEventListener(name, () => moved.abort(), { capture: true, passive: true, signal: moved.signal });

@@ -198,7 +198,7 @@ def test_a_claim_that_came_later_holds_it_and_a_paid_one_refuses_it(finance: Fin
     with pytest.raises(StateForbids, match="paid out of this term"):
         finance.do(deciding.approve, earlier.id, ACCOUNT, by="femi")
     with finance.store.writing(Scope.system()) as session:
-        for name, roles in (("finance", ["finance"]), ("admin", ["admin"])):
+        for name, roles in (("finance", ["finance"]), ("second.finance", ["finance"]), ("admin", ["admin"])):
             session.add(Staff(email=f"{name}@coverdesk.example", name=name, roles=roles))
     finance.do(demonstration.give_back)
     assert one(finance, earlier.id).state == "Computed", "the demonstration leaves it alone, and goes on"

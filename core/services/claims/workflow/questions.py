@@ -1,7 +1,6 @@
-"""Questions to claimants, which stop the statutory clock until answered, also several at once (contract C9, C19)."""
+"""Questions to the claimant, which stop the statutory clock until answered (contract C9)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Final
 from uuid import UUID
@@ -11,16 +10,14 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.covers import request
-from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
+from core.errors import StateForbids
 from core.services.audit import log as audit
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import clock as claim_clock
-from core.services.claims.workflow import moves as claim_moves
-from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.claims.workflow.clock import Clock, Pause, StatusReached
 from core.services.claims.workflow.inputs import AnswerInput, QuestionInput
 from core.services.people.staff import Person
-from core.states.claims import DECIDED, WAITING, ClaimStatus
+from core.states.claims import DECIDED, WAITING
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, ClaimQuestion
 
@@ -132,44 +129,3 @@ def _get_open_question_id(session: ScopedSession, claim_id: UUID) -> UUID | None
 def _log(session: ScopedSession, claim_id: UUID, actor: str, action: str, question_id: UUID) -> None:
     subject = audit.subject_of("claim", claim_id)
     audit.write(session, actor=actor, action=action, subject=subject, after={"question_id": str(question_id)})
-
-
-_REFUSALS = (StateForbids, NotAllowed, NotFound, StaleVersion, InvalidInput)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BatchResult:
-    """Number of claims that it was done to, and for each of the others the reason in words."""
-
-    done_count: int
-    refusals: tuple[str, ...]
-
-
-def settle_claims(session: ScopedSession, chosen: Iterable[ChosenClaim], *, person: Person) -> BatchResult:
-    """Settle each of several paid claims as it was seen; NotAllowed for who works no claims."""
-    return _run(
-        chosen,
-        person,
-        lambda claim: claim_moves.move_claim(
-            session, claim.id, to=ClaimStatus.SETTLED, person=person, version=claim.version
-        ),
-    )
-
-
-def ask_claimants(session: ScopedSession, chosen: Iterable[ChosenClaim], *, text: str, person: Person) -> BatchResult:
-    """Ask the claimant of each of several claims the same thing; InvalidInput for a text that cannot be asked."""
-    request.validate(QuestionInput, {"text": text})
-    return _run(chosen, person, lambda claim: ask_claimant(session, claim.id, text=text, person=person))
-
-
-def _run(chosen: Iterable[ChosenClaim], person: Person, act: Callable[[ChosenClaim], object]) -> BatchResult:
-    claim_changes.require_claims_role(person)
-    done_count, refusals = 0, []
-    # Sorted, so that two callers with the same claims cannot deadlock.
-    for claim in sorted(chosen, key=lambda each: each.id):
-        try:
-            act(claim)
-            done_count += 1
-        except _REFUSALS as error:
-            refusals.append(f"{claim.reference}: {error}")
-    return BatchResult(done_count=done_count, refusals=tuple(refusals))
