@@ -19,6 +19,7 @@ SHORTEST = 60
 # Fragments that have to stand alone, each with the reason.
 ALONE = {
     "core/services/admin/resealing.py": "a command writes no SQL of its own",
+    "core/ui/frame/demonstration.py": "its cache begins with the running Streamlit",
     "core/commands/init.py": "the command line loads it by its name",
     "core/services/claims/batches.py": "it carries out several moves, each of which imports others",
 }

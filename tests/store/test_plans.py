@@ -114,6 +114,8 @@ PARTS = {
 }
 
 
+# On PostgreSQL the planner chooses among indexes by the sizes of a store, and this one is small.
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_parts_of_numbers_plates_and_phones_are_looked_for_along_their_indexes(store: Store, partner: Partner) -> None:
     """At 1,000,000 policies the rows would take seconds; each text is looked at once, in what holds little else."""
     statistics.refresh(store)

@@ -57,7 +57,7 @@ def test_a_task_is_made_on_the_claim_and_done_on_the_page_of_its_person(opens: O
     with office.store.reading(DESK) as session:
         [made] = session.execute(sa.select(ClaimTask)).scalars().all()
     # The click of the button in its row.
-    at.session_state["claim_tasks_act"] = made.id
+    at.session_state["claim_tasks_act"] = (made.id, "Done")
     at.run()
     assert "The task is done." in texts(at)
     assert "Nothing is due" in texts(at)

@@ -17,10 +17,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from core.services.admin import demonstration
 from core.services.people import sign_in, staff, staff_sessions
 from core.services.people.staff import Person
-from core.settings import ROOT, settings
+from core.settings import ROOT
 from core.store.access import Scope, reading, writing
 from core.ui.kit import words
 
@@ -176,19 +175,3 @@ def _store_mode() -> None:
         st.query_params.pop("mode", None)
     else:
         st.query_params["mode"] = "test"
-
-
-_NOTICE = "Demonstration: the people, policies and sums on these screens are invented."
-
-
-def demonstration_banner() -> None:
-    """Show the notice if the store holds demo records."""
-    if _is_demonstration(settings().database_url):
-        with st.container(key="demonstration"):
-            st.caption(f":material/science: {_NOTICE}")
-
-
-@st.cache_data(ttl="1m", max_entries=4, show_spinner=False)
-def _is_demonstration(_of_store: str) -> bool:
-    with reading(Scope.system()) as session:
-        return demonstration.is_demonstration(session)
