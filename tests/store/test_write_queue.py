@@ -15,7 +15,7 @@ from core.store.access.sqlite import sqlite
 from core.store.schema.tables import NumberCounter
 
 SYSTEM = Scope.system()
-PATIENCE = 60
+PATIENCE = 180
 TURNS = 5
 # The file is locked for so long by each transaction, and free for microseconds until the next one.
 LOCKED_SECONDS = 0.05
