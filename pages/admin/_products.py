@@ -203,7 +203,7 @@ def _one(name: str, tariff: Tariff, known: SoFar[Price], was: Price | None) -> N
     st.markdown(f"**{name}**")
     price = known.value
     if price is None:
-        _say_why(known)
+        _show_reason(known)
         return
     change = price.total - was.total if was and was is not price else None
     st.metric(
@@ -225,7 +225,7 @@ def _signed(change: Decimal) -> str:
     return f"{'+' if minor > 0 else ''}{words.naira(minor)}" if minor else "No change"
 
 
-def _say_why(known: SoFar[Price]) -> None:
+def _show_reason(known: SoFar[Price]) -> None:
     if known.missing:
         missing = ", ".join(sorted(words.title(name).lower() for name in known.missing))
         st.caption(f"Still needed for the price: {words.plain(missing)}.")
@@ -250,7 +250,7 @@ def query_of(product: ProductDetail) -> dict[str, str]:
     return {"id": str(product.id), **frame.mode_query()}
 
 
-def say_untouched(meta: Mapping[str, Any]) -> None:
+def show_untouched(meta: Mapping[str, Any]) -> None:
     """Show the product's other parameters, which the form does not change."""
     if meta:
         with st.expander("Kept as it is", icon=":material/lock:"):

@@ -214,7 +214,7 @@ def _changed(of: ProductDetail, version: RatesVersion, earlier: RatesVersion | N
     with st.expander("All figures"):
         for figure in of.get_editable_tariff(version).figures:
             facts.line(f"{figure.group}: {figure.label}", products.format_figure(figure))
-        products.say_untouched(of.get_editable_tariff(version).other_meta)
+        products.show_untouched(of.get_editable_tariff(version).other_meta)
 
 
 def draw_sellers(of: ProductDetail, person: Person) -> None:

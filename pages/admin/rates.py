@@ -146,7 +146,7 @@ def _place(figure: Figure, inside: str) -> str:
 _WIDGETS = {Kind.ONE: _one, Kind.SEVERAL: _several, Kind.TABLE: _table, Kind.PHRASES: _phrases}
 
 
-def say_floor() -> None:
+def show_floor() -> None:
     """Show the minimum share that commissions must leave to the insurer, and who decides on changes."""
     st.caption(
         f"Other rates hold from tomorrow at the earliest, once another admin has confirmed them. Commissions together"
@@ -164,7 +164,7 @@ def way_back(product: ProductDetail) -> None:
     )
 
 
-def say_start(product: ProductDetail, start: RatesVersion) -> None:
+def show_start(product: ProductDetail, start: RatesVersion) -> None:
     """Show the rates that the form starts from, and any planned change."""
     for version in product.planned_changes:
         st.warning(
@@ -176,7 +176,7 @@ def say_start(product: ProductDetail, start: RatesVersion) -> None:
         st.caption(f"The form starts with the rates that are planned from {words.moment(start.effective_at)} on.")
 
 
-def say_changes(changes: Sequence[Difference]) -> None:
+def show_changes(changes: Sequence[Difference]) -> None:
     """Show the changes, figure by figure."""
     st.subheader("What changes", anchor=False)
     if not changes:
@@ -273,13 +273,13 @@ def draw() -> None:
         st.session_state[f"{KEY}.of"], st.session_state[f"{KEY}.start"] = product.id, product.latest.id
         st.session_state[f"{KEY}.seen"] = product.version
     start = next(version for version in product.versions if version.id == st.session_state[f"{KEY}.start"])
-    say_start(product, start)
+    show_start(product, start)
     at = when()
-    say_floor()
+    show_floor()
     figures = product.get_editable_tariff(start).figures
     typed, slots = draw_figures(KEY, figures)
     slots["effective_at"] = st.container()
-    products.say_untouched(product.get_editable_tariff(start).other_meta)
+    products.show_untouched(product.get_editable_tariff(start).other_meta)
     tariff = judged(product, start, typed, slots)
     before = product.get_rates_at(at)
     if tariff is None:
@@ -287,7 +287,7 @@ def draw() -> None:
         return
     was, new = product.get_editable_tariff(before), product.get_editable_tariff(before).with_tariff(tariff)
     changes = products.differences(was, new)
-    say_changes(changes)
+    show_changes(changes)
     named = ("Until then", before.tariff), (f"From {products.since(at)}", tariff)
     products.draw_preview(f"{KEY}.sale", product.cover, *named)
     if text := actions.get_refusal(KEY).text:

@@ -183,7 +183,7 @@ def find_warnings(form: Form, cover: Cover[Any], counter: Counter, product: Prod
             found = duplicate_guard.find_insured(session, product.id, risk.value, term)
         if found:
             says = f"Insured already{_until(found)}: it cannot be sold again for these days. {_link(found)}"
-            return dict.fromkeys(risk.reads & _asked(form), says)
+            return dict.fromkeys(risk.reads & _list_question_names(form), says)
     twin = live_prices.so_far(cover, typed, cover.duplicate_key)
     email = live_prices.so_far(cover, typed, lambda request: str(request.email))
     if twin.value and email.value:
@@ -191,11 +191,11 @@ def find_warnings(form: Form, cover: Cover[Any], counter: Counter, product: Prod
             found = duplicate_guard.find_twin(session, twin.value, email.value)
         if found:
             says = f"This customer has a policy for this already{_until(found)}. Is this a second one? {_link(found)}"
-            return dict.fromkeys(twin.reads & _asked(form), says)
+            return dict.fromkeys(twin.reads & _list_question_names(form), says)
     return {}
 
 
-def _asked(form: Form) -> frozenset[str]:
+def _list_question_names(form: Form) -> frozenset[str]:
     return frozenset(question.name for question in form.questions)
 
 

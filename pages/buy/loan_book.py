@@ -311,10 +311,10 @@ def rows(view: LoanBookView) -> None:
         tables.draw(TABLE, page.items, number=number, total=total)
 
 
-def said(view: LoanBookView) -> None:
-    """Draw what was said of the book, and who did what."""
+def draw_terms(view: LoanBookView) -> None:
+    """Draw the terms of the book, and who did what."""
     book = view.book
-    with st.expander("What was said of it", icon=":material/info:"):
+    with st.expander("Terms and history", icon=":material/info:"):
         facts.line("Product", view.product)
         facts.line("Benefits", ", ".join(words.title(name) for name in book.benefits))
         facts.line("Days are written", book.date_order)
@@ -350,4 +350,4 @@ def draw() -> None:
         confirm(view, person)
         details(view)
         rows(view)
-    said(view)
+    draw_terms(view)

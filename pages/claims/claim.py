@@ -324,7 +324,7 @@ def _incident_day(review: ClaimReview) -> None:
                 first=clock.add_months(clock.today(), -_OLDEST_MONTHS),
                 last=clock.today(),
             ),
-            *([_say_supervisor, reason] if known else []),
+            *([_show_supervisor, reason] if known else []),
         ],
     )
     with st.popover(
@@ -335,7 +335,7 @@ def _incident_day(review: ClaimReview) -> None:
         draw_form(review, save, "keep day", prefix="day ")
 
 
-def _say_supervisor(_: Values) -> None:
+def _show_supervisor(_: Values) -> None:
     st.caption("A day by which a failed check is met takes a supervisor.")
 
 

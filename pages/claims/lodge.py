@@ -150,7 +150,7 @@ def draw_form(policy: ClaimablePolicy, counter: Counter) -> None:
     _follow_claimant(form, policy)
     form_keeper.watch(form.key)
     typed = forms.draw(
-        form, columns=3, live=_LIVE, before={"Papers": lambda: _say_papers(policy)}, first=_list_first(policy)
+        form, columns=3, live=_LIVE, before={"Papers": lambda: _show_papers(policy)}, first=_list_first(policy)
     )
     if typed.get("incident_type") or typed.get("incident_date") or typed.get("incident_description"):
         given = {"policy": policy.number, "holder": policy.holder}
@@ -197,7 +197,7 @@ def _bar(form: Form, typed: Mapping[str, Any]) -> bool:
     return bool(st.session_state.pop(pressed, False))
 
 
-def _say_papers(policy: ClaimablePolicy) -> None:
+def _show_papers(policy: ClaimablePolicy) -> None:
     papers = ", ".join(words.title(name).lower() for name in checklist(policy))
     st.caption(
         f"This incident calls for: {words.plain(papers)}. What is not there yet is owed, and can follow later."

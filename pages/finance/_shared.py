@@ -60,7 +60,7 @@ carry_out, made, submitted = _WRITES.carry_out, _WRITES.run, _WRITES.run_with_fi
 _NAMED = 3
 
 
-def say_resting(person: Person) -> None:
+def show_resting(person: Person) -> None:
     """Say why somebody cannot approve anything now."""
     if not person.may_approve:
         until = words.moment(person.approves_from)

@@ -22,7 +22,7 @@ from core.ui.kit import actions, url_state, words
 from core.ui.kit.actions import Action
 from core.ui.lists import columns, held_rows, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action, choose_month, say_resting
+from pages.finance._shared import ROLE, action, choose_month, show_resting
 
 MOST = 200
 
@@ -178,7 +178,7 @@ def payments(person: Person) -> None:
             type="primary",
             disabled=not person.may_approve,
         )
-        say_resting(person)
+        show_resting(person)
     st.markdown(f"{PAYMENTS.count_text(total)} · paid out less received {words.naira(minor)}")
     number = tables.page_of(PAYMENTS, total) if total else None
     if number is not None:
@@ -227,7 +227,7 @@ def payouts(person: Person) -> None:
         approving_all(others).button(
             f"Approve {words.count(len(others))}", key="many.approve", type="primary", disabled=not person.may_approve
         )
-        say_resting(person)
+        show_resting(person)
     st.markdown(f"{PAYOUTS.count_text(len(rows))} · {words.naira(sum(row.net_minor for row in rows))}")
     number = tables.page_of(PAYOUTS, len(rows)) if rows else None
     if number is not None:

@@ -21,7 +21,7 @@ from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import held_rows, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action, say_resting
+from pages.finance._shared import ROLE, action, show_resting
 from pages.finance.payments import PAYMENTS
 
 PLACE = "bank answer"
@@ -101,12 +101,12 @@ def buttons(row: BatchRow, person: Person, *, is_lapsed: bool) -> None:
     giving_up(row).button("Give up")
 
 
-def say_who_acts(row: BatchRow, person: Person) -> None:
+def show_who_acts(row: BatchRow, person: Person) -> None:
     """Say beside the buttons why somebody cannot approve it."""
     if row.state == BatchState.PREPARED and row.prepared_by == person.id:
         st.caption("You prepared this payout: somebody else of finance approves it.")
     elif row.state == BatchState.PREPARED:
-        say_resting(person)
+        show_resting(person)
 
 
 def answers(row: BatchRow, person: Person) -> None:
@@ -234,7 +234,7 @@ def draw() -> None:
     ):
         buttons(row, person, is_lapsed=lapsed is not None)
     actions.run()
-    say_who_acts(row, person)
+    show_who_acts(row, person)
     facts.own_interest(sorted(own))
     facts.lapsed_approval(lapsed)
     people(row, superseded, is_lapsed=lapsed is not None)

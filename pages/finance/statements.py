@@ -22,7 +22,7 @@ from core.ui.kit import dialogs, words
 from core.ui.kit.dialogs import Decision
 from core.ui.lists import columns, held_rows, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, choose_month, lacks_withholding, say_resting, warn_of_withholding
+from pages.finance._shared import ROLE, choose_month, lacks_withholding, show_resting, warn_of_withholding
 
 STATEMENTS: Table[StatementSummary] = held_rows.sortable(
     Table(
@@ -159,7 +159,7 @@ def buttons(month: date, drafts: int, movable: Mapping[str, Sequence[StatementRo
                 disabled=to == "Approved" and not person.may_approve,
             )
     if movable[StatementState.APPROVED]:
-        say_resting(person)
+        show_resting(person)
 
 
 def draw() -> None:

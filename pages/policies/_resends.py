@@ -49,7 +49,7 @@ def resending_all(provider_id: UUID, name: str) -> Action:
     )
 
 
-def _say_queued(count: int, name: str) -> str:
+def _describe_queued(count: int, name: str) -> str:
     if not count:
         return f"Nothing was set aside for {name}."
     return f"{words.count(count)} {'policy is' if count == 1 else 'policies are'} queued again for {name}."

@@ -132,7 +132,7 @@ def _show_call(row: DueRow) -> None:
         number = words.phone(row.phone)
         facts.line("Phone", number or "No number: write to the customer instead")
         facts.line("Cover", f"{row.product}, {row.provider}")
-        facts.line(say_end(row).capitalize(), words.day(row.expiration_at))
+        facts.line(describe_end(row).capitalize(), words.day(row.expiration_at))
         facts.line("Next premium", words.naira(row.next_minor) if row.refusal is None else _refusal(row))
         if row.call:
             said = f": {row.call.note}" if row.call.note else ""
@@ -153,7 +153,7 @@ def write_script(row: DueRow) -> str:
         else "May I call you again once it can be renewed?"
     )
     return (
-        f"Good day, am I speaking with {words.plain(row.customer)}? It is about {cover}, which {say_end(row)} on"
+        f"Good day, am I speaking with {words.plain(row.customer)}? It is about {cover}, which {describe_end(row)} on"
         f" **{words.day(row.expiration_at)}**. {price}"
     )
 
@@ -169,7 +169,7 @@ def show_term(row: DueRow) -> ShownTerm:
     return ShownTerm(policy_id=row.id, expiration_at=row.expiration_at, total_minor=row.next_minor or 0)
 
 
-def say_end(row: DueRow) -> str:
+def describe_end(row: DueRow) -> str:
     return "ended" if row.is_over else "ends"
 
 

@@ -26,7 +26,16 @@ from core.ui.lists import columns, export_panel, filter_bar, filter_chips, perio
 from core.ui.lists.tables import Table
 from core.ui.sales import search_box
 from core.ui.sales.search_box import SearchText
-from pages.sales._shared import DUE, ROLES, follow_click, list_acts, recording, say_end, show_term, summarise_renewals
+from pages.sales._shared import (
+    DUE,
+    ROLES,
+    describe_end,
+    follow_click,
+    list_acts,
+    recording,
+    show_term,
+    summarise_renewals,
+)
 
 BUCKET, SOONEST, _LAPSED, _TAB = "bucket", "week", "lapsed", "due.tab"
 
@@ -200,9 +209,8 @@ def _reminding(picked: Sequence[DueRow]) -> Action:
 def _show(picked: Sequence[DueRow]) -> None:
     """Draw whom it goes to, and the same as a text message."""
     for row in picked[:5]:
-        st.caption(
-            f"{words.plain(row.customer)} · {words.plain(row.email)} · {say_end(row)} {words.day(row.expiration_at)}"
-        )
+        ends = f"{describe_end(row)} {words.day(row.expiration_at)}"
+        st.caption(f"{words.plain(row.customer)} · {words.plain(row.email)} · {ends}")
     if len(picked) > 5:
         st.caption(f"and {len(picked) - 5} more")
     if len(picked) == 1:
@@ -214,7 +222,7 @@ def text_message(row: DueRow) -> str:
     """Return the reminder as a text message."""
     price = f" One more term costs {words.naira(row.next_minor)}." if row.next_minor is not None else ""
     return (
-        f"{row.customer}, your {row.product} cover with {row.provider} {say_end(row)} on"
+        f"{row.customer}, your {row.product} cover with {row.provider} {describe_end(row)} on"
         f" {words.day(row.expiration_at)}.{price}"
     )
 

@@ -10,8 +10,7 @@ from uuid import UUID
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, create_model
 
 from core import clock, ids
-from core.covers import fields as numbers
-from core.covers.fields import Naira, fault, one_of
+from core.covers.fields import AMOUNT_PATTERN, Naira, fault, one_of
 from core.covers.request import Request, has_control_characters, refuse_unless
 from core.errors import InvalidInput
 from core.services.filters import fields
@@ -39,7 +38,7 @@ _DAY = {
     "description": "A day as YYYY-MM-DD, or an ISO 8601 timestamp.",
     "examples": ["2026-11-01", "2026-11-01T08:30:00Z"],
 }
-_AMOUNT = {"type": "string", "pattern": numbers.AMOUNT_PATTERN, "examples": ["1000.50"]}
+_AMOUNT = {"type": "string", "pattern": AMOUNT_PATTERN, "examples": ["1000.50"]}
 
 
 def _uuid(value: object) -> UUID:

@@ -94,7 +94,7 @@ def show(form: Form, known: SoFar[Price] | None, typed: Mapping[str, Any]) -> bo
             st.metric("Price", words.naira_of(known.value.total if known.value else None), width="content")
         with st.container(gap="xxsmall", width="stretch"):
             if known is not None:
-                _say_what_is_needed(form, known)
+                _show_what_is_needed(form, known)
             _link_missing(form, typed)
         pressed = f"{form.key} review pressed"
         st.button(
@@ -117,7 +117,7 @@ def _link_missing(form: Form, typed: Mapping[str, Any]) -> None:
     form_keeper.link_fields(form.key, f"Still to fill in ({len(missing)}):", missing)
 
 
-def _say_what_is_needed(form: Form, known: SoFar[Price]) -> None:
+def _show_what_is_needed(form: Form, known: SoFar[Price]) -> None:
     if known.value is not None:
         st.caption(f"{words.plain(known.value.steps[-1].label)}: {words.plain(known.value.steps[-1].working)}.")
     if known.missing:

@@ -84,7 +84,7 @@ def draw(
     asked, faults = form.questions, _faults(form)
     awaited = live.union(name for question in asked for name in question.after)
     wrong = {fault.field.partition(".")[0] for fault in faults}
-    _say_of_others(faults, asked)
+    _show_other_faults(faults, asked)
     for section, questions_ in sections.group(asked, first):
         with _open_section(section, is_folded=bool(first), has_fault=any(each.name in wrong for each in questions_)):
             if section in before:
@@ -146,7 +146,7 @@ def find_missing(form: Form, typed: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _ask_one(form: Form, question: Question, typed: Mapping[str, Any], *, reruns: bool) -> Any:
     key = form.key_of(question)
     if question.kind is Kind.ITEMS:
-        return items.draw_items(question, key=key, say=lambda line: _say_of_line(_faults(form), question, line))
+        return items.draw_items(question, key=key, say=lambda line: _show_faults_of_line(_faults(form), question, line))
     return widgets.draw(question, key=key, typed=typed, reruns=reruns)
 
 
@@ -281,7 +281,7 @@ def _say(faults: Sequence[FieldFault], question: Question) -> None:
             st.markdown(complaint(fault.message))
 
 
-def _say_of_line(faults: Sequence[FieldFault], question: Question, line: int) -> None:
+def _show_faults_of_line(faults: Sequence[FieldFault], question: Question, line: int) -> None:
     """Show the errors of one line of items below that line."""
     for fault in faults:
         name, _, inside = fault.field.partition(".")
@@ -291,7 +291,7 @@ def _say_of_line(faults: Sequence[FieldFault], question: Question, line: int) ->
                 st.markdown(complaint(f"{label}: {fault.message}"))
 
 
-def _say_of_others(faults: Sequence[FieldFault], asked: Sequence[Question]) -> None:
+def _show_other_faults(faults: Sequence[FieldFault], asked: Sequence[Question]) -> None:
     """Show errors of fields that this form does not ask for above it."""
     names = {question.name for question in asked}
     for fault in faults:

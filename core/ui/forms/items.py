@@ -33,7 +33,7 @@ def draw_items(question: Question, *, key: str, say: Callable[[int], None]) -> l
         if row:
             filled.append(row)
             say(place)
-    _say_sum(question, filled)
+    _show_sum(question, filled)
     return filled
 
 
@@ -108,7 +108,7 @@ def _remover(key: str, line: int) -> Callable[[], None]:
     return remove
 
 
-def _say_sum(question: Question, filled: Sequence[dict[str, Any]]) -> None:
+def _show_sum(question: Question, filled: Sequence[dict[str, Any]]) -> None:
     money = next((column.name for column in question.columns if column.kind is Kind.MONEY), None)
     if not filled:
         st.caption("Fill in one line for each item: another one appears below it.")

@@ -135,7 +135,7 @@ def changing(verb: PolicyAction, policy: PolicyDetail, *, about: str = "") -> Ac
     return replace(
         action,
         says="\n\n".join(filter(None, (about and f"**{words.plain(about)}**", action.says))),
-        fields=[lambda _: _say_changed(verb, seen), *action.fields],
+        fields=[lambda _: _show_changed(verb, seen), *action.fields],
         done=lambda result: ": ".join(filter(None, (about, _say(action, result)))),
         # It acts once, however often its button is clicked.
         once=Once(scope=scope, token=ids.new_token()),
@@ -151,7 +151,7 @@ def _say(action: Action, result: Any) -> str:  # noqa: ANN401 any result
     return action.done if isinstance(action.done, str) else action.done(result)
 
 
-def _say_changed(verb: PolicyAction, seen: _Seen) -> None:
+def _show_changed(verb: PolicyAction, seen: _Seen) -> None:
     """Explain that the policy has changed; the input is kept and has to be confirmed again on the new version."""
     if seen.now is None:
         return
