@@ -1,6 +1,7 @@
 """The real application in a real browser: one server, a store of its own, and no error on the console."""
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -219,9 +220,23 @@ def _elsewhere(url: str, ours: str) -> bool:
     return not url.startswith((ours, ours.replace("http", "ws", 1), "data:", "blob:", *viewer))
 
 
+# Between two runs that follow each other the script stands still for an instant, and a place that is held for a part
+# of the page means that a run is still to come.
+RESTS = """() => new Promise(rests => {
+  let frames = 0;
+  (function look() {
+    const app = document.querySelector('[data-testid="stApp"]')
+    const runs = app?.dataset.testScriptState !== "notRunning" || app.querySelector('[data-testid="stSkeleton"]')
+    frames = runs ? 0 : frames + 1
+    if (frames > 5) rests(true)
+    else requestAnimationFrame(look)
+  })()
+})"""
+
+
 def settled(page: Page) -> None:
-    """Wait until the script has run to its end."""
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    """Wait until the script has run to its end, and no other run follows."""
+    page.wait_for_function(RESTS)
 
 
 def twice(button: Locator) -> None:
@@ -252,6 +267,8 @@ def visit(page: Page, desk: Desk) -> Visit:
         page.context.add_cookies([{"name": sign_in.COOKIE, "value": token, "url": desk.url}])
         page.goto(path)
         page.get_by_role("button", name="Sign out").wait_for()
+        # The address and the title are the screen's own when it begins.
+        expect(page).to_have_title(re.compile("· Coverdesk$"))
         settled(page)
         return page
 

@@ -1,11 +1,16 @@
 """Journeys without a mouse: the palette, the filters of a list, saved views, a record and back, and a draft."""
 
 import re
+from collections.abc import Iterator
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+import sqlalchemy as sa
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Visit, settled
+from core.store.access import Scope
+from core.store.schema.tables import SavedView
+from tests.e2e.conftest import Desk, Visit, settled
 from tests.e2e.presses import tab_to
 
 
@@ -16,6 +21,7 @@ def query(page: Page) -> dict[str, list[str]]:
 def test_the_palette_opens_a_screen_and_a_record_by_keys_alone(visit: Visit) -> None:
     page = visit("operations", "/dashboard")
     page.keyboard.press("Control+k")
+    expect(page.get_by_role("dialog", name="Find anything")).to_be_visible()
     page.keyboard.type("due for ren")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/due"))
@@ -29,6 +35,15 @@ def test_the_palette_opens_a_screen_and_a_record_by_keys_alone(visit: Visit) -> 
     expect(page.get_by_role("heading", name="Dashboard")).to_be_visible()
 
 
+@pytest.fixture
+def without_views(desk: Desk) -> Iterator[None]:
+    """The same people visit in other tests, whose menu leads to no view."""
+    yield
+    with desk.store.writing(Scope.system()) as session:
+        session.execute(sa.delete(SavedView))
+
+
+@pytest.mark.usefixtures("without_views")
 def test_a_list_is_filtered_saved_as_a_view_and_opened_from_the_menu_by_keys_alone(visit: Visit) -> None:
     page = visit("operations", "/purchases?source=desk&order=largest")
     expect(page.get_by_role("button", name="Request source: Desk")).to_be_visible()

@@ -26,7 +26,8 @@ function onLinkClick(event) {
   }
 }
 
-// The page grows while it is drawn: it is scrolled to its place until it stands there drawn, or somebody moves it.
+// The page grows while it is drawn, and is shorter for a moment where a part takes the place that was held for it: it is
+// scrolled to its place until it rests there drawn, or somebody moves it.
 function restoreScroll({ state }) {
   const main = document.querySelector('[data-testid="stMain"]');
   if (!state?.scrolled || !main) return;
@@ -37,14 +38,13 @@ function restoreScroll({ state }) {
   }
   requestAnimationFrame(function place() {
     if (moved.signal.aborted) return;
+    if (rests > 20 || performance.now() > until) return moved.abort();
     const isAway = Math.abs(main.scrollTop - state.scrolled) > 1;
-    // It stood there and is long enough to stand there still: this is somebody's scrolling.
-    const isMoved = rests && isAway && main.scrollHeight - main.clientHeight >= state.scrolled;
-    if (isMoved || rests > 10 || performance.now() > until) return moved.abort();
     if (isAway) main.scrollTo({ top: state.scrolled });
     const isRunning = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState !== "notRunning";
     ran ||= isRunning;
-    rests = ran && !isRunning && Math.abs(main.scrollTop - state.scrolled) <= 1 ? rests + 1 : 0;
+    const isDrawn = ran && !isRunning && !main.querySelector('[data-testid="stSkeleton"]');
+    rests = isDrawn && !isAway ? rests + 1 : 0;
     requestAnimationFrame(place);
   });
 }

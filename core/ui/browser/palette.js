@@ -1,6 +1,6 @@
 // The command palette: opened by Ctrl+K or its button, finds screens in `data` and records by asking the server.
 // `data` is documented in palette.py. Text is never set as markup. Keys are listened to once per browser tab.
-const palette = (window.coverdeskPalette ??= { open: null });
+const palette = (window.coverdeskPalette ??= { mounted: null });
 const LEAST = 2, PAUSE = 180;
 
 function made(name, className, text) {
@@ -15,7 +15,7 @@ if (!palette.listens) {
   document.addEventListener("keydown", (event) => {
     if (event.key?.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    palette.open?.();
+    palette.mounted?.open();
   }, true);
 }
 
@@ -60,9 +60,10 @@ class Palette {
     this.dialog.onclose = () => this.asking?.abort();
   }
 
-  open() {
+  open(text) {
     if (!this.dialog.open) this.dialog.showModal();
-    this.input.select();
+    if (text === undefined) this.input.select();
+    else this.input.value = text;
     this.typed();
   }
 
@@ -155,10 +156,16 @@ class Palette {
 
 const built = new WeakMap();
 
+// The framework mounts a component again when another part of the page takes its place: what is typed stays.
+function mount(root, data) {
+  const before = palette.mounted, mounted = new Palette(root, data);
+  built.set(root, mounted);
+  if (before?.dialog.open) mounted.open(before.input.value);
+  return mounted;
+}
+
 export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".root"), said = JSON.stringify(data);
-  let made = built.get(root);
-  if (!made) built.set(root, (made = new Palette(root, data)));
-  if (JSON.stringify(made.data) !== said) made.data = data;
-  palette.open = () => made.open();
+  const root = parentElement.querySelector(".root");
+  palette.mounted = built.get(root) ?? mount(root, data);
+  palette.mounted.data = data;
 }
