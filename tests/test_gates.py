@@ -60,7 +60,7 @@ OFFENDERS = [
     *((IN_SERVICES, f"core.services.{low}.planted", f"core.services.{high}") for low, high in UPWARDS),
     *((AT_STORE, "core.services.planted", room) for room in ROOMS),
     *((AT_STORE, door, "core.store.access.engine") for door in [*DOORS, "core.demo.planted"]),
-    (IN_SERVICES, "core.services.filters", "core.services.customers"),
+    (IN_SERVICES, "core.services.lists.filters", "core.services.customers"),
     (IN_SERVICES, "core.services.examples", "core.services.views"),
     ("Only the menu knows the screens", "core.ui.planted", "pages.sales.purchases"),
     ("Insurers are independent of each other", "core.covers.insurers.insurer_z", "core.covers.insurers.insurer_a"),

@@ -10,7 +10,7 @@ from rich.table import Table
 from core import clock
 from core.commands import ACTOR
 from core.services.catalogue import key_admin, keys
-from core.services.webhooks import endpoints
+from core.services.events.webhooks import endpoints
 from core.store.access import Scope, reading, writing
 
 app = typer.Typer(help="API keys of distributors.", no_args_is_help=True)

@@ -16,10 +16,10 @@ from core.services.claims.reports.breakdowns import AgeBucket, OfficerWorkload, 
 from core.services.claims.reports.figures import ClaimSummary
 from core.services.claims.reports.loss_ratios import LOSS_DIMENSIONS, LossDimension, LossFigures, LossTable
 from core.services.claims.reports.metrics import CLAIM_METRICS, FIRST_METRICS, OPEN_NOW
-from core.services.dimensions import Choices, load_choices
+from core.services.lists.dimensions import Choices, load_choices
+from core.services.lists.windows import Window
 from core.services.sales.breakdowns import Grain
 from core.services.sales.filter import SalesFilter
-from core.services.windows import Window
 from core.states.claims import ClaimStatus
 from core.store.access import reading
 from core.ui.frame import frame, page_links

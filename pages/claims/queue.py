@@ -23,7 +23,7 @@ from core.services.claims.review.officers import Officer
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow.assignment import ChosenClaim
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
-from core.services.dimensions import load_choices
+from core.services.lists.dimensions import load_choices
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
 from core.store.access import ScopedSession, reading, transact

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.services.dimensions import load_choices
 from core.services.finance import adjustments, movements, unplaced
 from core.services.finance.adjustments import Proposal
 from core.services.finance.filter import MovementFilter
 from core.services.finance.movements import MovementRow
 from core.services.finance.unplaced import Unplaced
+from core.services.lists.dimensions import load_choices
 from core.services.sales.totals import SalesTotals
 from core.store.access import reading
 from core.ui.frame import frame, page_links

@@ -8,11 +8,11 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock
-from core.services.dimensions import Choices, load_choices
 from core.services.insurers import awaiting, owners, resending
 from core.services.insurers.awaiting import InsurerHealth, NextAct, OpenSubmission, Order
 from core.services.insurers.filter import NOBODY, SubmissionFilter
-from core.services.paging import Page
+from core.services.lists.dimensions import Choices, load_choices
+from core.services.lists.paging import Page
 from core.services.people.staff import Person
 from core.states.policies import PolicyStage
 from core.store.access import reading

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.services.dimensions import Choices, load_choices
+from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.listing import Row
-from core.services.paging import Page
+from core.services.lists.paging import Page
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter

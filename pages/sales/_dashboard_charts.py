@@ -9,8 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from core import clock
-from core.services.dimensions import DIMENSIONS, Choices, Dimension
 from core.services.finance import movements
+from core.services.lists.dimensions import DIMENSIONS, Choices, Dimension
+from core.services.lists.windows import Window
 from core.services.sales import breakdowns
 from core.services.sales.breakdowns import (
     Amount,
@@ -25,7 +26,6 @@ from core.services.sales.breakdowns import (
 from core.services.sales.figures import Summary
 from core.services.sales.filter import SalesFilter
 from core.services.sales.totals import SalesTotals
-from core.services.windows import Window
 from core.ui.frame import frame, page_links
 from core.ui.kit import charts, colours, figure_cache, url_state, words
 from core.ui.kit.charts import Chart

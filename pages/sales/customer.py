@@ -11,8 +11,8 @@ from core.errors import InvalidInput
 from core.services.customers import merging, notes
 from core.services.customers.merging import OtherRecord
 from core.services.customers.notes import KINDS, Note, add_note, list_notes
-from core.services.dimensions import load_choices
-from core.services.paging import Page
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Page
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.renewals import records

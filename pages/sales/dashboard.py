@@ -12,8 +12,9 @@ import streamlit as st
 
 from core import clock
 from core.errors import InvalidInput
-from core.services.comparisons import Comparison
-from core.services.dimensions import Choices, Dimension
+from core.services.lists.comparisons import Comparison
+from core.services.lists.dimensions import Choices, Dimension
+from core.services.lists.windows import Window
 from core.services.people.staff import Person
 from core.services.sales import breakdowns, targets
 from core.services.sales.breakdowns import Breakdown, Mover, SilentDistributor
@@ -21,7 +22,6 @@ from core.services.sales.figures import METRICS, MONEY_METRICS, Summary
 from core.services.sales.filter import SalesFilter
 from core.services.sales.targets import MEMBERS, Member, Progress
 from core.services.views.backlog import Backlog, BacklogItem, Item
-from core.services.windows import Window
 from core.store.access import Scope, ScopedSession
 from core.ui.frame import frame, menu, page_links
 from core.ui.kit import actions, charts, figure_cache, figure_tiles, url_state, words

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.money import Split
-from core.services.dimensions import load_choices
+from core.services.lists.dimensions import load_choices
 from core.services.people.staff import Person
 from core.services.sales import table as sales_table
 from core.services.sales.filter import PurchaseFilter

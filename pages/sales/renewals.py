@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from core.money import Split
-from core.services.dimensions import load_choices
+from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row
 from core.services.renewals import records
 from core.services.renewals.filter import RenewalFilter

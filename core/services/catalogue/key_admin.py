@@ -15,7 +15,7 @@ from core.covers.request import Request
 from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.catalogue import distributors, keys
-from core.services.paging import Page, Paging
+from core.services.lists.paging import Page, Paging
 from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
 from core.store.access import AnySelect, ScopedSession

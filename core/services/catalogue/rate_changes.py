@@ -18,13 +18,13 @@ from core.covers import pricing, request
 from core.covers.request import Request
 from core.covers.tariff import DISTRIBUTOR, HUNDRED, MCA, Tariff, parse_tariff
 from core.errors import FieldFault, InvalidInput, NotFound, StateForbids
-from core.services import approvals
-from core.services.approvals import Subject
 from core.services.catalogue import changes, product_detail
 from core.services.catalogue.product_detail import ProductDetail, Proposal, RatesVersion
 from core.services.catalogue.shares import find_excess, load_confirmed
 from core.services.catalogue.shipped import build_first_id
+from core.services.people import approvals
 from core.services.people.account_changes import require_admin
+from core.services.people.approvals import Subject
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.settings import settings

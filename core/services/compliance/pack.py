@@ -14,12 +14,12 @@ from sqlmodel import SQLModel, col
 
 from core import clock, seal
 from core.errors import NotFound, StateForbids
-from core.services import printing
 from core.services.audit import log as audit
 from core.services.compliance import erasing, figures
 from core.services.compliance.requests import RequestRow, get_request
+from core.services.files import printing
+from core.services.files.printing import INK, QUIET, TEAL
 from core.services.people.staff import Person
-from core.services.printing import INK, QUIET, TEAL
 from core.store.access import ScopedSession
 from core.store.operations import blob_storage
 from core.store.schema.finance import VIEW

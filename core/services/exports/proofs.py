@@ -18,9 +18,9 @@ from core.services.claims.lists.filter import ClaimFilter
 from core.services.exports import exports
 from core.services.exports.exports import Tally
 from core.services.lists.listing import Listing
+from core.services.lists.windows import Span
 from core.services.sales import figures
 from core.services.sales.filter import SalesFilter
-from core.services.windows import Span
 from core.store.access import Scope, ScopedSession
 from core.store.schema.tables import ClaimPayment
 

@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core import clock
-from core.services import approvals
 from core.services.audit.log import AuditEvent
+from core.services.people import approvals
 from core.services.views.sale import SaleDetail
 from core.ui.kit import words
 

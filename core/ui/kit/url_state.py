@@ -13,7 +13,7 @@ import streamlit as st
 
 from core import clock
 from core.errors import FieldFault
-from core.services.windows import EARLIEST
+from core.services.lists.windows import EARLIEST
 from core.ui.frame import frame
 
 _PAGE = "page"

@@ -17,7 +17,7 @@ from uuid import UUID
 import streamlit as st
 
 from core.services.lists.listing import Listing
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
 from core.ui.lists import columns

@@ -8,11 +8,11 @@ import streamlit as st
 
 from core import clock
 from core.errors import InvalidInput
-from core.services.dimensions import Choices
+from core.services.lists.dimensions import Choices
+from core.services.lists.windows import EARLIEST, Window
 from core.services.sales import breakdowns
 from core.services.sales.breakdowns import Grain
 from core.services.sales.filter import SalesFilter
-from core.services.windows import EARLIEST, Window
 from core.ui.frame import frame
 from core.ui.kit import url_state
 from core.ui.lists import filter_bar, filter_chips, periods

@@ -14,12 +14,12 @@ from core.covers import request
 from core.covers.claims.request import AccountNumber
 from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
-from core.services import approvals, transfers
-from core.services.approvals import Subject
+from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance.credit_notes.numbering import number_of
 from core.services.finance.payments.transitions import BankAnswer, ReturnInput
-from core.services.people import own_interest, staff
+from core.services.people import approvals, own_interest, staff
+from core.services.people.approvals import Subject
 from core.services.people.four_eyes import refuse_same
 from core.services.people.own_interest import Parties, refuse_own
 from core.services.people.staff import Person

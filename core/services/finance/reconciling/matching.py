@@ -6,7 +6,7 @@ from datetime import date
 from typing import Final, NamedTuple
 
 from core import money
-from core.services.windows import Window
+from core.services.lists.windows import Window
 
 AMOUNT, RATE, OURS, THEIRS, TIMING, UNCHECKED = (
     *("amount differs", "rate differs", "only ours"),

@@ -14,7 +14,6 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.dimensions import load_choices
 from core.services.finance import agreements, months, parties, tax
 from core.services.finance.parties import Party
 from core.services.finance.payments.balances import refuse_under_way
@@ -25,8 +24,9 @@ from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.lines import Line
 from core.services.finance.statements.paid_lines import PaidLine
 from core.services.finance.tax import MonthTax
+from core.services.lists.dimensions import load_choices
+from core.services.lists.windows import Window
 from core.services.people.staff import Person
-from core.services.windows import Window
 from core.states.finance import PAID_ON, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Agreement, Movement, Statement, StatementLine

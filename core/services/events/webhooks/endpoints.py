@@ -13,8 +13,8 @@ from core import clock, seal
 from core.errors import NotFound, StateForbids
 from core.outbound import signing
 from core.services.audit import log as audit
+from core.services.events.webhooks.requests import EndpointChange, EndpointRequest
 from core.services.mail import mail
-from core.services.webhooks.requests import EndpointChange, EndpointRequest
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.events import ENDPOINT_STATES
 from core.store.schema.tables import Distributor, WebhookDelivery, WebhookEndpoint
