@@ -156,16 +156,18 @@ def log(events: Sequence[AuditEvent]) -> None:
     for event in events:
         who = event.actor_name or event.actor.removeprefix("staff ")
         st.markdown(f"**{words.title(event.action)}** · {words.moment(event.at)} · {words.plain(who)}")
-        told = {name: value for name, value in event.facts.items() if value not in (None, "")}
-        ids = {name: value for name, value in told.items() if isinstance(value, str) and _UUID.fullmatch(value)}
-        said = _listed({name: value for name, value in told.items() if name not in ids})
-        if said or ids:
-            st.caption(words.plain(said or _listed(ids)), help=words.plain(_listed(ids)) if said and ids else None)
+        known = {name: value for name, value in event.facts.items() if value not in (None, "")}
+        ids = {name: value for name, value in known.items() if isinstance(value, str) and _UUID.fullmatch(value)}
+        sentence = _listed({name: value for name, value in known.items() if name not in ids})
+        if sentence or ids:
+            st.caption(
+                words.plain(sentence or _listed(ids)), help=words.plain(_listed(ids)) if sentence and ids else None
+            )
 
 
-def _listed(told: Mapping[str, Any]) -> str:
+def _listed(known: Mapping[str, Any]) -> str:
     return " · ".join(
-        f"{_TITLES.get(name) or words.title(name)}: {_format_value(name, value)}" for name, value in told.items()
+        f"{_TITLES.get(name) or words.title(name)}: {_format_value(name, value)}" for name, value in known.items()
     )
 
 
@@ -175,7 +177,7 @@ def _format_value(name: str, value: object) -> str:
         # `before` and `after` have the type of the fact itself; all other nested values have names of their own.
         is_change = value.keys() <= {"before", "after"}
         parts = ((part, _format_value(name if is_change else part, held)) for part, held in value.items())
-        return ", ".join(f"{words.title(part).lower()} {said}" for part, said in parts)
+        return ", ".join(f"{words.title(part).lower()} {sentence}" for part, sentence in parts)
     if isinstance(value, list | tuple):
         return "; ".join(_format_value(name, part) for part in value)
     if isinstance(value, str) and name.rpartition("_")[2] in _MONEY and _AMOUNT.fullmatch(value):
