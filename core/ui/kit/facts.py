@@ -18,6 +18,7 @@ from core.ui.kit import words
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _MIDNIGHT = "T00:00:00.000Z"
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_SHOWN_DAY = re.compile(r"\b\d{1,2} [A-Z][a-z]{2} \d{4}\b")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AMOUNT = re.compile(r"\d{1,14}(\.\d\d)?")
 # The last word of names that hold naira, and the names whose values are options rather than user input.
@@ -120,7 +121,8 @@ def ledger(
         f"| {' | '.join('---:' if name in right else ':---' for name in names)} |",
         *(f"| {' | '.join(row[name].replace('|', '/') for name in names)} |" for row in [*rows, *last]),
     ]
-    st.markdown("\n".join(lines))
+    # A day in a narrow column would take two lines, and each row with it.
+    st.markdown(_SHOWN_DAY.sub(lambda day: day.group().replace(" ", "\N{NO-BREAK SPACE}"), "\n".join(lines)))
 
 
 def draw_submitted(values: Mapping[str, Any]) -> None:
