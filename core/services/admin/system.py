@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from sqlmodel import col
 
 from core import clock
-from core.services.admin import gauges, heartbeats, readiness
+from core.services.admin import gauges, heartbeats, status
 from core.services.admin.heartbeats import Beat
 from core.services.mail import mail
 from core.services.mail.mail import MailLine
@@ -152,7 +152,7 @@ def _store(session: ScopedSession) -> StoreFacts:
         journal_is_safe=journal != "wal" or wal_is_safe(),
         migration=versions.version_of(connection),
         newest_migration=versions.newest(),
-        replica=readiness.describe_replica(),
+        replica=status.describe_replica(),
     )
 
 

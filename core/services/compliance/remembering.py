@@ -15,7 +15,7 @@ from core import clock, ids
 from core.errors import InvalidInput, StateForbids
 from core.services.admin import gauges
 from core.services.audit import log as audit
-from core.services.compliance import erasing
+from core.services.compliance import erasures
 from core.services.compliance.personal_values import ERASED_DOMAIN
 from core.settings import settings
 from core.store.access import ScopedSession
@@ -126,7 +126,7 @@ def apply_again(session: ScopedSession, remembered: Sequence[Mapping[str, Any]])
     """Erase again, in a restored store, the people of remembered erasures; the number of people, and their files."""
     people = {UUID(each) for entry in remembered for each in entry["customers"]}
     found: list[UUID] = []
-    for some in erasing.in_chunks(sorted(people)):
+    for some in erasures.in_chunks(sorted(people)):
         mine = sa.and_(col(Customer.id).in_(some), sa.not_(col(Customer.email).endswith(f"@{ERASED_DOMAIN}")))
         found += session.execute(sa.select(col(Customer.id)).where(mine)).scalars()
     for entry in remembered:
@@ -134,7 +134,7 @@ def apply_again(session: ScopedSession, remembered: Sequence[Mapping[str, Any]])
     if not found:
         return 0, []
     last = UUID(remembered[-1]["id"])
-    done = erasing.erase_people(session, found, last, actor=_ACTOR)
+    done = erasures.erase_people(session, found, last, actor=_ACTOR)
     after = {"people": len(found), "numbers": sorted({entry["number"] for entry in remembered})}
     audit.write(
         session, actor=_ACTOR, action="erasures applied again", subject=audit.subject_of("erasure", last), after=after
