@@ -28,9 +28,9 @@ def issue_key(
     # Imported on first use, here and below: whoever looks at the keys does without mail, staff and webhooks.
     from core.services.catalogue import key_admin  # noqa: PLC0415
 
-    said = {"distributor": distributor, "mode": mode, "name": name}
+    fields = {"distributor": distributor, "mode": mode, "name": name}
     with writing(Scope.system()) as session:
-        issued = key_admin.issue_unasked(session, said, actor=ACTOR)
+        issued = key_admin.issue_unasked(session, fields, actor=ACTOR)
     if issued.new_distributor:
         err.print(f"{issued.new_distributor} is a new distributor.")
     sys.stdout.write(issued.key + "\n")
@@ -58,7 +58,7 @@ def revoke_key(
     ] = False,
 ) -> None:
     """End a key; it stops working within a second. Webhook endpoints that it registered go on by themselves."""
-    from core.services.webhooks import endpoints  # noqa: PLC0415
+    from core.services.events.webhooks import endpoints  # noqa: PLC0415
 
     with writing(Scope.system()) as session:
         revoked = keys.revoke_key(session, id_or_key, actor=ACTOR)

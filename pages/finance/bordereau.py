@@ -11,7 +11,7 @@ from core.services.finance.bordereaux import issuing
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.bordereaux.columns import OF
 from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
-from core.services.spreadsheets.columns import MONEY, SIGNED_MONEY
+from core.services.lists.spreadsheets.columns import MONEY, SIGNED_MONEY
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.states.transitions import Transition
 from core.store.access import reading

@@ -5,10 +5,10 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.services.dimensions import load_choices
 from core.services.finance import adjustments, movements
 from core.services.finance.adjustments import Proposal
 from core.services.finance.movements import MovementRow
+from core.services.lists.dimensions import load_choices
 from core.services.people.staff import Person
 from core.store.access import reading
 from core.ui.frame import frame, page_links, record_pages
