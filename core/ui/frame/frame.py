@@ -125,7 +125,7 @@ def page_header(title: str, purpose: str, *, tab: str | None = None) -> None:
 def header_with_views(title: str, purpose: str) -> DeltaGenerator:
     """Draw the header of a list as `page_header` does; return the room beside its title, for its views or its month."""
     with st.container(gap=None):
-        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="header_with_views"):
             with st.container(width="content"):
                 page_header(title, "")
             beside = st.container(horizontal=True, vertical_alignment="center", gap="small")
