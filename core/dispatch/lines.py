@@ -130,7 +130,7 @@ class DispatchLines:
         written = self._wakeups.add(asyncio.Event())
         while not stopped.is_set():
             written.clear()
-            await _guarded(asyncio.to_thread, loan_books.work, self._store, stopped.is_set)
+            await _guarded(asyncio.to_thread, loan_books.work_apart, self._store, stopped.is_set)
             await wait(written, SLOW_LOOK_SECONDS)
 
     async def _purge(self, stopped: asyncio.Event) -> None:

@@ -242,7 +242,7 @@ def test_a_worker_goes_on_behind_the_last_chunk_and_a_second_one_changes_nothing
     assert job is not None
     assert store.transact(system, lambda session: reading.lease(session, states)) is None
     with store.reading(partner.scope()) as session:
-        chunk = carrying_out.prepare(session, job, 3)
+        chunk = carrying_out.prepare(session, job.book, 3, after=job.book.done_to)
     scope = partner.scope()
     assert store.transact(scope, lambda session: carrying_out.carry_out(session, job, chunk)) is not None
     # Whoever prepared the same rows, or has lost the book, writes nothing.

@@ -16,8 +16,9 @@ from sqlalchemy.sql.visitors import InternalTraversal
 from sqlmodel import Session, SQLModel
 
 from core.store.access.compiled_write import CompiledWrite
+from core.store.access.recordset_write import RecordsetWrite
 from core.store.access.statements import end_reading
-from core.store.rollups import daily_rollup
+from core.store.rollups import daily_rollup, day_totals
 from core.store.schema import sales as sales_tables
 from core.store.schema.columns import Owned
 
@@ -147,11 +148,15 @@ class ScopedSession(Session):
             return
         for row in rows:
             self._admit(row)
-        statement = _insert_if_absent_statement if if_absent else _insert_statement
-        connection = connection_of(self)
-        statement(type(rows[0])).run(connection, [_values(row) for row in rows])
+        connection, entity = connection_of(self), type(rows[0])
+        statement: CompiledWrite | RecordsetWrite = (
+            (_insert_if_absent_statement if if_absent else _insert_statement)(entity)
+            if connection.dialect.name == "sqlite"
+            else _insert_recordset(entity, if_absent)
+        )
+        statement.run(connection, [_values(row) for row in rows])
         if not if_absent:
-            daily_rollup.add_rows(connection, *rows)
+            daily_rollup.add_rows(connection, *rows, part=day_totals.PARTS)
 
     def insert_batch(self, entity: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert many rows of a table that no distributor owns, in one statement; each has a value of every column."""
@@ -178,6 +183,19 @@ class ScopedSession(Session):
         values = _values(row)
         keys = {f"{_AT}{column.key}": values[column.key] for column in _table(type(row)).primary_key}
         _update_statement(type(row), names).run(connection_of(self), {**{name: values[name] for name in names}, **keys})
+
+    def update_many(self, rows: Sequence[SQLModel], *names: str) -> None:
+        """Update these columns of rows of one table in one go, each by its primary key."""
+        if not rows:
+            return
+        connection = connection_of(self)
+        if connection.dialect.name == "sqlite":
+            for row in rows:
+                self.update_columns(row, *names)
+            return
+        for row in rows:
+            self._admit(row)
+        _update_recordset(type(rows[0]), names).run(connection, [_values(row) for row in rows])
 
     def purge(self, entity: type[SQLModel], *, before: datetime, most: int) -> None:
         """Delete at most this many rows created before an instant, of every distributor; locked rows are skipped."""
@@ -255,6 +273,16 @@ def _update_statement(entity: type[SQLModel], names: tuple[str, ...]) -> Compile
     return CompiledWrite(
         lambda _: sa.update(table).where(*keys).values({table.c[n]: bound for n, bound in fields.items()})
     )
+
+
+@cache
+def _insert_recordset(entity: type[SQLModel], if_absent: bool) -> RecordsetWrite:  # noqa: FBT001 a key of the cache
+    return RecordsetWrite(_table(entity), if_absent=if_absent)
+
+
+@cache
+def _update_recordset(entity: type[SQLModel], names: tuple[str, ...]) -> RecordsetWrite:
+    return RecordsetWrite(_table(entity), updates=names)
 
 
 @cache
