@@ -11,6 +11,7 @@ import structlog
 
 from core.dispatch import events, loan_books, mail, webhooks
 from core.outbound.webhook_client import SendLimits, WebhookClient
+from core.services.selling.loan_books.books import forget_rows
 from core.services.webhooks import log as webhook_log
 from core.services.webhooks import sending
 from core.services.webhooks.sending import DeliveryJob
@@ -135,7 +136,8 @@ class DispatchLines:
 
     async def _purge(self, stopped: asyncio.Event) -> None:
         while not await wait(stopped, _PURGE_SECONDS):
-            await _guarded(asyncio.to_thread, self._store.transact, Scope.system(), webhook_log.purge)
+            for forget in (webhook_log.purge, forget_rows):
+                await _guarded(asyncio.to_thread, self._store.transact, Scope.system(), forget)
 
 
 class _Line(Generic[J, T]):

@@ -15,8 +15,7 @@ from sqlalchemy.sql.util import find_tables
 from sqlalchemy.sql.visitors import InternalTraversal
 from sqlmodel import Session, SQLModel
 
-from core.store.access.compiled_write import CompiledWrite
-from core.store.access.recordset_write import RecordsetWrite
+from core.store.access.compiled_write import CompiledWrite, RecordsetWrite
 from core.store.access.statements import end_reading
 from core.store.rollups import daily_rollup, day_totals
 from core.store.schema import sales as sales_tables

@@ -33,7 +33,10 @@ from core.store.schema.tables import Agreement, LoanBook, LoanBookFile, LoanBook
 MAX_BYTES: Final = 25 * 1024 * 1024
 KINDS, DATE_ORDERS = schema.KINDS, schema.DATE_ORDERS
 EXPIRES_AFTER: Final = timedelta(days=7)
+# How long the report of a done book says who was left without cover.
+ROWS_KEPT_FOR: Final = timedelta(days=180)
 SUBJECT: Final = "loan_book"
+_IS_LEFT: Final = col(LoanBookRow.outcome).not_in([RowOutcome.COVERED, RowOutcome.ENDED])
 
 
 def _parse_month(value: object) -> Any:
@@ -413,9 +416,21 @@ def drop_rows(session: ScopedSession, book_id: UUID) -> None:
     """Forget the rows that were neither sold nor ended: people who are no customers."""
     session.execute(
         sa.delete(LoanBookRow)
-        .where(col(LoanBookRow.book_id) == book_id, col(LoanBookRow.outcome).not_in(["covered", "ended"]))
+        .where(col(LoanBookRow.book_id) == book_id, _IS_LEFT)
         .execution_options(synchronize_session=False)
     )
+
+
+def forget_rows(session: ScopedSession) -> int:
+    """Forget the rows without a policy of books that were done long ago; returns the number of books."""
+    before = clock.now() - ROWS_KEPT_FOR
+    has_rows = sa.exists().where(col(LoanBookRow.book_id) == col(LoanBook.id), _IS_LEFT)
+    query = sa.select(LoanBook).where(col(LoanBook.done_at) < before, has_rows).with_for_update(skip_locked=True)
+    found = list(session.execute(query).scalars())
+    for book in found:
+        drop_rows(session, book.id)
+        note(session, book, "loan book rows forgotten", actor="system")
+    return len(found)
 
 
 def expire(session: ScopedSession) -> int:

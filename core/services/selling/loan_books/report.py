@@ -4,12 +4,13 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import money
-from core.services.selling.loan_books import columns, exits, records
+from core.services.selling.loan_books import books, columns, exits, records
 from core.services.spreadsheets import workbooks
 from core.services.spreadsheets.columns import TEXT, Column
 from core.services.spreadsheets.formula_escaping import csv_field
@@ -82,6 +83,12 @@ def _distinct(names: list[str]) -> list[str]:
 
 def _line(cells: list[str]) -> bytes:
     return (",".join(csv_field(cell) for cell in cells) + "\r\n").encode()
+
+
+def record_taken(session: ScopedSession, book_id: UUID, format_: str, *, actor: str) -> None:
+    """Write into the log that somebody of the desk took the report, with its number of rows: it names people."""
+    book = books.get(session, book_id)
+    books.note(session, book, "loan book report taken", actor=actor, format=format_, rows=book.rows)
 
 
 def write_workbook(session: ScopedSession, book: LoanBook, path: Path) -> None:
