@@ -110,9 +110,10 @@ def _add_papers(purchases: int, show: Show) -> Iterator[str]:
         yield f"{transact(live, endorsements.write_endorsements):,} endorsements of policies in force."
     with suppress(NotFound):
         yield f"{transact(Scope.system(), privacy.write_cases):,} cases of the privacy desk."
-    show("Loan books", None)
-    with suppress(NotFound):
-        yield f"{transact(live, loan_books.write_books):,} loan books, one in each state."
+    if purchases >= finance.FEWEST_PURCHASES:
+        show("Loan books", None)
+        with suppress(NotFound):
+            yield f"{transact(live, loan_books.write_books):,} loan books, in every state that lasts."
 
 
 def _add_statements(live: Scope, show: Show) -> int:
