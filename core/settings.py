@@ -100,6 +100,7 @@ READ_ELSEWHERE: Final = frozenset(
             "E2E_SEVERAL",
             "FUZZ_CASES",
             "OVERLOAD_SECONDS",
+            "LOANS",
             "RACES",
             "RANDOM_MONTHS",
             "RANDOM_SALES",
