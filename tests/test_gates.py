@@ -37,6 +37,7 @@ NO_DOORS = [
 AT_DOORS = "Doors import no table and write no SQL"
 AT_STORE = "Database access is imported through its door only"
 IN_SERVICES = "Services import services of lower layers only"
+IN_LISTS = "Lists stand on filters and columns, and these on windows and pages"
 # A folder of the services, and one of a layer above it or beside it.
 UPWARDS = [
     ("audit", "people"),
@@ -60,7 +61,8 @@ OFFENDERS = [
     *((IN_SERVICES, f"core.services.{low}.planted", f"core.services.{high}") for low, high in UPWARDS),
     *((AT_STORE, "core.services.planted", room) for room in ROOMS),
     *((AT_STORE, door, "core.store.access.engine") for door in [*DOORS, "core.demo.planted"]),
-    (IN_SERVICES, "core.services.filters", "core.services.customers"),
+    (IN_SERVICES, "core.services.lists.paging", "core.services.customers"),
+    (IN_LISTS, "core.services.lists.windows", "core.services.lists.listing"),
     (IN_SERVICES, "core.services.examples", "core.services.views"),
     ("Only the menu knows the screens", "core.ui.planted", "pages.sales.purchases"),
     ("Insurers are independent of each other", "core.covers.insurers.insurer_z", "core.covers.insurers.insurer_a"),

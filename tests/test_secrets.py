@@ -201,7 +201,7 @@ def test_the_places_that_were_searched_hold_what_they_should(scene: Scene) -> No
 
 @every_case("cover", COVERS, ids=lambda cover: cover.path)
 def test_every_personal_number_of_a_cover_is_sealed_and_comes_back_whole(cover: Cover[object]) -> None:
-    from core.services import personal
+    from core.services.people import personal
 
     request = shipped.request(cover)
     numbers = personal.find_personal_numbers(request)

@@ -94,8 +94,8 @@ def _find_lists(named: Path | None, file: Path, manifest: Manifest) -> list[Eras
     """Return every list of erasures at hand; without one that is newer than the backup, ask for it and warn."""
     lists = remembering.find_lists(file.parent)
     if named is None and not lists and sys.stdin.isatty():
-        asked = f"No {remembering.LIST_NAME} is beside the backup. Where is the newest one (empty: there is none)"
-        answer = typer.prompt(asked, default="", show_default=False).strip()
+        question = f"No {remembering.LIST_NAME} is beside the backup. Where is the newest one (empty: there is none)"
+        answer = typer.prompt(question, default="", show_default=False).strip()
         named = Path(answer) if answer else None
     lists += [remembering.read_list(named)] if named else []
     made_at = datetime.fromisoformat(manifest.made_at)

@@ -15,12 +15,12 @@ from core import money
 from core.commands import ACTOR
 from core.errors import InvalidInput
 from core.services.catalogue import products
-from core.services.dimensions import Choices, load_choices
 from core.services.exports import arrangement, runs
 from core.services.exports.exports import Tally
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import KINDS
-from core.services.filters.field import Parameter
+from core.services.lists.dimensions import Choices, load_choices
+from core.services.lists.filters.field import Parameter
 from core.services.lists.listing import Listing
 from core.services.people import staff
 from core.store.access import Scope, ScopedSession, reading

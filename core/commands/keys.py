@@ -10,7 +10,7 @@ from rich.table import Table
 from core import clock
 from core.commands import ACTOR
 from core.services.catalogue import key_admin, keys
-from core.services.webhooks import endpoints
+from core.services.events.webhooks import endpoints
 from core.store.access import Scope, reading, writing
 
 app = typer.Typer(help="API keys of distributors.", no_args_is_help=True)
@@ -26,9 +26,9 @@ def issue_key(
     """Print a new key, and only the key; it cannot be shown again."""
     if mode not in {"test", "live"}:
         raise typer.BadParameter("must be test or live", param_hint="--mode")
-    said = {"distributor": distributor, "mode": mode, "name": name}
+    fields = {"distributor": distributor, "mode": mode, "name": name}
     with writing(Scope.system()) as session:
-        issued = key_admin.issue_unasked(session, said, actor=ACTOR)
+        issued = key_admin.issue_unasked(session, fields, actor=ACTOR)
     if issued.new_distributor:
         err.print(f"{issued.new_distributor} is a new distributor.")
     sys.stdout.write(issued.key + "\n")

@@ -94,13 +94,18 @@ def compute_price(amount: Decimal, tenure: int, benefits: list[str] | None, rate
         Step(name.replace("_", " ").capitalize(), f"{shares[name]} % of {amount:,.2f}", amount * shares[name] / 100)
         for name in benefit_names
     ]
-    factor, basis = _get_basis_factor(rates.meta.get("basis", "single"), tenure)
+    basis = rates.meta.get("basis", "single")
+    factor, working = _get_basis_factor(basis, tenure)
     monthly = amount * percent / 100
     unrounded = monthly * factor
     if factor != 1:
+        # Both add up to the premium, before the eyes of those who are quoted it.
+        halved = " / 2, as the loan is repaid" if basis == "reducing" else ""
+        after = f"{percent} % of {amount:,.2f} x {tenure - 1}{halved}"
         steps.append(Step("For the first month", f"{percent} % of {amount:,.2f}", monthly))
+        steps.append(Step(f"For the {tenure - 1} months after it", after, unrounded - monthly))
     total = money.round_half_up(unrounded)
-    steps.append(Step("Premium", f"{amount:,.2f} x {percent} %{basis}", total))
+    steps.append(Step("Premium", f"{amount:,.2f} x {percent} %{working}", total))
     return _apply_minimum(total, rates, steps, amount)
 
 

@@ -2,7 +2,7 @@
 
 from core.services.events import appending, derivation, schedule
 from core.services.events.derivation import Batch
-from core.services.webhooks import fan_out
+from core.services.events.webhooks import fan_out
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import Event
 

@@ -11,9 +11,9 @@ import structlog
 
 from core.dispatch import events, loan_books, mail, webhooks
 from core.outbound.webhook_client import SendLimits, WebhookClient
-from core.services.webhooks import log as webhook_log
-from core.services.webhooks import sending
-from core.services.webhooks.sending import DeliveryJob
+from core.services.events.webhooks import log as webhook_log
+from core.services.events.webhooks import sending
+from core.services.events.webhooks.sending import DeliveryJob
 from core.store.access import Scope, Store
 
 _log = structlog.get_logger("coverdesk.worker")

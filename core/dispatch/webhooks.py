@@ -10,10 +10,10 @@ from core import clock, ids, telemetry
 from core.outbound.webhook_client import SendResult, WebhookClient
 from core.services.events import appending, catalogue
 from core.services.events.derivation import EventDraft
+from core.services.events.webhooks import endpoints, fan_out, log, outcomes, sending
+from core.services.events.webhooks.log import DeliveryDetail
+from core.services.events.webhooks.sending import DeliveryJob
 from core.services.outbox.queue import INTERNAL_ERROR
-from core.services.webhooks import endpoints, fan_out, log, outcomes, sending
-from core.services.webhooks.log import DeliveryDetail
-from core.services.webhooks.sending import DeliveryJob
 from core.store.access import Scope, ScopedSession, Store
 
 _log = structlog.get_logger("coverdesk.webhooks")

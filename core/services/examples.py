@@ -11,7 +11,6 @@ from uuid import UUID
 
 from core.covers import credit_life, request
 from core.covers.fields import build_example
-from core.services import records
 from core.services.catalogue import products, shipped
 from core.services.claims.intake import lodging, new_claims
 from core.services.claims.intake.request import CreditLifeClaimRequest
@@ -19,9 +18,8 @@ from core.services.claims.lists import records as claim_records
 from core.services.claims.lists.shapes import ClaimRecord, StatusTime
 from core.services.events import catalogue, samples
 from core.services.files.files import FileRecord
-from core.services.policies import policies
-from core.services.renewals.records import build_record
-from core.services.shapes import (
+from core.services.lists import records
+from core.services.lists.shapes import (
     CategoryRecord,
     CountedCategoryRecord,
     CustomerRecord,
@@ -32,6 +30,8 @@ from core.services.shapes import (
     PurchaseRecord,
     RenewalRecord,
 )
+from core.services.policies import policies
+from core.services.renewals.records import build_record
 from core.store.schema.tables import (
     Customer,
     Policy,

@@ -8,8 +8,8 @@ from uuid import UUID
 import streamlit as st
 
 from core.services.events.catalogue import EVENT_TYPES, OLDER_NAMES
-from core.services.webhooks.endpoints import Endpoint
-from core.services.webhooks.log import Delivery
+from core.services.events.webhooks.endpoints import Endpoint
+from core.services.events.webhooks.log import Delivery
 from core.ui.frame import frame, page_links
 from core.ui.kit import words
 from core.ui.kit.actions import Choice, Field, Several, Text

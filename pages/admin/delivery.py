@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.services.webhooks import desk, log
-from core.services.webhooks.log import Delivery
+from core.services.events.webhooks import desk, log
+from core.services.events.webhooks.log import Delivery
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action

@@ -5,9 +5,9 @@ from dataclasses import replace
 import streamlit as st
 
 from core.services.catalogue import changes
+from core.services.events.webhooks import endpoints
 from core.services.sales import distributors
 from core.services.sales.distributors import DistributorDetail, DistributorRow
-from core.services.webhooks import endpoints
 from core.store.access import reading
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, words

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.services.catalogue import key_admin
 from core.services.catalogue.key_admin import KeyRow
-from core.services.webhooks import desk, endpoints
+from core.services.events.webhooks import desk, endpoints
 from core.store.access import Scope, reading
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, words

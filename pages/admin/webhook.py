@@ -9,10 +9,10 @@ from core import clock
 from core.covers import request as requests
 from core.dispatch import webhooks as webhook_dispatch
 from core.errors import CoverdeskError
+from core.services.events.webhooks import desk, endpoints, log
+from core.services.events.webhooks.endpoints import Endpoint
+from core.services.events.webhooks.requests import EndpointChange, ReplayRequest
 from core.services.people.staff import Person
-from core.services.webhooks import desk, endpoints, log
-from core.services.webhooks.endpoints import Endpoint
-from core.services.webhooks.requests import EndpointChange, ReplayRequest
 from core.store.access import ScopedSession, reading, store
 from core.ui.frame import frame, record_pages
 from core.ui.kit import actions, facts, url_state, words

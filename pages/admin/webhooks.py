@@ -5,10 +5,10 @@ from uuid import UUID
 import streamlit as st
 
 from core.covers import request as requests
+from core.services.events.webhooks import desk, endpoints
+from core.services.events.webhooks.endpoints import NewSecret
+from core.services.events.webhooks.requests import EndpointRequest
 from core.services.people.staff import Person
-from core.services.webhooks import desk, endpoints
-from core.services.webhooks.endpoints import NewSecret
-from core.services.webhooks.requests import EndpointRequest
 from core.store.access import ScopedSession, reading
 from core.ui.frame import frame
 from core.ui.kit import actions, url_state, words

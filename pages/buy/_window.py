@@ -14,11 +14,11 @@ from core.covers.registry import COVERS
 from core.services.catalogue import products
 from core.services.catalogue.distributors import DistributorName
 from core.services.catalogue.products import ProductForSale
-from core.services.dimensions import load_choices
-from core.services.paging import Paging
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
+from core.services.lists.windows import open_days
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
-from core.services.windows import open_days
 from core.store.access import reading
 from core.ui.buying import live_prices, selling
 from core.ui.buying.selling import Counter

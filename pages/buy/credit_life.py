@@ -106,7 +106,9 @@ def by_benefit(figures: Figures, rates: Rates) -> Chart:
             | {"textposition": "outside", "textangle": 0, "constraintext": "none", "cliponaxis": False}
             | {"hoverinfo": "skip", "width": 0.5}
         )
-    told = "; ".join(f"{words.title(name)} {words.naira_of(price)}" for name, price in zip(names, prices, strict=True))
+    prices_text = "; ".join(
+        f"{words.title(name)} {words.naira_of(price)}" for name, price in zip(names, prices, strict=True)
+    )
     return Chart(
         figure=charts.build_figure(
             series,
@@ -117,7 +119,7 @@ def by_benefit(figures: Figures, rates: Rates) -> Chart:
             barmode="overlay",
         ),
         table=_tabulate({"Premium": prices}, [words.title(name) for name in names], "Benefit"),
-        alt=f"Premium of each benefit on its own: {told}.",
+        alt=f"Premium of each benefit on its own: {prices_text}.",
     )
 
 

@@ -25,10 +25,12 @@ from core.ui.claims import related_claims
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
 from core.ui.frame import frame, page_links, record_pages
-from core.ui.kit import actions, attempts, facts, form_keeper, words
+from core.ui.kit import actions, facts, form_keeper, words
+from core.ui.kit.actions import Action, Once
 from pages.claims import _papers
 from pages.claims import _words as claim_words
 
+ROLES: Final = ("claims", "supervisor")
 _DRAFTS: Final = "claim "
 _LIVE: Final = frozenset({"incident_type", "accidental", "incident_date", "claimant"})
 _NAMES: Final = ("claimant_first_name", "claimant_last_name")
@@ -36,7 +38,7 @@ _FUTURE: Final = "This day is in the future. The claim would be taken in and fla
 
 
 def draw() -> None:
-    person = frame.require("claims", "supervisor")
+    person = frame.require(*ROLES)
     frame.page_header(
         "Lodge a claim", "Take a claim in for a caller, on any policy. Nothing is turned away, and papers may follow."
     )
@@ -280,13 +282,20 @@ def _lodge(form: Form, typed: Mapping[str, Any], counter: Counter, token: str) -
 
 
 def _lodged(request: ClaimRequest, counter: Counter, token: str) -> str:
-    frame.require("claims", "supervisor")
-
-    def work(session: ScopedSession) -> str:
-        claim = lodging.lodge_claim(session, request, [], owner=counter.seller.owner, actor=counter.person.actor)
+    def lodge(session: ScopedSession, _: Mapping[str, str], by: Person) -> str:
+        claim = lodging.lodge_claim(session, request, [], owner=counter.seller.owner, actor=by.actor)
         return claim["id"]
 
-    return attempts.run_once(counter.scope, f"lodge {token}", work, request.model_dump_json())
+    lodging_once = Action(
+        title="Lodge the claim",
+        roles=ROLES,
+        scope=lambda: counter.scope,
+        work=lodge,
+        done=str,
+        once=Once(scope=counter.scope, token=f"lodge {token}"),
+    )
+    by = frame.require(*ROLES)
+    return actions.perform(lodging_once, {"request": request.model_dump_json()}, by)[1]
 
 
 # The receipt, and what was begun

@@ -1,62 +1,23 @@
-"""Shared by the screens of finance: who may, changes from dialogs, the choice of a month, and what two screens draw."""
+"""Shared by the screens of finance: who may, what the bank says, the choice of a month, and what two screens draw."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import date
 from functools import partial
-from typing import Any, TypeVar
 
 import streamlit as st
 
+from core import clock
 from core.services.finance import tax
 from core.services.finance.bordereaux import overview
 from core.services.finance.bordereaux.reading import KIND_NAMES
 from core.services.people.staff import Person
-from core.store.access import Scope, ScopedSession, reading, store, transact
+from core.store.access import Scope, reading, store
 from core.ui.frame import frame
-from core.ui.kit import dialogs, url_state, words
-from core.ui.kit.actions import Action
-from core.ui.kit.dialogs import Decision
-
-Result = TypeVar("Result")
-
-
-@dataclass(frozen=True, slots=True)
-class DialogWrites:
-    """The changes of one desk: the role that they need, and the scope of their transactions."""
-
-    role: str
-    scope: Callable[[], Scope]
-
-    def carry_out(self, work: Callable[[ScopedSession, Person], Result]) -> Result:
-        """Run the work as the signed-in person and return its result."""
-        by, scope = frame.require(self.role), self.scope()
-        return transact(scope, lambda session: work(session, by))
-
-    def run(self, work: Callable[[ScopedSession, Person], object], sentence: str) -> str:
-        """Run the work and return the sentence that says so."""
-        self.carry_out(work)
-        return sentence
-
-    def run_with_fields(
-        self, names: tuple[str, ...], work: Callable[[ScopedSession, Mapping[str, Any], Person], object], sentence: str
-    ) -> Callable[[], str]:
-        """Return the action of a dialog that hands its fields to the work.
-
-        They are read before the transaction: the thread that writes has no session of the browser.
-        """
-
-        def act() -> str:
-            typed = dialogs.get_values(*names)
-            return self.run(lambda session, by: work(session, typed, by), sentence)
-
-        return act
-
+from core.ui.kit import url_state, words
+from core.ui.kit.actions import Action, Day, Text
 
 ROLE = "finance"
 action = partial(Action, roles=(ROLE,))
-_WRITES = DialogWrites(ROLE, frame.scope)
-carry_out, made, submitted = _WRITES.carry_out, _WRITES.run, _WRITES.run_with_fields
 _NAMED = 3
 
 
@@ -67,21 +28,18 @@ def show_resting(person: Person) -> None:
         st.caption(f"Somebody else reset your password: you can approve again from {until}.")
 
 
-def giving_up(what: str, act: Callable[[str], str]) -> Decision:
-    return Decision(
-        title=f"Give {what} up",
-        icon="block",
-        says="Nobody can approve it any more; what it would have paid stays due.",
-        asks=lambda: dialogs.field("reason", "Reason", longest=500),
-        given={"reason": ""},
-        confirm="Give it up",
-        act=lambda: act(dialogs.get_values("reason")["reason"]),
+def bank_answer() -> tuple[Text, Day]:
+    """Return the fields of what the bank says of a payment."""
+    return Text("bank_reference", "Bank reference", longest=60), Day("value_on", "Value date", value=clock.today())
+
+
+def bank_return(reference: str | None) -> tuple[Day, Text, Text]:
+    """Return the fields of a payment that came back; the reference is that of the payment until another is typed."""
+    return (
+        Day("returned_on", "Returned on", value=clock.today()),
+        Text("bank_reference", "The bank's reference of the return", value=reference, longest=60),
+        Text("reason", "What the bank says", longest=500),
     )
-
-
-def bank_answer() -> None:
-    dialogs.field("bank_reference", "Bank reference", longest=60)
-    dialogs.day("value_on", "Value date")
 
 
 def lacks_withholding(month: date) -> bool:

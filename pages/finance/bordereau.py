@@ -11,47 +11,40 @@ from core.services.finance.bordereaux import issuing
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.bordereaux.columns import OF
 from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
-from core.services.spreadsheets.columns import MONEY, SIGNED_MONEY
+from core.services.lists.spreadsheets.columns import MONEY, SIGNED_MONEY
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.states.transitions import Transition
 from core.store.access import reading
 from core.ui.frame import frame, record_pages
-from core.ui.kit import dialogs, facts, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
-from pages.finance._shared import ROLE, made, submitted
+from pages.finance._shared import ROLE, action
 
 SHOWN = 100
 
 
-def issuing_one(provider_id: UUID, kind: str, month: date) -> Decision:
+def issuing_one(provider_id: UUID, kind: str, month: date) -> Action:
     """Return the dialog that issues one bordereau."""
-    return Decision(
+    return action(
         title=f"Issue the {KIND_NAMES[kind].lower()} bordereau of {month:%B %Y}",
         icon="assignment_turned_in",
         says="It is frozen with the next number of the insurer and a hash. A row that comes later goes into the next.",
         confirm="Issue it",
-        act=lambda: made(
-            lambda session, by: issuing.issue(session, provider_id, kind, month, by=by), "The bordereau is issued."
-        ),
+        work=lambda session, _, by: issuing.issue(session, provider_id, kind, month, by=by),
+        done="The bordereau is issued.",
     )
 
 
-def moving(row: BordereauRow, step: Transition[BordereauState]) -> Decision:
+def moving(row: BordereauRow, step: Transition[BordereauState]) -> Action:
     """Return the dialog of one step of a bordereau."""
-
-    return Decision(
+    return action(
         title=step.label,
         icon="task_alt",
         says=f"**{row.number}** becomes **{step.to}**.",
-        asks=lambda: dialogs.field("note", "What the insurer said" if step.needs_note else "Note", longest=500),
-        given={"note": ""},
-        confirm=step.label,
-        act=submitted(
-            ("note",),
-            lambda session, typed, by: issuing.move(session, row.id, step.to, by=by, note=typed["note"]),
-            f"{row.number} is {step.to.lower()}.",
-        ),
+        fields=[Text("note", "What the insurer said" if step.needs_note else "Note", longest=500)],
+        work=lambda session, typed, by: issuing.move(session, row.id, step.to, by=by, note=typed["note"]),
+        done=f"{row.number} is {step.to.lower()}.",
     )
 
 
@@ -70,7 +63,7 @@ def draft(kind: str, given: str, text: str) -> None:
         f"{words.count(rows)} rows, {words.naira(minor)}: they change until it is issued.",
         tab=f"{KIND_NAMES[kind]} · Draft",
     )
-    dialogs.run(ROLE)
+    actions.run()
     if due != month:
         st.caption(
             f"{due:%B %Y} comes first: months are reported one after the other." if due else "Nothing to report."
@@ -78,8 +71,7 @@ def draft(kind: str, given: str, text: str) -> None:
     elif clock.lagos_midnight(clock.add_months(month, 1)) > clock.now():
         st.caption("The month is not over yet: it is issued when it is over.")
     else:
-        decision = issuing_one(provider_id, kind, month)
-        dialogs.button("Issue it", decision, is_primary=True)
+        actions.button("Issue it", issuing_one(provider_id, kind, month), type="primary")
 
 
 def control(row: BordereauRow) -> None:
@@ -122,9 +114,9 @@ def whole(row: BordereauRow) -> None:
         tab=f"{row.number} {row.party} · Bordereau",
     ):
         for step in BORDEREAU_TRANSITIONS.list_from(row.state):
-            decision = moving(row, step)
-            dialogs.button(step.label, decision, is_primary=not step.needs_note, key=step.to)
-    dialogs.run(ROLE)
+            look = "secondary" if step.needs_note else "primary"
+            actions.button(step.label, moving(row, step), type=look, key=step.to)
+    actions.run()
     with st.grid(2, min_column_width=320, gap="small"):
         control(row)
         people(row)

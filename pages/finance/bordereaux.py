@@ -2,24 +2,23 @@
 
 from collections.abc import Sequence
 from datetime import date
-from functools import partial
+from uuid import UUID
 
 import streamlit as st
 
 from core import clock
-from core.errors import StateForbids
 from core.services.finance.bordereaux import issuing, overview
 from core.services.finance.bordereaux.overview import DRAFT, BordereauSummary
 from core.services.finance.bordereaux.reading import BordereauRow
 from core.services.finance.statements import overview as statement_overview
 from core.states.finance import BordereauState
-from core.store.access import reading, store, transact
+from core.store.access import reading, store
 from core.ui.frame import frame
-from core.ui.kit import dialogs, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, words
+from core.ui.kit.actions import Action
 from core.ui.lists import columns, held_rows, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, choose_month, overdue_bordereaux
+from pages.finance._shared import ROLE, action, choose_month, overdue_bordereaux
 
 
 def _due(row: BordereauSummary) -> str:
@@ -54,54 +53,35 @@ BORDEREAUX: Table[BordereauSummary] = held_rows.sortable(
 )
 
 
-def issuing_all(month: date, number: int) -> Decision:
+def issuing_all(month: date, number: int) -> Action:
     """Return the dialog that issues every bordereau of a month that is next."""
-
-    def act() -> str:
-        by, scope, done, refusals = frame.require(ROLE), frame.scope(), 0, []
-        with store().reading(scope) as session:
-            due = overview.list_due(session, month)
-        for provider_id, name, kind in due:
-            try:
-                transact(scope, partial(issuing.issue, provider_id=provider_id, kind=kind, month=month, by=by))
-                done += 1
-            except StateForbids as refusal:
-                refusals.append(f"{name}: {refusal}")
-        if not done and refusals:
-            raise StateForbids(refusals[0])
-        return f"{done} bordereaux are issued." + (f" {len(refusals)} were not: {refusals[0]}." if refusals else "")
-
-    return Decision(
+    return action(
         title=f"Issue {month:%B %Y}",
         icon="assignment_turned_in",
         says=f"{number} are frozen, each with the next number of its insurer and a hash. A row that comes later goes"
         " into the next one.",
         confirm="Issue them",
-        act=act,
+        items=lambda: ((name, (provider_id, kind)) for provider_id, name, kind in _list_due(month)),
+        work=lambda session, due, by: issuing.issue(session, due[0], due[1], month, by=by),
+        done=lambda count: f"{words.count(count)} bordereaux are issued",
     )
 
 
-def sending_all(month: date, rows: Sequence[BordereauRow]) -> Decision:
+def _list_due(month: date) -> Sequence[tuple[UUID, str, str]]:
+    with store().reading(frame.scope()) as session:
+        return overview.list_due(session, month)
+
+
+def sending_all(month: date, rows: Sequence[BordereauRow]) -> Action:
     """Return the dialog that marks the issued bordereaux of a month as sent."""
-
-    def act() -> str:
-        by, scope, done, refusals = frame.require(ROLE), frame.scope(), 0, []
-        for row in rows:
-            try:
-                transact(scope, partial(issuing.move, bordereau_id=row.id, to=BordereauState.SENT, by=by))
-                done += 1
-            except StateForbids as refusal:
-                refusals.append(f"{row.number} of {row.party}: {refusal}")
-        if not done and refusals:
-            raise StateForbids(refusals[0])
-        return f"{done} bordereaux are sent." + (f" {len(refusals)} were not: {refusals[0]}." if refusals else "")
-
-    return Decision(
+    return action(
         title=f"Mark {len(rows)} of {month:%B %Y} as sent",
         icon="outgoing_mail",
         says=", ".join(f"**{row.number}** to {words.plain(row.party)}" for row in rows) + ".",
         confirm="Mark them as sent",
-        act=act,
+        items=lambda: ((f"{row.number} of {row.party}", row.id) for row in rows),
+        work=lambda session, bordereau_id, by: issuing.move(session, bordereau_id, BordereauState.SENT, by=by),
+        done=lambda count: f"{words.count(count)} bordereaux are sent",
     )
 
 
@@ -109,19 +89,10 @@ def month_buttons(month: date) -> None:
     with reading(frame.scope()) as session:
         due, unsent = overview.list_due(session, month), overview.list_unsent(session, month)
     if due and clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now():
-        dialogs.button(
-            f"Issue {len(due)} of {month:%B %Y}",
-            issuing_all(month, len(due)),
-            is_primary=True,
-            icon=":material/assignment_turned_in:",
-        )
+        issuing_all(month, len(due)).button(f"Issue {len(due)} of {month:%B %Y}", type="primary")
     if unsent:
-        dialogs.button(
-            f"Mark {len(unsent)} as sent",
-            sending_all(month, unsent),
-            is_primary=not due,
-            icon=":material/outgoing_mail:",
-        )
+        look = "secondary" if due else "primary"
+        sending_all(month, unsent).button(f"Mark {len(unsent)} as sent", type=look)
 
 
 def draw() -> None:
@@ -136,7 +107,7 @@ def draw() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         month = choose_month(months)
         month_buttons(month)
-    dialogs.run(ROLE)
+    actions.run()
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = overview.list_month(session, month)
     if not rows:

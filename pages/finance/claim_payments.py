@@ -14,12 +14,13 @@ from core.services.claims.workflow.paying import HandOver
 from core.services.finance.claim_payments import file_lines, payment_files
 from core.services.finance.claim_payments.file_lines import MAX_LINES, MEANINGS, PaymentLine
 from core.services.finance.reconciling import file_rows
-from core.store.access import reading
+from core.services.people.staff import Person
+from core.store.access import ScopedSession, reading
 from core.ui.claims import payees
 from core.ui.frame import frame
-from core.ui.kit import attempts, dialogs, words
-from core.ui.kit.dialogs import Decision
-from pages.finance._shared import ROLE, carry_out, made
+from core.ui.kit import actions, words
+from core.ui.kit.actions import Action, Choice, Day, Field, Naira, Several, Text, Values
+from pages.finance._shared import ROLE, action
 
 MOST = 50
 
@@ -37,7 +38,7 @@ def line(row: HandOver) -> None:
             )
             if row.note:
                 st.text(row.note)
-        dialogs.button("Pay", paying(row), key=f"pay {row.id.hex} {row.version}", icon=":material/payments:")
+        paying(row).button("Pay", key=f"pay {row.id.hex} {row.version}")
 
 
 def together(found: Sequence[HandOver]) -> None:
@@ -48,11 +49,8 @@ def together(found: Sequence[HandOver]) -> None:
     several = {name: rows for name, rows in sorted(waiting.items()) if len(rows) > 1}
     with st.container(horizontal=True, gap="xsmall"):
         for name, rows in several.items():
-            dialogs.button(
-                f"One transfer for {len(rows)} claims of {words.plain(name)}",
-                paying_together(rows),
-                key=f"together {name}",
-                icon=":material/account_tree:",
+            paying_together(rows).button(
+                f"One transfer for {len(rows)} claims of {words.plain(name)}", key=f"together {name}"
             )
 
 
@@ -63,7 +61,7 @@ def draw() -> None:
         "Payments of claims that a supervisor has approved for finance. Who approved, set the payee or handed it over"
         " does not pay it.",
     )
-    dialogs.run(ROLE)
+    actions.run()
     draw_file()
     with st.skeleton(height=300), reading(frame.scope()) as session:
         found = claim_paying.list_open(session)
@@ -85,79 +83,69 @@ def describe_account(row: HandOver) -> str:
     return f"account ending in {row.payee.hint}{bank}" if row.payee.hint else f"account not named{bank}"
 
 
-def paying(row: HandOver) -> Decision:
+def _payment() -> Sequence[Field]:
+    """Return the fields of how and when the bank was told to pay."""
+    methods = {name: name for name in PAYMENT_METHODS}
+    return (
+        Choice("method", "Method", value=PAYMENT_METHODS[0], options=methods),
+        Day("value_on", "Value date", value=clock.today()),
+    )
+
+
+def paying(row: HandOver) -> Action:
     """Return the dialog that makes a payment."""
 
-    def ask() -> None:
+    def show_chain(_: Values) -> None:
         payees.draw_chain(row.links)
-        dialogs.field("payment_reference", "Payment reference", longest=60)
-        dialogs.choice("method", "Method", {name: name for name in PAYMENT_METHODS})
-        dialogs.day("value_on", "Value date")
 
-    def act() -> str:
-        typed = dialogs.get_values("payment_reference", "method", "value_on")
-        reference = typed.pop("payment_reference") or None
-        payment = {name: value for name, value in typed.items() if value}
-        return made(
-            lambda session, by: claim_paying.pay(
-                session, row.id, payment_reference=reference, payment=payment, person=by, version=row.version
-            ),
-            f"{row.reference} is Paid.",
-        )
+    def pay(session: ScopedSession, typed: Values, by: Person) -> None:
+        given = {name: value for name, value in typed.items() if value}
+        reference = given.pop("payment_reference", None)
+        claim_paying.pay(session, row.id, payment_reference=reference, payment=given, person=by, version=row.version)
 
-    return Decision(
+    return action(
         title=f"Pay {words.plain(row.reference)}",
         icon="payments",
         says=f"**{words.naira(row.amount_minor)}** to **{words.plain(row.payee.name)}**,"
         f" {words.plain(describe_account(row))}. Approved by {words.plain(row.approved_name)}.",
-        asks=ask,
-        given={"payment_reference": "", "method": PAYMENT_METHODS[0], "value_on": clock.today()},
+        fields=[show_chain, Text("payment_reference", "Payment reference", longest=60), *_payment()],
         confirm=f"Pay {words.naira(row.amount_minor)}",
-        act=act,
+        work=pay,
+        done=f"{row.reference} is Paid.",
     )
 
 
-def paying_together(rows: Sequence[HandOver]) -> Decision:
+def paying_together(rows: Sequence[HandOver]) -> Action:
     """Return the dialog that pays several claims of one insurer by one transfer."""
     shown = {row.id.hex: f"{row.reference}, {words.naira(row.amount_minor)} to {row.payee.name}" for row in rows}
-    names = ("payment_reference", "total", "method", "value_on")
 
-    def ask() -> None:
-        dialogs.several("claims", "Claims", shown, placeholder="Two or more", is_live=True)
-        chosen = [row for row in rows if row.id.hex in dialogs.chosen("claims")]
+    def show_chosen(typed: Values) -> None:
+        chosen = [row for row in rows if row.id.hex in typed["claims"]]
         st.caption(f"{len(chosen)} chosen, {words.naira(sum(row.amount_minor for row in chosen))}")
         for row in chosen:
             with st.expander(words.plain(f"{row.reference}: who did what")):
                 payees.draw_chain(row.links)
-        dialogs.field("payment_reference", "Payment reference", longest=60)
-        dialogs.field("total", "Total of the transfer in naira", longest=20)
-        dialogs.choice("method", "Method", {name: name for name in PAYMENT_METHODS})
-        dialogs.day("value_on", "Value date")
 
-    def act() -> str:
-        chosen = dialogs.chosen("claims")
-        seen = {row.id: row.version for row in rows if row.id.hex in chosen}
-        typed = {name: text for name, text in dialogs.get_values(*names).items() if text}
-        typed |= {"total": words.read_naira(typed["total"])} if "total" in typed else {}
-        return made(
-            lambda session, by: claim_paying.pay_together(session, seen, typed, person=by),
-            f"{len(seen)} claims are Paid by one transfer.",
-        )
+    def pay(session: ScopedSession, typed: Values, by: Person) -> int:
+        seen = {row.id: row.version for row in rows if row.id.hex in typed["claims"]}
+        given = {name: value for name, value in typed.items() if value and name != "claims"}
+        claim_paying.pay_together(session, seen, given, person=by)
+        return len(seen)
 
-    return Decision(
+    return action(
         title=f"One transfer for claims of {words.plain(rows[0].provider)}",
         icon="account_tree",
         says="One reference pays all claims that are chosen, or none. The total has to be what they come to.",
-        asks=ask,
-        given={
-            "claims": list(shown),
-            "payment_reference": "",
-            "total": "",
-            "method": PAYMENT_METHODS[0],
-            "value_on": clock.today(),
-        },
+        fields=[
+            Several("claims", "Claims", value=list(shown), options=shown, placeholder="Two or more", is_live=True),
+            show_chosen,
+            Text("payment_reference", "Payment reference", longest=60),
+            Naira("total", "Total of the transfer in naira"),
+            *_payment(),
+        ],
         confirm="Pay them",
-        act=act,
+        work=pay,
+        done=lambda number: f"{number} claims are Paid by one transfer.",
     )
 
 
@@ -174,8 +162,6 @@ _LABELS = {
 
 def draw_file() -> None:
     """Draw the form that pays from a file, and the files that were paid."""
-    if paid := attempts.take_message(PLACE):
-        st.success(words.plain(paid), icon=":material/check_circle:")
     with st.expander("Pay from a file", icon=":material/upload_file:", key=f"{PLACE} form", on_change="ignore"):
         st.caption(
             f"One row for each payment: claim, amount, payment reference; value date and account if you have them."
@@ -224,10 +210,10 @@ def _preview(name: str, content: bytes) -> None:
         type="primary",
         key=f"{PLACE}.pay",
         disabled=bool(refused),
-        on_click=_pay,
-        args=(name, content, columns, seen, f"{words.count(len(lines))} paid, {words.naira(total)}."),
+        on_click=paying_file(name, content, columns, seen, f"{words.count(len(lines))} paid, {words.naira(total)}.").do,
+        args=(_place(name, content),),
     )
-    attempts.complain(_place(name, content))
+    actions.complain(_place(name, content))
 
 
 def _map(heading: Sequence[str]) -> Mapping[str, str]:
@@ -258,13 +244,15 @@ def _row(line: PaymentLine) -> Mapping[str, str]:
     }
 
 
-def _pay(name: str, content: bytes, columns: Mapping[str, str], seen: Mapping[UUID, int], sentence: str) -> None:
-    def act() -> str:
-        carry_out(lambda session, by: payment_files.pay(session, name, content, columns, seen=seen, by=by))
-        return sentence
-
-    if (done := attempts.carry_out(_place(name, content), act)) is not None:
-        attempts.keep_message(PLACE, done)
+def paying_file(
+    name: str, content: bytes, columns: Mapping[str, str], seen: Mapping[UUID, int], sentence: str
+) -> Action:
+    """Return what pays every claim of a file, or none."""
+    return action(
+        title="Pay from a file",
+        work=lambda session, _, by: payment_files.pay(session, name, content, columns, seen=seen, by=by),
+        done=sentence,
+    )
 
 
 def _draw_paid() -> None:

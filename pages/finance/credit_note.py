@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from core import clock
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import pdf as credit_note_pdf
 from core.services.finance.credit_notes import reading as credit_note_reading
@@ -10,10 +9,10 @@ from core.services.finance.credit_notes.reading import CreditNoteRow
 from core.states.finance import CreditNoteState
 from core.store.access import reading
 from core.ui.frame import frame, page_links, record_pages
-from core.ui.kit import dialogs, facts, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
-from pages.finance._shared import ROLE, carry_out, submitted
+from pages.finance._shared import ROLE, action, bank_answer, bank_return
 
 LABELS = {
     "approve": "Approve",
@@ -23,7 +22,7 @@ LABELS = {
 }
 
 
-def build_dialog(row: CreditNoteRow, verb: str) -> Decision:
+def build_dialog(row: CreditNoteRow, verb: str) -> Action:
     """Return the dialog of one step of a credit note."""
     return {"approve": _approving, "anew": _approving, "pay": _paying, "return": _returning}[verb](row)
 
@@ -33,75 +32,56 @@ def describe_account(row: CreditNoteRow) -> str:
     return f"account ending in {row.payee_hint} at {row.payee_bank}" if row.payee_hint else "account not named"
 
 
-def _approving(row: CreditNoteRow) -> Decision:
-    names = ("payee", "payee_bank", "payee_account")
-
-    def ask() -> None:
-        dialogs.field("payee", "Pay to", longest=200)
-        dialogs.field("payee_bank", "Bank", longest=200)
-        held = f" (empty: as approved, ending in {row.payee_hint})" if row.payee_hint else ""
-        dialogs.field("payee_account", f"Account number{held}", longest=32)
-
-    def act() -> str:
-        typed = {name: text for name, text in dialogs.get_values(*names).items() if text}
-        state = carry_out(lambda session, by: deciding.approve(session, row.id, typed, by=by))
-        if state == CreditNoteState.SECOND_PERSON:
-            return "Approved by you: above your limit somebody else of finance approves it as well."
-        return "Approved: somebody else of finance notes the payment."
-
-    return Decision(
+def _approving(row: CreditNoteRow) -> Action:
+    held = f" (empty: as approved, ending in {row.payee_hint})" if row.payee_hint else ""
+    return action(
         title=f"Approve {row.number}",
         icon="fact_check",
-        asks=ask,
-        given={"payee": row.payee or row.customer, "payee_bank": row.payee_bank or "", "payee_account": ""},
         says=f"**{words.naira(row.total_minor)}** to {words.plain(row.customer)}: {words.plain(row.reason)}."
         f" One person approves up to {words.naira(deciding.LIMIT)}, an admin up to {words.naira(deciding.ADMIN_LIMIT)};"
         " above it two do.",
+        fields=[
+            Text("payee", "Pay to", value=row.payee or row.customer, longest=200),
+            Text("payee_bank", "Bank", value=row.payee_bank, longest=200),
+            Text("payee_account", f"Account number{held}", longest=32),
+        ],
         confirm="Approve it",
-        act=act,
+        work=lambda session, typed, by: deciding.approve(
+            session, row.id, {name: text for name, text in typed.items() if text}, by=by
+        ),
+        done=_describe_approval,
     )
 
 
-def _paying(row: CreditNoteRow) -> Decision:
-    def ask() -> None:
-        dialogs.field("bank_reference", "The bank's reference", longest=60)
-        dialogs.day("value_on", "Value date")
+def _describe_approval(state: CreditNoteState) -> str:
+    if state == CreditNoteState.SECOND_PERSON:
+        return "Approved by you: above your limit somebody else of finance approves it as well."
+    return "Approved: somebody else of finance notes the payment."
 
-    return Decision(
+
+def _paying(row: CreditNoteRow) -> Action:
+    return action(
         title=f"{row.number} was paid",
         icon="task_alt",
         says=f"**{words.naira(row.total_minor)}**, to {words.plain(row.payee or row.customer)},"
         f" {words.plain(describe_account(row))}, approved by"
         f" {words.plain(row.approver or '')}.",
-        asks=ask,
-        given={"bank_reference": "", "value_on": clock.today()},
+        fields=bank_answer(),
         confirm="Note the payment",
-        act=submitted(
-            ("bank_reference", "value_on"),
-            lambda session, typed, by: deciding.pay(session, row.id, typed, by=by),
-            "The credit note is paid.",
-        ),
+        work=lambda session, typed, by: deciding.pay(session, row.id, typed, by=by),
+        done="The credit note is paid.",
     )
 
 
-def _returning(row: CreditNoteRow) -> Decision:
-    def ask() -> None:
-        dialogs.day("returned_on", "Returned on")
-        dialogs.field("bank_reference", "The bank's reference of the return", longest=60)
-        dialogs.field("reason", "What the bank says", longest=500)
-
-    return Decision(
+def _returning(row: CreditNoteRow) -> Action:
+    return action(
         title=f"The bank returned {row.number}",
         icon="undo",
         says=f"**{words.naira(row.total_minor)}** waits for the customer again.",
-        asks=ask,
-        given={"returned_on": clock.today(), "reason": "", "bank_reference": row.reference or ""},
+        fields=bank_return(row.reference),
         confirm="Note the return",
-        act=submitted(
-            ("returned_on", "reason", "bank_reference"),
-            lambda session, typed, by: deciding.return_payment(session, row.id, typed, by=by),
-            "The payment came back: it can be paid once more.",
-        ),
+        work=lambda session, typed, by: deciding.return_payment(session, row.id, typed, by=by),
+        done="The payment came back: it can be paid once more.",
     )
 
 
@@ -147,12 +127,9 @@ def draw() -> None:
         tab=f"{row.number} · Credit note",
     ):
         for verb in deciding.list_allowed(row, person):
-            dialogs.button(
-                LABELS[verb],
-                build_dialog(row, verb),
-                is_primary=verb not in ("return", "anew"),
-            )
-    dialogs.run(ROLE)
+            look = "secondary" if verb in ("return", "anew") else "primary"
+            actions.button(LABELS[verb], build_dialog(row, verb), type=look)
+    actions.run()
     with reading(frame.scope()) as session:
         facts.own_interest(deciding.list_own_staff(session, row.id))
     with st.grid(2, min_column_width=320, gap="small"):

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from core.services.dimensions import load_choices
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.credit_notes.filter import CreditNoteFilter
 from core.services.finance.credit_notes.reading import CreditNoteRow
+from core.services.lists.dimensions import load_choices
 from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state, words

@@ -10,12 +10,12 @@ from uuid import UUID
 import streamlit as st
 
 from core.services.claims.review import officers as claim_officers
-from core.services.dimensions import Choices, load_choices
 from core.services.exports import arrangement, receipts
 from core.services.exports import registry as export_registry
 from core.services.exports.formats import get_format
 from core.services.exports.receipts import Receipt
-from core.services.filters.field import Parameter
+from core.services.lists.dimensions import Choices, load_choices
+from core.services.lists.filters.field import Parameter
 from core.services.lists.listing import Listing
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, reading

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.services.exports import receipts
 from core.services.exports.receipts import Receipt, ReceiptFilter
-from core.services.paging import Page
+from core.services.lists.paging import Page
 from core.store.access import Scope, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state

@@ -5,90 +5,77 @@ from uuid import UUID
 
 import streamlit as st
 
-from core.services.dimensions import load_choices
 from core.services.finance import adjustments, movements
 from core.services.finance.adjustments import Proposal
 from core.services.finance.movements import MovementRow
+from core.services.lists.dimensions import load_choices
 from core.services.people.staff import Person
 from core.store.access import reading
 from core.ui.frame import frame, page_links, record_pages
-from core.ui.kit import dialogs, facts, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
-from pages.finance._shared import ROLE, made, submitted
+from pages.finance._shared import ROLE, action
 
-_AMOUNTS = ("premium", "platform_commission", "distributor_commission")
+_AMOUNTS = {
+    "premium": "Premium, in naira (minus takes away)",
+    "platform_commission": "Of which platform commission",
+    "distributor_commission": "Of which distributor commission",
+}
 
 
-def proposing(row: MovementRow) -> Decision:
+def proposing(row: MovementRow) -> Action:
     """Return the dialog that proposes the correction of a movement."""
-
-    def ask() -> None:
-        dialogs.field("premium", "Premium, in naira (minus takes away)", longest=20)
-        dialogs.field("platform_commission", "Of which platform commission", longest=20)
-        dialogs.field("distributor_commission", "Of which distributor commission", longest=20)
-        dialogs.field("reason", "Reason", longest=500)
-
-    return Decision(
+    return action(
         title="Propose an adjustment",
         icon="edit_note",
         says="What you type is **added** to the money of this policy, dated when somebody else confirms it. The"
         " insurer's share is what remains of the premium.",
-        asks=ask,
-        given=dict.fromkeys(_AMOUNTS, "0.00"),
+        fields=[
+            *(Text(name, label, value="0.00", longest=20) for name, label in _AMOUNTS.items()),
+            Text("reason", "Reason", longest=500),
+        ],
         confirm="Propose it",
-        act=submitted(
-            (
-                *_AMOUNTS,
-                "reason",
-            ),
-            lambda session, typed, by: adjustments.propose(session, row.id, typed, by=by),
-            "The adjustment is proposed: somebody else of finance confirms it.",
-        ),
+        work=lambda session, typed, by: adjustments.propose(session, row.id, typed, by=by),
+        done="The adjustment is proposed: somebody else of finance confirms it.",
     )
 
 
-def confirming(proposal: Proposal) -> Decision:
+def confirming(proposal: Proposal) -> Action:
     """Return the dialog that confirms somebody else's proposal."""
-    return Decision(
+    return action(
         title="Confirm the adjustment",
         icon="fact_check",
         says=f"**{words.plain(proposal.proposer)}** proposed {words.naira(proposal.parts.total_minor)}:"
         f" {words.plain(proposal.reason)}. It becomes a movement of today, and cannot be taken back.",
         confirm="Confirm it",
-        act=lambda: made(
-            lambda session, by: adjustments.confirm(session, proposal.id, by=by), "The adjustment is confirmed."
-        ),
+        work=lambda session, _, by: adjustments.confirm(session, proposal.id, by=by),
+        done="The adjustment is confirmed.",
     )
 
 
-def refusing(proposal: Proposal) -> Decision:
+def refusing(proposal: Proposal) -> Action:
     """Return the dialog that refuses somebody else's proposal, with a reason."""
-
-    return Decision(
+    return action(
         title="Refuse the adjustment",
         icon="block",
         says=f"Proposed by **{words.plain(proposal.proposer)}**: {words.plain(proposal.reason)}.",
-        asks=lambda: dialogs.field("reason", "Reason", longest=500),
+        fields=[Text("reason", "Reason", longest=500)],
         confirm="Refuse it",
-        act=submitted(
-            ("reason",),
-            lambda session, typed, by: adjustments.refuse(session, proposal.id, reason=typed["reason"], by=by),
-            "The adjustment is refused.",
-        ),
+        work=lambda session, typed, by: adjustments.refuse(session, proposal.id, reason=typed["reason"], by=by),
+        done="The adjustment is refused.",
     )
 
 
-def taking_back(proposal_id: UUID) -> Decision:
+def taking_back(proposal_id: UUID) -> Action:
     """Return the dialog that withdraws one's own proposal."""
-    return Decision(
+    return action(
         title="Take the proposal back",
         icon="undo",
         says="Nobody can confirm it any more.",
         confirm="Take it back",
-        act=lambda: made(
-            lambda session, by: adjustments.take_back(session, proposal_id, by=by), "The proposal is taken back."
-        ),
+        work=lambda session, _, by: adjustments.take_back(session, proposal_id, by=by),
+        done="The proposal is taken back.",
     )
 
 
@@ -126,14 +113,10 @@ def draw_proposal(proposal: Proposal, person: Person) -> None:
 def proposal_buttons(proposal: Proposal, person: Person) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         if proposal.proposed_by == person.id:
-            _button("Take it back", f"take.{proposal.id}", taking_back(proposal.id))
+            actions.button("Take it back", taking_back(proposal.id), key=f"take.{proposal.id}")
         else:
-            _button("Confirm", f"confirm.{proposal.id}", confirming(proposal), primary=True)
-            _button("Refuse", f"refuse.{proposal.id}", refusing(proposal))
-
-
-def _button(label: str, key: str, decision: dialogs.Decision, *, primary: bool = False) -> None:
-    dialogs.button(label, decision, key=key, is_primary=primary)
+            actions.button("Confirm", confirming(proposal), key=f"confirm.{proposal.id}", type="primary")
+            actions.button("Refuse", refusing(proposal), key=f"refuse.{proposal.id}")
 
 
 def amounts(row: MovementRow) -> None:
@@ -173,8 +156,8 @@ def draw() -> None:
         tab=f"{row.kind_name} {row.policy_number or ''} · Movement",
     ):
         if person.has_role(ROLE) and row.kind != "adjustment":
-            dialogs.button("Propose an adjustment", proposing(row), icon=":material/edit_note:")
-    dialogs.run(ROLE)
+            proposing(row).button()
+    actions.run()
     with st.grid(2, min_column_width=320, gap="small"):
         amounts(row)
         sale(row)

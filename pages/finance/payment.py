@@ -2,89 +2,70 @@
 
 import streamlit as st
 
-from core import clock
 from core.services.finance import parties
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments import transitions
 from core.services.finance.payments.reading import PaymentRow, Settled
 from core.store.access import reading
 from core.ui.frame import frame, page_links, record_pages
-from core.ui.kit import dialogs, facts, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
-from pages.finance._shared import ROLE, bank_answer, giving_up, made, submitted
+from pages.finance._shared import ROLE, action, bank_answer, bank_return
 
 LABELS = {"approve": "Confirm", "confirm": "The bank has paid", "return": "Returned", "withdraw": "Give up"}
 
 
-def of_payment(row: PaymentRow, verb: str) -> Decision:
+def of_payment(row: PaymentRow, verb: str) -> Action:
     """Return the dialog of one step of a payment: approve, confirm, return or withdraw."""
     return {"approve": _approving, "confirm": _confirming, "return": _returning, "withdraw": _withdrawing}[verb](row)
 
 
-def _approving(row: PaymentRow) -> Decision:
-    return Decision(
+def _approving(row: PaymentRow) -> Action:
+    return action(
         title="Confirm the payment",
         icon="task_alt",
         says=f"**{words.naira(-row.net_minor)}** of {words.plain(row.name)}, reference"
         f" {words.plain(row.bank_reference)}, {words.day(row.value_on)}. Compare it with the bank's statement.",
         confirm="Confirm it",
-        act=lambda: made(
-            lambda session, by: transitions.approve_receipt(session, row.id, by=by), "The payment is confirmed."
-        ),
+        work=lambda session, _, by: transitions.approve_receipt(session, row.id, by=by),
+        done="The payment is confirmed.",
     )
 
 
-def _confirming(row: PaymentRow) -> Decision:
-    return Decision(
+def _confirming(row: PaymentRow) -> Action:
+    return action(
         title="The bank has paid",
         icon="task_alt",
         says=f"**{words.naira(row.net_minor)}** to {words.plain(row.name)}.",
-        asks=bank_answer,
-        given={"bank_reference": "", "value_on": clock.today()},
+        fields=bank_answer(),
         confirm="Confirm it",
-        act=submitted(
-            (
-                "bank_reference",
-                "value_on",
-            ),
-            lambda session, typed, by: transitions.confirm(session, row.id, typed, by=by),
-            "The payment is confirmed: its statements are settled.",
-        ),
+        work=lambda session, typed, by: transitions.confirm(session, row.id, typed, by=by),
+        done="The payment is confirmed: its statements are settled.",
     )
 
 
-def _returning(row: PaymentRow) -> Decision:
-    def ask() -> None:
-        dialogs.day("returned_on", "Returned on")
-        dialogs.field("bank_reference", "The bank's reference of the return", longest=60)
-        dialogs.field("reason", "What the bank says", longest=500)
-
-    return Decision(
+def _returning(row: PaymentRow) -> Action:
+    return action(
         title="The bank has returned it",
         icon="undo",
         says=f"**{words.naira(row.net_minor)}** to {words.plain(row.name)} is due again.",
-        asks=ask,
-        given={"returned_on": clock.today(), "reason": "", "bank_reference": row.bank_reference or ""},
+        fields=bank_return(row.bank_reference),
         confirm="Note the return",
-        act=submitted(
-            (
-                "returned_on",
-                "reason",
-                "bank_reference",
-            ),
-            lambda session, typed, by: transitions.return_payment(session, row.id, typed, by=by),
-            "The payment came back: its statements are due again.",
-        ),
+        work=lambda session, typed, by: transitions.return_payment(session, row.id, typed, by=by),
+        done="The payment came back: its statements are due again.",
     )
 
 
-def _withdrawing(row: PaymentRow) -> Decision:
-    return giving_up(
-        "the payment",
-        lambda reason: made(
-            lambda session, by: transitions.withdraw(session, row.id, reason=reason, by=by), "The payment is given up."
-        ),
+def _withdrawing(row: PaymentRow) -> Action:
+    return action(
+        title="Give the payment up",
+        icon="block",
+        says="Nobody can approve it any more; what it would have paid stays due.",
+        fields=[Text("reason", "Reason", longest=500)],
+        confirm="Give it up",
+        work=lambda session, typed, by: transitions.withdraw(session, row.id, reason=typed["reason"], by=by),
+        done="The payment is given up.",
     )
 
 
@@ -153,12 +134,9 @@ def draw() -> None:
         tab=f"{row.name} · Payment",
     ):
         for verb in payment_reading.list_allowed(row, person):
-            dialogs.button(
-                LABELS[verb],
-                of_payment(row, verb),
-                is_primary=verb in ("approve", "confirm"),
-            )
-    dialogs.run(ROLE)
+            look = "primary" if verb in ("approve", "confirm") else "secondary"
+            actions.button(LABELS[verb], of_payment(row, verb), type=look)
+    actions.run()
     with reading(frame.scope()) as session:
         facts.own_interest(parties.list_own_staff(session, row.party))
     with st.grid(2, min_column_width=320, gap="small"):

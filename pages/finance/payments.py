@@ -13,7 +13,7 @@ from core.services.finance.payments.allocation import Balance
 from core.services.finance.payments.reading import BatchRow, PaymentRow
 from core.services.finance.statements import overview as statement_overview
 from core.services.finance.tax_schedules import TaxLine
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.finance import BatchState, PaymentState
 from core.store.access import reading

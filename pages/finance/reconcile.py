@@ -17,12 +17,13 @@ from core.services.finance.reconciling.matching import Entry
 from core.services.finance.reconciling.reading import ReconciliationRow
 from core.services.finance.reconciling.table_files import TableFile
 from core.services.finance.statements import overview as statement_overview
-from core.store.access import reading, transact
+from core.store.access import reading
 from core.ui.frame import frame, page_links
-from core.ui.kit import attempts, words
+from core.ui.kit import actions, words
+from core.ui.kit.actions import Action
 from core.ui.lists import columns, held_rows, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, choose_month
+from pages.finance._shared import ROLE, action, choose_month
 
 PLACE = "reconcile"
 _NOT_IN_FILE = "– not in the file –"
@@ -92,8 +93,10 @@ def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -
         days = held.timing_days if held else 5
         typed["timing_days"] = int(st.number_input("Days of timing", 0, 31, days, key=f"{PLACE}.days"))
     _preview(file, kind, typed["columns"])
-    st.button("Reconcile", type="primary", key=f"{PLACE}.run", on_click=_run, args=(typed, content, provider_id))
-    attempts.complain(_place(name, content))
+    place = _place(name, content)
+    work = reconciling(typed, content, provider_id)
+    st.button("Reconcile", type="primary", key=f"{PLACE}.run", on_click=work.do, args=(place,))
+    actions.complain(place)
 
 
 def _forget_choices(file: TableFile, kind: str, party: str) -> None:
@@ -154,14 +157,14 @@ def _pick(meaning: str, heading: Sequence[str], held: str, *, needed: bool) -> s
     return "" if chosen in (None, _NOT_IN_FILE) else str(chosen)
 
 
-def _run(typed: dict[str, Any], content: bytes, provider_id: UUID | None) -> None:
-    by, scope = frame.require(ROLE), frame.scope()
-    made = attempts.carry_out(
-        _place(typed["file_name"], content),
-        lambda: str(transact(scope, lambda s: running.run(s, typed, content, by=by, provider_id=provider_id))),
+def reconciling(typed: dict[str, Any], content: bytes, provider_id: UUID | None) -> Action:
+    """Return what compares a file with our records; the result is linked above the form."""
+    return action(
+        title="Reconcile",
+        work=lambda session, _, by: running.run(session, typed, content, by=by, provider_id=provider_id),
+        done="The file was compared: every difference is kept.",
+        then=lambda made: st.session_state.update({f"{PLACE}.made": str(made)}),
     )
-    if made is not None:
-        st.session_state[f"{PLACE}.made"] = made
 
 
 def _place(name: str, content: bytes) -> str:
@@ -201,9 +204,9 @@ def draw() -> None:
         return
     with reading(frame.scope()) as session:
         months = statement_overview.list_months(session)
+    actions.run()
     made = st.session_state.pop(f"{PLACE}.made", None)
     if made:
-        st.success("The file was compared: every difference is kept.", icon=":material/check_circle:")
         page_links.link(
             "finance/reconciliation.py",
             label="Open the result",

@@ -11,7 +11,7 @@ from core.errors import InvalidInput
 from core.services.finance.reconciling import differences
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.reading import DifferenceRow, ReconciliationRow
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.states.finance import ENDED, UNEXPLAINED

@@ -23,64 +23,42 @@ from core.services.people.staff import Person
 from core.states.finance import StatementState, StatementTransition
 from core.store.access import reading
 from core.ui.frame import frame, page_links, record_pages
-from core.ui.kit import dialogs, facts, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Naira, Text
 from core.ui.lists import tables
-from pages.finance._shared import ROLE, bank_answer, lacks_withholding, made, submitted, warn_of_withholding
+from pages.finance._shared import ROLE, action, bank_answer, lacks_withholding, warn_of_withholding
 
 _SHOWN = 200
 _MONEY = ("Premium", "Commission", "Net")
 
 
-def paying(balance: Balance) -> Decision:
+def paying(balance: Balance) -> Action:
     """Return the dialog that prepares a payout to one party, of all or a part."""
-
-    def act() -> str:
-        amount = _amount()
-        return made(
-            lambda session, by: batches.prepare(session, {balance.party: amount}, by=by),
-            "The payout is prepared: somebody else of finance approves it.",
-        )
-
-    return Decision(
+    return action(
         title=f"Pay {words.plain(balance.name)}",
         icon="payments",
         says=f"At most **{words.naira(balance.amount_minor)}**; the oldest statement is settled first.",
-        asks=lambda: dialogs.field("amount", "Amount in naira", longest=20),
-        given={"amount": money.to_wire(balance.amount_minor)},
+        fields=[Naira("amount", "Amount in naira", value=money.to_wire(balance.amount_minor))],
         confirm="Prepare the payout",
-        act=act,
+        work=lambda session, typed, by: batches.prepare(session, {balance.party: _amount(typed["amount"])}, by=by),
+        done="The payout is prepared: somebody else of finance approves it.",
     )
 
 
-def receiving(balance: Balance) -> Decision:
+def receiving(balance: Balance) -> Action:
     """Return the dialog that notes a payment received."""
-    names = ("amount", "bank_reference", "value_on")
-
-    def ask() -> None:
-        dialogs.field("amount", "Amount in naira", longest=20)
-        bank_answer()
-
-    def act() -> str:
-        typed = dialogs.get_values(*names) | {"amount": words.read_naira(dialogs.get_values("amount")["amount"])}
-        return made(
-            lambda session, by: transitions.receive(session, balance.party, typed, by=by),
-            "The payment is noted: somebody else of finance confirms it.",
-        )
-
-    return Decision(
+    return action(
         title=f"Payment received from {words.plain(balance.name)}",
         icon="move_to_inbox",
         says=f"It owes **{words.naira(-balance.amount_minor)}** until its newest statement.",
-        asks=ask,
-        given={"amount": money.to_wire(-balance.amount_minor), "value_on": clock.today(), "bank_reference": ""},
+        fields=[Naira("amount", "Amount in naira", value=money.to_wire(-balance.amount_minor)), *bank_answer()],
         confirm="Note the payment",
-        act=act,
+        work=lambda session, typed, by: transitions.receive(session, balance.party, typed, by=by),
+        done="The payment is noted: somebody else of finance confirms it.",
     )
 
 
-def _amount() -> int:
-    text = words.read_naira(dialogs.get_values("amount")["amount"])
+def _amount(text: str) -> int:
     try:
         return money.to_minor(money.round_half_up(Decimal(text)))
     except (ArithmeticError, ValueError):
@@ -151,55 +129,43 @@ def lines(statement_id: UUID, paper: Paper) -> None:
         st.caption(f"The first {len(found)} lines. The total and the files are of all {words.count(paper.lines)}.")
 
 
-def preparing(party: Party, month: date) -> Decision:
+def preparing(party: Party, month: date) -> Action:
     """Return the dialog that prepares one statement."""
-    return Decision(
+    return action(
         title=f"Prepare {month:%B %Y}",
         icon="draw",
         says=f"{warn_of_withholding(month)}It is frozen with the next number of the party and a hash. Somebody else of"
         " finance approves it.",
         confirm="Prepare it without withholding tax" if lacks_withholding(month) else "Prepare it",
-        act=lambda: made(
-            lambda session, by: statements.prepare(session, party, month, by=by, without_withholding=True),
-            "The statement is prepared.",
-        ),
+        work=lambda session, _, by: statements.prepare(session, party, month, by=by, without_withholding=True),
+        done="The statement is prepared.",
     )
 
 
-def moving(statement_id: UUID, number: str, step: StatementTransition) -> Decision:
+def moving(statement_id: UUID, number: str, step: StatementTransition) -> Action:
     """Return the dialog of one step of a statement."""
-
-    def act() -> str:
-        note = dialogs.get_values("note")["note"] if step.needs_note else ""
-        return made(
-            lambda session, by: statement_states.move(session, statement_id, step.to, by=by, note=note),
-            f"{number} is {step.to.lower()}.",
-        )
-
-    return Decision(
+    return action(
         title=step.label,
         icon="task_alt",
         says=f"**{number}** becomes **{step.to}**.",
-        asks=(lambda: dialogs.field("note", "Why", longest=500)) if step.needs_note else None,
-        confirm=step.label,
-        act=act,
+        fields=[Text("note", "Why", longest=500)] if step.needs_note else (),
+        work=lambda session, typed, by: statement_states.move(
+            session, statement_id, step.to, by=by, note=typed.get("note", "")
+        ),
+        done=f"{number} is {step.to.lower()}.",
     )
 
 
-def reversing(statement_id: UUID, number: str) -> Decision:
+def reversing(statement_id: UUID, number: str) -> Action:
     """Return the dialog that prepares the reversal of a statement."""
-
-    return Decision(
+    return action(
         title="Reverse the statement",
         icon="undo",
         says=f"**{number}** becomes void by a statement with a number of its own, and its movements are stated again.",
-        asks=lambda: dialogs.field("reason", "Reason", longest=500),
+        fields=[Text("reason", "Reason", longest=500)],
         confirm="Prepare the reversal",
-        act=submitted(
-            ("reason",),
-            lambda session, typed, by: statements.reverse(session, statement_id, reason=typed["reason"], by=by),
-            f"The reversal of {number} is prepared: somebody else of finance approves it.",
-        ),
+        work=lambda session, typed, by: statements.reverse(session, statement_id, reason=typed["reason"], by=by),
+        done=f"The reversal of {number} is prepared: somebody else of finance approves it.",
     )
 
 
@@ -217,7 +183,7 @@ def draft(account: str, given: str, month: date) -> None:
         "Not prepared yet: its figures change with every movement.",
         tab=f"{name} · Draft",
     )
-    dialogs.run(ROLE)
+    actions.run()
     page_links.link(
         "finance/movements.py",
         label="Its movements of the month",
@@ -229,7 +195,7 @@ def draft(account: str, given: str, month: date) -> None:
             **frame.mode_query(),
         },
     )
-    dialogs.button("Prepare it", preparing(party, month), is_primary=True, icon=":material/draw:")
+    preparing(party, month).button("Prepare it", type="primary")
 
 
 def buttons(row: StatementRow, person: Person) -> None:
@@ -237,13 +203,10 @@ def buttons(row: StatementRow, person: Person) -> None:
         steps = statement_states.list_allowed(session, row.id, person)
         is_reversible = statements.can_reverse(session, row.id)
     for step in steps:
-        dialogs.button(
-            step.label,
-            moving(row.id, row.paper.number, step),
-            is_primary=step.to in (StatementState.APPROVED, StatementState.SENT),
-        )
+        look = "primary" if step.to in (StatementState.APPROVED, StatementState.SENT) else "secondary"
+        actions.button(step.label, moving(row.id, row.paper.number, step), type=look)
     if is_reversible:
-        dialogs.button("Reverse", reversing(row.id, row.paper.number), icon=":material/undo:")
+        reversing(row.id, row.paper.number).button("Reverse")
 
 
 def payments(row: StatementRow) -> None:
@@ -256,12 +219,9 @@ def payments(row: StatementRow) -> None:
         owed = "by the platform" if balance.amount_minor > 0 else "to the platform"
         st.markdown(f"**{words.naira(abs(balance.amount_minor))}** is due {owed}, with what was carried.")
         if hindrance is None:
-            decision = paying(balance)
-            dialogs.button("Pay it out", decision, icon=":material/payments:")
+            paying(balance).button("Pay it out")
         elif balance.amount_minor < 0 and not balance.hindrance:
-            decision = receiving(balance)
-            label = "Note a payment received"
-            dialogs.button(label, decision, icon=":material/move_to_inbox:")
+            receiving(balance).button("Note a payment received")
         else:
             st.caption(f"Cannot be paid out now: {words.plain(hindrance)}.")
     for payment in found:
@@ -281,7 +241,7 @@ def whole(row: StatementRow, person: Person) -> None:
         tab=f"{paper.number} {paper.party} · Statement",
     ):
         buttons(row, person)
-    dialogs.run(ROLE)
+    actions.run()
     with reading(frame.scope()) as session:
         facts.own_interest(parties.list_own_staff(session, row.party))
         facts.lapsed_approval(statement_states.find_lapse(session, row.id))

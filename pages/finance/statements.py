@@ -1,14 +1,13 @@
 """Statements: the accounts of a month, with what is drafted, prepared, approved and sent."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
-from functools import partial
 from typing import Final
 
 import streamlit as st
 
 from core import clock
-from core.errors import NotAllowed, StateForbids
+from core.services.finance.parties import Party
 from core.services.finance.statements import overview as statement_overview
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
@@ -16,13 +15,13 @@ from core.services.finance.statements.overview import DRAFT, StatementSummary
 from core.services.finance.statements.reading import StatementRow
 from core.services.people.staff import Person
 from core.states.finance import StatementState
-from core.store.access import ScopedSession, reading, store, transact
+from core.store.access import reading, store
 from core.ui.frame import frame
-from core.ui.kit import dialogs, words
-from core.ui.kit.dialogs import Decision
+from core.ui.kit import actions, words
+from core.ui.kit.actions import Action
 from core.ui.lists import columns, held_rows, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, choose_month, lacks_withholding, show_resting, warn_of_withholding
+from pages.finance._shared import ROLE, action, choose_month, lacks_withholding, show_resting, warn_of_withholding
 
 STATEMENTS: Table[StatementSummary] = held_rows.sortable(
     Table(
@@ -51,56 +50,40 @@ MOVES_OF_MANY: Final[Mapping[str, str]] = {
 }
 
 
-def preparing_all(month: date) -> Decision:
+def preparing_all(month: date) -> Action:
     """Return the dialog that prepares a month for every party that has something to state."""
-
-    def act() -> str:
-        done, refusals = prepare_month(month)
-        return _tell(f"{words.count(done)} statements are prepared", done, refusals)
-
-    return Decision(
+    lacks = lacks_withholding(month)
+    return action(
         title=f"Prepare the statements of {month:%B %Y}",
         icon="draw",
         says=warn_of_withholding(month)
         + "Each is frozen with the next number of its party and a hash. Somebody else of finance approves it."
         " A month of a hundred thousand movements takes about a minute.",
-        confirm="Prepare them without withholding tax" if lacks_withholding(month) else "Prepare them",
-        act=act,
+        confirm="Prepare them without withholding tax" if lacks else "Prepare them",
+        items=lambda: ((name, party) for party, name in _list_due(month)),
+        # The dialog has said so.
+        work=lambda session, party, by: statements.prepare(session, party, month, by=by, without_withholding=lacks),
+        done=lambda count: f"{words.count(count)} statements are prepared",
     )
 
 
-def prepare_month(month: date) -> tuple[int, list[str]]:
-    """Prepare every statement of a month that is due, one transaction each; the number made, and the refusals."""
-    by = frame.require(ROLE)
+def _list_due(month: date) -> Sequence[tuple[Party, str]]:
     with store().reading(frame.scope()) as session:
-        due = statements.list_due(session, month)
-    # The dialog has said so.
-    work = partial(statements.prepare, month=month, by=by, without_withholding=lacks_withholding(month))
-    return _run_each((name, partial(work, party=party)) for party, name in due)
+        return statements.list_due(session, month)
 
 
-def moving_all(month: date, to: str, rows: Sequence[StatementRow]) -> Decision:
+def moving_all(month: date, to: str, rows: Sequence[StatementRow]) -> Action:
     """Return the dialog that moves statements of a month to a state, with the sum of their balances."""
     label = MOVES_OF_MANY[to].format(words.count(len(rows)))
-
-    def act() -> str:
-        by = frame.require(ROLE)
-        done, refusals = _run_each(
-            (
-                f"{row.paper.number} of {row.paper.party}",
-                partial(statement_states.move, statement_id=row.id, to=to, by=by),
-            )
-            for row in rows
-        )
-        return _tell(f"{words.count(done)} statements are {to.lower()}", done, refusals)
-
-    return Decision(
+    return action(
         title=f"{label} of {month:%B %Y}",
         icon="task_alt",
         says="  \n".join(_add_up(rows, account) for account in ("distributor", "provider"))
         + f"\n\nEach becomes **{to}**.",
         confirm=label,
-        act=act,
+        items=lambda: ((f"{row.paper.number} of {row.paper.party}", row.id) for row in rows),
+        work=lambda session, statement_id, by: statement_states.move(session, statement_id, to, by=by),
+        done=lambda count: f"{words.count(count)} statements are {to.lower()}",
     )
 
 
@@ -108,25 +91,6 @@ def _add_up(rows: Sequence[StatementRow], account: str) -> str:
     closing = [row.paper.closing_minor for row in rows if row.paper.account == account]
     title = "Distributors" if account == "distributor" else "Insurers"
     return f"{title}: **{words.count(len(closing))}** statements, closing at **{words.naira(sum(closing))}** together."
-
-
-def _run_each(works: Iterable[tuple[str, Callable[[ScopedSession], object]]]) -> tuple[int, list[str]]:
-    """Run named works, one transaction each; the number done, and the refusals with their names."""
-    done, refusals = 0, []
-    for name, work in works:
-        try:
-            transact(frame.scope(), work)
-            done += 1
-        except (NotAllowed, StateForbids) as refusal:
-            refusals.append(f"{name}: {refusal}")
-    return done, refusals
-
-
-def _tell(sentence: str, done: int, refusals: Sequence[str]) -> str:
-    if not done and refusals:
-        raise StateForbids(refusals[0])
-    verb = "was" if len(refusals) == 1 else "were"
-    return f"{sentence}.{f' {len(refusals)} {verb} not: {refusals[0]}.' if refusals else ''}"
 
 
 def counted(rows: list[StatementSummary]) -> None:
@@ -143,20 +107,13 @@ def counted(rows: list[StatementSummary]) -> None:
 def buttons(month: date, drafts: int, movable: Mapping[str, Sequence[StatementRow]], person: Person) -> None:
     """Draw what may be done with many statements at once; `drafts` are those that are ready to be prepared."""
     if drafts:
-        dialogs.button(
-            f"Prepare {drafts} of {month:%B %Y}",
-            preparing_all(month),
-            is_primary=True,
-            icon=":material/draw:",
-        )
+        preparing_all(month).button(f"Prepare {drafts} of {month:%B %Y}", type="primary")
     for to, label in MOVES_OF_MANY.items():
         if movable[to]:
-            dialogs.button(
+            moving_all(month, to, movable[to]).button(
                 label.format(words.count(len(movable[to]))),
-                moving_all(month, to, movable[to]),
-                is_primary=not drafts,
-                icon=":material/task_alt:",
-                disabled=to == "Approved" and not person.may_approve,
+                type="secondary" if drafts else "primary",
+                disabled=to == StatementState.APPROVED and not person.may_approve,
             )
     if movable[StatementState.APPROVED]:
         show_resting(person)
@@ -183,7 +140,7 @@ def draw() -> None:
     is_over = clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now()
     with header:
         buttons(month, sum(row.state == DRAFT for row in rows) if is_over else 0, movable, person)
-    dialogs.run(ROLE)
+    actions.run()
     if not rows:
         st.info("No money moved in this month: there is nothing to state.", icon=":material/event_busy:")
         return

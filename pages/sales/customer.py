@@ -11,8 +11,8 @@ from core.errors import InvalidInput
 from core.services.customers import merging, notes
 from core.services.customers.merging import OtherRecord
 from core.services.customers.notes import KINDS, Note, add_note, list_notes
-from core.services.dimensions import load_choices
-from core.services.paging import Page
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Page
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.renewals import records
@@ -196,8 +196,8 @@ def _draw_list(title: str, table: Table[tables.Row], page: Page[tables.Row], per
     newest = f"The newest {shown} are listed" if total > shown else ""
     with st.container(gap="xsmall"):
         st.subheader(f"{title} · {words.count(total)}", anchor=False)
-        if said := " · ".join(filter(None, (newest, note))):
-            st.caption(said)
+        if line := " · ".join(filter(None, (newest, note))):
+            st.caption(line)
         if total:
             tables.draw_short(_openable(person, table), page.items)
         else:

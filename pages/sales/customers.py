@@ -4,9 +4,9 @@ import streamlit as st
 
 from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
-from core.services.dimensions import Choices, load_choices
+from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.listing import Row
-from core.services.paging import Page
+from core.services.lists.paging import Page
 from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state

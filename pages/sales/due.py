@@ -10,7 +10,7 @@ from core import clock
 from core.errors import InvalidInput
 from core.outbound import mail as smtp
 from core.services.admin import automations
-from core.services.dimensions import Choices, load_choices
+from core.services.lists.dimensions import Choices, load_choices
 from core.services.people.staff import Person
 from core.services.renewals import calls, due, reminders, renewals
 from core.services.renewals.calls import CallerFigures

@@ -11,8 +11,8 @@ from sqlmodel import col
 from core import clock
 from core.api.v1 import purchases as purchase_routes
 from core.covers.insurers import insurer_a, insurer_f
-from core.services.dimensions import load_choices
-from core.services.paging import Paging
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
 from core.services.sales import page_locator, purchases, table
 from core.services.sales.filter import PurchaseFilter
 from core.store.access import Scope, Store

@@ -115,7 +115,7 @@ def works(store: Any, person: Any) -> Iterator[tuple[str, Callable[[], object]]]
     from core.services.claims.lists import totals as claim_totals
     from core.services.claims.lists.filter import NOBODY, VIEWS, ClaimFilter
     from core.services.claims.review import review as claim_review
-    from core.services.paging import Paging
+    from core.services.lists.paging import Paging
     from core.store.access import Scope
 
     desk = Scope.staff(is_live=True)

@@ -11,16 +11,16 @@ from statistics import median
 import sqlalchemy as sa
 
 from core import clock
-from core.services.dimensions import load_choices
 from core.services.exports import exports
 from core.services.exports.exports import Tally
 from core.services.exports.registry import get_kind
-from core.services.paging import Paging
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
+from core.services.lists.windows import Window
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.sales import breakdowns, figures
 from core.services.sales.filter import PurchaseFilter, SalesFilter
-from core.services.windows import Window
 from core.settings import ROOT
 from core.store.access import Scope
 from tests.bench.measured import Row

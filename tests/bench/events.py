@@ -148,10 +148,10 @@ def measure() -> Table:  # noqa: PLR0915 - one story from top to bottom
     from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
     from core.covers.request import validate
     from core.services.catalogue import keys
+    from core.services.events.webhooks import endpoints
+    from core.services.events.webhooks.requests import EndpointRequest
     from core.services.selling import buying
     from core.services.selling.buying import Seller
-    from core.services.webhooks import endpoints
-    from core.services.webhooks.requests import EndpointRequest
     from core.store.access import Scope
     from core.store.access import store as opened
     from core.store.schema.tables import WebhookEndpoint

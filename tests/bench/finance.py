@@ -26,8 +26,8 @@ from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import pdf as statement_pdf
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
+from core.services.lists.windows import Window
 from core.services.people import staff
-from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema import migrating
 from core.store.schema.tables import Movement, Staff, Statement

@@ -52,6 +52,18 @@ def test_the_worked_figures(basis: str, premium: str) -> None:
 
 
 @on_every_basis
+def test_the_steps_of_months_add_up_to_the_premium(basis: str) -> None:
+    for tenure in (3, 12, 120):
+        price = compute_price(Decimal(250_000), tenure, list(BENEFITS), shipped.rates(PRODUCTS[basis]))
+        benefits, months = price.steps[: len(BENEFITS)], price.steps[len(BENEFITS) : -1]
+        assert [step.label for step in months] == (
+            [] if basis == "single" else ["For the first month", f"For the {tenure - 1} months after it"]
+        )
+        assert sum(step.amount for step in months or benefits) == price.steps[-1].amount == price.total
+        assert not months or months[0].amount == sum(step.amount for step in benefits)
+
+
+@on_every_basis
 def test_without_benefits_all_that_the_product_offers_are_priced(basis: str) -> None:
     rates = shipped.rates(PRODUCTS[basis])
     assert compute_price(Decimal(250_000), 18, None, rates) == compute_price(

@@ -15,8 +15,8 @@ from sqlmodel import col
 from core.covers import request as requests
 from core.dispatch import events as event_dispatch
 from core.services.events import derivation
-from core.services.webhooks import endpoints
-from core.services.webhooks.requests import EndpointRequest
+from core.services.events.webhooks import endpoints
+from core.services.events.webhooks.requests import EndpointRequest
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.events import DELIVERY_STATES

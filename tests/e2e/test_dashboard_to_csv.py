@@ -12,10 +12,10 @@ from playwright.sync_api import Download, Locator, Page, expect
 
 from core import money
 from core.services.exports import receipts
+from core.services.lists.windows import Window
 from core.services.sales import figures
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.totals import SalesTotals
-from core.services.windows import Window
 from core.store.access import Scope
 from tests.e2e.conftest import PATIENCE, Desk, Visit, settled
 from tests.e2e.presses import Presses

@@ -15,11 +15,11 @@ from core.covers.insurers import insurer_f
 from core.dispatch import webhooks as dispatch
 from core.dispatch.lines import DispatchLines
 from core.outbound.webhook_client import SendLimits, WebhookClient
+from core.services.events.webhooks import endpoints, log
+from core.services.events.webhooks.endpoints import Endpoint, NewSecret
+from core.services.events.webhooks.log import Delivery, DeliveryDetail
+from core.services.events.webhooks.requests import EndpointRequest
 from core.services.selling.buying import Sale
-from core.services.webhooks import endpoints, log
-from core.services.webhooks.endpoints import Endpoint, NewSecret
-from core.services.webhooks.log import Delivery, DeliveryDetail
-from core.services.webhooks.requests import EndpointRequest
 from core.store.access import Scope, Store
 from tests.api import conftest as api
 from tests.conftest import Partner

@@ -23,11 +23,11 @@ from core.outbound.webhook_client import SendResult, WebhookClient
 from core.services.admin import status
 from core.services.catalogue import keys
 from core.services.events import catalogue, samples
+from core.services.events.webhooks import desk, endpoints, log, outcomes, rendering, sending
+from core.services.events.webhooks.endpoints import NewSecret
+from core.services.events.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
 from core.services.outbox import health
 from core.services.renewals import renewals
-from core.services.webhooks import desk, endpoints, log, outcomes, rendering, sending
-from core.services.webhooks.endpoints import NewSecret
-from core.services.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
 from core.store.access import Scope
 from core.store.schema import migrating
 from core.store.schema.tables import Distributor, Event, Mail, WebhookEndpoint, WebhookTry

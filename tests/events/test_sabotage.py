@@ -25,7 +25,7 @@ from core.services.audit import log as audit
 from core.services.events import derivation, feed
 from core.services.events.derivation import Batch
 from core.services.events.feed import FeedFilter
-from core.services.webhooks import fan_out
+from core.services.events.webhooks import fan_out
 from core.store.access import Scope, ScopedSession, Store
 from core.store.audit_chain import chain_of
 from core.store.schema.tables import AuditEntry

@@ -20,12 +20,12 @@ from core.api.http import auth, bodies, envelope, error_handlers, security_heade
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_b_auto
 from core.errors import StaleVersion, Unauthorized
-from core.services import idempotency, personal
+from core.services import idempotency
 from core.services.catalogue import keys
 from core.services.catalogue.keys import Caller
 from core.services.claims.workflow import changes as claim_changes
 from core.services.lists import column_parts
-from core.services.people import sign_in, staff, staff_sessions, tickets
+from core.services.people import personal, sign_in, staff, staff_sessions, tickets
 from core.services.people.staff import Person
 from core.store.access import Query, Scope, Store, engine, scope
 from core.store.schema.tables import ApiKey, Customer, KeptAnswer, ProductVersion

@@ -8,14 +8,14 @@ from uuid import UUID
 
 from core import clock
 from core.services.admin import store_check
-from core.services.dimensions import load_choices
 from core.services.finance import agreements, bank_accounts, movements
 from core.services.finance.filter import MovementFilter
 from core.services.finance.movements import MovementRow
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches
 from core.services.finance.statements import preparing, states
-from core.services.paging import Paging
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import Scope, ScopedSession, Store

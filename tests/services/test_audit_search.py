@@ -18,8 +18,8 @@ from core.services.audit.search import AUDIT, SearchResult
 from core.services.exports import runs
 from core.services.exports.formats import CSV
 from core.services.exports.receipts import ExportOrder
-from core.services.paging import Paging
-from core.services.windows import Span, open_days
+from core.services.lists.paging import Paging
+from core.services.lists.windows import Span, open_days
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.covers import shipped

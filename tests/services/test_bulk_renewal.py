@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from core import clock, ids
 from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotAllowed
-from core.services.dimensions import load_choices
-from core.services.paging import Paging
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.services.renewals import due, renewals
 from core.services.renewals.filter import DueFilter

@@ -11,10 +11,10 @@ import pytest
 from core import clock, money
 from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotAllowed
-from core.services.dimensions import load_choices
 from core.services.exports import receipts, runs
 from core.services.exports.registry import get_kind
-from core.services.paging import Paging
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.renewals import calls, due

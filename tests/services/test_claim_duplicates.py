@@ -15,7 +15,7 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
-from core.services.windows import Window
+from core.services.lists.windows import Window
 from core.store.schema.tables import ClaimOverride, ClaimPayment
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office

@@ -16,8 +16,8 @@ from core.services.claims.reports import figures as claim_figures
 from core.services.claims.reports.metrics import CLAIM_METRICS, ClaimFacts
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow.clock import Pause, StatusReached
+from core.services.lists.windows import Window
 from core.services.sales import figures
-from core.services.windows import Window
 from core.states.claims import DECIDED, WAITING
 from core.store.access import Store
 from core.store.schema.tables import Claim, ClaimEvent

@@ -13,7 +13,7 @@ from alembic import command
 
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, StateForbids
-from core.services import dimensions, transfers
+from core.services import transfers
 from core.services.admin import store_check
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
@@ -23,9 +23,10 @@ from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import moves as claim_moves
 from core.services.events import catalogue
 from core.services.finance.payments import proofs as payment_proofs
+from core.services.lists import dimensions
+from core.services.lists.windows import Window
 from core.services.sales import figures
 from core.services.views import customer as customer_view
-from core.services.windows import Window
 from core.store.access import Scope
 from core.store.schema import migrating
 from core.store.schema.tables import ClaimPayment, Policy, Staff, Transfer

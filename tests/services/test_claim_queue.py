@@ -22,7 +22,7 @@ from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import questions
 from core.services.claims.workflow.assignment import AssignmentResult, ChosenClaim
 from core.services.exports import runs
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim
 from tests.conftest import Partner, make_partner

@@ -19,7 +19,7 @@ from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.review import review as claim_review
 from core.services.claims.workflow import reserves as claim_reserves
-from core.services.windows import Window
+from core.services.lists.windows import Window
 from core.store.access import Scope
 from core.store.schema.tables import ClaimPayment, ClaimReserve
 from tests.services.claim_desk import NOON

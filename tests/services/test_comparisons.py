@@ -6,12 +6,12 @@ import pytest
 
 from core import clock
 from core.covers.credit_life import CREDIT_LIFE
-from core.services import comparisons
-from core.services.comparisons import Comparison
+from core.services.lists import comparisons
+from core.services.lists.comparisons import Comparison
+from core.services.lists.windows import Window
 from core.services.sales import figures
 from core.services.sales.figures import METRICS_BY_KEY
 from core.services.sales.filter import SalesFilter
-from core.services.windows import Window
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.every_case import every_case

@@ -14,7 +14,7 @@ from core.services.audit import log as audit
 from core.services.compliance import requests
 from core.services.customers import customers, merging, notes
 from core.services.customers.customers import CustomerFilter
-from core.services.dimensions import load_choices
+from core.services.lists.dimensions import load_choices
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.renewals import reminders

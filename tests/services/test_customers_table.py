@@ -10,9 +10,9 @@ from core import clock, ids
 from core.errors import NotFound
 from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
-from core.services.dimensions import load_choices
+from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row
-from core.services.paging import Page, Paging
+from core.services.lists.paging import Page, Paging
 from core.services.views import customer as customer_view
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy, Purchase, Renewal

@@ -9,14 +9,14 @@ from sqlmodel import col
 
 from core import clock, money
 from core.covers.insurers import insurer_b_auto
-from core.services.comparisons import Comparison
-from core.services.dimensions import load_choices
 from core.services.finance import unplaced
+from core.services.lists.comparisons import Comparison
+from core.services.lists.dimensions import load_choices
+from core.services.lists.windows import Window
 from core.services.renewals import due
 from core.services.sales import breakdowns, figures, totals
 from core.services.sales.filter import SalesFilter
 from core.services.views import backlog
-from core.services.windows import Window
 from core.states.policies import SubmissionState
 from core.store.access import Scope, Store
 from core.store.schema.tables import Submission, WebhookEndpoint

@@ -10,8 +10,8 @@ import pytest
 from core import clock, money
 from core.covers.insurers import insurer_a, insurer_b_auto, insurer_f
 from core.errors import NotRenewable
-from core.services.dimensions import load_choices
-from core.services.paging import Paging
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
 from core.services.renewals import due, next_terms, renewals
 from core.services.renewals.due import BUCKETS, DueRow
 from core.services.renewals.filter import DueFilter

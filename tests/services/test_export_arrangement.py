@@ -14,11 +14,11 @@ from core import clock, ids
 from core.covers.insurers import insurer_f
 from core.errors import InvalidInput
 from core.services.audit import log as audit
-from core.services.dimensions import load_choices
 from core.services.exports import arrangement, receipts, runs
 from core.services.exports.receipts import ExportOrder, Receipt
 from core.services.exports.registry import KINDS
-from core.services.paging import Paging
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
 from core.store.access import Scope, Store

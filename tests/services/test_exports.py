@@ -11,17 +11,17 @@ import sqlalchemy as sa
 
 from core import clock, ids, money
 from core.services.audit import log as audit
-from core.services.dimensions import load_choices
 from core.services.exports import exports, receipts, runs
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
 from core.services.exports.receipts import ExportOrder
-from core.services.paging import Paging
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
+from core.services.lists.windows import Window
 from core.services.sales import figures
 from core.services.sales.figures import METRICS_BY_KEY
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.table import PURCHASES, compute_total, list_rows
-from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Purchase
 from tests.conftest import Partner

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from core.services.comparisons import Comparison
-from core.services.dimensions import DIMENSIONS, load_choices
+from core.services.lists.comparisons import Comparison
+from core.services.lists.dimensions import DIMENSIONS, load_choices
+from core.services.lists.windows import Window
 from core.services.sales import breakdowns, figures, totals
 from core.services.sales.figures import METRICS, METRICS_BY_KEY
 from core.services.sales.filter import SalesFilter
-from core.services.windows import Window
 from core.store.access import Scope, ScopedSession, Store
 from core.store.rollups import daily_rollup
 from core.store.schema.tables import Claim, ClaimPayment, Policy, Product, Purchase, Refund, Renewal

@@ -16,15 +16,15 @@ from core.services.catalogue.product_list import ProductFilter
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers.customers import CustomerFilter
 from core.services.exports.receipts import ReceiptFilter
-from core.services.filters import fields
-from core.services.filters.declaration import Filter, of, parameterise
-from core.services.filters.field import Field
+from core.services.lists.filters import fields
+from core.services.lists.filters.declaration import Filter, of, parameterise
+from core.services.lists.filters.field import Field
+from core.services.lists.windows import Span
 from core.services.policies.policies import PolicyFilter
 from core.services.renewals.filter import DueFilter, RenewalFilter
 from core.services.sales import totals
 from core.services.sales.distributors import DistributorFilter
 from core.services.sales.filter import PurchaseFilter, SalesFilter
-from core.services.windows import Span
 from core.store.access import Scope
 from core.store.schema.tables import DaybookLine, Purchase
 from tests.every_case import every_case

@@ -9,7 +9,7 @@ from core import ids
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids, Unauthorized
 from core.services.catalogue import key_admin, keys
 from core.services.catalogue.key_admin import KeyFilter
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
 from core.store.schema.tables import ApiKey, AuditEntry, Distributor

@@ -9,10 +9,10 @@ from core import clock
 from core.services.catalogue import key_admin, product_list
 from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
-from core.services.dimensions import load_choices
 from core.services.exports import receipts
 from core.services.insurers import awaiting
-from core.services.paging import Paging
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
 from core.services.people import staff, staff_list
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter

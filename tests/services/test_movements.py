@@ -13,9 +13,9 @@ from core.services.exports.exports import Tally
 from core.services.exports.registry import get_kind
 from core.services.finance import movements, unplaced
 from core.services.finance.movements import MovementRow
+from core.services.lists.windows import Window
 from core.services.sales import figures
 from core.services.sales.figures import METRICS_BY_KEY
-from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Purchase
 from tests.conftest import Partner, make_partner

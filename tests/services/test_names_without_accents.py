@@ -8,8 +8,8 @@ from core.covers import request_parts
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
-from core.services.dimensions import load_choices
-from core.services.paging import Paging
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.selling.buying import Sale

@@ -13,7 +13,7 @@ from core.covers.insurers import insurer_a, insurer_f
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.catalogue import product_detail, products, rate_changes, share_changes
 from core.services.catalogue.products import ProductFilter
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.policies import changes
 from core.services.renewals import renewals
 from core.store.access import Scope, Store

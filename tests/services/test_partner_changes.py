@@ -12,7 +12,7 @@ from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids, Un
 from core.services.audit import log as audit
 from core.services.catalogue import changes, keys
 from core.services.insurers import list as insurer_list
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.sales import distributors
 from core.services.sales.distributors import DistributorFilter, DistributorRow
 from core.store.access import Scope, Store

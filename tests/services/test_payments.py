@@ -28,7 +28,7 @@ from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import records as statement_records
 from core.services.finance.statements import states as statement_states
 from core.services.finance.statements.files import Paper
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.store.access import Scope, Store
 from core.store.schema.tables import Payment, PaymentSettlement, PayoutBatch
 from tests.conftest import Partner

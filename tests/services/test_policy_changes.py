@@ -17,7 +17,7 @@ from core.covers.insurers import insurer_a, insurer_b_auto, insurer_f
 from core.covers.refunds import Refund as Preview
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
-from core.services.filters import expressions
+from core.services.lists.filters import expressions
 from core.services.policies import certificates, changes, policies
 from core.services.policies.changes import PolicyChange
 from core.services.policies.policies import PolicyState

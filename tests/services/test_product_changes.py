@@ -22,7 +22,7 @@ from core.services.audit import log as audit
 from core.services.catalogue import cache, changes, product_detail, product_list, rate_changes
 from core.services.catalogue.product_detail import ProductDetail
 from core.services.catalogue.product_list import ProductFilter
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.people import invitations, passwords, role_grants, staff
 from core.services.people.staff import Person
 from core.services.policies import policies

@@ -17,7 +17,7 @@ from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.reconciling import differences, file_rows, matching, running, table_files
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.matching import Entry
-from core.services.windows import Window
+from core.services.lists.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.statements import RESULTS
 from core.store.schema.tables import Difference, Movement, Policy, Reconciliation

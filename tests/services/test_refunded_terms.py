@@ -17,6 +17,7 @@ from core.money import Split
 from core.services.admin import store_check
 from core.services.exports import exports
 from core.services.exports.exports import Tally
+from core.services.lists.windows import Window
 from core.services.policies import changes
 from core.services.policies.changes import PolicyChange
 from core.services.renewals import records, renewals
@@ -27,7 +28,6 @@ from core.services.sales.figures import METRICS_BY_KEY, REFUNDS
 from core.services.sales.filter import SalesFilter
 from core.services.sales.table import PURCHASES
 from core.services.selling.buying import Sale
-from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, Policy, ProductVersion, Purchase, Refund, Renewal
 from tests.conftest import Partner

@@ -11,11 +11,11 @@ from sqlmodel import col
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
+from core.services.lists.windows import Span
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.renewals import calls, due
 from core.services.renewals.filter import DueFilter
-from core.services.windows import Span
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Renewal
 from tests.conftest import Partner

@@ -8,14 +8,14 @@ from uuid import uuid4
 import pytest
 
 from core import clock
-from core.services.dimensions import load_choices
+from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
+from core.services.lists.windows import open_dates, open_days
 from core.services.renewals import records
 from core.services.renewals.filter import RenewalFilter
 from core.services.renewals.records import Sums
 from core.services.sales import totals
-from core.services.windows import open_dates, open_days
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales

@@ -12,13 +12,13 @@ from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.insurers.answers import InsurerFault
 from core.services.audit import log as audit
-from core.services.dimensions import load_choices
 from core.services.insurers import answers as insurer_answers
 from core.services.insurers import awaiting, resending, sending
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers.awaiting import OpenSubmission
 from core.services.insurers.filter import SubmissionFilter
-from core.services.paging import Page, Paging
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Page, Paging
 from core.services.people.staff import Person
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store

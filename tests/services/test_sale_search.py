@@ -6,9 +6,9 @@ import pytest
 import sqlalchemy as sa
 
 from core.covers.insurers import insurer_a, insurer_f
-from core.services.dimensions import load_choices
+from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.policies import changes
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids, Unauthorized
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.people import account_changes, invitations, passwords, role_grants, staff, staff_list, staff_sessions
 from core.services.people.staff import Person
 from core.services.people.staff_list import StaffFilter, StaffRow

@@ -7,11 +7,11 @@ import pytest
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed
 from core.services.audit import log as audit
-from core.services.dimensions import load_choices
+from core.services.lists.dimensions import load_choices
+from core.services.lists.windows import Window
 from core.services.people.staff import Person
 from core.services.sales import targets, totals
 from core.services.sales.filter import SalesFilter
-from core.services.windows import Window
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.every_case import every_case

@@ -5,11 +5,11 @@ from itertools import product
 
 import pytest
 
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
+from core.services.lists.windows import Span
 from core.services.policies import policies
 from core.services.sales import purchases
 from core.services.sales.filter import SalesFilter
-from core.services.windows import Span
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import sales_at

@@ -11,9 +11,9 @@ from psycopg.pq import TransactionStatus
 
 from core import clock
 from core.services.catalogue import cache
+from core.services.lists.windows import Span
 from core.services.sales import purchases
 from core.services.sales.filter import SalesFilter
-from core.services.windows import Span
 from core.store.access import Query, Scope, ScopedSession, Store, engine
 from core.store.access.scope import connection_of
 from core.store.access.statements import driver_connection, execute

@@ -19,10 +19,9 @@ from core.demo import chunks, portfolio
 from core.demo.market.offers import on_the_shelf
 from core.demo.random_source import dice
 from core.errors import StateForbids
-from core.services import personal
 from core.services.admin import demonstration, store_check
 from core.services.claims.intake import requirements
-from core.services.people import passwords
+from core.services.people import passwords, personal
 from core.services.policies import certificates
 from core.services.renewals import renewals
 from core.services.renewals.next_terms import compute_window

@@ -17,14 +17,14 @@ from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
-from core.services.dimensions import load_choices
-from core.services.paging import Paging
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
+from core.services.lists.windows import Span
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.renewals import records
 from core.services.sales import page_locator, purchases
 from core.services.sales.filter import PurchaseFilter, SalesFilter, resolve_customer
-from core.services.windows import Span
 from core.store.access import Query, Scope, ScopedSession, ScopeViolation, Store
 from core.store.operations import statistics
 from core.store.schema.tables import Purchase

@@ -20,10 +20,10 @@ from core.services.exports import receipts, runs
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
 from core.services.exports.receipts import ExportOrder
+from core.services.lists.windows import Window
 from core.services.sales import figures
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.table import PURCHASES
-from core.services.windows import Window
 from core.settings import ROOT
 from core.store.access import Scope, Store
 from core.store.access.replica import AWAY, REPLICA_STATUS, Bounds, Replica

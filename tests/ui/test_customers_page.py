@@ -12,9 +12,9 @@ from core import clock, seal
 from core.covers.insurers import insurer_b_auto, insurer_f
 from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
-from core.services.dimensions import load_choices
+from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.selling.buying import Sale

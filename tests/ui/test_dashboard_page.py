@@ -14,13 +14,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, ids, money
-from core.services.dimensions import Dimension, load_choices
+from core.services.lists.dimensions import Dimension, load_choices
+from core.services.lists.windows import Window
 from core.services.sales import breakdowns, figures, totals
 from core.services.sales.breakdowns import Series
 from core.services.sales.figures import METRICS, MONEY_METRICS
 from core.services.sales.filter import PurchaseFilter, SalesFilter
 from core.services.sales.totals import SalesTotals
-from core.services.windows import Window
 from core.store.access import Scope, Store
 from core.ui.kit import charts as kit_charts
 from core.ui.kit import colours, figure_tiles, words

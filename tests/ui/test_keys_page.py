@@ -7,9 +7,9 @@ from core.covers import request
 from core.errors import Unauthorized
 from core.services.catalogue import key_admin, keys
 from core.services.catalogue.key_admin import KeyFilter
-from core.services.paging import Paging
-from core.services.webhooks import endpoints
-from core.services.webhooks.requests import EndpointRequest
+from core.services.events.webhooks import endpoints
+from core.services.events.webhooks.requests import EndpointRequest
+from core.services.lists.paging import Paging
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.ui.conftest import Screen, address, labels, lists, press, texts

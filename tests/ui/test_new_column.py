@@ -12,14 +12,14 @@ from typer.testing import CliRunner
 
 from core.commands import export
 from core.errors import InvalidInput
-from core.services.dimensions import load_choices
 from core.services.exports import receipts, runs
 from core.services.exports.registry import KINDS, get_kind
 from core.services.lists.columns import Column
-from core.services.paging import Paging
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
+from core.services.lists.spreadsheets.columns import WORD
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
-from core.services.spreadsheets.columns import WORD
 from core.store.access import Scope, Store
 from core.store.schema.tables import Purchase
 from tests.conftest import Partner

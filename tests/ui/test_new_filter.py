@@ -23,10 +23,10 @@ from core.commands import export
 from core.money import format_naira
 from core.services.catalogue.keys import Caller
 from core.services.exports import receipts, registry
-from core.services.filters.declaration import of
-from core.services.filters.fields import Texts
+from core.services.lists.filters.declaration import of
+from core.services.lists.filters.fields import Texts
 from core.services.lists.listing import Listing
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.sales import filter as sales_filter
 from core.services.sales import purchases
 from core.services.sales.filter import PurchaseFilter

@@ -14,7 +14,7 @@ from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner

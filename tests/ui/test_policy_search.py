@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.covers.insurers import insurer_a, insurer_f
 from core.errors import InvalidInput
-from core.services.dimensions import load_choices
-from core.services.paging import Paging
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
 from core.services.policies import changes, policies
 from core.services.policies.policies import PolicyFilter
 from core.services.sales import filter as sales_filter

@@ -8,13 +8,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import ids
-from core.services.dimensions import load_choices
 from core.services.exports import runs
 from core.services.exports.exports import Tally
 from core.services.exports.formats import CSV
 from core.services.exports.receipts import ExportOrder
+from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
 from core.services.sales.table import PURCHASES

@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock
 from core.covers.insurers import insurer_a, insurer_f
-from core.services.dimensions import load_choices
+from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.policies import changes
 from core.services.renewals import calls, records, renewals
 from core.services.renewals.due import list_due_rows

@@ -4,7 +4,7 @@ import pytest
 import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.people import invitations, staff, staff_list, staff_sessions
 from core.services.people.staff import Person
 from core.services.people.staff_list import StaffFilter, StaffRow

@@ -13,11 +13,11 @@ from core import clock, ids
 from core.covers.fields import AMOUNT_PATTERN, Naira, fault, one_of
 from core.covers.request import Request, has_control_characters, refuse_unless
 from core.errors import InvalidInput
-from core.services.filters import fields
-from core.services.filters.declaration import F, Filter
-from core.services.filters.field import Field as FilterField
-from core.services.paging import Paging
-from core.services.windows import EARLIEST, LATEST, Span
+from core.services.lists.filters import fields
+from core.services.lists.filters.declaration import F, Filter
+from core.services.lists.filters.field import Field as FilterField
+from core.services.lists.paging import Paging
+from core.services.lists.windows import EARLIEST, LATEST, Span
 
 LARGEST_PAGE = 10**9
 # What was created earlier may be committed later, and is visible only then (contract P4).

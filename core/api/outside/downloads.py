@@ -33,10 +33,10 @@ from core.services.finance.statements import files as statement_files
 from core.services.finance.statements import pdf as statement_pdf
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.reading import StatementRow
+from core.services.lists.spreadsheets import workbooks
+from core.services.lists.spreadsheets.columns import Column
 from core.services.people import sign_in, staff
 from core.services.people.staff import Person
-from core.services.spreadsheets import workbooks
-from core.services.spreadsheets.columns import Column
 from core.services.views import finder
 from core.store.access import Scope, reading, reading_replica, transact
 

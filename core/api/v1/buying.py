@@ -12,8 +12,8 @@ from core.api.http.idempotent_post import run_once_async
 from core.covers.cover import Cover, ResponseShape
 from core.covers.registry import COVERS
 from core.services.idempotency import WireResponse
+from core.services.lists.shapes import PolicyRecord
 from core.services.selling import buying
-from core.services.shapes import PolicyRecord
 
 router = APIRouter(route_class=StrictRoute, tags=["Buy"])
 _SOLD = "Purchase Successful"

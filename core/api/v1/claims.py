@@ -26,7 +26,7 @@ from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.lists.shapes import ClaimRecord
 from core.services.files import files
 from core.services.idempotency import WireResponse
-from core.services.paging import Page
+from core.services.lists.paging import Page
 from core.store.access import ScopedSession, reading
 
 router = APIRouter(route_class=ReadRoute, prefix="/claims", tags=["Claims"])

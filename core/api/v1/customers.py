@@ -19,15 +19,15 @@ from core.errors import InvalidInput
 from core.services.claims.lists import claims
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
-from core.services.filters.declaration import F
-from core.services.paging import Page
+from core.services.lists.filters.declaration import F
+from core.services.lists.paging import Page
+from core.services.lists.shapes import CustomerRecord
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.renewals import records
 from core.services.renewals.filter import RenewalFilter
 from core.services.sales import purchases
 from core.services.sales.filter import PurchaseFilter
-from core.services.shapes import CustomerRecord
 from core.store.access import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/customers", tags=["Customers"])

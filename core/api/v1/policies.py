@@ -9,10 +9,10 @@ from core.api.http.auth import Signed
 from core.api.http.envelope import list_response, success
 from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
-from core.services.paging import Page
+from core.services.lists.paging import Page
+from core.services.lists.shapes import FullPolicyRecord, ListedPolicyRecord
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
-from core.services.shapes import FullPolicyRecord, ListedPolicyRecord
 from core.store.access import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, prefix="/policies", tags=["Policies"])

@@ -11,10 +11,10 @@ from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
 from core.api.http.run_inline import run_inline
 from core.services.catalogue.keys import Caller
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
+from core.services.lists.shapes import PurchaseRecord
 from core.services.sales import purchases
 from core.services.sales.filter import PurchaseFilter, SalesFilter
-from core.services.shapes import PurchaseRecord
 from core.store.access import reading, reading_autocommit
 
 router = APIRouter(route_class=ReadRoute, tags=["Purchases"])

@@ -17,11 +17,11 @@ from core.covers import request as requests
 from core.covers.fields import ProductId
 from core.covers.insurers import insurer_a
 from core.services.idempotency import WireResponse
-from core.services.paging import Page
+from core.services.lists.paging import Page
+from core.services.lists.shapes import RenewalRecord
 from core.services.renewals import records, renewals
 from core.services.renewals.filter import RenewalFilter
 from core.services.selling.buying import Seller
-from core.services.shapes import RenewalRecord
 from core.store.access import ScopedSession, reading, reading_autocommit
 
 router = APIRouter(route_class=StrictRoute, tags=["Renewals"])

@@ -11,11 +11,11 @@ from core.api.http import openapi
 from core.api.http.queries import PageQuery
 from core.covers import request
 from core.covers.fields import one_of
-from core.services.shapes import Mode, Moment
-from core.services.webhooks import endpoints, log
-from core.services.webhooks.endpoints import Endpoint
-from core.services.webhooks.log import Delivery
-from core.services.webhooks.requests import FORMATS
+from core.services.events.webhooks import endpoints, log
+from core.services.events.webhooks.endpoints import Endpoint
+from core.services.events.webhooks.log import Delivery
+from core.services.events.webhooks.requests import FORMATS
+from core.services.lists.shapes import Mode, Moment
 
 
 class EndpointRecord(openapi.Shape):

@@ -30,12 +30,12 @@ from core.api.v1.webhook_shapes import (
 )
 from core.dispatch import webhooks as webhook_dispatch
 from core.services.catalogue.keys import Caller
+from core.services.events.webhooks import endpoints, log
+from core.services.events.webhooks.endpoints import Endpoint, NewSecret
+from core.services.events.webhooks.log import DeliveryDetail
+from core.services.events.webhooks.requests import EnableRequest, EndpointChange, EndpointRequest, ReplayRequest
+from core.services.events.webhooks.sending import DeliveryJob
 from core.services.idempotency import WireResponse
-from core.services.webhooks import endpoints, log
-from core.services.webhooks.endpoints import Endpoint, NewSecret
-from core.services.webhooks.log import DeliveryDetail
-from core.services.webhooks.requests import EnableRequest, EndpointChange, EndpointRequest, ReplayRequest
-from core.services.webhooks.sending import DeliveryJob
 from core.store.access import ScopedSession, reading, reading_autocommit, store, transact
 
 router = APIRouter(route_class=StrictRoute, prefix="/webhooks", tags=["Webhooks"])
@@ -132,8 +132,8 @@ async def ping_endpoint(request: Request, caller: Signed, endpoint_id: Id) -> Re
         await webhook_dispatch.send_ping(store(), caller.scope, prepared[-1])
     found, endpoint = await anyio.to_thread.run_sync(_get_ping, caller, delivery_id, endpoint_id)
     answer = found.tries[-1].answer if found.tries else ""
-    told = {"delivery": build_delivery(found.delivery), "answer": answer, "endpoint": build_endpoint(endpoint)}
-    return success(told, _PINGED)
+    result = {"delivery": build_delivery(found.delivery), "answer": answer, "endpoint": build_endpoint(endpoint)}
+    return success(result, _PINGED)
 
 
 @router.post(

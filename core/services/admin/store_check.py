@@ -10,7 +10,6 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import clock
-from core.services import approvals
 from core.services.admin.invariants import INVARIANTS, Invariant
 from core.services.audit import log as audit
 from core.services.catalogue import rate_changes, share_changes, shares
@@ -24,7 +23,7 @@ from core.services.finance import parties, proofs
 from core.services.finance.credit_notes import proofs as credit_note_proofs
 from core.services.finance.payments import proofs as payment_proofs
 from core.services.finance.statements import proofs as statement_proofs
-from core.services.people import role_grants
+from core.services.people import approvals, role_grants
 from core.services.selling.loan_books import proofs as loan_book_proofs
 from core.states import claims as claim_states
 from core.store.access import ScopedSession, wal_is_safe

@@ -1,8 +1,8 @@
 """The filters of the audit log."""
 
-from core.services.filters.declaration import Filter, of
-from core.services.filters.fields import Days, Text, Texts
-from core.services.windows import Span
+from core.services.lists.filters.declaration import Filter, of
+from core.services.lists.filters.fields import Days, Text, Texts
+from core.services.lists.windows import Span
 from core.store.schema.tables import AuditEntry
 
 

@@ -18,14 +18,14 @@ from sqlmodel import UTCDateTime, col
 from core import clock
 from core.errors import NotFound
 from core.services.audit.filter import AuditFilter
-from core.services.dimensions import Choices
-from core.services.filters import expressions
-from core.services.filters.field import Condition
 from core.services.lists.columns import Column
+from core.services.lists.dimensions import Choices
+from core.services.lists.filters import expressions
+from core.services.lists.filters.field import Condition
 from core.services.lists.listing import Listing
-from core.services.paging import Paging
-from core.services.spreadsheets.columns import COUNT, DAY, ID, INSTANT, TEXT
-from core.services.windows import EARLIEST
+from core.services.lists.paging import Paging
+from core.services.lists.spreadsheets.columns import COUNT, DAY, ID, INSTANT, TEXT
+from core.services.lists.windows import EARLIEST
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import matches
 from core.store.schema.tables import ApiKey, AuditEntry, AuditHead, Distributor, Staff

@@ -14,12 +14,12 @@ from sqlmodel import col
 from core import clock
 from core.covers.tariff import Tariff
 from core.services.catalogue import product_detail, products
-from core.services.filters import expressions
-from core.services.filters.catalogue import members_of
-from core.services.filters.declaration import Filter, Ids, of
-from core.services.filters.field import Condition
-from core.services.filters.fields import Flag, Text
-from core.services.paging import Page, Paging
+from core.services.lists.filters import expressions
+from core.services.lists.filters.catalogue import members_of
+from core.services.lists.filters.declaration import Filter, Ids, of
+from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Flag, Text
+from core.services.lists.paging import Page, Paging
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider, RateProposal
 

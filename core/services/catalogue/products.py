@@ -13,7 +13,6 @@ from core import clock, money
 from core.covers import ages, pricing, registry
 from core.covers.cover import Cover, Rates
 from core.errors import InvalidInput, NotFound
-from core.services import records
 from core.services.catalogue.shares import (
     Commissions,
     Share,
@@ -24,9 +23,10 @@ from core.services.catalogue.shares import (
     get_or_create_version,
     load_confirmed,
 )
-from core.services.filters import expressions
-from core.services.paging import Page, Paging
-from core.services.shapes import CategoryRecord, CountedCategoryRecord, ProductRecord, ProviderRecord
+from core.services.lists import records
+from core.services.lists.filters import expressions
+from core.services.lists.paging import Page, Paging
+from core.services.lists.shapes import CategoryRecord, CountedCategoryRecord, ProductRecord, ProviderRecord
 from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import Product, ProductBlock, ProductCategory, ProductVersion, Provider
 

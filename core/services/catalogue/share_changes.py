@@ -18,12 +18,12 @@ from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.request import Request
 from core.errors import FieldFault, InvalidInput, NotFound, StateForbids
-from core.services import approvals
-from core.services.approvals import Subject
 from core.services.audit import log as audit
 from core.services.catalogue import rate_changes
 from core.services.catalogue.shares import Share, find_excess, find_newest, load_confirmed
+from core.services.people import approvals
 from core.services.people.account_changes import require_admin
+from core.services.people.approvals import Subject
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
@@ -99,8 +99,8 @@ def confirm(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
     row = _open(session, share_id, by)
     PROPOSALS.require_second(row, by)
     if faults := _find_faults(session, row):
-        told = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
-        raise StateForbids(f"This cannot be confirmed as it was proposed: {told}. Refuse it, and propose it anew")
+        reasons = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
+        raise StateForbids(f"This cannot be confirmed as it was proposed: {reasons}. Refuse it, and propose it anew")
     _decide(session, row, "confirmed", by)
     subject = build_subject(row)
     approvals.approve(session, subject, staff_id=by.id, role="admin", limit_minor=None, at=clock.now())

@@ -10,13 +10,13 @@ from sqlalchemy import orm
 from sqlmodel import col
 
 from core import clock, money
-from core.services import approvals
 from core.services.claims.intake import requirements
 from core.services.claims.review import coverage_checks, duplicates
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
+from core.services.people import approvals
 from core.settings import settings
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession

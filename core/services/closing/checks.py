@@ -19,8 +19,8 @@ from core.services.finance.payments import balances
 from core.services.finance.reconciling import our_side
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.statements import overview as statement_overview
+from core.services.lists.windows import Window
 from core.services.people import role_grants
-from core.services.windows import Window
 from core.states.finance import StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Adjustment, Movement, Policy, Product, ProductVersion

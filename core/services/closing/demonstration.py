@@ -14,8 +14,8 @@ from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.reconciling import differences, our_side, running
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.reconciling.matching import Entry
+from core.services.lists.windows import Window
 from core.services.people import staff
-from core.services.windows import Window
 from core.states.finance import CreditNoteState, MonthState
 from core.store.access import ScopedSession
 

@@ -17,7 +17,7 @@ from core.services.finance.filter import MovementFilter
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.statements import overview as statement_overview
 from core.services.finance.statements.overview import StatementSummary
-from core.services.windows import Window
+from core.services.lists.windows import Window
 from core.states.finance import IN_FORCE, BordereauState, MonthState, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Policy

@@ -13,16 +13,16 @@ from core import clock, ids
 from core.covers import request_parts
 from core.covers.request_parts import Policyholder
 from core.errors import NotFound
-from core.services import records
-from core.services.filters import expressions
-from core.services.filters.catalogue import members_of
-from core.services.filters.declaration import Filter, Ids, of
-from core.services.filters.field import Condition
-from core.services.filters.fields import Days, Flag, Text
-from core.services.paging import Page, Paging, fetch_newest
-from core.services.personal import list_spellings
-from core.services.shapes import CustomerRecord
-from core.services.windows import Span
+from core.services.lists import records
+from core.services.lists.filters import expressions
+from core.services.lists.filters.catalogue import members_of
+from core.services.lists.filters.declaration import Filter, Ids, of
+from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Days, Flag, Text
+from core.services.lists.paging import Page, Paging, fetch_newest
+from core.services.lists.shapes import CustomerRecord
+from core.services.lists.windows import Span
+from core.services.people.personal import list_spellings
 from core.store.access import Query, ScopedSession
 from core.store.schema.tables import Customer, CustomerMerge, Policy, Purchase
 

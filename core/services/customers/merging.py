@@ -18,9 +18,9 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
-from core.services.filters.field import Condition
+from core.services.lists.filters.field import Condition
+from core.services.people.personal import list_spellings
 from core.services.people.staff import Person
-from core.services.personal import list_spellings
 from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, CustomerMerge, ReminderOptOut, Staff
 

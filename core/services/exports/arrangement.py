@@ -10,9 +10,9 @@ from typing import Any, Final, Literal
 
 from core.covers.request import suggestion
 from core.errors import FieldFault, InvalidInput
-from core.services.filters import parsing
-from core.services.filters.parsing import Address
 from core.services.lists.column_parts import FileColumn
+from core.services.lists.filters import parsing
+from core.services.lists.filters.parsing import Address
 from core.services.lists.listing import Listing
 
 COLUMNS, ORDER, FORM = "columns", "order", "form"

@@ -9,14 +9,14 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.services.dimensions import load_choices
 from core.services.exports.arrangement import USUAL, Arrangement
-from core.services.filters.declaration import F
 from core.services.lists.column_parts import build_parts
 from core.services.lists.columns import Context
+from core.services.lists.dimensions import load_choices
+from core.services.lists.filters.declaration import F
 from core.services.lists.listing import Listing
-from core.services.records import format_mode
-from core.services.spreadsheets.formula_escaping import csv_field
+from core.services.lists.records import format_mode
+from core.services.lists.spreadsheets.formula_escaping import csv_field
 from core.store.access import AnySelect, ScopedSession, read_batches
 
 CHUNK = 2_000

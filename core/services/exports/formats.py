@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 
 from core.errors import NotFound, TooLarge
 from core.services.exports.exports import Tally
-from core.services.spreadsheets import formula_escaping, workbooks
-from core.services.spreadsheets.columns import TEXTS, Cell, Column
+from core.services.lists.spreadsheets import formula_escaping, workbooks
+from core.services.lists.spreadsheets.columns import TEXTS, Cell, Column
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,13 +10,13 @@ from sqlmodel import col
 
 from core import clock
 from core.services.claims.reports import loss_ratios
-from core.services.dimensions import Choices
-from core.services.filters.declaration import Filter, of
-from core.services.filters.fields import Days
 from core.services.lists.columns import Column, Context, Derived, mode_column, sale_names
+from core.services.lists.dimensions import Choices
+from core.services.lists.filters.declaration import Filter, of
+from core.services.lists.filters.fields import Days
 from core.services.lists.listing import Listing
-from core.services.spreadsheets.columns import COUNT, MONEY, TEXT
-from core.services.windows import EARLIEST, Span, Window
+from core.services.lists.spreadsheets.columns import COUNT, MONEY, TEXT
+from core.services.lists.windows import EARLIEST, Span, Window
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, Distributor, Product, Purchase
 

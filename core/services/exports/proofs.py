@@ -18,9 +18,9 @@ from core.services.claims.lists.filter import ClaimFilter
 from core.services.exports import exports
 from core.services.exports.exports import Tally
 from core.services.lists.listing import Listing
+from core.services.lists.windows import Span
 from core.services.sales import figures
 from core.services.sales.filter import SalesFilter
-from core.services.windows import Span
 from core.store.access import Scope, ScopedSession
 from core.store.schema.tables import ClaimPayment
 
@@ -82,8 +82,8 @@ def _to_day(instant: str) -> str:
     return clock.to_lagos_day(datetime.fromisoformat(instant)).isoformat()
 
 
-def _compare(mode: str, what: str, rows: Sums, told: Sums, where: str) -> Iterator[str]:
-    for name in sorted({*rows, *told}):
-        if rows.get(name, 0) != told.get(name, 0):
-            paid, said = (money.format_naira(sums.get(name, 0)) for sums in (rows, told))
-            yield f"claim payments of the {mode} mode, {what} {name}, are {paid} by their rows and {said} in {where}"
+def _compare(mode: str, what: str, rows: Sums, receipt: Sums, where: str) -> Iterator[str]:
+    for name in sorted({*rows, *receipt}):
+        if rows.get(name, 0) != receipt.get(name, 0):
+            paid, stated = (money.format_naira(sums.get(name, 0)) for sums in (rows, receipt))
+            yield f"claim payments of the {mode} mode, {what} {name}, are {paid} by their rows and {stated} in {where}"

@@ -16,14 +16,14 @@ from core.services.exports.arrangement import USUAL, Arrangement
 from core.services.exports.exports import Tally
 from core.services.exports.formats import Format, Sheet
 from core.services.exports.registry import KINDS
-from core.services.filters.declaration import Filter, of
-from core.services.filters.field import Condition
-from core.services.filters.fields import Days, Flag, Member, Words
+from core.services.lists.filters.declaration import Filter, of
+from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Days, Flag, Member, Words
 from core.services.lists.listing import Listing
-from core.services.paging import Page, Paging
-from core.services.records import format_mode
-from core.services.spreadsheets.columns import Cell, Column
-from core.services.windows import Span
+from core.services.lists.paging import Page, Paging
+from core.services.lists.records import format_mode
+from core.services.lists.spreadsheets.columns import Cell, Column
+from core.services.lists.windows import Span
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import ExportReceipt, Staff
 

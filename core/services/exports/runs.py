@@ -14,14 +14,14 @@ from uuid import UUID
 from core import ids, telemetry
 from core.covers.request import suggestion
 from core.errors import FieldFault, InvalidInput
-from core.services.dimensions import load_choices
 from core.services.exports import arrangement, exports, receipts
 from core.services.exports.exports import Tally
 from core.services.exports.formats import get_format
 from core.services.exports.receipts import ExportOrder
 from core.services.exports.registry import get_kind
-from core.services.filters.declaration import Filter
-from core.services.filters.parsing import Address
+from core.services.lists.dimensions import load_choices
+from core.services.lists.filters.declaration import Filter
+from core.services.lists.filters.parsing import Address
 from core.services.lists.listing import Listing
 from core.services.people.staff import Person
 from core.store.access import Scope, reading, reading_replica, writing

@@ -13,16 +13,16 @@ from sqlmodel import col
 from core import clock, money
 from core.errors import CoverdeskError, NotFound
 from core.services.claims.lists.filter import ClaimFilter
-from core.services.dimensions import load_choices
 from core.services.exports import arrangement, view_watches
-from core.services.filters.declaration import Filter
+from core.services.lists.dimensions import load_choices
+from core.services.lists.filters.declaration import Filter
 from core.services.lists.listing import Listing
+from core.services.lists.records import format_mode
+from core.services.lists.windows import named_window
 from core.services.mail import mail
 from core.services.mail.templates import TEMPLATES
 from core.services.people import saved_views, staff
 from core.services.people.staff import Person
-from core.services.records import format_mode
-from core.services.windows import named_window
 from core.settings import settings
 from core.store.access import ScopedSession
 from core.store.schema.tables import SavedView, ViewWatch

@@ -21,9 +21,9 @@ from core.errors import InvalidInput, NotFound
 from core.services.audit import log as audit
 from core.services.exports import registry
 from core.services.lists.listing import Listing
+from core.services.lists.records import format_mode
 from core.services.people import saved_views
 from core.services.people.staff import Person
-from core.services.records import format_mode
 from core.store.access import ScopedSession
 from core.store.schema.tables import SavedView, ViewWatch
 

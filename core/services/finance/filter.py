@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from core.services.filters.declaration import of
-from core.services.filters.fields import Words
+from core.services.lists.filters.declaration import of
+from core.services.lists.filters.fields import Words
 from core.services.sales.filter import SalesFilter
 from core.store.schema.finance import MOVEMENT_KINDS
 from core.store.schema.tables import Movement

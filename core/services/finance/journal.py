@@ -18,8 +18,8 @@ from core.errors import NotFound
 from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
-from core.services.spreadsheets.formula_escaping import csv_field
-from core.services.windows import Window
+from core.services.lists.spreadsheets.formula_escaping import csv_field
+from core.services.lists.windows import Window
 from core.states.finance import StatementState
 from core.store.access import ScopedSession
 from core.store.expressions import lagos_day

@@ -15,18 +15,18 @@ from sqlmodel import col
 from core import clock
 from core.errors import NotFound
 from core.money import Split
-from core.services.dimensions import Choices
-from core.services.filters.field import Condition
 from core.services.finance.filter import KIND_NAMES, MovementFilter
 from core.services.lists.columns import Column, mode_column, sale_names
+from core.services.lists.dimensions import Choices
+from core.services.lists.filters.field import Condition
 from core.services.lists.listing import Listing
+from core.services.lists.paging import Paging
 from core.services.lists.sale_columns import SHARES, by_time, customer_columns, money_columns, policy_number
-from core.services.paging import Paging
+from core.services.lists.spreadsheets.columns import DAY, ID, INSTANT, WORD
+from core.services.lists.windows import Span, Window
 from core.services.sales import totals
 from core.services.sales.filter import SalesFilter
 from core.services.sales.totals import ZERO_TOTALS, Key, SalesTotals
-from core.services.spreadsheets.columns import DAY, ID, INSTANT, WORD
-from core.services.windows import Span, Window
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Movement, Policy
 

@@ -27,8 +27,8 @@ from core.services.finance.statements import lines as statement_lines
 from core.services.finance.statements import paid_lines, preparing, states
 from core.services.finance.statements.lines import Line
 from core.services.finance.statements.paid_lines import PaidLine
+from core.services.lists.windows import Window
 from core.services.people.staff import Person
-from core.services.windows import Window
 from core.states.finance import STATEMENT_TRANSITIONS, BatchState, BordereauState, PaymentState, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import (

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.filters.field import Condition
+from core.services.lists.filters.field import Condition
 from core.services.sales.filter import SalesFilter
 from core.store.access import ScopedSession
 from core.store.schema.sales import UNUSUAL

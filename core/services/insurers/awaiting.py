@@ -10,11 +10,11 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.dimensions import Choices, load_choices
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers import owners
 from core.services.insurers.filter import ANSWERED_WITHIN, TOLD_WITHIN, SubmissionFilter
-from core.services.paging import Page, Paging
+from core.services.lists.dimensions import Choices, load_choices
+from core.services.lists.paging import Page, Paging
 from core.services.policies import policies
 from core.settings import settings
 from core.states.policies import OPEN, AnswerStatus, PolicyStage, SubmissionState

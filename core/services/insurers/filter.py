@@ -8,10 +8,10 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.filters.catalogue import members_of
-from core.services.filters.declaration import Filter, Ids, of
-from core.services.filters.field import Condition
-from core.services.filters.fields import Flag, Member, Word
+from core.services.lists.filters.catalogue import members_of
+from core.services.lists.filters.declaration import Filter, Ids, of
+from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Flag, Member, Word
 from core.settings import settings
 from core.states.policies import AnswerStatus, SubmissionState
 from core.store.schema.tables import InsurerConnection, Provider, Submission, SubmissionOwner

@@ -13,10 +13,10 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.insurers import answers as insurer_answers
 from core.services.insurers import connections as insurer_connections
+from core.services.lists.records import format_mode
 from core.services.outbox import queue
 from core.services.people.staff import Person
 from core.services.policies import changes, policies
-from core.services.records import format_mode
 from core.settings import settings
 from core.states.policies import OPEN, SubmissionState
 from core.store.access import ScopedSession

@@ -10,11 +10,11 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, seal
-from core.services import personal
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers.connections import Insurer
 from core.services.outbox import queue
 from core.services.outbox.queue import Backoff
+from core.services.people import personal
 from core.states.policies import SubmissionState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import InsurerConnection, Policy, Submission

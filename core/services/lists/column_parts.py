@@ -19,8 +19,8 @@ from sqlalchemy.sql.functions import coalesce
 
 from core import seal
 from core.services.lists.columns import Column, Context, Derived
-from core.services.spreadsheets.columns import INSTANT, TEXT, WORD, ColumnType
-from core.services.spreadsheets.formula_escaping import build_plain_pattern, csv_field
+from core.services.lists.spreadsheets.columns import INSTANT, TEXT, WORD, ColumnType
+from core.services.lists.spreadsheets.formula_escaping import build_plain_pattern, csv_field
 
 # Separates values that SQL concatenates and Python splits; stored texts cannot contain it (contract E6).
 _SEPARATOR = "\x1f"

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from sqlmodel import col
 
-from core.services.dimensions import Choices
-from core.services.spreadsheets.columns import WORD, ColumnType
+from core.services.lists.dimensions import Choices
+from core.services.lists.spreadsheets.columns import WORD, ColumnType
 
 # No list changes the words of another.
 _NO_WORDS: Mapping[str, str] = {}

@@ -10,13 +10,13 @@ from operator import attrgetter, itemgetter
 from typing import Any, Generic, Protocol
 
 from core.errors import NotAllowed
-from core.services.dimensions import Choices
-from core.services.filters.declaration import F
-from core.services.filters.field import Parameter
-from core.services.filters.parsing import Address
 from core.services.lists.columns import Column, Context, Derived, Order
-from core.services.paging import Paging
-from core.services.records import format_mode
+from core.services.lists.dimensions import Choices
+from core.services.lists.filters.declaration import F
+from core.services.lists.filters.field import Parameter
+from core.services.lists.filters.parsing import Address
+from core.services.lists.paging import Paging
+from core.services.lists.records import format_mode
 from core.store.access import AnySelect, ScopedSession
 
 Values = Mapping[str, Any]

@@ -7,7 +7,7 @@ from sqlmodel import col
 
 from core.services.lists.column_parts import concatenate
 from core.services.lists.columns import Column, Order
-from core.services.spreadsheets.columns import MONEY, PHONE, SIGNED_MONEY, TEXT, WORD
+from core.services.lists.spreadsheets.columns import MONEY, PHONE, SIGNED_MONEY, TEXT, WORD
 from core.store.schema.tables import Policy, Refund
 
 # The attributes that hold the parts of an amount, by their columns.

@@ -7,8 +7,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.errors import NotAllowed
+from core.services.people.personal import list_spellings
 from core.services.people.staff import Person
-from core.services.personal import list_spellings
 from core.store.access import ScopedSession
 from core.store.schema.tables import Staff
 

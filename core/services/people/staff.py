@@ -18,10 +18,10 @@ from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import NotAllowed, NotFound, StateForbids
 from core.services import transfers
-from core.services.approvals import get_limit
 from core.services.audit import log as audit
 from core.services.people import passwords, staff_sessions
-from core.services.personal import to_international
+from core.services.people.approvals import get_limit
+from core.services.people.personal import to_international
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema import parties
 from core.store.schema.tables import Staff, StaffSession

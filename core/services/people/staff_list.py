@@ -13,8 +13,8 @@ from core import clock, seal
 from core.errors import NotFound
 from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
-from core.services.filters import expressions
-from core.services.paging import Page, Paging
+from core.services.lists.filters import expressions
+from core.services.lists.paging import Page, Paging
 from core.services.people.staff import ACCOUNT
 from core.services.people.staff_sessions import SIGNED_IN, build_open_conditions
 from core.settings import settings

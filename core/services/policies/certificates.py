@@ -15,9 +15,9 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.covers import registry, vehicles
 from core.errors import NotFound
-from core.services import printing
+from core.services.files import printing
+from core.services.files.printing import AMBER, INK, LINE, QUIET, RED, TEAL
 from core.services.policies import endorsements
-from core.services.printing import AMBER, INK, LINE, QUIET, RED, TEAL
 from core.settings import settings
 from core.states.policies import PolicyStage
 from core.store.access import AnyRow, AnySelect, ScopedSession

@@ -10,8 +10,8 @@ from sqlmodel import col
 
 from core import clock, money
 from core.errors import NotAllowed, StateForbids
-from core.services import records
 from core.services.audit import log as audit
+from core.services.lists import records
 from core.services.mail import mail
 from core.services.people.staff import Person
 from core.services.policies import policies

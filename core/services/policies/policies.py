@@ -13,23 +13,18 @@ from core import clock, money
 from core.covers import registry
 from core.covers.cover import Cover
 from core.errors import NotFound
-from core.services import records
 from core.services.catalogue import cache
-from core.services.dimensions import Choices, load_choices
-from core.services.filters import expressions
-from core.services.filters.declaration import Ids, of
-from core.services.filters.field import Condition
-from core.services.filters.fields import Flag, Text
-from core.services.lists import listing
+from core.services.lists import listing, records
 from core.services.lists.columns import Column, Order, mode_column, sale_names
+from core.services.lists.dimensions import Choices, load_choices
+from core.services.lists.filters import expressions
+from core.services.lists.filters.declaration import Ids, of
+from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Flag, Text
 from core.services.lists.listing import Listing, Row
+from core.services.lists.paging import Page, Paging, fetch_newest, find_page
 from core.services.lists.sale_columns import by_time, customer_columns, payment_columns, policy_number
-from core.services.paging import Page, Paging, fetch_newest, find_page
-from core.services.policies import endorsements
-from core.services.sales import filter as sales_filter
-from core.services.sales import page_locator
-from core.services.sales.filter import SalesFilter, resolve_customer
-from core.services.shapes import (
+from core.services.lists.shapes import (
     ChangeRecord,
     EndorsementRecord,
     FullPolicyRecord,
@@ -37,8 +32,12 @@ from core.services.shapes import (
     PolicyRecord,
     ProductRecord,
 )
-from core.services.spreadsheets.columns import DAY, FLAG, ID, INSTANT, MONEY, STATE, TEXT
-from core.services.windows import Span
+from core.services.lists.spreadsheets.columns import DAY, FLAG, ID, INSTANT, MONEY, STATE, TEXT
+from core.services.lists.windows import Span
+from core.services.policies import endorsements
+from core.services.sales import filter as sales_filter
+from core.services.sales import page_locator
+from core.services.sales.filter import SalesFilter, resolve_customer
 from core.states.policies import STAGES, PolicyAction, PolicyStage, PolicyStatus
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Distributor, Policy, PolicyEndorsement, Product, Purchase

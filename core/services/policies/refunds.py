@@ -14,8 +14,8 @@ from core.covers import refunds
 from core.covers.refunds import PaidPeriod, Refund
 from core.errors import StateForbids
 from core.money import Split
-from core.services import records
 from core.services.catalogue import products
+from core.services.lists import records
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
 from core.store.policy_numbers import credit_note_series

@@ -16,12 +16,12 @@ from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.filters.field import Condition
+from core.services.lists.filters.field import Condition
+from core.services.lists.windows import Span
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.sales import figures
-from core.services.windows import Span
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.parties import CALL_OUTCOMES
 from core.store.schema.tables import Policy, Renewal, RenewalCall, RenewalReminder, Staff

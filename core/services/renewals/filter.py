@@ -8,14 +8,14 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.filters.declaration import Filter, Ids, of
-from core.services.filters.field import Condition
-from core.services.filters.fields import Flag, Member, Text, Word
+from core.services.lists.filters.declaration import Filter, Ids, of
+from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Flag, Member, Text, Word
+from core.services.lists.windows import Span
 from core.services.renewals import calls
 from core.services.renewals.calls import OUTCOMES
 from core.services.sales import filter as sales_filter
 from core.services.sales.filter import SalesFilter
-from core.services.windows import Span
 from core.store.schema.tables import Policy, Renewal, RenewalCall
 
 NOT_CALLED, AGAIN, NOBODY = "none", "again", "nobody"

@@ -14,9 +14,9 @@ from core.covers import ages, registry
 from core.covers import request as requests
 from core.covers.cover import Cover, Price, Term
 from core.errors import InvalidInput, NotRenewable
-from core.services import personal
 from core.services.catalogue import products
 from core.services.catalogue.products import ProductForSale
+from core.services.people import personal
 from core.services.policies import policies, refunds
 from core.services.policies.refunds import PaidTerm
 from core.store.access import ScopedSession

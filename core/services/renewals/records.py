@@ -12,12 +12,12 @@ from core import clock, money
 from core.covers import registry
 from core.errors import NotFound
 from core.money import Split
-from core.services import records
 from core.services.catalogue import cache
-from core.services.dimensions import Choices
-from core.services.lists import listing
+from core.services.lists import listing, records
 from core.services.lists.columns import Column, mode_column, sale_names
+from core.services.lists.dimensions import Choices
 from core.services.lists.listing import Listing, Row
+from core.services.lists.paging import Page, Paging, fetch_newest
 from core.services.lists.sale_columns import (
     by_amount,
     by_time,
@@ -27,14 +27,13 @@ from core.services.lists.sale_columns import (
     policy_number,
     refund_columns,
 )
-from core.services.paging import Page, Paging, fetch_newest
+from core.services.lists.shapes import ProductRecord, RenewalRecord
+from core.services.lists.spreadsheets.columns import DAY, ID, INSTANT, STATE
 from core.services.policies import policies
 from core.services.renewals.filter import RenewalFilter
 from core.services.sales import totals
 from core.services.sales.filter import SalesFilter, resolve_customer
 from core.services.sales.totals import OF_RENEWAL, ZERO_TOTALS, group_totals
-from core.services.shapes import ProductRecord, RenewalRecord
-from core.services.spreadsheets.columns import DAY, ID, INSTANT, STATE
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Customer, Policy, Refund, Renewal
 

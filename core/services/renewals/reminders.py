@@ -16,11 +16,11 @@ from core.services.admin import automations
 from core.services.admin.automations import RENEWAL_REMINDERS
 from core.services.audit import log as audit
 from core.services.customers import merging
+from core.services.lists.windows import Span
 from core.services.people.staff import Person
 from core.services.policies import letters, policies
 from core.services.renewals import due, next_terms
 from core.services.renewals.next_terms import NextTerm
-from core.services.windows import Span
 from core.store.access import ScopedSession
 from core.store.schema.tables import Customer, Policy, ReminderOptOut, RenewalReminder
 

@@ -15,13 +15,13 @@ from core.covers.cover import Cover, Price, Term
 from core.errors import DuplicateRisk, InvalidInput, NotAllowed, NotFound, NotRenewable, StaleVersion
 from core.services.audit import log as audit
 from core.services.catalogue import products
+from core.services.lists.shapes import PolicyRecord
 from core.services.people.staff import Person
 from core.services.policies import certificates, policies
 from core.services.renewals import next_terms
 from core.services.renewals.next_terms import NextTerm
 from core.services.selling import duplicate_guard
 from core.services.selling.buying import Seller
-from core.services.shapes import PolicyRecord
 from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Renewal
 

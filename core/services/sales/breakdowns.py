@@ -11,13 +11,13 @@ from typing import Literal
 from uuid import UUID
 
 from core import clock
-from core.services.comparisons import Comparison
-from core.services.dimensions import UNKNOWN, Choices, Dimension
+from core.services.lists.comparisons import Comparison
+from core.services.lists.dimensions import UNKNOWN, Choices, Dimension
+from core.services.lists.windows import Window
 from core.services.sales import figures, totals
 from core.services.sales.figures import PeriodFacts
 from core.services.sales.filter import SalesFilter
 from core.services.sales.totals import Key, SalesTotals, add_totals, group_totals
-from core.services.windows import Window
 from core.store.access import ScopedSession
 
 Grain = Literal["day", "week", "month"]

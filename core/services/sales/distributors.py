@@ -11,15 +11,15 @@ from sqlmodel import col
 
 from core import clock
 from core.errors import NotFound
-from core.services.filters import expressions
-from core.services.filters.declaration import Filter, of
-from core.services.filters.field import Condition
-from core.services.filters.fields import Flag, Text
-from core.services.paging import Page, Paging
+from core.services.lists.filters import expressions
+from core.services.lists.filters.declaration import Filter, of
+from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Flag, Text
+from core.services.lists.paging import Page, Paging
+from core.services.lists.windows import Window
 from core.services.sales import totals
 from core.services.sales.filter import SalesFilter
 from core.services.sales.totals import ZERO_TOTALS, SalesTotals
-from core.services.windows import Window
 from core.store.access import ScopedSession
 from core.store.schema.tables import ApiKey, Customer, Distributor, Product, ProductBlock
 

@@ -11,12 +11,12 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services import comparisons
-from core.services.comparisons import Comparison
+from core.services.lists import comparisons
+from core.services.lists.comparisons import Comparison
+from core.services.lists.windows import EARLIEST, Span, Window
 from core.services.sales import totals
 from core.services.sales.filter import SalesFilter
 from core.services.sales.totals import ZERO_TOTALS, SalesTotals, add_totals
-from core.services.windows import EARLIEST, Span, Window
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import lagos_day
 from core.store.schema.sales import UNUSUAL

@@ -16,14 +16,14 @@ from core import ids
 from core.covers import request_parts
 from core.errors import InvalidInput
 from core.services.customers.customers import PHONE, begins_like_phone, has_phone_part, has_words
-from core.services.filters import expressions
-from core.services.filters.catalogue import members_of
-from core.services.filters.declaration import Filter, Ids, of
-from core.services.filters.field import Condition
-from core.services.filters.fields import Days, Member, Members, Naira, Text, Texts, Word, Words
+from core.services.lists.filters import expressions
+from core.services.lists.filters.catalogue import members_of
+from core.services.lists.filters.declaration import Filter, Ids, of
+from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Days, Member, Members, Naira, Text, Texts, Word, Words
 from core.services.lists.sale_columns import SOURCES
-from core.services.personal import list_spellings
-from core.services.windows import Span
+from core.services.lists.windows import Span
+from core.services.people.personal import list_spellings
 from core.states.policies import PolicyStage
 from core.store import policy_numbers
 from core.store.access import AnySelect, Query, ScopedSession

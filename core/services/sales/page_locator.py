@@ -13,10 +13,10 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.filters.declaration import parameterise
-from core.services.paging import Paging
+from core.services.lists.filters.declaration import parameterise
+from core.services.lists.paging import Paging
+from core.services.lists.windows import EARLIEST, LATEST, Span, Window
 from core.services.sales.filter import SalesFilter, apply_criteria
-from core.services.windows import EARLIEST, LATEST, Span, Window
 from core.store.access import AnySelect, PendingRows, Query, QueryCache, ScopedSession
 from core.store.schema.tables import DaybookLine
 
@@ -120,7 +120,7 @@ def _submit_stretches(session: ScopedSession, criteria: SalesFilter) -> Callable
     )
 
     def load_stretches() -> list[_Stretch]:
-        found = [stretch for asked, grain in pending_lines for stretch in _read_lines(asked, grain)]
+        found = [stretch for page_rows, grain in pending_lines for stretch in _read_lines(page_rows, grain)]
         if late:
             late.apply_to(found, 0)
         if early:

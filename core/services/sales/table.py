@@ -8,11 +8,12 @@ from sqlmodel import col
 
 from core.covers.pricing import FREQUENCIES
 from core.money import Split
-from core.services.dimensions import Choices
-from core.services.filters import expressions
 from core.services.lists import listing
 from core.services.lists.columns import Column, mode_column, sale_names
+from core.services.lists.dimensions import Choices
+from core.services.lists.filters import expressions
 from core.services.lists.listing import Listing, Row
+from core.services.lists.paging import Paging
 from core.services.lists.sale_columns import (
     by_amount,
     by_time,
@@ -22,12 +23,11 @@ from core.services.lists.sale_columns import (
     policy_number,
     refund_columns,
 )
-from core.services.paging import Paging
+from core.services.lists.spreadsheets.columns import DAY, ID, INSTANT, STATE, WORD
 from core.services.sales import filter as sales_filter
 from core.services.sales import totals
 from core.services.sales.filter import PurchaseFilter, SalesFilter, payment_state
 from core.services.sales.totals import OF_PURCHASE, SalesTotals
-from core.services.spreadsheets.columns import DAY, ID, INSTANT, STATE, WORD
 from core.store.access import AnySelect, ScopedSession
 from core.store.rollups.daily_rollup import ONCE
 from core.store.schema.tables import Policy, Purchase, Refund

@@ -17,12 +17,12 @@ from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import InvalidInput, NotAllowed
 from core.services.audit import log as audit
-from core.services.dimensions import Choices
+from core.services.lists.dimensions import Choices
+from core.services.lists.windows import Window
 from core.services.people.staff import Person
 from core.services.sales import figures
 from core.services.sales.filter import SalesFilter
 from core.services.sales.totals import group_totals
-from core.services.windows import Window
 from core.store.access import ScopedSession
 from core.store.schema.tables import SalesTarget
 

@@ -13,7 +13,6 @@ from core.covers import request_parts
 from core.covers.cover import Cover, Price, Term
 from core.covers.offers import offer
 from core.errors import InvalidInput, StateForbids, run_checks
-from core.services import personal
 from core.services.audit import log as audit
 from core.services.catalogue import products
 from core.services.catalogue.products import ProductForSale
@@ -21,10 +20,11 @@ from core.services.customers import customers
 from core.services.customers.customers import StoredCustomer
 from core.services.files import links as file_links
 from core.services.files.links import Owner
+from core.services.lists.shapes import PolicyRecord
+from core.services.people import personal
 from core.services.policies import certificates, changes, policies
 from core.services.selling import duplicate_guard
 from core.services.selling.duplicate_guard import EarlierPolicy
-from core.services.shapes import PolicyRecord
 from core.settings import settings
 from core.store import policy_numbers
 from core.store.access import ScopedSession

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.filters import expressions
+from core.services.lists.filters import expressions
 from core.services.people import staff
 from core.services.selling import endorsing
 from core.store.access import ScopedSession

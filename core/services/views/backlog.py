@@ -9,15 +9,15 @@ from sqlmodel import col
 
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
-from core.services.dimensions import Choices
+from core.services.events.webhooks import endpoints
 from core.services.finance import unplaced
 from core.services.insurers import awaiting
 from core.services.insurers.filter import SubmissionFilter
+from core.services.lists.dimensions import Choices
 from core.services.renewals import due
 from core.services.sales import breakdowns
 from core.services.sales.breakdowns import SilentDistributor
 from core.services.sales.filter import SalesFilter
-from core.services.webhooks import endpoints
 from core.states.policies import OPEN
 from core.store.access import ScopedSession
 from core.store.schema.tables import Policy, Submission

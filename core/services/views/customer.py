@@ -13,9 +13,9 @@ from core.services.customers import merging
 from core.services.customers import table as customers_table
 from core.services.customers.merging import Group
 from core.services.customers.table import PurchaseTotals
-from core.services.dimensions import UNKNOWN, Choices
+from core.services.lists.dimensions import UNKNOWN, Choices
 from core.services.lists.listing import Row
-from core.services.paging import Page, Paging
+from core.services.lists.paging import Page, Paging
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.renewals import due, records

@@ -13,9 +13,9 @@ from core.services.claims.lists import queue
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import table as customer_table
 from core.services.customers.customers import CustomerFilter
-from core.services.dimensions import Choices, Dimension, load_choices
+from core.services.lists.dimensions import Choices, Dimension, load_choices
 from core.services.lists.listing import Row
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter

@@ -15,8 +15,8 @@ from core.money import Split
 from core.services.audit import log as audit
 from core.services.audit import search as audit_search
 from core.services.audit.log import AuditEvent
+from core.services.lists.records import certificate_url
 from core.services.policies import certificates, policies
-from core.services.records import certificate_url
 from core.services.sales import totals
 from core.services.views import pii_reveal
 from core.services.views.pii_reveal import HIDDEN_PLACEHOLDER, HiddenValue

@@ -8,7 +8,7 @@ export default function ({ data, setStateValue, parentElement }) {
   (function look() {
     // The first time, the script that draws charts is still on its way.
     const stands = document.querySelector('[data-testid="stPlotlyChart"] .main-svg') || performance.now() > until;
-    if (stands) requestIdleCallback(() => setStateValue("rests", true), { timeout: 500 });
-    else setTimeout(look, 30);
+    if (stands) requestIdleCallback(() => setStateValue("rests", true), { timeout: 100 });
+    else setTimeout(look, 15);
   })();
 }

@@ -84,8 +84,8 @@ def scope() -> Scope:
 
 def link(path: str, **query: str | Sequence[str]) -> str:
     """Return the URL of a page file with a query, keeping the mode: "sales/purchase.py" -> "/purchase?id=..."."""
-    said = urlencode({**query, **mode_query()}, doseq=True)
-    return link_path(path) + (f"?{said}" if said else "")
+    query_string = urlencode({**query, **mode_query()}, doseq=True)
+    return link_path(path) + (f"?{query_string}" if query_string else "")
 
 
 def settle_home(path: str | None) -> None:
@@ -149,9 +149,9 @@ def count_in_tab(waiting: int) -> None:
 
 def settle_mode() -> None:
     """Take the mode from the URL, for what is drawn before its switch."""
-    asked = st.query_params.get("mode")
-    if asked is not None or _SWITCH not in st.session_state:
-        st.session_state[_SWITCH] = _TEST if asked == "test" else _LIVE
+    wanted = st.query_params.get("mode")
+    if wanted is not None or _SWITCH not in st.session_state:
+        st.session_state[_SWITCH] = _TEST if wanted == "test" else _LIVE
 
 
 def mode_switch() -> None:

@@ -20,8 +20,8 @@ import pandas as pd
 import streamlit as st
 
 from core import money
+from core.services.lists.spreadsheets.formula_escaping import escape_formula
 from core.services.sales.breakdowns import Grain
-from core.services.spreadsheets.formula_escaping import escape_formula
 from core.ui.frame import page_links
 from core.ui.kit import colours, url_state, words
 

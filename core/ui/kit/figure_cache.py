@@ -10,8 +10,9 @@ from functools import lru_cache
 
 from core import clock
 from core.services.audit import log as audit
-from core.services.comparisons import Comparison
-from core.services.dimensions import Choices, Dimension, load_choices
+from core.services.lists.comparisons import Comparison
+from core.services.lists.dimensions import Choices, Dimension, load_choices
+from core.services.lists.windows import Span, Window
 from core.services.sales import breakdowns, figures, targets
 from core.services.sales.breakdowns import Amount, Breakdown, Cohort, Grain, MonthPair, Series
 from core.services.sales.figures import Summary
@@ -20,7 +21,6 @@ from core.services.sales.targets import Progress
 from core.services.sales.totals import SalesTotals, compute_total
 from core.services.views import backlog
 from core.services.views.backlog import Backlog
-from core.services.windows import Span, Window
 from core.store.access import Scope, ScopedSession, Store, store
 from core.ui.frame import frame
 

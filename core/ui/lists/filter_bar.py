@@ -14,10 +14,10 @@ from uuid import UUID
 
 from core import clock
 from core.errors import FieldFault, InvalidInput
-from core.services.filters import fields
-from core.services.filters.declaration import Filter
-from core.services.filters.field import Field, Place
-from core.services.windows import Span
+from core.services.lists.filters import fields
+from core.services.lists.filters.declaration import Filter
+from core.services.lists.filters.field import Field, Place
+from core.services.lists.windows import Span
 from core.ui.kit import url_state, words
 
 F = TypeVar("F", bound=Filter)

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from core.services.filters import fields
-from core.services.filters.declaration import Filter
-from core.services.filters.field import Field
+from core.services.lists.filters import fields
+from core.services.lists.filters.declaration import Filter
+from core.services.lists.filters.field import Field
 from core.ui.kit import url_state, words
 from core.ui.lists import filter_bar
 from core.ui.lists.filter_bar import Names, Options

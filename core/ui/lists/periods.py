@@ -1,9 +1,9 @@
 """The periods that a screen offers: named ones, all time, or a custom range of dates."""
 
 from core import clock
-from core.services import comparisons, windows
-from core.services.comparisons import Comparison
-from core.services.windows import Window
+from core.services.lists import comparisons, windows
+from core.services.lists.comparisons import Comparison
+from core.services.lists.windows import Window
 from core.ui.kit import words
 
 ALL, CUSTOM = "all", "custom"

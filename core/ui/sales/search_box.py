@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core.errors import InvalidInput
-from core.services.filters.field import Field
+from core.services.lists.filters.field import Field
 from core.services.sales import filter as sales_filter
 from core.ui.forms import forms
 from core.ui.kit import words

@@ -11,7 +11,6 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.errors import NotAllowed, StateForbids
-from core.services import approvals
 from core.services.admin import store_check
 from core.services.claims.intake import attaching
 from core.services.claims.review import review as claim_review
@@ -21,6 +20,7 @@ from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow.changes import APPROVAL_KIND
 from core.services.files import files
 from core.services.files.files import ReceivedFile
+from core.services.people import approvals
 from core.store.access import Scope
 from core.store.schema import migrating
 from core.store.schema.tables import Approval, Claim, PaymentPayee, Staff

@@ -31,7 +31,7 @@ from core.services.finance.parties import Party
 from core.services.finance.payments import balances
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.policies import changes
 from core.services.renewals import renewals
 from core.store.access import Scope, Store

@@ -22,9 +22,9 @@ from core.services.finance.reconciling import file_rows, matching, table_files
 from core.services.finance.reconciling.matching import Entry
 from core.services.finance.statements import preparing, states
 from core.services.finance.statements import reading as statement_reading
+from core.services.lists.windows import Window
 from core.services.people import staff
 from core.services.people.staff import Person
-from core.services.windows import Window
 from core.states.finance import MonthState
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import (

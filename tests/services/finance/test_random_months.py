@@ -18,9 +18,9 @@ from core.services.exports import exports
 from core.services.exports.exports import Tally
 from core.services.exports.registry import get_kind
 from core.services.finance import journal, movements
+from core.services.lists.windows import Window
 from core.services.sales import figures
 from core.services.sales.figures import METRICS_BY_KEY
-from core.services.windows import Window
 from core.store.access import Scope, Store
 from tests.conftest import Partner
 from tests.portfolio import NOW

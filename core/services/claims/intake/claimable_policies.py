@@ -19,7 +19,7 @@ from core.services.claims.intake import lodging
 from core.services.claims.intake.request import CreditLifeDeskRequest
 from core.services.claims.review import fraud_flags
 from core.services.claims.workflow import payments as claim_payments
-from core.services.filters.field import Condition
+from core.services.lists.filters.field import Condition
 from core.services.policies import certificates, policies
 from core.services.sales import filter as sales_filter
 from core.store.access import ScopedSession
@@ -133,5 +133,5 @@ def _list_known(
         "device_serial_number": submitted.get("device_serial_number"),
         "claimant_phone_number": phone,
     }
-    asked = (line.request if line else CreditLifeDeskRequest).model_fields
-    return {name: str(value) for name, value in found.items() if value and name in asked}
+    fields = (line.request if line else CreditLifeDeskRequest).model_fields
+    return {name: str(value) for name, value in found.items() if value and name in fields}

@@ -12,9 +12,10 @@ from core.covers.claims.request import OWNER, Claimant, LossRequest
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.request import Request
 from core.covers.request_parts import build_name_key
-from core.services import personal, transfers
+from core.services import transfers
 from core.services.claims.intake import requirements
 from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.services.people import personal
 from core.store.schema.tables import Customer
 
 _CREDIT_LIFE_ENDPOINT: Final = (CREDIT_LIFE.prefix, CREDIT_LIFE.route)

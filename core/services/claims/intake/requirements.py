@@ -5,7 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from core.covers.claims.lines import INCIDENTS, MEDICAL_REPORT, Incident
-from core.services import records
+from core.services.lists import records
 from core.states.claims import ClaimStatus
 
 CLAIM_STATUSES: Final = tuple(ClaimStatus)

@@ -11,14 +11,13 @@ from sqlmodel import col
 
 from core import clock, money
 from core.errors import InvalidInput, NotFound, StateForbids
-from core.services import printing
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.review.fraud_flags import format_day
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.files import files
+from core.services.files import files, printing
 from core.services.files.files import StoredFile
 from core.services.files.links import Owner
 from core.services.mail import mail, templates

@@ -9,7 +9,7 @@ from core.errors import NotFound
 from core.services.claims.lists import records as claim_records
 from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.lists.shapes import ClaimRecord
-from core.services.paging import Page, Paging, fetch_newest
+from core.services.lists.paging import Page, Paging, fetch_newest
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim
 

@@ -13,12 +13,12 @@ from core.errors import InvalidInput
 from core.services.claims.intake.requirements import CLAIM_STATUSES, CREDIT_LIFE, DECLINE_REASONS
 from core.services.claims.lists import search as claim_search
 from core.services.claims.lists.search import Stage
-from core.services.filters.catalogue import members_of
-from core.services.filters.declaration import Filter, Ids, of
-from core.services.filters.field import Condition
-from core.services.filters.fields import Days, Member, Naira, Text, Texts, Word, Words
-from core.services.filters.parsing import Address
-from core.services.windows import Span
+from core.services.lists.filters.catalogue import members_of
+from core.services.lists.filters.declaration import Filter, Ids, of
+from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Days, Member, Naira, Text, Texts, Word, Words
+from core.services.lists.filters.parsing import Address
+from core.services.lists.windows import Span
 from core.store.schema.tables import Claim, Customer
 
 View = Literal["mine", "unassigned", "referred", "lapsed", "to_pay", "near", "waiting", "open", "all"]

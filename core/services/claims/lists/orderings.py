@@ -13,8 +13,8 @@ from sqlalchemy.sql import operators
 from sqlmodel import col
 
 from core.services.claims.lists import search as claim_search
-from core.services.filters.field import Condition
-from core.services.paging import Paging
+from core.services.lists.filters.field import Condition
+from core.services.lists.paging import Paging
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import milliseconds_between
 from core.store.schema.tables import Claim

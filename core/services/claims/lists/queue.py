@@ -17,7 +17,7 @@ from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow.clock import Clock
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, Policy, Staff
 

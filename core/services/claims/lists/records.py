@@ -10,7 +10,6 @@ from sqlmodel import col
 
 from core import clock, money, seal
 from core.covers import registry
-from core.services import records
 from core.services.claims.lists.shapes import (
     ClaimRecord,
     CommentRecord,
@@ -18,6 +17,7 @@ from core.services.claims.lists.shapes import (
     QuestionRecord,
     StatusTime,
 )
+from core.services.lists import records
 from core.services.policies import policies
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, ClaimQuestion, Customer, Policy, Product, Provider

@@ -11,11 +11,11 @@ from sqlmodel import col
 from core import clock, ids
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.customers.customers import has_phone_part, has_words
-from core.services.filters import expressions
-from core.services.filters.field import Condition
+from core.services.lists.filters import expressions
+from core.services.lists.filters.field import Condition
+from core.services.lists.windows import Span
 from core.services.sales import filter as sales_filter
 from core.services.transfers import reference_key
-from core.services.windows import Span
 from core.states.claims import DECIDED, AskedRole, ClaimStatus
 from core.store.access import AnySelect
 from core.store.expressions import last_digits

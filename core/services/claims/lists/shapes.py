@@ -12,7 +12,7 @@ from core.covers.claims.line import ClaimLine
 from core.covers.claims.lines import GADGET, INCIDENTS, LINES
 from core.covers.claims.request import CLAIMANT_FIELDS
 from core.services.claims.intake import requirements
-from core.services.shapes import Day, Id, InspectionRecord, Link, Mode, Moment, PolicyRecord, Times
+from core.services.lists.shapes import Day, Id, InspectionRecord, Link, Mode, Moment, PolicyRecord, Times
 
 ClaimStatus = Annotated[str, WithJsonSchema({"type": "string", "enum": list(requirements.CLAIM_STATUSES)})]
 Incident = Annotated[str, WithJsonSchema({"type": "string", "enum": list(INCIDENTS)})]

@@ -14,7 +14,7 @@ from core import clock
 from core.services.claims.lists import search as claim_search
 from core.services.claims.reports.figures import DECIDED_AT, IS_DECIDED, NOT_DELETED, Decision, percentile
 from core.services.claims.review import officers as claim_officers
-from core.services.windows import Window
+from core.services.lists.windows import Window
 from core.states.claims import ClaimStatus
 from core.store.access import ScopedSession
 from core.store.expressions import lagos_day

@@ -12,14 +12,14 @@ from sqlmodel import col
 from sqlmodel.sql.sqltypes import UTCDateTime
 
 from core import clock
-from core.services import comparisons
 from core.services.claims.reports.metrics import ClaimFacts
 from core.services.claims.workflow.clock import STATUTORY_PERIOD
-from core.services.comparisons import Comparison
+from core.services.lists import comparisons
+from core.services.lists.comparisons import Comparison
+from core.services.lists.windows import EARLIEST, Span, Window
 from core.services.sales.breakdowns import Grain, get_bucket_start, list_buckets
 from core.services.sales.figures import sum_claims_paid_by_day
 from core.services.sales.filter import SalesFilter
-from core.services.windows import EARLIEST, Span, Window
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
 from core.store.expressions import lagos_day, milliseconds_between

@@ -20,9 +20,9 @@ from core import clock
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import reserves as claim_reserves
-from core.services.dimensions import UNKNOWN, Choices
+from core.services.lists.dimensions import UNKNOWN, Choices
+from core.services.lists.windows import EARLIEST, Window
 from core.services.sales.figures import share
-from core.services.windows import EARLIEST, Window
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import lagos_day, milliseconds_between
 from core.store.schema.tables import Claim, Policy, Product, Purchase, Refund, Renewal

@@ -9,8 +9,8 @@ from core import money
 from core.services.claims.intake import requirements
 from core.services.people import own_interest
 from core.services.people.own_interest import Parties
+from core.services.people.personal import list_spellings
 from core.services.people.staff import Person
-from core.services.personal import list_spellings
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, Customer, Staff

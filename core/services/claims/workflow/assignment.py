@@ -23,7 +23,7 @@ from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import ReferralInput
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.claims import AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession

@@ -12,14 +12,14 @@ from sqlmodel import col
 
 from core import clock, money, seal
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion
-from core.services import approvals
-from core.services.approvals import Approval, Subject
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.lists import claims
 from core.services.claims.lists.shapes import ClaimRecord
 from core.services.claims.workflow import payments as claim_payments
 from core.services.files import links as file_links
+from core.services.people import approvals
+from core.services.people.approvals import Approval, Subject
 from core.services.people.staff import Person
 from core.states.claims import CLAIMS_ROLES, DECIDED
 from core.store.access import ScopedSession

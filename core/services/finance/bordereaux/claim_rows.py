@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
-from core.services import records
 from core.services.finance.bordereaux.columns import ReportRow
-from core.services.windows import Window
+from core.services.lists import records
+from core.services.lists.windows import Window
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, ClaimReserve, Customer, Policy, Product

@@ -17,8 +17,8 @@ from core.services.finance.bordereaux import claim_rows, columns, premium_rows
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.bordereaux.columns import ReportRow
 from core.services.finance.parties import Party
+from core.services.lists.windows import Window
 from core.services.people.staff import Person
-from core.services.windows import Window
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.store.access import ScopedSession
 from core.store.schema.statements import BORDEREAU_KINDS

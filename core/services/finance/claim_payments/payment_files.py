@@ -17,8 +17,8 @@ from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow.payments import Source
 from core.services.finance.claim_payments import file_lines
 from core.services.finance.claim_payments.file_lines import PaymentLine
+from core.services.lists.spreadsheets.formula_escaping import csv_field
 from core.services.people.staff import Person
-from core.services.spreadsheets.formula_escaping import csv_field
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import ClaimPaymentFile, Staff
 

@@ -1,9 +1,9 @@
 """The filters of credit notes: when, of whom, and where they stand."""
 
-from core.services.filters.catalogue import members_of
-from core.services.filters.declaration import Filter, Ids, of
-from core.services.filters.fields import Days, Words
-from core.services.windows import Span
+from core.services.lists.filters.catalogue import members_of
+from core.services.lists.filters.declaration import Filter, Ids, of
+from core.services.lists.filters.fields import Days, Words
+from core.services.lists.windows import Span
 from core.states.finance import CreditNoteState
 from core.store.schema.tables import CreditNote
 

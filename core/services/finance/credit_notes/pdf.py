@@ -4,9 +4,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from core import clock, money
-from core.services import printing
+from core.services.files import printing
+from core.services.files.printing import INK, LEFT
 from core.services.finance.credit_notes.reading import CreditNoteRow
-from core.services.printing import INK, LEFT
 from core.states.finance import UNPAID, CreditNoteState
 
 if TYPE_CHECKING:

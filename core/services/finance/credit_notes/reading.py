@@ -13,14 +13,14 @@ from sqlmodel import col
 from core import clock
 from core.errors import NotFound
 from core.money import Split
-from core.services.dimensions import Choices
 from core.services.finance.credit_notes.filter import CreditNoteFilter
 from core.services.finance.credit_notes.numbering import number_of
 from core.services.lists.columns import Column, Derived, Order, mode_column, sale_names
+from core.services.lists.dimensions import Choices
 from core.services.lists.listing import Listing
+from core.services.lists.paging import Paging
 from core.services.lists.sale_columns import SHARES, by_time, customer_columns, money_columns, policy_number
-from core.services.paging import Paging
-from core.services.spreadsheets.columns import COUNT, DATE, DAY, ID, INSTANT, MASKED, STATE, TEXT, WORD
+from core.services.lists.spreadsheets.columns import COUNT, DATE, DAY, ID, INSTANT, MASKED, STATE, TEXT, WORD
 from core.states.finance import UNPAID
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (

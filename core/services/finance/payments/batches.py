@@ -11,17 +11,17 @@ from sqlmodel import col
 
 from core import clock, ids, money, seal
 from core.errors import InvalidInput, NotFound, StateForbids
-from core.services import approvals
-from core.services.approvals import Subject
 from core.services.audit import log as audit
 from core.services.finance import bank_accounts, parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances, transitions
 from core.services.finance.payments.allocation import Balance
 from core.services.finance.statements import states as statement_states
+from core.services.lists.spreadsheets.formula_escaping import csv_field
+from core.services.people import approvals
+from core.services.people.approvals import Subject
 from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
-from core.services.spreadsheets.formula_escaping import csv_field
 from core.states.finance import BatchState, PaymentState
 from core.store.access import ScopedSession
 from core.store.schema.tables import BankAccount, Payment, PaymentSettlement, PayoutBatch, Statement

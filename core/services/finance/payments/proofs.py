@@ -8,11 +8,12 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import money
-from core.services import approvals, transfers
+from core.services import transfers
 from core.services.finance import parties
 from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
+from core.services.people import approvals
 from core.states.finance import IN_FORCE, BatchState, PaymentState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (

@@ -14,7 +14,7 @@ from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches as payout_batches
 from core.services.finance.statements import reading as statement_reading
-from core.services.paging import Paging
+from core.services.lists.paging import Paging
 from core.states.finance import BatchState, PaymentState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import BankAccount, Payment, PaymentSettlement, PayoutBatch, Staff, Statement

@@ -10,8 +10,8 @@ from sqlmodel import col
 from core import clock
 from core.services.finance.reconciling.matching import Entry
 from core.services.finance.statements.lines import transaction_of
+from core.services.lists.windows import Window
 from core.services.transfers import reference_key
-from core.services.windows import Window
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Movement, Payment, Policy, ProductVersion
 

@@ -21,9 +21,9 @@ from core.services.finance.parties import Party
 from core.services.finance.reconciling import file_rows, matching, our_side, table_files
 from core.services.finance.reconciling.matching import Entry, Found
 from core.services.finance.reconciling.table_files import TableFile
+from core.services.lists.windows import Window
 from core.services.people.staff import Person
 from core.services.transfers import reference_key
-from core.services.windows import Window
 from core.states.finance import DifferenceState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Difference, FileMapping, Reconciliation

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from core import clock, money
 from core.services.finance.statements.paid_lines import PaidLine
-from core.services.spreadsheets import workbooks
-from core.services.spreadsheets.columns import DATE, ID, INSTANT, SIGNED_MONEY, TEXT, WORD, Column
-from core.services.spreadsheets.formula_escaping import csv_field
+from core.services.lists.spreadsheets import workbooks
+from core.services.lists.spreadsheets.columns import DATE, ID, INSTANT, SIGNED_MONEY, TEXT, WORD, Column
+from core.services.lists.spreadsheets.formula_escaping import csv_field
 from core.states.finance import StatementState
 
 COLUMNS = (

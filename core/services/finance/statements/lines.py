@@ -11,7 +11,7 @@ from sqlmodel import col
 from core import clock
 from core.services.finance.parties import Party
 from core.services.finance.tax import MonthTax, Spread
-from core.services.windows import Window
+from core.services.lists.windows import Window
 from core.store.access import ScopedSession
 from core.store.schema.tables import Movement, Policy, ProductVersion, Renewal, StatementLine
 

@@ -14,7 +14,7 @@ from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.reading import StatementRow
-from core.services.windows import Window
+from core.services.lists.windows import Window
 from core.states.finance import StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Movement

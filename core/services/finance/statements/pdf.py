@@ -7,9 +7,9 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from core import clock, money
-from core.services import printing
+from core.services.files import printing
+from core.services.files.printing import TableColumn
 from core.services.finance.statements.files import Paper
-from core.services.printing import TableColumn
 
 if TYPE_CHECKING:
     from fpdf import FPDF

@@ -14,7 +14,6 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.errors import NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.dimensions import load_choices
 from core.services.finance import agreements, months, parties, tax
 from core.services.finance.parties import Party
 from core.services.finance.payments.balances import refuse_under_way
@@ -25,8 +24,9 @@ from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.lines import Line
 from core.services.finance.statements.paid_lines import PaidLine
 from core.services.finance.tax import MonthTax
+from core.services.lists.dimensions import load_choices
+from core.services.lists.windows import Window
 from core.services.people.staff import Person
-from core.services.windows import Window
 from core.states.finance import PAID_ON, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import Agreement, Movement, Statement, StatementLine
@@ -255,7 +255,7 @@ def build_facts(
 ) -> dict[str, Any]:
     """Return the descriptive data frozen with a statement: names, terms, and the sources of its taxes."""
     holder = "the distributor" if terms and terms.collects == "distributor" else "the platform"
-    said = {
+    particulars = {
         "Date basis": "The moment a movement is recorded, as days in Africa/Lagos",
         "Agreement": terms.number if terms else "None on file: the usual terms",
         **({"Premium is held by": holder} if party.account == "distributor" else {}),
@@ -269,7 +269,7 @@ def build_facts(
     tin = {"Tax number": terms.tin} if terms and terms.tin else {}
     return {
         "party": name,
-        "said": {**said, **tin},
+        "said": {**particulars, **tin},
         "rates": {"vat_bp": taxed.vat_bp, "withheld_bp": taxed.withheld_bp},
         "names": statement_files.names_of(sums.seen, names),
     }

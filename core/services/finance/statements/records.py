@@ -11,8 +11,8 @@ from core import clock, money
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.files import Paper
 from core.services.finance.statements.reading import StatementRow
-from core.services.paging import Page, Paging
-from core.services.shapes import Id, Moment
+from core.services.lists.paging import Page, Paging
+from core.services.lists.shapes import Id, Moment
 from core.states.finance import SEEN, StatementState
 from core.store.access import ScopedSession
 

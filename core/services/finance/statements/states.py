@@ -10,8 +10,6 @@ from sqlmodel import col
 
 from core import clock
 from core.errors import StateForbids
-from core.services import approvals
-from core.services.approvals import Subject
 from core.services.audit import log as audit
 from core.services.finance import months, parties
 from core.services.finance.payments.balances import refuse_under_way
@@ -19,6 +17,8 @@ from core.services.finance.statements import paid_lines
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.preparing import AMOUNTS, ROLE, require_finance
 from core.services.finance.statements.reading import StatementRow
+from core.services.people import approvals
+from core.services.people.approvals import Subject
 from core.services.people.four_eyes import require_second
 from core.services.people.own_interest import refuse_own
 from core.services.people.staff import Person

@@ -12,9 +12,9 @@ from sqlmodel import col
 from typing_extensions import TypedDict
 
 from core import clock, money
-from core.services.paging import Page, Paging
+from core.services.lists.paging import Page, Paging
+from core.services.lists.shapes import Id, Moment
 from core.services.selling.loan_books import books, columns, exits
-from core.services.shapes import Id, Moment
 from core.states.loan_books import LoanBookState, RowOutcome
 from core.store.access import ScopedSession
 from core.store.schema.tables import Distributor, LoanBook, LoanBookRow, Policy, Product

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import money
+from core.services.lists.spreadsheets import workbooks
+from core.services.lists.spreadsheets.columns import TEXT, Column
+from core.services.lists.spreadsheets.formula_escaping import csv_field
 from core.services.selling.loan_books import columns, exits, records
-from core.services.spreadsheets import workbooks
-from core.services.spreadsheets.columns import TEXT, Column
-from core.services.spreadsheets.formula_escaping import csv_field
 from core.states.loan_books import RowOutcome
 from core.store.access import ScopedSession
 from core.store.schema.tables import LoanBook, LoanBookRow, Policy

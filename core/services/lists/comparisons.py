@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from core import clock
-from core.services.windows import Span, Window
+from core.services.lists.windows import Span, Window
 
 _MOST_MONTHS = 120
 

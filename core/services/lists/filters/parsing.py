@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, TypeVar
 
 from core.errors import FieldFault, InvalidInput
-from core.services.windows import EARLIEST, LATEST
+from core.services.lists.windows import EARLIEST, LATEST
 
 T = TypeVar("T")
 Address = Mapping[str, Sequence[str]]

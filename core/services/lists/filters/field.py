@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.services.filters.parsing import Address
+from core.services.lists.filters.parsing import Address
 
 Condition = sa.ColumnElement[bool]
 Place = Literal["grid", "search", "more", "none"]

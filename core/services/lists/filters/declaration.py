@@ -18,10 +18,10 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, cast, dataclass_transf
 from uuid import UUID
 
 from core.errors import FieldFault, InvalidInput
-from core.services.filters import parsing
-from core.services.filters.field import Condition, Field, Parameter
-from core.services.filters.parsing import Address
-from core.services.windows import Span
+from core.services.lists.filters import parsing
+from core.services.lists.filters.field import Condition, Field, Parameter
+from core.services.lists.filters.parsing import Address
+from core.services.lists.windows import Span
 
 Ids = tuple[UUID, ...]
 _FIELD, _TIME = "filter", "created"

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.services.events.webhooks import endpoints, rendering
 from core.services.outbox import queue
-from core.services.webhooks import endpoints, rendering
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Distributor, Event, WebhookDelivery, WebhookEndpoint
 

@@ -13,10 +13,10 @@ from sqlmodel.sql.sqltypes import UTCDateTime
 
 from core import clock, ids, money
 from core.errors import FieldFault, InvalidInput
-from core.services.filters import parsing
-from core.services.filters.field import Condition, Field, Parameter
-from core.services.filters.parsing import Address
-from core.services.windows import Span, open_dates, open_days
+from core.services.lists.filters import parsing
+from core.services.lists.filters.field import Condition, Field, Parameter
+from core.services.lists.filters.parsing import Address
+from core.services.lists.windows import Span, open_dates, open_days
 
 NAMED = "A name, an id or insurer-a ... insurer-g; repeat it for any of several."
 LONGEST = parsing.LONGEST

@@ -13,8 +13,8 @@ from core import clock, seal
 from core.errors import NotFound, StateForbids
 from core.outbound import signing
 from core.services.audit import log as audit
+from core.services.events.webhooks.requests import EndpointChange, EndpointRequest
 from core.services.mail import mail
-from core.services.webhooks.requests import EndpointChange, EndpointRequest
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.events import ENDPOINT_STATES
 from core.store.schema.tables import Distributor, WebhookDelivery, WebhookEndpoint
@@ -125,8 +125,8 @@ def change(session: ScopedSession, endpoint_id: UUID, request: EndpointChange, *
     after = _describe(row)
     changed = {name for name in after if after[name] != before[name]}
     if changed:
-        told = [{name: facts[name] for name in sorted(changed)} for facts in (before, after)]
-        _note(session, row, "endpoint changed", actor, before=told[0], after=told[1])
+        changes = [{name: facts[name] for name in sorted(changed)} for facts in (before, after)]
+        _note(session, row, "endpoint changed", actor, before=changes[0], after=changes[1])
     return get_endpoint(session, endpoint_id)
 
 

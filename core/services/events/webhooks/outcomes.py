@@ -10,10 +10,10 @@ from sqlmodel import col
 
 from core import clock
 from core.services.events import catalogue
+from core.services.events.webhooks import endpoints, sending
+from core.services.events.webhooks.sending import DeliveryJob
 from core.services.outbox import queue
 from core.services.outbox.queue import Backoff
-from core.services.webhooks import endpoints, sending
-from core.services.webhooks.sending import DeliveryJob
 from core.store.access import ScopedSession
 from core.store.schema.tables import WebhookDelivery, WebhookEndpoint, WebhookTry
 

@@ -11,7 +11,7 @@ from sqlmodel import col
 from core.clock import to_wire as at
 from core.covers.request_parts import normalise_registration
 from core.money import to_wire as naira
-from core.services.shapes import CustomerRecord, Mode, PolicyMeta, PolicyRecord, PurchaseRecord, Times
+from core.services.lists.shapes import CustomerRecord, Mode, PolicyMeta, PolicyRecord, PurchaseRecord, Times
 from core.settings import settings
 from core.states.policies import PolicyStatus
 from core.store.access import AnyRow, WireId, WireInstant, WireMode, WireNaira

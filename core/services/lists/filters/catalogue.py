@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from core.services.dimensions import Dimension
-from core.services.filters.fields import NAMED, Members
+from core.services.lists.dimensions import Dimension
+from core.services.lists.filters.fields import NAMED, Members
 
 # Label, plural and column by dimension.
 _WORDS: dict[Dimension, tuple[str, str, str]] = {

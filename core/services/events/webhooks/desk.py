@@ -6,12 +6,12 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.services.catalogue import key_admin
+from core.services.events.webhooks import endpoints, log
+from core.services.events.webhooks.endpoints import Endpoint, NewSecret
+from core.services.events.webhooks.log import Delivery
+from core.services.events.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
 from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
-from core.services.webhooks import endpoints, log
-from core.services.webhooks.endpoints import Endpoint, NewSecret
-from core.services.webhooks.log import Delivery
-from core.services.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
 from core.store.access import ScopedSession
 from core.store.schema.tables import Distributor
 

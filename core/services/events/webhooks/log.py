@@ -13,11 +13,11 @@ from core import clock
 from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.events import catalogue
+from core.services.events.webhooks import endpoints
+from core.services.events.webhooks.fan_out import build_delivery
+from core.services.events.webhooks.requests import ReplayRequest
+from core.services.lists.paging import Page, Paging
 from core.services.outbox import queue
-from core.services.paging import Page, Paging
-from core.services.webhooks import endpoints
-from core.services.webhooks.fan_out import build_delivery
-from core.services.webhooks.requests import ReplayRequest
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.events import DELIVERY_STATES
 from core.store.schema.tables import Event, WebhookDelivery, WebhookEndpoint, WebhookTry

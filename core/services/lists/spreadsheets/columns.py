@@ -8,7 +8,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlmodel import AutoString
 
-from core.services.spreadsheets import formula_escaping
+from core.services.lists.spreadsheets import formula_escaping
 from core.store.expressions import print_day, print_id, print_instant, print_moment, print_naira, print_signed_naira
 
 Cell = str | int | float | bool | date | datetime

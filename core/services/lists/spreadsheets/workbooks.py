@@ -10,7 +10,7 @@ from typing import Any
 
 from core import clock
 from core.errors import TooLarge
-from core.services.spreadsheets.columns import Cell, Column
+from core.services.lists.spreadsheets.columns import Cell, Column
 
 # XLSX limits: rows below the heading, and characters in a cell.
 MAX_ROWS = 1_048_575
