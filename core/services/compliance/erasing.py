@@ -25,6 +25,7 @@ from core.services.files.links import parse_stored_code
 from core.services.policies import endorsements
 from core.store.access import ScopedSession
 from core.store.expressions import matches
+from core.store.schema import tables
 from core.store.schema.finance import VIEW
 from core.store.schema.tables import (
     Adjustment,
@@ -224,8 +225,8 @@ def _erase_mail(session: ScopedSession, people: PersonRows) -> Mapping[str, int]
 
 
 def _searched_tables() -> list[sa.Table]:
-    tables = SQLModel.metadata.sorted_tables
-    return [table for table in tables if table.name not in _APART | _BUSINESS and not table.info.get(VIEW)]
+    every = tables.metadata().sorted_tables
+    return [table for table in every if table.name not in _APART | _BUSINESS and not table.info.get(VIEW)]
 
 
 def _search(session: ScopedSession, table: sa.Table, values: PersonalValues) -> int:

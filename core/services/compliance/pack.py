@@ -22,6 +22,7 @@ from core.services.files.printing import INK, QUIET, TEAL
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.operations import blob_storage
+from core.store.schema import tables
 from core.store.schema.finance import VIEW
 from core.store.schema.tables import AuditEntry, Customer, Mail, UploadedFile
 
@@ -121,7 +122,7 @@ def collect(session: ScopedSession, request: RequestRow) -> dict[str, Any]:
     customers = [UUID(each) for each in request.customers]
     rows = {"customer": _load(session, _table(Customer), "id", customers)}
     ids = _find_ids(session, customers)
-    for table in SQLModel.metadata.sorted_tables:
+    for table in tables.metadata().sorted_tables:
         if table.name in _LEFT_OUT or table.info.get(VIEW):
             continue
         link = next((name for name in _LINKS if name in table.c), None)
@@ -140,10 +141,10 @@ def collect(session: ScopedSession, request: RequestRow) -> dict[str, Any]:
 
 def _find_ids(session: ScopedSession, customers: Sequence[UUID]) -> dict[str, list[UUID]]:
     """Return the ids that each link may hold."""
-    tables = {table.name: table for table in SQLModel.metadata.sorted_tables}
+    by_name = {table.name: table for table in tables.metadata().sorted_tables}
     ids = {"customer_id": list(customers), "buyer_id": list(customers)}
     for kind in ("policy", "claim", "purchase"):
-        query = sa.select(tables[kind].c.id).where(tables[kind].c.customer_id.in_(customers))
+        query = sa.select(by_name[kind].c.id).where(by_name[kind].c.customer_id.in_(customers))
         ids[f"{kind}_id"] = list(session.connection().execute(query).scalars())
     return ids
 
