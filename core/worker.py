@@ -147,8 +147,8 @@ class Worker:
     async def _send_policy(self, client: InsurerClient, job: Job) -> None:
         """Call the insurer and apply the outcome; if applying fails, the lease expires and the policy is sent again."""
         # A task has a context of its own, and so has each thread that it asks.
-        told = {"trace_id": job.trace_id} if job.trace_id else {}
-        with telemetry.within_trace(job.trace_id), structlog.contextvars.bound_contextvars(**told):
+        bound = {"trace_id": job.trace_id} if job.trace_id else {}
+        with telemetry.within_trace(job.trace_id), structlog.contextvars.bound_contextvars(**bound):
             await self._call(client, job)
 
     async def _call(self, client: InsurerClient, job: Job) -> None:

@@ -29,8 +29,10 @@ class Poller:
         """Ask once for all that is new, page by page."""
         since = (self.newest - self.overlap).isoformat()
         for page in range(1, 1000):
-            asked = {"start_date": since, "limit": "100", "page": str(page)}
-            rows = self.client.get("/v1/purchase/search", params=asked).raise_for_status().json()["data"]["purchases"]
+            parameters = {"start_date": since, "limit": "100", "page": str(page)}
+            rows = (
+                self.client.get("/v1/purchase/search", params=parameters).raise_for_status().json()["data"]["purchases"]
+            )
             for row in rows:
                 self.seen.add(row["id"])
                 self.newest = max(self.newest, datetime.fromisoformat(row["created_at"]))

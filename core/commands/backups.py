@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
 from core.commands import stores
-from core.services.admin import gauges
+from core.services.admin import readiness
 from core.services.audit import log as audit
 from core.services.compliance import erasures as erased_people
 from core.services.compliance import remembering
@@ -40,7 +40,7 @@ def backup(
     settings().get_secret()
     with _show_progress("Copying the store") as progress:
         manifest = backups.make(store(), file, progress=progress, overwrite=overwrite)
-    _record(gauges.BACKED_UP, manifest, folder=str(file.parent.resolve()))
+    _record(readiness.BACKED_UP, manifest, folder=str(file.parent.resolve()))
     with reading(Scope.system()) as session:
         erasures_path = remembering.write_list(session, file.parent)
         if settings().erasures_folder:
@@ -94,8 +94,8 @@ def _find_lists(named: Path | None, file: Path, manifest: Manifest) -> list[Eras
     """Return every list of erasures at hand; without one that is newer than the backup, ask for it and warn."""
     lists = remembering.find_lists(file.parent)
     if named is None and not lists and sys.stdin.isatty():
-        asked = f"No {remembering.LIST_NAME} is beside the backup. Where is the newest one (empty: there is none)"
-        answer = typer.prompt(asked, default="", show_default=False).strip()
+        question = f"No {remembering.LIST_NAME} is beside the backup. Where is the newest one (empty: there is none)"
+        answer = typer.prompt(question, default="", show_default=False).strip()
         named = Path(answer) if answer else None
     lists += [remembering.read_list(named)] if named else []
     made_at = datetime.fromisoformat(manifest.made_at)

@@ -115,13 +115,13 @@ def _list_holder_fields(model: type[Request]) -> dict[str, tuple[str, ...]]:
 
 def get_policyholder(request: Request) -> Policyholder:
     """Return the policyholder of any buy request."""
-    asked: Any = request
+    insured: Any = request
 
     def get_first(names: tuple[str, ...]) -> Any:
-        return next((v for n in names if (v := getattr(asked, n)) is not None), None)
+        return next((v for n in names if (v := getattr(insured, n)) is not None), None)
 
     values = {field: get_first(names) for field, names in _list_holder_fields(type(request)).items()}
-    return Policyholder(first_name=asked.first_name, last_name=asked.last_name, email=asked.email, **values)
+    return Policyholder(first_name=insured.first_name, last_name=insured.last_name, email=insured.email, **values)
 
 
 def fold_text(text: str) -> str:

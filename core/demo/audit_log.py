@@ -81,8 +81,8 @@ def chain(session: ScopedSession, rows: Rows, entries: list[Entry]) -> None:
         rows.add(AuditEntry, {**_row(entry), "chain": number, "position": position + 1, "hash": heads[number][1]})
     for number, (position, last) in heads.items():
         session.execute(sa.update(AuditHead).where(col(AuditHead.chain) == number).values(position=position, hash=last))
-        told = max(0, position - _NEWEST)
-        session.execute(sa.update(EventCursor).where(col(EventCursor.chain) == number).values(position=told))
+        reached = max(0, position - _NEWEST)
+        session.execute(sa.update(EventCursor).where(col(EventCursor.chain) == number).values(position=reached))
 
 
 def _row(entry: Entry) -> dict[str, Any]:

@@ -27,7 +27,7 @@ BORDEREAU_TRANSITIONS: Final = TransitionTable(
     ],
 )
 # States in which the insurer has it.
-TOLD: Final = (_B.SENT, _B.ACKNOWLEDGED, _B.QUERIED)
+WITH_INSURER: Final = (_B.SENT, _B.ACKNOWLEDGED, _B.QUERIED)
 
 
 class CreditNoteState(StrEnum):

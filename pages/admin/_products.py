@@ -107,8 +107,8 @@ def headline(before: EditableTariff, after: EditableTariff, at: datetime) -> str
     changes = sorted(differences(before, after), key=lambda one: not one.label.startswith(_COMMISSIONS))
     parts = [_in_short(one) for one in changes[:_IN_A_HEADLINE]]
     more = len(changes) - len(parts)
-    told = ", ".join(parts) + (f" and {more} more" if more else "")
-    return f"{told or 'No change'} from {since(at)}"
+    text = ", ".join(parts) + (f" and {more} more" if more else "")
+    return f"{text or 'No change'} from {since(at)}"
 
 
 def _in_short(change: Difference) -> str:

@@ -198,9 +198,9 @@ def _head(of: ProductDetail, version: RatesVersion, person: Person) -> None:
         )
         if version.state == "Planned" and person.has_role("admin"):
             withdrawing(of, version).button("Withdraw", key=f"withdraw {version.id}")
-    said = [f"Decided {words.moment(version.created_at)}"]
-    said += [f"withdrawn {words.moment(version.withdrawn_at)}"] if version.withdrawn_at else []
-    st.caption(", ".join(said))
+    parts = [f"Decided {words.moment(version.created_at)}"]
+    parts += [f"withdrawn {words.moment(version.withdrawn_at)}"] if version.withdrawn_at else []
+    st.caption(", ".join(parts))
 
 
 def _changed(of: ProductDetail, version: RatesVersion, earlier: RatesVersion | None) -> None:

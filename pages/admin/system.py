@@ -119,8 +119,8 @@ def outbox(queues: Sequence[QueueHealth], endpoints: Mapping[str, int], letters:
         for each in queues:
             _queue_lines(each)
         if broken := {state: endpoints[state] for state in ("failing", "disabled") if endpoints.get(state)}:
-            told = " and ".join(f"{words.count(count)} {state}" for state, count in broken.items())
-            st.badge(f"Webhook endpoints: {told}", icon=":material/warning:", color="orange")
+            counts = " and ".join(f"{words.count(count)} {state}" for state, count in broken.items())
+            st.badge(f"Webhook endpoints: {counts}", icon=":material/warning:", color="orange")
             page_links.link(
                 "admin/webhooks.py", label="Webhooks", icon=":material/webhook:", query_params=frame.mode_query()
             )

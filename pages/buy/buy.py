@@ -36,8 +36,8 @@ def choose(sellers: Sequence[DistributorName], person: Person) -> Checkout | Cho
     if distributor is None:
         # Of the shop window or a link: it stays in the address until the distributor is chosen.
         titles = {selling.title_of(*offer): None for offer in _window.list_offers(None) if offer[0] is not CREDIT_LIFE}
-        asked = st.query_params.get("cover")
-        covered = selling.choice("Cover and insurer", list(titles), "cover", str) if asked else None
+        wanted = st.query_params.get("cover")
+        covered = selling.choice("Cover and insurer", list(titles), "cover", str) if wanted else None
         return Choice(is_covered=covered is not None)
     counter = Counter(distributor_id=distributor.id, is_live=frame.mode(), person=person)
     offers = [offer for offer in selling.shelf(counter) if offer[0] is not CREDIT_LIFE]

@@ -172,20 +172,20 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
     if move is None or move.missing:
         _impossible(review, attempt)
         return
-    asked = {need.field for need in move.inputs_needed if need.field}
+    needed = {need.field for need in move.inputs_needed if need.field}
     st.markdown(f"**{words.plain(move.label)}**")
-    _focus(review, attempt, asked)
+    _focus(review, attempt, needed)
     if Effect.PAYS in move.effects:
         _money.draw_payment(review)
-    if "amount" in asked:
+    if "amount" in needed:
         _ask_amount(review, move, person)
-    if "estimate_document" in asked:
+    if "estimate_document" in needed:
         _ask_document(review)
-    if "reason" in asked:
+    if "reason" in needed:
         _ask_reason(review)
-    if "payment_reference" in asked:
+    if "payment_reference" in needed:
         _ask_text(review, "payment_reference", "Payment reference", longest=60)
-    if "reasons" in asked:
+    if "reasons" in needed:
         _ask_reasons(review)
     is_signed = any(document.name == requirements.SIGNED_DISCHARGE and document.link for document in review.documents)
     if EVIDENCE in move.needs:
@@ -195,11 +195,11 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
             else "The note says how the claimant accepted, unless the signed discharge form is among the documents."
         )
     above = _describe_above(review, move, person)
-    _ask_note(review, required=above is not None or ("note" in asked and not (EVIDENCE in move.needs and is_signed)))
+    _ask_note(review, required=above is not None or ("note" in needed and not (EVIDENCE in move.needs and is_signed)))
     asked_too = _money.FIELDS if Effect.PAYS in move.effects else ()
     actions.complain(
         key(review.id, MOVE),
-        *(*asked, *asked_too, "note", "referral_note"),
+        *(*needed, *asked_too, "note", "referral_note"),
         *(f"reasons.{check.key}" for check in review.unmet_checks),
     )
     if above:
@@ -211,7 +211,7 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
             # A hasty second click on the form before does not reach one that has opened by itself.
             key=key(review.id, f"confirm {attempt.to}" if attempt.is_proposed else "confirm"),
             on_click=do_open,
-            args=(review, move.to, lambda: _referring(review, move) if above else _deciding(review, move, asked)),
+            args=(review, move.to, lambda: _referring(review, move) if above else _deciding(review, move, needed)),
         )
         st.button(
             "Cancel",
@@ -222,10 +222,10 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
         )
 
 
-def _focus(review: ClaimReview, attempt: Open, asked: set[str]) -> None:
+def _focus(review: ClaimReview, attempt: Open, needed: set[str]) -> None:
     """Put the cursor where something has to be typed."""
-    reasons = [f"reasons {check.key}" for check in review.unmet_checks] if "reasons" in asked else []
-    field = next((name for name in (*reasons, "payment_reference", "note") if name in {*asked, *reasons}), None)
+    reasons = [f"reasons {check.key}" for check in review.unmet_checks] if "reasons" in needed else []
+    field = next((name for name in (*reasons, "payment_reference", "note") if name in {*needed, *reasons}), None)
     if field:
         form_keeper.focus(key(review.id, f"focus {attempt.to}"), key(review.id, field), token=attempt.version)
 
@@ -260,9 +260,9 @@ def _cleared(review: ClaimReview, move: ClaimTransition) -> Mapping[str, Any]:
     return {**_EMPTY, f"amount {move.to}": None, **{f"reasons {check.key}": "" for check in review.unmet_checks}}
 
 
-def _deciding(review: ClaimReview, move: ClaimTransition, asked: set[str]) -> Action:
-    given: dict[str, str] = {name: _typed(review, move, name) for name in _FIELDS if name in asked or name == "note"}
-    unmet = review.unmet_checks if "reasons" in asked else []
+def _deciding(review: ClaimReview, move: ClaimTransition, needed: set[str]) -> Action:
+    given: dict[str, str] = {name: _typed(review, move, name) for name in _FIELDS if name in needed or name == "note"}
+    unmet = review.unmet_checks if "reasons" in needed else []
     reasons = {check.key: get_typed(review.id, f"reasons {check.key}") for check in unmet}
     if Effect.PAYS in move.effects:
         return _money.paying(review, given, _cleared(review, move))

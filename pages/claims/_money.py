@@ -101,12 +101,12 @@ def draw_payments(review: ClaimReview) -> None:
     for payment in review.payments:
         who = words.plain(payment.by or "somebody who left")
         kind = "Came back: " if payment.amount_minor < 0 else ""
-        said = f"{kind}{words.naira(payment.amount_minor)} on {words.moment(payment.at)} by {who}"
+        line = f"{kind}{words.naira(payment.amount_minor)} on {words.moment(payment.at)} by {who}"
         to = f" to {words.plain(payment.payee)}" if payment.payee else ""
         account = f", account ending in {payment.hint}" if payment.hint else ""
         how = f", {words.plain(payment.method).lower()}" if payment.method else ""
         value = f", value {words.day(payment.value_on)}" if payment.value_on else ""
-        st.caption(f"{said}{to}{account}{how}{value}, reference {words.plain(payment.reference)}")
+        st.caption(f"{line}{to}{account}{how}{value}, reference {words.plain(payment.reference)}")
     for payee in review.payees:
         if payee.at and payee.by:
             st.caption(

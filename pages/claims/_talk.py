@@ -44,27 +44,26 @@ def time_line(review: ClaimReview) -> None:
 def conversation(review: ClaimReview) -> None:
     """Draw the messages, newest first, below the field for a new one."""
     _write(review)
-    for said in review.messages:
+    for message in review.messages:
         with st.container(border=True, gap="xxsmall"):
-            st.markdown(
-                f"**{words.plain(said.by or 'Somebody who left')}** · {words.moment(said.at)} · {_to_whom(said)}"
-            )
-            st.text(said.text)
-            if said.answer:
-                st.text(f"Answer: {said.answer}")
+            by = words.plain(message.by or "Somebody who left")
+            st.markdown(f"**{by}** · {words.moment(message.at)} · {_to_whom(message)}")
+            st.text(message.text)
+            if message.answer:
+                st.text(f"Answer: {message.answer}")
     if not review.messages:
         st.caption("No comment on this claim yet.")
 
 
-def _to_whom(said: Message) -> str:
-    if not said.is_question:
-        return ":violet-badge[For the claimant]" if said.for_claimant else ":gray-badge[For the desk]"
-    if said.is_open:
-        due = f", due {words.day(said.due_on)}" if said.due_on else ""
+def _to_whom(message: Message) -> str:
+    if not message.is_question:
+        return ":violet-badge[For the claimant]" if message.for_claimant else ":gray-badge[For the desk]"
+    if message.is_open:
+        due = f", due {words.day(message.due_on)}" if message.due_on else ""
         return f":orange-badge[Asked, no answer yet{due}]"
-    if said.closed_at:
-        return f":gray-badge[Asked, closed unanswered {words.moment(said.closed_at)}]"
-    return f":green-badge[Asked, answered {words.moment(said.answered_at)}]"
+    if message.closed_at:
+        return f":gray-badge[Asked, closed unanswered {words.moment(message.closed_at)}]"
+    return f":green-badge[Asked, answered {words.moment(message.answered_at)}]"
 
 
 def _write(review: ClaimReview) -> None:
@@ -126,8 +125,8 @@ def log(review: ClaimReview, officers: list[Officer]) -> None:
             f"**{words.plain(claim_words.action(event))}** · {words.moment(event.at)} ·"
             f" {words.plain(claim_words.actor(event))}"
         )
-        if said := claim_words.facts(event, names):
-            st.caption(words.plain(said))
+        if message := claim_words.facts(event, names):
+            st.caption(words.plain(message))
 
 
 _USUAL_DAYS: Final = 3

@@ -67,15 +67,15 @@ def chart_turnaround(took: Sequence[TurnaroundBucket]) -> Chart:
         ("By the calendar", [each.calendar for each in took]),
         ("Our own time", [each.net for each in took]),
     ]
-    told = ", ".join(f"{each.days.label} days {each.calendar:,} ({each.net:,})" for each in took)
-    return _beside("Days", labels, series, f"Paid claims by days, in brackets our own time: {told}.")
+    parts = ", ".join(f"{each.days.label} days {each.calendar:,} ({each.net:,})" for each in took)
+    return _beside("Days", labels, series, f"Paid claims by days, in brackets our own time: {parts}.")
 
 
 def chart_ageing(aged: Sequence[AgeBucket]) -> Chart:
     """Chart open claims by age; a click on a bar gives the index of its age class."""
     numbers = pd.Series([each.number for each in aged], index=[each.days.label for each in aged], dtype="int64")
     hover = [f"{each.days.label} days: {each.number:,} open" for each in aged]
-    told = ", ".join(f"{each.days.label} days {each.number:,}" for each in aged)
+    parts = ", ".join(f"{each.days.label} days {each.number:,}" for each in aged)
     series = _labelled(
         "Open", list(numbers), colours.series()[0], hovertext=hover, hovertemplate="%{hovertext}<extra></extra>"
     )
@@ -83,7 +83,7 @@ def chart_ageing(aged: Sequence[AgeBucket]) -> Chart:
         figure=_upright([series], list(numbers.index)),
         table=numbers.to_frame("Open").rename_axis("Days"),
         is_money=False,
-        alt=f"Open claims by age: {told}.",
+        alt=f"Open claims by age: {parts}.",
         targets=[range(len(aged))],
     )
 
@@ -96,12 +96,12 @@ def chart_reasons(rows: Sequence[tuple[str, int]]) -> Chart:
     series = charts.rows(
         ClaimStatus.DECLINED, numbers, [words.count(number) for number in numbers], hover, colours.series()[1]
     )
-    told = ", ".join(f"{name} {number:,}" for name, number in rows)
+    parts = ", ".join(f"{name} {number:,}" for name, number in rows)
     return Chart(
         figure=charts.build_ranked(series, titles),
         table=pd.DataFrame({str(ClaimStatus.DECLINED): numbers}, index=pd.Index(titles, name="Reason"), dtype="int64"),
         is_money=False,
-        alt=f"Declines by reason: {told}." if told else "Declines by reason: none.",
+        alt=f"Declines by reason: {parts}." if parts else "Declines by reason: none.",
         targets=[[name for name, _ in rows]],
     )
 
@@ -112,9 +112,9 @@ def chart_types(rows: Sequence[TypeDecisions]) -> Chart:
         (ClaimStatus.APPROVED, [row.approved for row in rows]),
         (ClaimStatus.DECLINED, [row.declined for row in rows]),
     ]
-    told = ", ".join(f"{row.claim_type} {row.approved:,} approved and {row.declined:,} declined" for row in rows)
+    parts = ", ".join(f"{row.claim_type} {row.approved:,} approved and {row.declined:,} declined" for row in rows)
     labels = [row.claim_type for row in rows]
-    return _beside("Type", labels, series, f"By type of claim: {told}." if told else "By type of claim: none.")
+    return _beside("Type", labels, series, f"By type of claim: {parts}." if parts else "By type of claim: none.")
 
 
 def _beside(place: str, labels: Sequence[str], series: Sequence[tuple[str, list[int]]], alt: str) -> Chart:
@@ -378,11 +378,11 @@ def draw() -> None:
     )
     with reading(frame.scope()) as session:
         choices = load_choices(session)
-    asked = sales_filters.read(SalesFilter, choices, usual=DEFAULT, offer=PERIODS)
-    window = asked.window or periods.window_of(DEFAULT, clock.today())
-    sales_filters.draw_period(asked, offer=PERIODS)
+    selection = sales_filters.read(SalesFilter, choices, usual=DEFAULT, offer=PERIODS)
+    window = selection.window or periods.window_of(DEFAULT, clock.today())
+    sales_filters.draw_period(selection, offer=PERIODS)
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        summary = claim_figures.build_summary(session, window, compared=periods.comparison_of(asked.period, window))
+        summary = claim_figures.build_summary(session, window, compared=periods.comparison_of(selection.period, window))
     st.caption(
         f":material/calendar_month: **{periods.describe_period(window)}**, compared with"
         f" {periods.describe_comparison(summary.compared)}."

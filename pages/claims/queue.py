@@ -28,7 +28,7 @@ from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
 from core.store.access import ScopedSession, reading, transact
 from core.ui.frame import frame, page_links
-from core.ui.kit import url_state, words
+from core.ui.kit import actions, url_state, words
 from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
 from pages.claims._shared import colour_of, days_left
 
@@ -61,17 +61,17 @@ NOTHING = {
 }
 
 
-def nothing(asked: ClaimFilter, counts: QueueCounts) -> None:
+def nothing(wanted: ClaimFilter, counts: QueueCounts) -> None:
     """Show that the view is empty, or that nothing in it matches the filters."""
-    if is_narrowed(asked):
+    if is_narrowed(wanted):
         st.info("No claim of this view matches these filters.", icon=":material/filter_alt_off:")
         st.button("Show the whole view", type="primary", on_click=clear_filters)
         return
-    st.info(why_empty(asked.view or USUAL, counts), icon=":material/inbox:")
+    st.info(why_empty(wanted.view or USUAL, counts), icon=":material/inbox:")
     with st.container(horizontal=True, vertical_alignment="center"):
-        if asked.view not in ("open", "all") and counts.views["open"]:
+        if wanted.view not in ("open", "all") and counts.views["open"]:
             st.button("Show all open claims", on_click=url_state.change, args=({"view": ["open"]},))
-        elif asked.view != "all" and counts.views["all"]:
+        elif wanted.view != "all" and counts.views["all"]:
             st.button("Show all claims", on_click=url_state.change, args=({"view": ["all"]},))
         page_links.link("claims/lodge.py", label="Lodge a claim", icon=":material/note_add:")
 
@@ -85,10 +85,10 @@ def why_empty(view: View, counts: QueueCounts) -> str:
     return IDLE if view == "mine" and not counts.views["unassigned"] else NOTHING[view]
 
 
-def toolbar(asked: ClaimFilter, total: QueueTotal) -> None:
+def toolbar(wanted: ClaimFilter, total: QueueTotal) -> None:
     export_panel.offer(
         "claims",
-        asked.address(),
+        wanted.address(),
         rows=total.count,
         sum_minor=total.claimed_minor,
         line=f"{CLAIMS.count_text(total.count)} · {words.plain(words.naira(total.claimed_minor))} claimed",
@@ -111,16 +111,12 @@ def footer(total: QueueTotal) -> None:
 
 
 def header(person: Person, view: View, counts: QueueCounts) -> None:
-    with st.container(gap=None):
-        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-            with st.container(width="content"):
-                frame.page_header("Queue", "")
-            draw_views(person, view, counts)
-        st.caption(describe(view, counts))
+    with frame.header_with_views("Queue", describe(view, counts)):
+        draw_views(person, view, counts)
 
 
 def table(
-    asked: ClaimFilter, total: QueueTotal, rows: Sequence[QueueRow], person: Person, officers: Sequence[Officer]
+    wanted: ClaimFilter, total: QueueTotal, rows: Sequence[QueueRow], person: Person, officers: Sequence[Officer]
 ) -> None:
     """Draw a page of claims; the line above it has the actions for those that are chosen."""
     number = tables.page_of(CLAIMS, total.count)
@@ -134,30 +130,30 @@ def table(
         if get_selected():
             bar(person, officers)
         else:
-            toolbar(asked, total)
+            toolbar(wanted, total)
     if total.payments:
         st.caption("What was paid on these claims, one line for each payment:")
-        export_panel.offer("claim-payments", asked.address(), rows=total.payments, sum_minor=total.paid_minor)
+        export_panel.offer("claim-payments", wanted.address(), rows=total.payments, sum_minor=total.paid_minor)
 
 
 def draw() -> None:
     person = frame.require("claims", "supervisor")
     follow()
-    asked = read_filters(person)
+    wanted = read_filters(person)
     counts = get_counts(person)
     with reading(frame.scope()) as session:
         officers, names = claim_officers.list_active(session), load_choices(session).names["distributor"]
-    header(person, asked.view or USUAL, counts)
+    header(person, wanted.view or USUAL, counts)
     notice()
-    draw_filters(asked, officers, names, person)
+    draw_filters(wanted, officers, names, person)
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        total = claim_totals.get_totals(session, asked)
-        rows = claim_queue.list_rows(session, asked, order=CLAIMS.order, paging=CLAIMS.paging(url_state.page()))
+        total = claim_totals.get_totals(session, wanted)
+        rows = claim_queue.list_rows(session, wanted, order=CLAIMS.order, paging=CLAIMS.paging(url_state.page()))
     if total.count:
-        table(asked, total, rows, person, officers)
+        table(wanted, total, rows, person, officers)
     else:
-        toolbar(asked, total)
-        nothing(asked, counts)
+        toolbar(wanted, total)
+        nothing(wanted, counts)
 
 
 EVERY: Final = timedelta(seconds=20)
@@ -302,7 +298,7 @@ def _reset_button(criteria: ClaimFilter) -> None:
     )
 
 
-_CHOSEN, _SAID, _TAKEN, _TOKEN = "claims_chosen", "claims_said", "claims_taken", "claims_token"
+_CHOSEN, _NOTICE, _TAKEN, _TOKEN = "claims_chosen", "claims_said", "claims_taken", "claims_token"
 _COLLEAGUE: Final = "claims_colleague"
 _QUESTION: Final = "claims_question"
 R = TypeVar("R")
@@ -310,7 +306,7 @@ REVIEW: Final = "claims/claim.py"
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class BatchNotice:
     """Result of the last attempt: what was done and what was refused, each with its reason."""
 
     done: str = ""
@@ -327,13 +323,14 @@ def follow() -> None:
 
 
 def notice() -> None:
-    """Show the result of the last attempt, once."""
-    said: Said = st.session_state.pop(_SAID, Said())
-    if said.done:
-        st.success(said.done, icon=":material/check_circle:")
-    if said.refused:
-        lines = "\n".join(f"- {words.plain(line)}" for line in said.refused)
-        st.warning(f"{said.why}:\n{lines}", icon=":material/group:")
+    """Show the result of the last attempt, once; over the page, where it moves nothing, unless some was refused."""
+    result: BatchNotice = st.session_state.pop(_NOTICE, BatchNotice())
+    if result.done and not result.refused:
+        actions.keep_message(result.done)
+    actions.run()
+    if result.refused:
+        lines = "\n".join(f"- {words.plain(line)}" for line in result.refused)
+        st.warning(f"{result.done} {result.why}:\n{lines}".strip(), icon=":material/group:")
 
 
 def take_button(person: Person) -> None:
@@ -357,8 +354,8 @@ def _take(person: Person, token: UUID) -> None:
     st.session_state[_TOKEN] = ids.new()
     if found is not None:
         st.session_state[_TAKEN] = found
-    elif _SAID not in st.session_state:
-        st.session_state[_SAID] = Said(done="Nothing is left to take: every open claim has its officer.")
+    elif _NOTICE not in st.session_state:
+        st.session_state[_NOTICE] = BatchNotice(done="Nothing is left to take: every open claim has its officer.")
 
 
 def get_selected() -> list[ChosenClaim]:
@@ -427,7 +424,7 @@ def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenC
     _let_go()
     number = f"{words.count(result.assigned_count)} {CLAIMS.noun[result.assigned_count != 1]}"
     done = f"{number} assigned to {words.plain(name)}." if result.assigned_count else ""
-    st.session_state[_SAID] = Said(done, result.conflicts)
+    st.session_state[_NOTICE] = BatchNotice(done, result.conflicts)
 
 
 def _settle(person: Person, picked: Sequence[ChosenClaim]) -> None:
@@ -450,7 +447,7 @@ def _tell(result: BatchResult | None, verb: str) -> bool:
     _let_go()
     number = f"{words.count(result.done_count)} {CLAIMS.noun[result.done_count != 1]}"
     done = f"{number} {'is' if result.done_count == 1 else 'are'} {verb}." if result.done_count else ""
-    st.session_state[_SAID] = Said(done, result.refusals, "Not done")
+    st.session_state[_NOTICE] = BatchNotice(done, result.refusals, "Not done")
     return True
 
 
@@ -464,5 +461,5 @@ def _write(work: Callable[[ScopedSession], R]) -> R | None:
     try:
         return transact(frame.scope(), work)
     except CoverdeskError as error:
-        st.session_state[_SAID] = Said(refused=(str(error),))
+        st.session_state[_NOTICE] = BatchNotice(refused=(str(error),))
         return None

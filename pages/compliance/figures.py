@@ -57,9 +57,9 @@ def draw() -> None:
     st.subheader("Figures of a year", anchor=False)
     this_year = clock.today().year
     year = st.selectbox("Year", range(this_year, max(this_year - _YEARS, 2022), -1), width=160)
-    told = read(lambda session: yearly.count_year(session, year))
+    counted = read(lambda session: yearly.count_year(session, year))
     st.link_button("Download as CSV", f"/privacy-figures/{year}.csv", icon=":material/download:")
     st.table(
-        [{"Group": group, "Figure": label, "Number": words.count(number)} for group, label, number in told],
+        [{"Group": group, "Figure": label, "Number": words.count(number)} for group, label, number in counted],
         border="horizontal",
     )

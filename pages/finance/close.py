@@ -164,8 +164,8 @@ def draw_check(found: Check, month: date) -> None:
         st.markdown(f":green[:material/check_circle:] {words.plain(found.name)}")
         return
     icon = ":material/block:" if found.is_blocking else ":material/visibility:"
-    kind = "stands against it" if found.is_blocking else "to be looked at"
-    with st.expander(f"{found.name}: {words.count(number)}, {kind}", icon=icon, expanded=number <= FEW):
+    kind = "still open" if found.is_blocking else "to look at"
+    with st.expander(f"{found.name}: {words.count(number)} {kind}", icon=icon, expanded=number <= FEW):
         for row in found.rows[:SHOWN]:
             draw_row(found.key, row, month)
         if number > SHOWN:

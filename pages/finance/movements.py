@@ -17,7 +17,7 @@ from core.ui.kit import url_state, words
 from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.lists.tables import Table
 from core.ui.sales import money_table, sales_filters
-from core.ui.sales.sales_filters import Asked
+from core.ui.sales.sales_filters import Selection
 
 
 def draw_waiting(proposals: Sequence[Proposal]) -> None:
@@ -41,7 +41,7 @@ MOVEMENTS: Table[MovementRow] = tables.of(
 )
 
 
-def toolbar(found: Asked[MovementFilter], total: SalesTotals, open_premium: Unplaced) -> None:
+def toolbar(found: Selection[MovementFilter], total: SalesTotals, open_premium: Unplaced) -> None:
     days = periods.describe_period(found.window) if found.window else "All time"
     premium = words.plain(words.naira(total.net.total_minor))
     missing = words.plain(words.naira(open_premium.total_minor))
@@ -104,7 +104,7 @@ def not_placed(found: Unplaced) -> None:
         st.caption("As of now, for all days; the other filters above apply.")
 
 
-def nothing(found: Asked[MovementFilter]) -> None:
+def nothing(found: Selection[MovementFilter]) -> None:
     if found.is_changed:
         st.info("No movement matches this selection.", icon=":material/filter_alt_off:")
         st.button("Show all movements", type="primary", on_click=url_state.reset)

@@ -26,16 +26,16 @@ from pages.policies import _endorsements
 from pages.policies import _resends as resends
 
 
-def found(asked: SubmissionFilter, names: Choices) -> tuple[Page[OpenSubmission], int]:
+def found(wanted: SubmissionFilter, names: Choices) -> tuple[Page[OpenSubmission], int]:
     """Return the page of policies that wait, and the premium of all of them in kobo."""
     with st.skeleton(height=300), reading(frame.scope()) as session:
         order, paging = WAITING.order_among(ORDERS), WAITING.paging(url_state.page())
-        page = awaiting.list_open(session, names, asked, order=order, paging=paging)
-        return page, awaiting.sum_premium(session, asked)
+        page = awaiting.list_open(session, names, wanted, order=order, paging=paging)
+        return page, awaiting.sum_premium(session, wanted)
 
 
-def nothing(asked: SubmissionFilter) -> None:
-    if asked != SubmissionFilter():
+def nothing(wanted: SubmissionFilter) -> None:
+    if wanted != SubmissionFilter():
         st.info("Nothing that waits matches.", icon=":material/search_off:")
         st.button("Show all that waits", type="primary", on_click=url_state.reset)
     else:
@@ -67,13 +67,13 @@ def draw() -> None:
     with reading(frame.scope()) as session:
         names, insurers, people = load_choices(session), awaiting.list_health(session), owners.list_candidates(session)
     confirmation()
-    asked = read(insurers)
-    filters(asked, insurers, people, person)
-    page, premium_minor = found(asked, names)
+    wanted = read(insurers)
+    filters(wanted, insurers, people, person)
+    page, premium_minor = found(wanted, names)
     if page.total_count:
         results(page, premium_minor, people, person)
     else:
-        nothing(asked)
+        nothing(wanted)
     _endorsements.draw_untold()
     draw_health(insurers)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):

@@ -239,32 +239,36 @@ _MEANS = {
 
 def draw_submission(policy: PolicyDetail, person: Person) -> None:
     """Draw the state of the submission and the possible actions."""
-    told = policy.submission
+    sending = policy.submission
     with st.container(border=True, gap="xsmall"):
-        if told is None:
+        if sending is None:
             st.caption("**With the insurer:** nothing was noted for it.")
             return
-        tries = f", {words.count(told.attempts)} {'try' if told.attempts == 1 else 'tries'}" if told.attempts else ""
-        st.markdown(
-            f"**With the insurer** {words.badge(told.situation)} {_means(told)}"
-            f" :small[Since {words.moment(told.updated_at)}{tries}]"
+        tries = (
+            f", {words.count(sending.attempts)} {'try' if sending.attempts == 1 else 'tries'}"
+            if sending.attempts
+            else ""
         )
-        if told.waits and (issued := _issued_by_hand(policy)):
+        st.markdown(
+            f"**With the insurer** {words.badge(sending.situation)} {_means(sending)}"
+            f" :small[Since {words.moment(sending.updated_at)}{tries}]"
+        )
+        if sending.waits and (issued := _issued_by_hand(policy)):
             st.caption(
                 f"Issued by hand by {words.plain(issued.actor_name or issued.actor)}, {words.moment(issued.at)}: it is"
                 " in force here, and the insurer has not accepted it."
             )
-        if told.last_error:
-            st.caption(words.plain(told.last_error))
+        if sending.last_error:
+            st.caption(words.plain(sending.last_error))
         if person.has_role(*resending.SENDING_ROLES):
-            _actions(policy, told)
+            _actions(policy, sending)
 
 
-def _means(told: SubmissionDetail) -> str:
+def _means(sending: SubmissionDetail) -> str:
     """Return the meaning of the state; an acceptance without a stored answer of the insurer was set at the desk."""
-    if told.state == SubmissionState.ACCEPTED and told.answer != AnswerStatus.ACCEPTED:
+    if sending.state == SubmissionState.ACCEPTED and sending.answer != AnswerStatus.ACCEPTED:
         return "Settled at the desk: no answer of the insurer is kept here."
-    return _MEANS.get(told.situation, "")
+    return _MEANS.get(sending.situation, "")
 
 
 def _issued_by_hand(policy: PolicyDetail) -> AuditEvent | None:
@@ -273,12 +277,12 @@ def _issued_by_hand(policy: PolicyDetail) -> AuditEvent | None:
     return next(found, None)
 
 
-def _actions(policy: PolicyDetail, told: SubmissionDetail) -> None:
+def _actions(policy: PolicyDetail, sending: SubmissionDetail) -> None:
     with st.container(horizontal=True, gap="xsmall"):
-        if told.resendable:
+        if sending.resendable:
             resend = resends.resending_one(policy.id)
             st.button(resend.title, icon=":material/send:", key="policy.resend", on_click=resend.do)
-        if told.reportable:
+        if sending.reportable:
             report = resends.reporting(policy.id)
             st.button(
                 report.title,
@@ -291,26 +295,26 @@ def _actions(policy: PolicyDetail, told: SubmissionDetail) -> None:
 
 def draw_submission_story(policy: PolicyDetail) -> None:
     """Draw the events of the submission, above the payload that was sent."""
-    told = policy.submission
-    if told is None:
+    sending = policy.submission
+    if sending is None:
         return
     with st.container(border=True):
-        facts.grid(_facts(told), columns=4)
+        facts.grid(_facts(sending), columns=4)
 
 
-def _facts(told: SubmissionDetail) -> dict[str, str]:
-    said = {
-        "State": told.situation,
-        "Noted": words.moment(told.created_at),
-        "Times sent": words.count(told.attempts),
-        "Next try": words.moment(told.next_try_at) if told.next_try_at else None,
-        "Last answer": told.last_error,
-        "Answer": words.title(told.answer) if told.answer else None,
-        "Answered": words.moment(told.answered_at) if told.answered_at else None,
-        "Number at the insurer": told.insurer_number,
-        "Certificate at the insurer": told.insurer_certificate_url,
+def _facts(sending: SubmissionDetail) -> dict[str, str]:
+    shown = {
+        "State": sending.situation,
+        "Noted": words.moment(sending.created_at),
+        "Times sent": words.count(sending.attempts),
+        "Next try": words.moment(sending.next_try_at) if sending.next_try_at else None,
+        "Last answer": sending.last_error,
+        "Answer": words.title(sending.answer) if sending.answer else None,
+        "Answered": words.moment(sending.answered_at) if sending.answered_at else None,
+        "Number at the insurer": sending.insurer_number,
+        "Certificate at the insurer": sending.insurer_certificate_url,
     }
-    return {label: value for label, value in said.items() if value}
+    return {label: value for label, value in shown.items() if value}
 
 
 # The e-mails about a record: when, to whom, by whom, and what became of them.

@@ -15,7 +15,7 @@ from core.ui.frame import frame
 from core.ui.kit import url_state
 from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.sales import sales_filters, search_box
-from core.ui.sales.sales_filters import Asked
+from core.ui.sales.sales_filters import Selection
 from core.ui.sales.search_box import SearchText
 
 POLICIES = tables.of(policies.POLICIES, opens="policies/policy.py", narrow=("number", "customer", "state", "ends"))
@@ -26,7 +26,7 @@ class Search:
     """The parsed query parameters of the search, and its text."""
 
     box: SearchText
-    asked: Asked[PolicyFilter]
+    selection: Selection[PolicyFilter]
 
     @property
     def fault(self) -> str | None:
@@ -37,12 +37,12 @@ class Search:
 def found(search: Search, names: Choices) -> Page[Row]:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         paging = POLICIES.paging(url_state.page())
-        criteria, shown = search.asked.criteria, POLICIES.shown_columns
+        criteria, shown = search.selection.criteria, POLICIES.shown_columns
         return policies.search_policies(session, criteria, names, shown=shown, order=POLICIES.order, paging=paging)
 
 
 def nothing(search: Search) -> None:
-    if search.asked.is_changed:
+    if search.selection.is_changed:
         st.info("No policy matches.", icon=":material/search_off:")
         st.button("Show all policies", type="primary", on_click=url_state.reset)
     else:
@@ -57,10 +57,10 @@ def results(search: Search, page: Page[Row]) -> None:
     number = tables.page_of(POLICIES, page.total_count)
     if number is None:
         return
-    days = periods.describe_period(search.asked.window) if search.asked.window else "All time"
+    days = periods.describe_period(search.selection.window) if search.selection.window else "All time"
     export_panel.offer(
         "policies",
-        search.asked.criteria.address(),
+        search.selection.criteria.address(),
         rows=page.total_count,
         line=f"{POLICIES.count_text(page.total_count)} · sold {days[:1].lower() + days[1:]}"
         f"{search_box.describe(search.box)}",
@@ -101,7 +101,7 @@ def _known(parameter: str) -> list[str]:
 def draw_filters(search: Search, names: Choices, person: Person) -> None:
     """Draw the search field and the filters in one line."""
     sales_filters.draw(
-        search.asked,
+        search.selection,
         names,
         search=lambda: search_box.draw(PolicyFilter.FIELDS["find"], search.box),
         leave_out=("find",),

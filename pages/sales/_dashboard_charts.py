@@ -32,7 +32,7 @@ from core.ui.kit.charts import Chart
 from core.ui.kit.figure_cache import StoreState
 from core.ui.lists import columns, periods, tables
 from core.ui.sales import sales_filters
-from core.ui.sales.sales_filters import GRAINS, LABELS, Asked
+from core.ui.sales.sales_filters import GRAINS, LABELS, Selection
 
 MOST_SERIES: Final = colours.SERIES_COUNT - 1
 # As high as a year of cohorts, which stands beside it.
@@ -235,22 +235,22 @@ def days_of_bucket(day: date, grain: Grain, window: Window) -> Window:
     return Window(max(day, window.start), min(after, window.end)) if day < window.end else Window(day, after)
 
 
-def offer(chart: str, asked: Asked[SalesFilter], at: StoreState, names: Choices) -> None:
+def offer(chart: str, selection: Selection[SalesFilter], at: StoreState, names: Choices) -> None:
     """Draw the offer below the chart that was clicked, unless the page shows something else by now."""
     drill: Drill | None = st.session_state.get(_DRILL)
     if drill is None or drill.chart != chart or drill.address != url_state.all_parameters():
         return
-    selection = _narrow(asked.criteria, drill, names)
-    totals = figure_cache.totals(at, selection)
+    narrowed = _narrow(selection.criteria, drill, names)
+    totals = figure_cache.totals(at, narrowed)
     amount = _describe_commission(totals) if chart == COMMISSIONS else words.naira(totals.premium_minor)
     with st.container(border=True, gap="xsmall", key=f"drill_{chart}"):
         st.markdown(f"**{words.plain(_name(drill, names))}** · {words.plain(amount)}")
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             if chart == COMMISSIONS:
-                _link_to_movements(selection, movements.count(totals))
+                _link_to_movements(narrowed, movements.count(totals))
             else:
-                link_to_sales(selection, totals.sold, totals.renewed)
-            st.button("Filter by this", icon=":material/filter_alt:", on_click=_filter_by, args=(drill, selection))
+                link_to_sales(narrowed, totals.sold, totals.renewed)
+            st.button("Filter by this", icon=":material/filter_alt:", on_click=_filter_by, args=(drill, narrowed))
             st.button("Close", type="tertiary", on_click=st.session_state.pop, args=(_DRILL, None))
 
 
@@ -361,7 +361,7 @@ def read_cut(window: Window) -> Cut:
 class Page:
     """Inputs of every card: the filters, the window, the breakdown over time, and the scope of the figures."""
 
-    asked: Asked[SalesFilter]
+    selection: Selection[SalesFilter]
     window: Window
     cut: Cut
     at: StoreState
@@ -428,7 +428,7 @@ def draw_commissions(page: Page, summary: Summary) -> None:
 
 def _load_lines(page: Page, amount: Amount, split: Dimension) -> list[Series]:
     return figure_cache.over_time(
-        page.at, page.window, page.asked.criteria, amount=amount, grain=page.cut.grain, split=split
+        page.at, page.window, page.selection.criteria, amount=amount, grain=page.cut.grain, split=split
     )
 
 
@@ -471,7 +471,7 @@ def draw_instalments(page: Page, parts: Breakdown) -> None:
 
 def draw_year_on_year(page: Page) -> None:
     """Draw the premium of the last 12 months beside that of the 12 before, whatever the period."""
-    chart = year_on_year(figure_cache.year_on_year(page.at, page.asked.criteria))
+    chart = year_on_year(figure_cache.year_on_year(page.at, page.selection.criteria))
     with st.container(border=True, height="stretch"):
         _draw_head("Year on year", "Premium by month, whatever the period above; the other filters apply.", chart, None)
         _draw(_YEAR, chart, page, None, "month")
@@ -481,7 +481,7 @@ def draw_cohorts(page: Page) -> None:
     """Draw the renewal cohorts: the terms that ended in each month and how many of them were renewed."""
     with st.container(border=True, height="stretch"):
         _title("Renewal cohorts", "Terms that ended in each month, and how many were renewed since.")
-        cohorts = figure_cache.cohorts(page.at, page.asked.criteria)
+        cohorts = figure_cache.cohorts(page.at, page.selection.criteria)
         tables.draw_short(COHORTS, cohorts)
         st.caption("A term can be renewed for some weeks after its end, so the latest months still rise.")
 
@@ -540,11 +540,11 @@ def _draw(name: str, chart: Chart, page: Page, dimension: Dimension | None, grai
         remember(name, dimension, clicked, grain or page.cut.grain, page.window)
 
     charts.draw(chart, key=_key_of(name, page), on_click=on_click)
-    offer(name, page.asked, page.at, page.names)
+    offer(name, page.selection, page.at, page.names)
 
 
 def _key_of(name: str, page: Page) -> str:
     # The key changes with the selection, so that a click is forgotten once the page shows something else; a chart that
     # does not depend on the period keeps its key, and is not drawn anew.
     without = _OF_PERIOD if name == _YEAR else ()
-    return f"{name} {sorted(item for item in page.asked.link.items() if item[0] not in without)}"
+    return f"{name} {sorted(item for item in page.selection.link.items() if item[0] not in without)}"

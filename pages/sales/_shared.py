@@ -135,8 +135,8 @@ def _show_call(row: DueRow) -> None:
         facts.line(describe_end(row).capitalize(), words.day(row.expiration_at))
         facts.line("Next premium", words.naira(row.next_minor) if row.refusal is None else _refusal(row))
         if row.call:
-            said = f": {row.call.note}" if row.call.note else ""
-            facts.line("Last call", f"{row.call.label}{said} ({row.call.caller}, {words.day(row.call.created_at)})")
+            suffix = f": {row.call.note}" if row.call.note else ""
+            facts.line("Last call", f"{row.call.label}{suffix} ({row.call.caller}, {words.day(row.call.created_at)})")
     st.info(write_script(row), icon=":material/record_voice_over:")
 
 

@@ -196,8 +196,8 @@ def _draw_list(title: str, table: Table[tables.Row], page: Page[tables.Row], per
     newest = f"The newest {shown} are listed" if total > shown else ""
     with st.container(gap="xsmall"):
         st.subheader(f"{title} · {words.count(total)}", anchor=False)
-        if said := " · ".join(filter(None, (newest, note))):
-            st.caption(said)
+        if line := " · ".join(filter(None, (newest, note))):
+            st.caption(line)
         if total:
             tables.draw_short(_openable(person, table), page.items)
         else:

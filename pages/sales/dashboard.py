@@ -30,7 +30,7 @@ from core.ui.kit.figure_cache import StoreState
 from core.ui.lists import columns, periods, tables
 from core.ui.lists.columns import Column
 from core.ui.sales import money_table, sales_filters
-from core.ui.sales.sales_filters import LABELS, PLURALS, Asked
+from core.ui.sales.sales_filters import LABELS, PLURALS, Selection
 from pages.sales import _dashboard_charts
 from pages.sales._dashboard_charts import Page
 
@@ -346,15 +346,15 @@ def header(window: Window, compared: Comparison, at: StoreState, against: str) -
     )
 
 
-def filters(asked: Asked[SalesFilter], against: str, about: Callable[[], None], names: Choices) -> None:
+def filters(selection: Selection[SalesFilter], against: str, about: Callable[[], None], names: Choices) -> None:
     """Draw the filters, and `about` the period in the same row: the figures begin higher."""
 
     def beside() -> None:
         comparison(against)
         about()
 
-    sales_filters.draw_period(asked, offer=PERIODS, also_changed=against != periods.PREVIOUS)
-    sales_filters.chips(asked, names, beside=beside)
+    sales_filters.draw_period(selection, offer=PERIODS, also_changed=against != periods.PREVIOUS)
+    sales_filters.chips(selection, names, beside=beside)
 
 
 def comparison(against: str) -> None:
@@ -376,7 +376,7 @@ def _against_changed() -> None:
     url_state.change({AGAINST: [] if chosen == periods.PREVIOUS else [chosen]})
 
 
-def sum_of_parts(asked: Asked[SalesFilter], summary: Summary) -> None:
+def sum_of_parts(selection: Selection[SalesFilter], summary: Summary) -> None:
     """Draw the premium as the sum of its parts, the refunds, and the links to the purchases and renewals."""
     taken = summary.current.totals
     with st.container(border=True, gap="xsmall"):
@@ -393,18 +393,18 @@ def sum_of_parts(asked: Asked[SalesFilter], summary: Summary) -> None:
             }
         )
         with st.container(horizontal=True, gap="small"):
-            _dashboard_charts.link_to_sales(asked.criteria, taken.sold, taken.renewed)
+            _dashboard_charts.link_to_sales(selection.criteria, taken.sold, taken.renewed)
             page_links.link(
                 "finance/movements.py",
                 label="Show these movements",
                 icon=":material/swap_vert:",
                 help="Purchases, renewals, refunds and adjustments, with every filter kept.",
-                query_params=asked.link,
+                query_params=selection.link,
             )
 
 
-def nothing_sold(asked: Asked[SalesFilter], person: Person) -> None:
-    if asked.is_filtered:
+def nothing_sold(selection: Selection[SalesFilter], person: Person) -> None:
+    if selection.is_filtered:
         st.info("Nothing was sold in this selection.", icon=":material/filter_alt_off:")
         st.button("Start again without filters", on_click=url_state.reset, type="primary")
     else:
@@ -414,13 +414,13 @@ def nothing_sold(asked: Asked[SalesFilter], person: Person) -> None:
             f" in the menu{first}.",
             icon=":material/rocket_launch:",
         )
-        if asked.period != "1y":
+        if selection.period != "1y":
             st.button("Show the last year", on_click=url_state.change, args=({"period": ["1y"]},), type="primary")
 
 
 def draw_money(page: Page, summary: Summary) -> None:
     """Draw whose the premium of the selection is, and what it is made of."""
-    parts = figure_cache.breakdown(page.at, page.window, page.asked.criteria)
+    parts = figure_cache.breakdown(page.at, page.window, page.selection.criteria)
     _dashboard_charts.draw_commissions(page, summary)
     with st.grid(2, min_column_width=380, gap="small"):
         _dashboard_charts.draw_new_against_renewal(page, summary)
@@ -449,31 +449,31 @@ def draw() -> None:
     actions.run()
     at = figure_cache.standing()
     names = figure_cache.names(at)
-    asked = sales_filters.read(SalesFilter, names, usual=DEFAULT, offer=PERIODS)
+    selection = sales_filters.read(SalesFilter, names, usual=DEFAULT, offer=PERIODS)
     against = url_state.one_of(AGAINST, periods.AGAINST) or periods.PREVIOUS
-    window = asked.window or periods.window_of(DEFAULT, clock.today())
-    compared = periods.comparison_of(asked.period, window, against)
-    filters(asked, against, lambda: header(window, compared, at, against), names)
+    window = selection.window or periods.window_of(DEFAULT, clock.today())
+    compared = periods.comparison_of(selection.period, window, against)
+    filters(selection, against, lambda: header(window, compared, at, against), names)
     cut = _dashboard_charts.read_cut(window)
-    wanted = asked.criteria
+    wanted = selection.criteria
     with st.skeleton(height=240):
         summary = figure_cache.summary(at, window, compared, wanted)
     draw_tiles(summary, is_compared=against != periods.NOTHING)
-    page = Page(asked, window, cut, at, names)
+    page = Page(selection, window, cut, at, names)
     if summary.current.totals.written:
         # Computed where its place is held; the cards below find it in the cache.
         with st.skeleton(height=400):
             figure_cache.breakdown(at, window, wanted)
         _dashboard_charts.draw_premium(page)
     else:
-        nothing_sold(asked, person)
+        nothing_sold(selection, person)
     draw_stuck(figure_cache.stuck(at, int(clock.now().timestamp()) // 60), person)
     if against != periods.NOTHING and (summary.current.totals.written or summary.before.totals.written):
         draw_movers(
             figure_cache.breakdown(at, window, wanted), figure_cache.get_comparison(at, compared, wanted), compared
         )
     if summary.current.totals.written:
-        sum_of_parts(asked, summary)
+        sum_of_parts(selection, summary)
     charts.draw_below(partial(draw_below, page, summary, _dashboard_charts.has_open_premium()), height=_BELOW)
     if at.is_live:
         draw_targets(at, names, person)

@@ -13,17 +13,17 @@ from core.ui.frame import frame
 from core.ui.kit import url_state, words
 from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.sales import money_table, sales_filters, search_box
-from core.ui.sales.sales_filters import Asked
+from core.ui.sales.sales_filters import Selection
 
 PURCHASES = tables.of(sales_table.PURCHASES, opens="sales/purchase.py", narrow=("customer", "product", "sold", "total"))
 
 
-def toolbar(asked: Asked[PurchaseFilter], total: SalesTotals, given_back: Split, found: str) -> None:
-    days = periods.describe_period(asked.window) if asked.window else "All time"
+def toolbar(selection: Selection[PurchaseFilter], total: SalesTotals, given_back: Split, found: str) -> None:
+    days = periods.describe_period(selection.window) if selection.window else "All time"
     premium = words.plain(words.naira(total.sold_minor))
     export_panel.offer(
         "purchases",
-        asked.criteria.address(),
+        selection.criteria.address(),
         rows=total.sold,
         sum_minor=total.sold_minor,
         line=f"{PURCHASES.count_text(total.sold)} · {premium} · {days}{found}",
@@ -49,8 +49,8 @@ def footer(total: SalesTotals, given_back: Split) -> None:
         st.caption("Given back of these purchases until now, whenever that was; refunds of renewals stand with those.")
 
 
-def nothing(asked: Asked[PurchaseFilter], person: Person) -> None:
-    if asked.is_changed:
+def nothing(selection: Selection[PurchaseFilter], person: Person) -> None:
+    if selection.is_changed:
         st.info("No purchase matches this selection.", icon=":material/filter_alt_off:")
         st.button("Show all purchases", type="primary", on_click=url_state.reset)
     else:
@@ -68,9 +68,9 @@ def draw() -> None:
     with reading(frame.scope()) as session:
         names = load_choices(session)
     search = search_box.read()
-    asked = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
+    selection = sales_filters.read(PurchaseFilter, names, usual=periods.ALL, given=search.address)
     sales_filters.draw(
-        asked,
+        selection,
         names,
         search=lambda: search_box.draw(PurchaseFilter.FIELDS["find"], search),
         leave_out=("find",),
@@ -80,15 +80,15 @@ def draw() -> None:
     if search.fault:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        wanted, paging = asked.criteria, PURCHASES.paging(url_state.page())
+        wanted, paging = selection.criteria, PURCHASES.paging(url_state.page())
         total = sales_table.compute_total(session, wanted)
         rows = sales_table.list_rows(
             session, wanted, names, shown=PURCHASES.shown_columns, order=PURCHASES.order, paging=paging
         )
         given_back = sales_table.sum_refunds(session, wanted)
-    toolbar(asked, total, given_back, search_box.describe(search))
+    toolbar(selection, total, given_back, search_box.describe(search))
     if not total.sold:
-        nothing(asked, person)
+        nothing(selection, person)
         return
     number = tables.page_of(PURCHASES, total.sold)
     if number is None:

@@ -16,7 +16,7 @@ from core.ui.kit import url_state, words
 from core.ui.lists import export_panel, periods, saved_views, tables
 from core.ui.lists.tables import Table
 from core.ui.sales import money_table, sales_filters, search_box
-from core.ui.sales.sales_filters import Asked
+from core.ui.sales.sales_filters import Selection
 
 RENEWALS = tables.of(
     records.RENEWALS,
@@ -27,12 +27,14 @@ RENEWALS = tables.of(
 )
 
 
-def toolbar(asked: Asked[RenewalFilter], total: RenewalTotal, table: Table[Row], given_back: Split, found: str) -> None:
-    days = periods.describe_period(asked.window) if asked.window else "All time"
+def toolbar(
+    selection: Selection[RenewalFilter], total: RenewalTotal, table: Table[Row], given_back: Split, found: str
+) -> None:
+    days = periods.describe_period(selection.window) if selection.window else "All time"
     premium = words.plain(words.naira(total.all_rows.total_minor))
     export_panel.offer(
         "renewals",
-        asked.criteria.address(),
+        selection.criteria.address(),
         rows=total.all_rows.renewals,
         sum_minor=total.all_rows.total_minor,
         line=f"{table.count_text(total.all_rows.renewals)} · {premium} · {days}{found}",
@@ -65,8 +67,8 @@ def footer(total: RenewalTotal, given_back: Split) -> None:
         st.caption("Given back of these renewals until now, whenever that was.")
 
 
-def nothing(asked: Asked[RenewalFilter]) -> None:
-    if asked.is_changed:
+def nothing(selection: Selection[RenewalFilter]) -> None:
+    if selection.is_changed:
         st.info("No renewal matches this selection.", icon=":material/filter_alt_off:")
         st.button("Show all renewals", type="primary", on_click=url_state.reset)
     else:
@@ -89,9 +91,9 @@ def draw() -> None:
     with reading(frame.scope()) as session:
         names = load_choices(session)
     search = search_box.read()
-    asked = sales_filters.read(RenewalFilter, names, usual=periods.ALL, given=search.address)
+    selection = sales_filters.read(RenewalFilter, names, usual=periods.ALL, given=search.address)
     sales_filters.draw(
-        asked,
+        selection,
         names,
         search=lambda: search_box.draw(RenewalFilter.FIELDS["find"], search),
         leave_out=("find",),
@@ -101,15 +103,15 @@ def draw() -> None:
     if search.fault:
         return
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        total = records.compute_total(session, asked.criteria)
+        total = records.compute_total(session, selection.criteria)
         paging = table.paging(url_state.page())
         rows = records.list_rows(
-            session, asked.criteria, names, shown=table.shown_columns, order=table.order, paging=paging
+            session, selection.criteria, names, shown=table.shown_columns, order=table.order, paging=paging
         )
-        given_back = records.sum_refunds(session, asked.criteria)
-    toolbar(asked, total, table, given_back, search_box.describe(search))
+        given_back = records.sum_refunds(session, selection.criteria)
+    toolbar(selection, total, table, given_back, search_box.describe(search))
     if not total.all_rows.renewals:
-        nothing(asked)
+        nothing(selection)
         return
     number = tables.page_of(table, total.all_rows.renewals)
     if number is None:

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock
-from core.services.admin import gauges, heartbeats
+from core.services.admin import heartbeats, readiness
 from core.services.admin import status as service
 from core.services.audit import log as audit
 from core.settings import VERSION
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.both_databases
 
 def backed_up(store: Store) -> None:
     with store.writing(Scope.system()) as session:
-        audit.write(session, actor="tests", action=gauges.BACKED_UP, subject="backup x")
+        audit.write(session, actor="tests", action=readiness.BACKED_UP, subject="backup x")
 
 
 def test_a_store_without_a_backup_needs_somebody(store: Store) -> None:

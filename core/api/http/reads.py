@@ -42,26 +42,26 @@ class ReadRoute(APIRoute):
 
     async def _answer(self, scope: Connection, receive: Receive, send: Send) -> None:
         request = Request(scope)
-        asked = self.parse_arguments(request)
-        answer = self.endpoint(**asked) if self._is_async else run_in_threadpool(self.endpoint, **asked)
+        arguments = self.parse_arguments(request)
+        answer = self.endpoint(**arguments) if self._is_async else run_in_threadpool(self.endpoint, **arguments)
         response = await answer
         await response(scope, receive, send)
 
     def parse_arguments(self, request: Request) -> dict[str, Any]:
         """Return the arguments of the handler; InvalidInput names every fault of the query and the path."""
-        asked: dict[str, Any] = dict.fromkeys(self._callers, request.state.caller)
+        arguments: dict[str, Any] = dict.fromkeys(self._callers, request.state.caller)
         faults: list[FieldFault] = []
         for name, model in self._queries:
             try:
-                asked[name] = model.model_validate(_given(request, model))
+                arguments[name] = model.model_validate(_given(request, model))
             except ValidationError as error:
                 faults += build_faults(error.errors(include_url=False, include_input=False))
         for param in self.dependant.path_params:
-            asked[param.name], wrong = param.validate(request.path_params[param.name], loc=("path", param.name))
+            arguments[param.name], wrong = param.validate(request.path_params[param.name], loc=("path", param.name))
             faults += build_faults(wrong, skip=1)
         if faults:
             raise InvalidInput(faults)
-        return asked
+        return arguments
 
 
 def refuse_unbound(path: str, dependant: Dependant) -> None:

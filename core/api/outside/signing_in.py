@@ -67,8 +67,8 @@ def _elsewhere(path: str, start: Message) -> str | None:
     if start["status"] >= 400:
         return UNREACHABLE if path == LOGIN else REFUSED
     cookies = Headers(raw=start["headers"]).getlist("set-cookie")
-    said = any(cookie.startswith(_WORD) and not cookie.startswith(f'{_WORD}""') for cookie in cookies)
-    return None if said or path == LOGIN else REFUSED
+    is_signed_in = any(cookie.startswith(_WORD) and not cookie.startswith(f'{_WORD}""') for cookie in cookies)
+    return None if is_signed_in or path == LOGIN else REFUSED
 
 
 _NO_STORE = {"Cache-Control": "no-store"}

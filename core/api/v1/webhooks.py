@@ -132,8 +132,8 @@ async def ping_endpoint(request: Request, caller: Signed, endpoint_id: Id) -> Re
         await webhook_dispatch.send_ping(store(), caller.scope, prepared[-1])
     found, endpoint = await anyio.to_thread.run_sync(_get_ping, caller, delivery_id, endpoint_id)
     answer = found.tries[-1].answer if found.tries else ""
-    told = {"delivery": build_delivery(found.delivery), "answer": answer, "endpoint": build_endpoint(endpoint)}
-    return success(told, _PINGED)
+    result = {"delivery": build_delivery(found.delivery), "answer": answer, "endpoint": build_endpoint(endpoint)}
+    return success(result, _PINGED)
 
 
 @router.post(

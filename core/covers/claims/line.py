@@ -79,16 +79,16 @@ def _to_plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def compare(question: str, said: str | None, insured: str | None, *, differs: bool | None = False) -> Finding:
+def compare(question: str, claimed: str | None, insured: str | None, *, differs: bool | None = False) -> Finding:
     """Compare two texts without case and punctuation.
 
     Unknown while one is missing; `differs` is the result when they do not agree.
     """
-    if not said or not insured:
-        return Finding(question, None, "not said" if not said else "the policy does not say")
-    if normalise(said) == normalise(insured):
-        return Finding(question, passed=True, detail=said)
-    return Finding(question, differs, f"{said}, insured {insured}")
+    if not claimed or not insured:
+        return Finding(question, None, "not said" if not claimed else "the policy does not say")
+    if normalise(claimed) == normalise(insured):
+        return Finding(question, passed=True, detail=claimed)
+    return Finding(question, differs, f"{claimed}, insured {insured}")
 
 
 def normalise(text: str) -> str:

@@ -35,9 +35,9 @@ class ContentsClaimRequest(LossRequest):
     receipts: Paper = None
 
 
-def _same_place(said: Mapping[str, Any], insured: Mapping[str, Any]) -> Finding:
+def _same_place(claimed: Mapping[str, Any], insured: Mapping[str, Any]) -> Finding:
     # People write one address in many ways: a difference is for the officer to judge.
-    return compare("The insured place", said.get("incident_place"), insured.get("address"), differs=None)
+    return compare("The insured place", claimed.get("incident_place"), insured.get("address"), differs=None)
 
 
 CONTENTS: Final = ClaimLine(
@@ -98,8 +98,8 @@ class GadgetClaimRequest(LossRequest):
     payment_receipt: Paper = None
 
 
-def _same_device(said: Mapping[str, Any], insured: Mapping[str, Any]) -> Finding:
-    return compare("The insured device", said.get("device_serial_number"), insured.get("device_serial_number"))
+def _same_device(claimed: Mapping[str, Any], insured: Mapping[str, Any]) -> Finding:
+    return compare("The insured device", claimed.get("device_serial_number"), insured.get("device_serial_number"))
 
 
 GADGET: Final = ClaimLine(
@@ -144,8 +144,8 @@ class MarineClaimRequest(LossRequest):
     damage_image: Paper = None
 
 
-def _after_sailing(said: Mapping[str, Any], insured: Mapping[str, Any]) -> Finding:
-    happened, sailed = said.get("incident_date"), insured.get("shipping_date")
+def _after_sailing(claimed: Mapping[str, Any], insured: Mapping[str, Any]) -> Finding:
+    happened, sailed = claimed.get("incident_date"), insured.get("shipping_date")
     if not happened or not sailed:
         return Finding("After the sailing", None, "the day is not known")
     sailed_on = clock.format_day(date.fromisoformat(sailed[:10]))
@@ -198,9 +198,9 @@ class MotorClaimRequest(LossRequest):
     medical_report: Paper = None
 
 
-def _same_vehicle(said: Mapping[str, Any], insured: Mapping[str, Any]) -> Finding:
+def _same_vehicle(claimed: Mapping[str, Any], insured: Mapping[str, Any]) -> Finding:
     plate = insured.get("registration_number") or insured.get("vehicle_registration_number")
-    return compare("The insured vehicle", said.get("registration_number"), plate)
+    return compare("The insured vehicle", claimed.get("registration_number"), plate)
 
 
 MOTOR: Final = ClaimLine(
@@ -242,9 +242,9 @@ class PersonalAccidentClaimRequest(LossRequest):
     claimant_identity: Paper = None
 
 
-def _same_person(said: Mapping[str, Any], insured: Mapping[str, Any]) -> Finding:
+def _same_person(claimed: Mapping[str, Any], insured: Mapping[str, Any]) -> Finding:
     name = f"{insured.get('first_name', '')} {insured.get('last_name', '')}".strip()
-    return compare("The insured person", said.get("injured_person"), name)
+    return compare("The insured person", claimed.get("injured_person"), name)
 
 
 PERSONAL_ACCIDENT: Final = ClaimLine(
@@ -287,11 +287,11 @@ class TravelClaimRequest(LossRequest):
     death_certificate: Paper = None
 
 
-def _same_traveller(said: Mapping[str, Any], insured: Mapping[str, Any]) -> Finding:
+def _same_traveller(claimed: Mapping[str, Any], insured: Mapping[str, Any]) -> Finding:
     name = f"{insured.get('first_name', '')} {insured.get('last_name', '')}".strip()
     # The other passengers of a policy are counted, not named.
     is_group = int(insured.get("num_of_passengers") or 1) > 1
-    return compare("The insured traveller", said.get("traveller_name"), name, differs=None if is_group else False)
+    return compare("The insured traveller", claimed.get("traveller_name"), name, differs=None if is_group else False)
 
 
 TRAVEL: Final = ClaimLine(

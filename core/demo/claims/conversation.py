@@ -33,20 +33,20 @@ def file(loss: Loss, dice: Random, rows: Rows, log: Log) -> list[int]:
     for step, officer in dice.sample(handled, min(len(handled), dice.choice(_HOW_MANY))):
         _comment(loss, officer, step.at, dice, rows, log)
     next_at = [*(step.at for step in loss.reached[1:]), None]
-    asked = []
+    questioned = []
     steps = zip(loss.reached, loss.officers, next_at, strict=True)
     for place, (step, asking, answered_at) in enumerate(steps):
         if asking and step.status == ClaimStatus.REVIEWING and dice.random() < _ASKED:
             _ask(loss, asking, step.at, answered_at, dice, rows, log)
-            asked.append(place)
-    return asked
+            questioned.append(place)
+    return questioned
 
 
 def _comment(loss: Loss, officer: Officer, at: datetime, dice: Random, rows: Rows, log: Log) -> None:
-    said = {"id": new_id(dice, at), "text": dice.choice(_COMMENTS), "created_at": stamp(at)}
+    comment = {"id": new_id(dice, at), "text": dice.choice(_COMMENTS), "created_at": stamp(at)}
     by = {"claim_id": loss.id, "staff_id": officer.id, "for_claimant": False}
-    rows.add(ClaimComment, {**loss.sale.owner, **said, **by})
-    noted = {"comment_id": dashed_id(said["id"]), "for_claimant": False}
+    rows.add(ClaimComment, {**loss.sale.owner, **comment, **by})
+    noted = {"comment_id": dashed_id(comment["id"]), "for_claimant": False}
     log.add(at, officer.actor, "claim commented", f"claim {dashed_id(loss.id)}", after=noted)
 
 
@@ -61,14 +61,14 @@ def _ask(
 ) -> None:
     """A question; moving the claim on ends the wait for its answer."""
     question_id = new_id(dice, at)
-    asked = {
+    questioned = {
         "id": question_id,
         "claim_id": loss.id,
         "staff_id": officer.id,
         "text": _fill(dice.choice(_QUESTIONS), loss),
     }
     answered = stamp(answered_at) if answered_at else None
-    rows.add(ClaimQuestion, {**loss.sale.owner, **asked, "asked_at": stamp(at), "answered_at": answered})
-    rows.add(ClaimComment, {**loss.sale.owner, **asked, "for_claimant": True, "created_at": stamp(at)})
+    rows.add(ClaimQuestion, {**loss.sale.owner, **questioned, "asked_at": stamp(at), "answered_at": answered})
+    rows.add(ClaimComment, {**loss.sale.owner, **questioned, "for_claimant": True, "created_at": stamp(at)})
     noted = {"question_id": dashed_id(question_id)}
     log.add(at, officer.actor, "claimant asked", f"claim {dashed_id(loss.id)}", after=noted)

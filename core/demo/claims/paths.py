@@ -59,16 +59,16 @@ class Reached(NamedTuple):
     at: datetime
 
 
-def clock_of(reached: Sequence[Reached], asked: Collection[int]) -> tuple[datetime, datetime | None]:
+def clock_of(reached: Sequence[Reached], questioned: Collection[int]) -> tuple[datetime, datetime | None]:
     """The lodging moved on by every wait for the claimant, and since when the clock stands still (contract C9).
 
-    `asked` are the places of the steps at which the claimant was asked for something, until the next step.
+    `questioned` are the places of the steps at which the claimant was asked for something, until the next step.
     """
     began_at, stopped_at = reached[0].at, None
     for place, step in enumerate(reached):
         if stopped_at is not None and not (step.status in DECIDED and reached[place - 1].status in DECIDED):
             began_at, stopped_at = began_at + (step.at - stopped_at), None
-        if stopped_at is None and (step.status in DECIDED | WAITING or place in asked):
+        if stopped_at is None and (step.status in DECIDED | WAITING or place in questioned):
             stopped_at = step.at
     return began_at, stopped_at
 

@@ -118,8 +118,8 @@ def file(loss: Loss, dice: Random, specimens: Specimens, rows: Rows, log: Log) -
             rows.add(Approval, _approval(loss, step.at, officer))
     _reserve(loss, rows)
     _extras(loss, specimens, rows, log)
-    asked = conversation.file(loss, dice, rows, log)
-    began_at, stopped_at = clock_of(loss.reached, asked)
+    questioned = conversation.file(loss, dice, rows, log)
+    began_at, stopped_at = clock_of(loss.reached, questioned)
     kept = {"clock_from": stamp(began_at), "clock_stopped_at": stamp(stopped_at) if stopped_at else None}
     rows.add(Claim, {**claim, **kept})
     _note(loss, log)
@@ -133,10 +133,14 @@ def _extras(loss: Loss, specimens: Specimens, rows: Rows, log: Log) -> None:
     approval = next(((step, by) for step, by in handled if step.status is ClaimStatus.APPROVED), None)
     if handled and loss.status in {ClaimStatus.VIEWED, ClaimStatus.REVIEWING} and dice.random() < _REFERRED:
         step, officer = handled[-1]
-        asked = {"to_status": ClaimStatus.APPROVED, "asks_role": AskedRole.SUPERVISOR, "amount_minor": loss.owed_minor}
-        asked["note"] = "Please decide it with me"
+        questioned = {
+            "to_status": ClaimStatus.APPROVED,
+            "asks_role": AskedRole.SUPERVISOR,
+            "amount_minor": loss.owed_minor,
+        }
+        questioned["note"] = "Please decide it with me"
         referral = {"id": new_id(dice, step.at), "staff_id": officer.id, "created_at": stamp(step.at)}
-        rows.add(ClaimReferral, {**made, **asked, **referral, "closed_at": None, "closed_by": None})
+        rows.add(ClaimReferral, {**made, **questioned, **referral, "closed_at": None, "closed_by": None})
     if approval and loss.status is ClaimStatus.OFFER_ACCEPTED and approval[1].limit_minor is None:
         rows.add(ClaimReferral, {**made, **_hand_over(loss, handled[-1][0].at, approval[1])})
     if handled and loss.status not in DECIDED and dice.random() < _TASKED:
@@ -163,16 +167,16 @@ def _list_tasks(loss: Loss) -> tuple[str, ...]:
 def _approval(loss: Loss, at: datetime, officer: Officer) -> Values:
     """Return an approval; its parts are frozen when its claim is first changed, as with every one from before."""
     approval_id = new_id(Random(f"approval {loss.id} {at}"), at)  # noqa: S311 - invented data
-    said: dict[str, Any] = {
+    approved: dict[str, Any] = {
         "subject_id": loss.id,
         "amount_minor": amounts(loss)["approved_amount_minor"],
         "limit_minor": officer.limit_minor,
         "role": "supervisor" if officer.limit_minor is None else "claims",
         "staff_id": officer.id,
     }
-    sealed = approvals.fingerprint(approval_id=approval_id, kind="claim", approved_at=at, parts={}, **said)
+    sealed = approvals.fingerprint(approval_id=approval_id, kind="claim", approved_at=at, parts={}, **approved)
     kept = {"approved_at": stamp(at), "parts": "{}", "fingerprint": sealed}
-    return {"id": approval_id, "subject_kind": "claim", **said, **kept}
+    return {"id": approval_id, "subject_kind": "claim", **approved, **kept}
 
 
 def _build_twin(loss: Loss, dice: Random, judged_at: datetime, officer: Officer) -> Loss:

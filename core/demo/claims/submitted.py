@@ -98,7 +98,7 @@ def _other(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[s
     assert line is not None  # noqa: S101 - the caller asks for lines
     bank, code = dice.choice(_BANKS)
     name = f"{says['first_name']} {says['last_name']}"
-    told = {
+    answers = {
         "policy_number": loss.sale.policy_number,
         "incident_type": loss.incident,
         "incident_date": str(loss.happened_on),
@@ -114,8 +114,8 @@ def _other(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> dict[s
         line.amount: money.to_wire(loss.owed_minor),
         **{paper: specimens.link(rows, loss.sale.owner, _specimen(paper)) for paper in loss.papers},
     }
-    asked = (line.stored_names.get(field, field) for field in line.request.model_fields if field not in CLAIMANT_FIELDS)
-    return {field: told.get(field) for field in asked}
+    names = (line.stored_names.get(field, field) for field in line.request.model_fields if field not in CLAIMANT_FIELDS)
+    return {field: answers.get(field) for field in names}
 
 
 def _specimen(paper: str) -> str:

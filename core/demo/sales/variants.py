@@ -107,8 +107,8 @@ def make_variant(
 
 def device(rates: Rates, dice: Random, *, split: Splitting) -> Variant:
     """A device as it was insured at a flat price, while there was an endpoint for it."""
-    asked = {name: _BY_FIELD[name] for name in ("first_name", "last_name", "email", "phone_number", "address")}
-    body = {**asked, **requests.device(dice), "device_serial_number": _BY_FIELD["device_serial_number"]}
+    policyholder = {name: _BY_FIELD[name] for name in ("first_name", "last_name", "email", "phone_number", "address")}
+    body = {**policyholder, **requests.device(dice), "device_serial_number": _BY_FIELD["device_serial_number"]}
     term = Term.from_months(clock.today(), rates.cover_months)
     return Variant(
         **_of_term(term),

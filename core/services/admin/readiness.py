@@ -1,6 +1,7 @@
-"""Readiness of the store."""
+"""Readiness of the store, and its newest backup."""
 
 import shutil
+from datetime import datetime
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -12,10 +13,11 @@ from core.settings import settings
 from core.store.access import Scope, ScopedSession, store, writing
 from core.store.operations import disk_space
 from core.store.schema import versions
-from core.store.schema.tables import OneTimeTicket
+from core.store.schema.tables import AuditEntry, OneTimeTicket
 
 # What is raised here when the store does not answer at all.
 UNANSWERED = (StoreUnavailable, sa.exc.SQLAlchemyError, OSError)
+BACKED_UP = "store backed up"
 MIN_FREE_BYTES = 64 * 1024 * 1024
 
 
@@ -51,3 +53,10 @@ def _verify_writable(session: ScopedSession) -> None:
     ticket_hash = f"readiness {ids.new_code()}"
     session.insert(OneTimeTicket(ticket_hash=ticket_hash, used_at=clock.now()))
     session.execute(sa.delete(OneTimeTicket).where(col(OneTimeTicket.ticket_hash) == ticket_hash))
+
+
+def newest_backup(session: ScopedSession) -> datetime | None:
+    """Return the time of the newest backup in the audit log, or None."""
+    query = sa.select(sa.func.max(col(AuditEntry.created_at))).where(col(AuditEntry.action) == BACKED_UP)
+    found: datetime | None = session.execute(query).scalar_one()
+    return found

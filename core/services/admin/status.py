@@ -8,7 +8,7 @@ from shutil import disk_usage
 from typing import Any, Final
 
 from core import clock
-from core.services.admin import gauges, heartbeats, readiness
+from core.services.admin import heartbeats, readiness
 from core.services.admin.heartbeats import Beat
 from core.services.outbox import health
 from core.settings import VERSION, get_commit, settings
@@ -78,7 +78,7 @@ def get_status(session: ScopedSession) -> Status:
         queues=_list_queues(session),
         disk_free_bytes=_free_bytes(),
         clock_skew_seconds=_clock_skew(session),
-        backup_at=gauges.newest_backup(session),
+        backup_at=readiness.newest_backup(session),
         replica=readiness.describe_replica(),
     )
     return replace(found, faults=[*list_faults(found), *list_queue_faults(found.queues, found.workers)])

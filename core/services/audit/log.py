@@ -16,7 +16,8 @@ from core import clock, ids, seal, telemetry
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.store.access import Query, ScopedSession
 from core.store.audit_chain import CHAINS, chain_of, link
-from core.store.schema.tables import AuditEntry, AuditHead, Redaction
+from core.store.schema import tables
+from core.store.schema.tables import AuditEntry, AuditHead
 
 _HEAD = Query(
     sa.select(col(AuditHead.position), col(AuditHead.hash))
@@ -161,7 +162,8 @@ def _is_whole(entry: Any, previous: str, redaction: str | None) -> bool:
 
 
 def _redactions(session: ScopedSession) -> dict[UUID, str]:
-    query = sa.select(col(Redaction.record_id), col(Redaction.seal)).where(col(Redaction.kind) == AUDIT_KIND)
+    redaction = tables.Redaction
+    query = sa.select(col(redaction.record_id), col(redaction.seal)).where(col(redaction.kind) == AUDIT_KIND)
     return {row.record_id: row.seal for row in session.execute(query)}
 
 

@@ -123,9 +123,9 @@ def issue_key(session: ScopedSession, inputs: dict[str, Any], *, seed: str, by: 
     return issue_unasked(session, inputs, seed=seed, actor=by.actor).key
 
 
-def issue_unasked(session: ScopedSession, said: dict[str, Any], *, actor: str, seed: str | None = None) -> Issued:
+def issue_unasked(session: ScopedSession, fields: dict[str, Any], *, actor: str, seed: str | None = None) -> Issued:
     """As `issue`, for an operator on the server, who needs no role."""
-    wanted: NewKey = request.validate(NewKey, said)
+    wanted: NewKey = request.validate(NewKey, fields)
     distributor_id, is_new = _get_or_create_distributor(session, wanted.distributor, actor)
     key = keys.issue_key(
         session,

@@ -105,8 +105,8 @@ def confirm(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen
     product, proposal = _open(session, product_id, proposal_id, seen, by)
     PROPOSALS.require_second(proposal, by)
     if faults := _check_rates(session, product, proposal.tariff, proposal.effective_at):
-        told = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
-        raise StateForbids(f"This cannot be confirmed as it was proposed: {told}. Refuse it, and propose it anew")
+        reasons = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
+        raise StateForbids(f"This cannot be confirmed as it was proposed: {reasons}. Refuse it, and propose it anew")
     _refuse_no_change(product, proposal.tariff, proposal.effective_at)
     version_id = ids.new()
     figures = session.get_one(RateProposal, proposal_id)
@@ -162,9 +162,9 @@ def refuse(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, reaso
     """Refuse what another admin proposed, with the reason."""
     product, proposal = _open(session, product_id, proposal_id, seen, by)
     PROPOSALS.refuse_maker(proposal, by)
-    told: Refusal = request.validate(Refusal, {"reason": reason})
-    PROPOSALS.decide(session, proposal_id, "refused", by=by, reason=told.reason)
-    _note_end(session, product, "rates refused", proposal, by=by, reason=told.reason)
+    reasons: Refusal = request.validate(Refusal, {"reason": reason})
+    PROPOSALS.decide(session, proposal_id, "refused", by=by, reason=reasons.reason)
+    _note_end(session, product, "rates refused", proposal, by=by, reason=reasons.reason)
 
 
 def take_back(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen: int, by: Person) -> None:

@@ -99,8 +99,8 @@ def confirm(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
     row = _open(session, share_id, by)
     PROPOSALS.require_second(row, by)
     if faults := _find_faults(session, row):
-        told = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
-        raise StateForbids(f"This cannot be confirmed as it was proposed: {told}. Refuse it, and propose it anew")
+        reasons = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
+        raise StateForbids(f"This cannot be confirmed as it was proposed: {reasons}. Refuse it, and propose it anew")
     _decide(session, row, "confirmed", by)
     subject = build_subject(row)
     approvals.approve(session, subject, staff_id=by.id, role="admin", limit_minor=None, at=clock.now())

@@ -25,6 +25,7 @@ from core.services.files.links import parse_stored_code
 from core.services.policies import endorsements
 from core.store.access import ScopedSession
 from core.store.expressions import matches
+from core.store.schema import tables
 from core.store.schema.finance import VIEW
 from core.store.schema.tables import (
     Adjustment,
@@ -218,14 +219,14 @@ def _erase_mail(session: ScopedSession, people: PersonRows) -> Mapping[str, int]
         number += _run(session, sa.update(Mail).where(sa.func.lower(col(Mail.recipient)).in_(some)).values(gone))
     # Those to others about a record of the person keep their address alone.
     for some in in_chunks([subject.replace(" ", ":") for subject in people.subjects([])]):
-        told = {"subject": ERASED, "body": ERASED}
-        number += _run(session, sa.update(Mail).where(col(Mail.about).in_(some)).values(told))
+        values_ = {"subject": ERASED, "body": ERASED}
+        number += _run(session, sa.update(Mail).where(col(Mail.about).in_(some)).values(values_))
     return {"mail": number}
 
 
 def _searched_tables() -> list[sa.Table]:
-    tables = SQLModel.metadata.sorted_tables
-    return [table for table in tables if table.name not in _APART | _BUSINESS and not table.info.get(VIEW)]
+    every = tables.metadata().sorted_tables
+    return [table for table in every if table.name not in _APART | _BUSINESS and not table.info.get(VIEW)]
 
 
 def _search(session: ScopedSession, table: sa.Table, values: PersonalValues) -> int:
@@ -241,10 +242,10 @@ def _search(session: ScopedSession, table: sa.Table, values: PersonalValues) -> 
     anywhere = sa.or_(*(matches(sa.cast(c, sa.String), pattern) for c in texts for pattern in patterns))
     number = 0
     for row in session.connection().execute(sa.select(*keys, *texts).where(anywhere)).all():
-        told = dict(zip([*keys, *texts], row, strict=True))
-        changed = {c.name: new for c in texts if (new := values.take_out_of(told[c])) != told[c]}
+        values_ = dict(zip([*keys, *texts], row, strict=True))
+        changed = {c.name: new for c in texts if (new := values.take_out_of(values_[c])) != values_[c]}
         if changed:
-            where = [key == told[key] for key in keys]
+            where = [key == values_[key] for key in keys]
             session.connection().execute(sa.update(table).where(*where).values(changed))
             number += 1
     return number

@@ -68,17 +68,17 @@ def prepare_for_request(session: ScopedSession, request_id: UUID, *, reason: str
     that the law wants records kept, unless `early` says that this is known.
     """
     figures.require_role(by)
-    asked = session.execute(sa.select(DataRequest).where(col(DataRequest.id) == request_id)).scalar_one_or_none()
-    if asked is None:
+    data_request = session.execute(sa.select(DataRequest).where(col(DataRequest.id) == request_id)).scalar_one_or_none()
+    if data_request is None:
         raise NotFound("There is no such request")
-    if asked.kind != "erasure" or asked.state not in {"received", "acknowledged"}:
+    if data_request.kind != "erasure" or data_request.state not in {"received", "acknowledged"}:
         raise StateForbids("Only an open request for erasure is erased")
-    if asked.identity_by is None:
+    if data_request.identity_by is None:
         raise StateForbids("First note how the identity of the person was checked")
     if any(row.state == "open" for row in list_of_request(session, request_id)):
         raise StateForbids("The erasure of this request is prepared already: somebody else carries it out")
     given: ReasonInput = request.validate(ReasonInput, {"reason": reason})
-    customers = retention.with_same_email(session, [UUID(each) for each in asked.customers])
+    customers = retention.with_same_email(session, [UUID(each) for each in data_request.customers])
     _refuse_obstacles(session, customers, early=early)
     return _prepare(session, PERSON, customers, by=by, reason=given.reason, request_id=request_id, is_early=early)
 

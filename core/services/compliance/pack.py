@@ -22,6 +22,7 @@ from core.services.files.printing import INK, QUIET, TEAL
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.operations import blob_storage
+from core.store.schema import tables
 from core.store.schema.finance import VIEW
 from core.store.schema.tables import AuditEntry, Customer, Mail, UploadedFile
 
@@ -98,30 +99,30 @@ def make(session: ScopedSession, request_id: UUID, *, by: Person) -> Pack:
     StateForbids for another kind, before the identity was checked, and when no record is chosen.
     """
     figures.require_role(by)
-    asked = get_request(session, request_id)
-    if asked.kind not in _KINDS:
+    request = get_request(session, request_id)
+    if request.kind not in _KINDS:
         raise StateForbids("A pack is made for a request for access or a copy")
-    if asked.identity_at is None:
+    if request.identity_at is None:
         raise StateForbids("First note how the identity of the person was checked")
-    if not asked.customers:
+    if not request.customers:
         raise NotFound("No record of this person is chosen")
-    content = collect(session, asked)
+    content = collect(session, request)
     audit.write(
         session,
         actor=by.actor,
         action="data pack made",
         subject=audit.subject_of("data_request", request_id),
-        after={"number": asked.number, "customers": list(asked.customers), "files": len(content["files"])},
+        after={"number": request.number, "customers": list(request.customers), "files": len(content["files"])},
     )
-    return Pack(f"{asked.number}.zip", _zip(asked, content))
+    return Pack(f"{request.number}.zip", _zip(request, content))
 
 
-def collect(session: ScopedSession, asked: RequestRow) -> dict[str, Any]:
+def collect(session: ScopedSession, request: RequestRow) -> dict[str, Any]:
     """Return everything of the person as plain data: records by table, files, and who looked at them."""
-    customers = [UUID(each) for each in asked.customers]
+    customers = [UUID(each) for each in request.customers]
     rows = {"customer": _load(session, _table(Customer), "id", customers)}
     ids = _find_ids(session, customers)
-    for table in SQLModel.metadata.sorted_tables:
+    for table in tables.metadata().sorted_tables:
         if table.name in _LEFT_OUT or table.info.get(VIEW):
             continue
         link = next((name for name in _LINKS if name in table.c), None)
@@ -130,7 +131,7 @@ def collect(session: ScopedSession, asked: RequestRow) -> dict[str, Any]:
     files = _files(session, rows)
     return {
         "made_at": clock.to_wire(clock.now()),
-        "request": asked.number,
+        "request": request.number,
         "records": rows,
         "e-mails": _mails(session, rows["customer"]),
         "files": files,
@@ -140,10 +141,10 @@ def collect(session: ScopedSession, asked: RequestRow) -> dict[str, Any]:
 
 def _find_ids(session: ScopedSession, customers: Sequence[UUID]) -> dict[str, list[UUID]]:
     """Return the ids that each link may hold."""
-    tables = {table.name: table for table in SQLModel.metadata.sorted_tables}
+    by_name = {table.name: table for table in tables.metadata().sorted_tables}
     ids = {"customer_id": list(customers), "buyer_id": list(customers)}
     for kind in ("policy", "claim", "purchase"):
-        query = sa.select(tables[kind].c.id).where(tables[kind].c.customer_id.in_(customers))
+        query = sa.select(by_name[kind].c.id).where(by_name[kind].c.customer_id.in_(customers))
         ids[f"{kind}_id"] = list(session.connection().execute(query).scalars())
     return ids
 
@@ -158,9 +159,9 @@ def _load(session: ScopedSession, table: sa.Table, link: str, ids: Sequence[UUID
 
 def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
     """Return a row as plain data: numbers in clear, money as kobo, and nothing that is only ours."""
-    told = {str(name): _value(value) for name, value in row.items() if name not in _HIDDEN and value not in (None, "")}
+    shown = {str(name): _value(value) for name, value in row.items() if name not in _HIDDEN and value not in (None, "")}
     opened = seal.unseal(row.get("sealed"))
-    return told | ({"numbers": opened} if opened else {})
+    return shown | ({"numbers": opened} if opened else {})
 
 
 def _value(value: Any) -> Any:
@@ -209,13 +210,13 @@ def _lookers(
     ]
 
 
-def _zip(asked: RequestRow, content: Mapping[str, Any]) -> bytes:
+def _zip(request: RequestRow, content: Mapping[str, Any]) -> bytes:
     """Return the pack as a ZIP: JSON for machines, PDF for the person, and the files."""
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
         text = json.dumps(content, indent=1, ensure_ascii=False, default=str)
-        archive.writestr(f"{asked.number}.json", text)
-        archive.writestr(f"{asked.number}.pdf", render(asked.number, asked.name, content))
+        archive.writestr(f"{request.number}.json", text)
+        archive.writestr(f"{request.number}.pdf", render(request.number, request.name, content))
         for name, path in _named_files(content["files"]):
             archive.writestr(name, path)
     return whole.getvalue()

@@ -32,9 +32,9 @@ class PersonalValues:
     @classmethod
     def of(cls, distinct: Iterable[str | None], names: Iterable[str | None]) -> "PersonalValues":
         """Build the values, the longest first, so that no part of one remains after a shorter one was taken out."""
-        told = {value.strip() for value in distinct if value and len(value.strip()) >= _SHORTEST}
+        whole = {value.strip() for value in distinct if value and len(value.strip()) >= _SHORTEST}
         parts = {name.strip() for name in names if name and len(name.strip()) > 1}
-        return cls(tuple(sorted(told, key=len, reverse=True)), tuple(sorted(parts, key=len, reverse=True)))
+        return cls(tuple(sorted(whole, key=len, reverse=True)), tuple(sorted(parts, key=len, reverse=True)))
 
     def take_out(self, text: str, *, is_own: bool = False) -> str:
         """Return a text without the person's values; of their own records without their names as well."""

@@ -77,8 +77,8 @@ def redact_bordereaux(session: ScopedSession, subjects: Sequence[UUID], erasure_
     ids: set[UUID] = set()
     for some in _in_chunks(subjects):
         for row in session.execute(sa.select(BordereauLine).where(col(BordereauLine.subject_id).in_(some))).scalars():
-            told = zip(columns.OF[row.kind], row.cells, strict=True)
-            cells = [ERASED if column.name in _OF_PERSON and text else text for column, text in told]
+            pairs = zip(columns.OF[row.kind], row.cells, strict=True)
+            cells = [ERASED if column.name in _OF_PERSON and text else text for column, text in pairs]
             at = (col(BordereauLine.bordereau_id) == row.bordereau_id, col(BordereauLine.position) == row.position)
             _run(session, sa.update(BordereauLine).where(*at).values(cells=cells))
             ids.add(row.bordereau_id)

@@ -204,9 +204,9 @@ def refuse(session: ScopedSession, request_id: UUID, *, code: str, outcome: str,
 
 def _close(session: ScopedSession, row: DataRequest, state: str, by: Person, **values: Any) -> None:
     changes = {"state": state, "answered_by": by.id, "answered_at": clock.now(), **values}
-    told = {"code": values["refusal_code"]} if "refusal_code" in values else {}
+    evidence = {"code": values["refusal_code"]} if "refusal_code" in values else {}
     action = "data request answered" if state == "answered" else "data request refused"
-    _change(session, row, action, by, changes, **told)
+    _change(session, row, action, by, changes, **evidence)
 
 
 def get_request(session: ScopedSession, request_id: UUID) -> RequestRow:

@@ -75,14 +75,14 @@ def _held(session: ScopedSession, span: _Span) -> Iterator[tuple[str, str, int]]
 
 def _requests(session: ScopedSession, span: _Span) -> Iterator[tuple[str, str, int]]:
     received = col(DataRequest.received_at)
-    asked = [received >= span[0], received < span[1]]
+    in_year = [received >= span[0], received < span[1]]
     for kind, label in KINDS.items():
-        yield "Requests", label, _count(session, DataRequest, *asked, col(DataRequest.kind) == kind)
+        yield "Requests", label, _count(session, DataRequest, *in_year, col(DataRequest.kind) == kind)
     for state in ("answered", "refused", "withdrawn"):
-        yield "Requests", f"Of them {state}", _count(session, DataRequest, *asked, col(DataRequest.state) == state)
+        yield "Requests", f"Of them {state}", _count(session, DataRequest, *in_year, col(DataRequest.state) == state)
     closed = session.execute(
         sa.select(col(DataRequest.answered_at), col(DataRequest.due_on), col(DataRequest.extended_to)).where(
-            *asked, col(DataRequest.answered_at).is_not(None)
+            *in_year, col(DataRequest.answered_at).is_not(None)
         )
     ).all()
     late = sum(clock.to_lagos_day(row.answered_at) > (row.extended_to or row.due_on) for row in closed)

@@ -38,9 +38,9 @@ def _status(*statuses: str) -> Callable[[Facts, Facts], bool]:
     return lambda _, after: after.get("claim_status") in statuses and "reversed" not in after
 
 
-def _sold(**told: Any) -> Callable[[Facts, Facts], bool]:
+def _sold(**facts: Any) -> Callable[[Facts, Facts], bool]:
     """True of every action but a sale, and of a sale of which the log says so."""
-    return lambda _, after: "purchase_id" not in after or all(after.get(name) == value for name, value in told.items())
+    return lambda _, after: "purchase_id" not in after or all(after.get(name) == value for name, value in facts.items())
 
 
 PING: Final = "endpoint.ping"

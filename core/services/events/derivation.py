@@ -133,6 +133,6 @@ def _list_owners(subject: Subject, after: Mapping[str, Any]) -> Sequence[Owner]:
 
 def _build_data(made: EventType, known: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of the type's data; what the entry says of the change comes before what the record holds."""
-    told = {name: value for name, value in after.items() if value is not None}
-    facts_ = {**known, **told}
+    given = {name: value for name, value in after.items() if value is not None}
+    facts_ = {**known, **given}
     return {name: facts_[name] for name in made.data.model_fields if facts_.get(name) is not None}

@@ -56,7 +56,7 @@ def _list_due(session: ScopedSession, since: datetime, now: datetime) -> Iterato
 
 
 def _ending(
-    session: ScopedSession, name: str, since: datetime, until: datetime, now: datetime, told: dict[str, Any]
+    session: ScopedSession, name: str, since: datetime, until: datetime, now: datetime, extra_facts: dict[str, Any]
 ) -> Iterator[EventDraft]:
     query = sa.select(col(Policy.id), col(Policy.expiration_at)).where(
         col(Policy.expiration_at) > since,
@@ -64,8 +64,8 @@ def _ending(
         col(Policy.activated),
         *(col(each).is_(None) for each in (Policy.cancelled_at, Policy.declined_at, Policy.deleted_at)),
     )
-    rows = {row.id: f"{row.expiration_at:%Y-%m-%d} {told.get('days', '')}" for row in session.execute(query)}
-    yield from _drafts(session, name, "policy", rows, now, told)
+    rows = {row.id: f"{row.expiration_at:%Y-%m-%d} {extra_facts.get('days', '')}" for row in session.execute(query)}
+    yield from _drafts(session, name, "policy", rows, now, extra_facts)
 
 
 def _delayed(session: ScopedSession, since: datetime, until: datetime, now: datetime) -> Iterator[EventDraft]:
@@ -93,11 +93,11 @@ def _claims(
 
 
 def _drafts(
-    session: ScopedSession, name: str, kind: str, occasions: dict[Any, str], now: datetime, told: dict[str, Any]
+    session: ScopedSession, name: str, kind: str, occasions: dict[Any, str], now: datetime, extra_facts: dict[str, Any]
 ) -> Iterator[EventDraft]:
     made = catalogue.BY_NAME[name]
     for record_id, subject in (facts.load(session, kind, occasions) if occasions else {}).items():
-        known = {key: value for key, value in {**subject.data, **told}.items() if value is not None}
+        known = {key: value for key, value in {**subject.data, **extra_facts}.items() if value is not None}
         yield EventDraft(
             type=made,
             owner=subject.owners[0],

@@ -82,8 +82,8 @@ def _to_day(instant: str) -> str:
     return clock.to_lagos_day(datetime.fromisoformat(instant)).isoformat()
 
 
-def _compare(mode: str, what: str, rows: Sums, told: Sums, where: str) -> Iterator[str]:
-    for name in sorted({*rows, *told}):
-        if rows.get(name, 0) != told.get(name, 0):
-            paid, said = (money.format_naira(sums.get(name, 0)) for sums in (rows, told))
-            yield f"claim payments of the {mode} mode, {what} {name}, are {paid} by their rows and {said} in {where}"
+def _compare(mode: str, what: str, rows: Sums, receipt: Sums, where: str) -> Iterator[str]:
+    for name in sorted({*rows, *receipt}):
+        if rows.get(name, 0) != receipt.get(name, 0):
+            paid, stated = (money.format_naira(sums.get(name, 0)) for sums in (rows, receipt))
+            yield f"claim payments of the {mode} mode, {what} {name}, are {paid} by their rows and {stated} in {where}"

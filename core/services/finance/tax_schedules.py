@@ -87,24 +87,24 @@ def facts_of(kind: str, month: date, lines: list[TaxLine]) -> list[tuple[str, An
 
 def _line(kind: str, row: Statement) -> TaxLine:
     amount, rate, label = _TAX[kind]
-    said = row.facts.get("said", {})
+    particulars = row.facts.get("said", {})
     return TaxLine(
         statement_id=row.id,
         payee=str(row.facts.get("party", "")),
-        tax_number=str(said.get("Tax number", "")),
+        tax_number=str(particulars.get("Tax number", "")),
         statement=statement_reading.number_of(row),
         state=row.state,
         base_minor=row.earned_minor + row.clawback_minor + row.adjusted_minor,
-        rate_bp=_rate(row, rate, str(said.get(label, ""))),
+        rate_bp=_rate(row, rate, str(particulars.get(label, ""))),
         tax_minor=getattr(row, amount),
-        source=re.sub(r"^[\d.]+ %\. ", "", str(said.get(label, ""))),
+        source=re.sub(r"^[\d.]+ %\. ", "", str(particulars.get(label, ""))),
     )
 
 
-def _rate(row: Statement, name: str, said: str) -> int:
+def _rate(row: Statement, name: str, particulars: str) -> int:
     """Return the rate; a statement of an earlier release has it in words only: "5.00 %. Finance Act ..."."""
     kept = row.facts.get("rates", {}).get(name)
     if kept is not None:
         return int(kept)
-    found = re.match(r"(\d+)\.(\d\d) %", said)
+    found = re.match(r"(\d+)\.(\d\d) %", particulars)
     return int(found[1]) * 100 + int(found[2]) if found else 0

@@ -160,7 +160,7 @@ def activate(
     policy.activated = True
     word = insurer_accepted
     if isinstance(word, str):
-        word = _said(word, "insurer_accepted", most=LONGEST_WORD)
+        word = _clean_text(word, "insurer_accepted", most=LONGEST_WORD)
     if word:
         policy.submitted_to_provider = True
         settle_submission(session, policy.id, SubmissionState.ACCEPTED, note=word if isinstance(word, str) else None)
@@ -352,10 +352,10 @@ def _days_back(start_at: datetime) -> int:
 
 
 def _check_reason(reason: str) -> str:
-    return _said(reason, "reason", most=500)
+    return _clean_text(reason, "reason", most=500)
 
 
-def _said(text: str, field: str, *, most: int) -> str:
+def _clean_text(text: str, field: str, *, most: int) -> str:
     words = " ".join(text.split())
     refuse_unless([(2 <= len(words) <= most, field, f"must be given, in 2 to {most} characters")])
     return words

@@ -73,7 +73,7 @@ def list_endorsements(session: ScopedSession, policy_id: UUID) -> list[Endorseme
 
 
 def _build(row: Any) -> Endorsement:
-    made, told = row.PolicyEndorsement, row.EndorsementNotice
+    made, notice = row.PolicyEndorsement, row.EndorsementNotice
     return Endorsement(
         id=made.id,
         number=made.number,
@@ -85,8 +85,8 @@ def _build(row: Any) -> Endorsement:
         made_by=row.maker,
         made_at=made.created_at,
         told_by=row.teller,
-        told_at=told.created_at if told else None,
-        told_how=told.note if told else None,
+        told_at=notice.created_at if notice else None,
+        told_how=notice.note if notice else None,
     )
 
 

@@ -120,7 +120,7 @@ def _submit_stretches(session: ScopedSession, criteria: SalesFilter) -> Callable
     )
 
     def load_stretches() -> list[_Stretch]:
-        found = [stretch for asked, grain in pending_lines for stretch in _read_lines(asked, grain)]
+        found = [stretch for page_rows, grain in pending_lines for stretch in _read_lines(page_rows, grain)]
         if late:
             late.apply_to(found, 0)
         if early:

@@ -165,14 +165,14 @@ def _refuse_texts(texts: Mapping[str, str]) -> None:
 
 
 def _text_checks(texts: Mapping[str, str]) -> list[tuple[bool, str, str]]:
-    said = [
+    faults = [
         (2 <= len(text) <= LONGEST[name], name, f"must be given, in 2 to {LONGEST[name]} characters")
         for name, text in texts.items()
     ]
     clean = [
         (not has_control_characters(text), name, "must not contain control characters") for name, text in texts.items()
     ]
-    return [*said, *clean]
+    return [*faults, *clean]
 
 
 def _refuse_while_claimed(
@@ -215,11 +215,11 @@ def _save(
     session.flush()
     session.insert(row)
     # Fields by name alone: the values are personal, and the log is kept for ever.
-    told = {
+    entry = {
         "endorsement": row.number,
         "effective_date": row.effective_on.isoformat(),
         "fields": list(after),
         "premium": "0.00",
     }
     subject = audit.subject_of("policy", policy.id)
-    audit.write(session, actor=by.actor, action="policy endorsed", subject=subject, before=before, after=told)
+    audit.write(session, actor=by.actor, action="policy endorsed", subject=subject, before=before, after=entry)

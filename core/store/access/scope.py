@@ -1,6 +1,6 @@
 """Row-level tenancy: a session carries a scope, and the store adds its conditions to every query."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,8 +17,7 @@ from sqlmodel import Session, SQLModel
 
 from core.store.access.compiled_write import CompiledWrite
 from core.store.access.statements import end_reading
-from core.store.rollups import daily_rollup
-from core.store.schema import sales as sales_tables
+from core.store.schema import tables
 from core.store.schema.columns import Owned
 
 
@@ -136,7 +135,7 @@ class ScopedSession(Session):
         for row in rows:
             self._admit(row)
             _insert_statement(type(row)).run(connection, _values(row))
-        daily_rollup.add_rows(connection, *rows)
+        _add_to_rollups(connection, *rows)
 
     def insert_many(self, rows: Sequence[SQLModel], *, if_absent: bool = False) -> None:
         """Insert rows of one table in one go; `if_absent` leaves out those whose unique key exists.
@@ -151,7 +150,7 @@ class ScopedSession(Session):
         connection = connection_of(self)
         statement(type(rows[0])).run(connection, [_values(row) for row in rows])
         if not if_absent:
-            daily_rollup.add_rows(connection, *rows)
+            _add_to_rollups(connection, *rows)
 
     def insert_batch(self, entity: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert many rows of a table that no distributor owns, in one statement; each has a value of every column."""
@@ -169,7 +168,7 @@ class ScopedSession(Session):
         connection = connection_of(self)
         written = _insert_if_absent_statement(type(row)).run(connection, _values(row)).row_count == 1
         if written:
-            daily_rollup.add_rows(connection, row)
+            _add_to_rollups(connection, row)
         return written
 
     def update_columns(self, row: SQLModel, *names: str) -> None:
@@ -223,6 +222,13 @@ def use_connection(session: ScopedSession, connection: sa.Connection) -> None:
     session._connection = connection  # noqa: SLF001
 
 
+def _add_to_rollups(connection: sa.Connection, *rows: SQLModel, changed: Iterable[Any] = ()) -> None:
+    # Imported on first use: the roll-ups need most of the tables, which a process that only reads does without.
+    from core.store.rollups import daily_rollup  # noqa: PLC0415
+
+    daily_rollup.add_rows(connection, *rows, changed=changed)
+
+
 def _table(entity: type[SQLModel]) -> Any:
     return sa.inspect(entity).local_table
 
@@ -267,7 +273,7 @@ def _purge_statement(entity: type[SQLModel]) -> CompiledWrite:
 
 
 def _build_counter_statement(dialect: Any) -> Any:
-    counter = _table(sales_tables.NumberCounter)
+    counter = _table(tables.NumberCounter)
     first = dialect.insert(counter)
     total = counter.c.last + first.excluded.last
     return first.on_conflict_do_update(index_elements=["series"], set_={"last": total}).returning(counter.c.last)
@@ -290,6 +296,7 @@ def _touches_owned(statement: Any) -> bool:
 
 def owned_entities() -> list[type[SQLModel]]:
     """All table classes whose rows belong to a distributor."""
+    tables.metadata()
     registry: orm.registry = SQLModel._sa_registry  # noqa: SLF001 it has no public name
     return [mapper.class_ for mapper in registry.mappers if issubclass(mapper.class_, Owned)]
 
@@ -331,6 +338,8 @@ def _condition(entity: Any, scope: Scope) -> sa.ColumnElement[bool]:
 
 @event.listens_for(ScopedSession, "before_flush")
 def _check_scope(session: Any, _context: Any, _instances: Any) -> None:
+    # Rows are written in the order of their foreign keys, for which every table has to be declared.
+    tables.metadata()
     for row in (*session.new, *session.dirty, *session.deleted):
         session._admit(row)  # noqa: SLF001 the session is this module's
 
@@ -338,4 +347,4 @@ def _check_scope(session: Any, _context: Any, _instances: Any) -> None:
 @event.listens_for(ScopedSession, "after_flush")
 def _update_rollups(session: Any, _context: Any) -> None:
     if session.new or session.dirty:
-        daily_rollup.add_rows(session.connection(), *session.new, changed=session.dirty)
+        _add_to_rollups(session.connection(), *session.new, changed=session.dirty)

@@ -12,8 +12,8 @@ from core.ui.kit import words
 
 def draw_chain(links: Sequence[Link]) -> None:
     """Show who did what before the payment: lodged, estimated, approved, payee set, handed over."""
-    said = (f"{link.act} by {words.plain(link.by)}, {words.day(clock.to_lagos_day(link.at))}" for link in links)
-    st.caption(" · ".join(said))
+    acts = (f"{link.act} by {words.plain(link.by)}, {words.day(clock.to_lagos_day(link.at))}" for link in links)
+    st.caption(" · ".join(acts))
 
 
 def describe_payee(review: ClaimReview) -> str:

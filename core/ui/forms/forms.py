@@ -27,7 +27,10 @@ from core.ui.kit import words
 
 def of(model: type[BaseModel]) -> Mapping[str, str]:
     """Return the label of each field of a model, without its unit."""
-    return {asked.name: re.sub(r" \([^)]*\)$", "", asked.label) for asked in questions.of(model)}
+    return {
+        asked_questions.name: re.sub(r" \([^)]*\)$", "", asked_questions.label)
+        for asked_questions in questions.of(model)
+    }
 
 
 def instead_of_names(message: str, named: Mapping[str, str]) -> str:
@@ -59,8 +62,11 @@ class Form:
     @property
     def questions(self) -> list[Question]:
         """Return the questions to ask."""
-        asked = questions.of(self.model, given=frozenset(self.given))
-        return [replace(question, required=question.required or question.name in self.needed) for question in asked]
+        asked_questions = questions.of(self.model, given=frozenset(self.given))
+        return [
+            replace(question, required=question.required or question.name in self.needed)
+            for question in asked_questions
+        ]
 
     def key_of(self, question: Question) -> str:
         """Return the widget key of a question."""
@@ -81,11 +87,11 @@ def draw(
     this order, and the sections of all others are folded.
     """
     typed: dict[str, Any] = dict(form.given)
-    asked, faults = form.questions, _faults(form)
-    awaited = live.union(name for question in asked for name in question.after)
+    asked_questions, faults = form.questions, _faults(form)
+    awaited = live.union(name for question in asked_questions for name in question.after)
     wrong = {fault.field.partition(".")[0] for fault in faults}
-    _show_other_faults(faults, asked)
-    for section, questions_ in sections.group(asked, first):
+    _show_other_faults(faults, asked_questions)
+    for section, questions_ in sections.group(asked_questions, first):
         with _open_section(section, is_folded=bool(first), has_fault=any(each.name in wrong for each in questions_)):
             if section in before:
                 before[section]()
@@ -104,11 +110,11 @@ def _open_section(section: str, *, is_folded: bool, has_fault: bool) -> DeltaGen
 
 
 def _draw_section(
-    form: Form, asked: Sequence[Question], typed: dict[str, Any], *, columns: int, awaited: frozenset[str]
+    form: Form, asked_questions: Sequence[Question], typed: dict[str, Any], *, columns: int, awaited: frozenset[str]
 ) -> None:
     """Draw the fields of a section side by side, long ones across, and add what is typed in them."""
     faults, grid = _faults(form), None
-    for question in asked:
+    for question in asked_questions:
         if question.kind in _ACROSS:
             grid, place = None, st.container(gap="xxsmall")
         else:
@@ -177,15 +183,15 @@ def blame(form: Form, faults: Sequence[FieldFault]) -> None:
     Each is shown until the value of its field changes.
     """
     named = of(form.model)
-    asked = {question.name: question for question in form.questions}
+    asked_questions = {question.name: question for question in form.questions}
     st.session_state[f"{form.key}.faults"] = tuple(
-        (replace(fault, message=_instruct(fault, asked, named)), _values_of(form, fault)) for fault in faults
+        (replace(fault, message=_instruct(fault, asked_questions, named)), _values_of(form, fault)) for fault in faults
     )
 
 
-def _instruct(fault: FieldFault, asked: Mapping[str, Question], named: Mapping[str, str]) -> str:
+def _instruct(fault: FieldFault, asked_questions: Mapping[str, Question], named: Mapping[str, str]) -> str:
     """Return the message of an error; for a field that was left empty, what to do: "Enter the registration number"."""
-    question = asked.get(fault.field)
+    question = asked_questions.get(fault.field)
     return (
         questions.instruct(question) if question and fault.message in _EMPTY else instead_of_names(fault.message, named)
     )
@@ -224,8 +230,8 @@ def answers(form: Form, request: Request) -> dict[str, str]:
     Personal numbers are masked to their last four digits.
     """
     grouped = sections.group(questions.of(form.model, given=frozenset({"product_id"})))
-    asked = [question for _, section in grouped for question in section]
-    said = ((question, getattr(request, question.name)) for question in asked)
+    asked_questions = [question for _, section in grouped for question in section]
+    said = ((question, getattr(request, question.name)) for question in asked_questions)
     return {question.label: _read_back(form, question, value, request) for question, value in said if value is not None}
 
 
@@ -291,9 +297,9 @@ def _show_faults_of_line(faults: Sequence[FieldFault], question: Question, line:
                 st.markdown(complaint(f"{label}: {fault.message}"))
 
 
-def _show_other_faults(faults: Sequence[FieldFault], asked: Sequence[Question]) -> None:
+def _show_other_faults(faults: Sequence[FieldFault], asked_questions: Sequence[Question]) -> None:
     """Show errors of fields that this form does not ask for above it."""
-    names = {question.name for question in asked}
+    names = {question.name for question in asked_questions}
     for fault in faults:
         if fault.field.partition(".")[0] not in names:
             st.error(f"{words.title(fault.field)} {words.plain(fault.message)}", icon=":material/error:")

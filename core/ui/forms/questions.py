@@ -108,14 +108,14 @@ def instruct(question: Question) -> str:
     """Return what to do about an empty field: "Enter the registration number", "Choose the vehicle make"."""
     label = re.sub(r" \([^)]*\)$", "", question.label)
     named = label if label[1:2].isupper() else label[:1].lower() + label[1:]
-    said = {
+    instructions = {
         Kind.FLAG: "Choose Yes or No",
         Kind.FILE: "Choose a file, or paste a link to it",
         Kind.SEVERAL: "Choose at least one",
         Kind.ITEMS: "Enter at least one item",
         Kind.EMAIL: f"Enter the {named} address",
     }
-    return said.get(question.kind) or f"{'Choose' if question.kind in _CHOSEN else 'Enter'} the {named}"
+    return instructions.get(question.kind) or f"{'Choose' if question.kind in _CHOSEN else 'Enter'} the {named}"
 
 
 def _marks(field: FieldInfo) -> list[Any]:

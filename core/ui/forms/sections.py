@@ -37,16 +37,16 @@ _ORDER: Final = (
 )
 
 
-def group(asked: Sequence[Question], first: Sequence[str] = ()) -> list[tuple[str, list[Question]]]:
+def group(form_questions: Sequence[Question], first: Sequence[str] = ()) -> list[tuple[str, list[Question]]]:
     """Return the sections with their questions; empty ones are left out.
 
     Within each they keep the order of the request, but for the customer, whose name comes first. Those that are named
     `first` are a section without a name before all others.
     """
-    named = {question.name: question for question in asked}
+    named = {question.name: question for question in form_questions}
     sections: dict[str, list[Question]] = {"": [named[name] for name in first if name in named]}
     sections |= {name: [] for name in _ORDER}
-    for question in asked:
+    for question in form_questions:
         if question.name not in first:
             sections[section_of(question)].append(question)
     sections["Customer"].sort(key=lambda question: _CUSTOMER.index(question.name))

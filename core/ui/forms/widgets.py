@@ -81,8 +81,8 @@ def _day(question: Question, shared: dict[str, Any], _: Typed) -> Any:
 
 def _flag(question: Question, shared: dict[str, Any], _: Typed) -> Any:
     default = None if question.default is None else ("Yes" if question.default else "No")
-    said = st.segmented_control(options=["Yes", "No"], default=default, **shared)
-    return None if said is None else said == "Yes"
+    answer = st.segmented_control(options=["Yes", "No"], default=default, **shared)
+    return None if answer is None else answer == "Yes"
 
 
 def _pick(question: Question, shared: dict[str, Any], typed: Typed) -> Any:

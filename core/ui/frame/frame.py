@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.services.people import sign_in, staff, staff_sessions
 from core.services.people.staff import Person
@@ -84,8 +85,8 @@ def scope() -> Scope:
 
 def link(path: str, **query: str | Sequence[str]) -> str:
     """Return the URL of a page file with a query, keeping the mode: "sales/purchase.py" -> "/purchase?id=..."."""
-    said = urlencode({**query, **mode_query()}, doseq=True)
-    return link_path(path) + (f"?{said}" if said else "")
+    query_string = urlencode({**query, **mode_query()}, doseq=True)
+    return link_path(path) + (f"?{query_string}" if query_string else "")
 
 
 def settle_home(path: str | None) -> None:
@@ -121,6 +122,17 @@ def page_header(title: str, purpose: str, *, tab: str | None = None) -> None:
             st.caption(purpose)
 
 
+def header_with_views(title: str, purpose: str) -> DeltaGenerator:
+    """Draw the header of a list as `page_header` does; return the room beside its title, for its views or its month."""
+    with st.container(gap=None):
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+            with st.container(width="content"):
+                page_header(title, "")
+            beside = st.container(horizontal=True, vertical_alignment="center", gap="small")
+        st.caption(purpose)
+    return beside
+
+
 @contextmanager
 def header_with_buttons(title: str, purpose: str, *, tab: str | None = None) -> Iterator[None]:
     """Draw the header of a screen as `page_header` does; the buttons that the block draws stand to its right.
@@ -149,9 +161,9 @@ def count_in_tab(waiting: int) -> None:
 
 def settle_mode() -> None:
     """Take the mode from the URL, for what is drawn before its switch."""
-    asked = st.query_params.get("mode")
-    if asked is not None or _SWITCH not in st.session_state:
-        st.session_state[_SWITCH] = _TEST if asked == "test" else _LIVE
+    wanted = st.query_params.get("mode")
+    if wanted is not None or _SWITCH not in st.session_state:
+        st.session_state[_SWITCH] = _TEST if wanted == "test" else _LIVE
 
 
 def mode_switch() -> None:

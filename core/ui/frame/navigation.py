@@ -189,16 +189,18 @@ def _refuse(screen: Screen) -> Callable[[], None]:
 
 def _unknown(known: Collection[str], home: Screen | None) -> list[StreamlitPage]:
     """Return a "not found" page for an unknown URL; Streamlit would show the home page with a dialog instead."""
-    asked = unquote(urlsplit(st.context.url or "").path).strip("/ ")
-    if not asked or "/" in asked or asked in known:
+    requested = unquote(urlsplit(st.context.url or "").path).strip("/ ")
+    if not requested or "/" in requested or requested in known:
         return []
-    return [st.Page(lambda: _not_found(asked, home), title="Page not found", url_path=asked, visibility="hidden")]
+    return [
+        st.Page(lambda: _not_found(requested, home), title="Page not found", url_path=requested, visibility="hidden")
+    ]
 
 
-def _not_found(asked: str, home: Screen | None) -> None:
+def _not_found(requested: str, home: Screen | None) -> None:
     frame.page_header("Page not found", "Nothing stands at this address.")
     st.warning(
-        f"There is no page called **{words.plain(asked)}**. It may have been typed wrongly, or have been taken away.",
+        f"There is no page called **{words.plain(requested)}**. It may be mistyped, or have been taken away.",
         icon=":material/explore_off:",
     )
     if home:

@@ -18,6 +18,7 @@ from core.ui.kit import words
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _MIDNIGHT = "T00:00:00.000Z"
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_SHOWN_DAY = re.compile(r"\b\d{1,2} [A-Z][a-z]{2} \d{4}\b")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AMOUNT = re.compile(r"\d{1,14}(\.\d\d)?")
 # The last word of names that hold naira, and the names whose values are options rather than user input.
@@ -120,7 +121,8 @@ def ledger(
         f"| {' | '.join('---:' if name in right else ':---' for name in names)} |",
         *(f"| {' | '.join(row[name].replace('|', '/') for name in names)} |" for row in [*rows, *last]),
     ]
-    st.markdown("\n".join(lines))
+    # A day in a narrow column would take two lines, and each row with it.
+    st.markdown(_SHOWN_DAY.sub(lambda day: day.group().replace(" ", "\N{NO-BREAK SPACE}"), "\n".join(lines)))
 
 
 def draw_submitted(values: Mapping[str, Any]) -> None:
@@ -156,16 +158,18 @@ def log(events: Sequence[AuditEvent]) -> None:
     for event in events:
         who = event.actor_name or event.actor.removeprefix("staff ")
         st.markdown(f"**{words.title(event.action)}** · {words.moment(event.at)} · {words.plain(who)}")
-        told = {name: value for name, value in event.facts.items() if value not in (None, "")}
-        ids = {name: value for name, value in told.items() if isinstance(value, str) and _UUID.fullmatch(value)}
-        said = _listed({name: value for name, value in told.items() if name not in ids})
-        if said or ids:
-            st.caption(words.plain(said or _listed(ids)), help=words.plain(_listed(ids)) if said and ids else None)
+        known = {name: value for name, value in event.facts.items() if value not in (None, "")}
+        ids = {name: value for name, value in known.items() if isinstance(value, str) and _UUID.fullmatch(value)}
+        sentence = _listed({name: value for name, value in known.items() if name not in ids})
+        if sentence or ids:
+            st.caption(
+                words.plain(sentence or _listed(ids)), help=words.plain(_listed(ids)) if sentence and ids else None
+            )
 
 
-def _listed(told: Mapping[str, Any]) -> str:
+def _listed(known: Mapping[str, Any]) -> str:
     return " · ".join(
-        f"{_TITLES.get(name) or words.title(name)}: {_format_value(name, value)}" for name, value in told.items()
+        f"{_TITLES.get(name) or words.title(name)}: {_format_value(name, value)}" for name, value in known.items()
     )
 
 
@@ -175,7 +179,7 @@ def _format_value(name: str, value: object) -> str:
         # `before` and `after` have the type of the fact itself; all other nested values have names of their own.
         is_change = value.keys() <= {"before", "after"}
         parts = ((part, _format_value(name if is_change else part, held)) for part, held in value.items())
-        return ", ".join(f"{words.title(part).lower()} {said}" for part, said in parts)
+        return ", ".join(f"{words.title(part).lower()} {sentence}" for part, sentence in parts)
     if isinstance(value, list | tuple):
         return "; ".join(_format_value(name, part) for part in value)
     if isinstance(value, str) and name.rpartition("_")[2] in _MONEY and _AMOUNT.fullmatch(value):

@@ -57,8 +57,8 @@ def value(label: str, masked: str, *, of: HiddenField, by: Person, is_paper: boo
                     on_click=_begin,
                     args=(label, of, is_paper),
                 )
-    asked = _get_request()
-    if asked is not None and asked.of == of:
+    request = _get_request()
+    if request is not None and request.of == of:
         st.dialog(f"Show {words.plain(label)}", icon=":material/visibility:", on_dismiss=_close)(_draw)()
 
 
@@ -75,8 +75,8 @@ def values(hidden: Sequence[HiddenValue], *, within: str, kind: Kind, record_id:
 
 
 def _get_request() -> _RevealRequest | None:
-    asked: _RevealRequest | None = st.session_state.get(_OPEN)
-    return asked
+    request: _RevealRequest | None = st.session_state.get(_OPEN)
+    return request
 
 
 def is_shown(of: HiddenField) -> bool:
@@ -103,18 +103,18 @@ def _close() -> None:
 
 def _draw() -> None:
     frame.require()
-    asked = _get_request()
-    if asked is None:
+    request = _get_request()
+    if request is None:
         st.rerun()
     # Removed from the session as it is shown: the next run no longer has it.
     clear: str | None = st.session_state.pop(_CLEAR, None)
     if clear is not None:
         _show(clear)
-    elif asked.done:
+    elif request.done:
         st.caption("It was shown once and is hidden again.")
     else:
-        _request(asked)
-    if asked.done:
+        _request(request)
+    if request.done:
         st.button("Close", type="primary", key="reveal.close", on_click=_close)
 
 
@@ -127,12 +127,12 @@ def _show(clear: str) -> None:
     st.caption("The audit log says that you have seen it. It is hidden again when you close this.")
 
 
-def _request(asked: _RevealRequest) -> None:
+def _request(request: _RevealRequest) -> None:
     st.caption("Who, what and why go into the audit log; the value itself does not.")
     st.selectbox(
         "Reason", pii_reveal.REASONS, index=None, key=_REASON, placeholder="Choose a reason", on_change="ignore"
     )
-    _blame(asked, "reason")
+    _blame(request, "reason")
     st.text_input(
         "What it is needed for",
         key=_DETAILS,
@@ -141,35 +141,35 @@ def _request(asked: _RevealRequest) -> None:
         autocomplete="off",
         on_change="ignore",
     )
-    _blame(asked, "details")
+    _blame(request, "details")
     st.button("Show it once", type="primary", width="stretch", key="reveal.confirm", on_click=_reveal)
-    if asked.refusal:
-        st.error(words.plain(asked.refusal), icon=":material/error:")
+    if request.refusal:
+        st.error(words.plain(request.refusal), icon=":material/error:")
 
 
 def _reveal() -> None:
-    asked = _get_request()
+    request = _get_request()
     # A second click finds it done: one reveal, one log entry.
-    if asked is None or asked.done:
+    if request is None or request.done:
         return
-    person, fresh = frame.require(), replace(asked, refusal="", faults={})
+    person, fresh = frame.require(), replace(request, refusal="", faults={})
     reason, details = st.session_state.get(_REASON) or "", st.session_state.get(_DETAILS) or ""
     try:
         with writing(frame.scope()) as session:
-            clear = pii_reveal.reveal(session, asked.of, reason=reason, details=details, person=person)
+            clear = pii_reveal.reveal(session, request.of, reason=reason, details=details, person=person)
     except InvalidInput as error:
         fresh = replace(fresh, faults={fault.field: fault.message for fault in error.faults})
     except CoverdeskError as error:
         fresh = replace(fresh, refusal=str(error))
     else:
-        if asked.is_paper:
-            st.session_state[_PAPER] = asked.of, clock.now() + _PAPER_LASTS
+        if request.is_paper:
+            st.session_state[_PAPER] = request.of, clock.now() + _PAPER_LASTS
             _close()
             return
         st.session_state[_CLEAR], fresh = clear, replace(fresh, done=True)
     st.session_state[_OPEN] = fresh
 
 
-def _blame(asked: _RevealRequest, name: str) -> None:
-    if message := asked.faults.get(name):
+def _blame(request: _RevealRequest, name: str) -> None:
+    if message := request.faults.get(name):
         st.markdown(forms.complaint(message))

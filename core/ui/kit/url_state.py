@@ -39,12 +39,12 @@ def one_of(name: str, known: Mapping[Any, str]) -> Any:  # noqa: ANN401 a key of
 
 def change(parameters: Mapping[str, Sequence[str]], *, keep_page: bool = False) -> None:
     """Set query parameters and remove empty ones; unless `keep_page`, return to the first page."""
-    said = all_parameters()
+    query = all_parameters()
     if not keep_page:
-        said.pop(_PAGE, None)
+        query.pop(_PAGE, None)
     # Written in one call: each write to the URL adds an entry to the browser's history.
-    said.update((name, list(chosen)) for name, chosen in parameters.items())
-    st.query_params.from_dict({name: chosen for name, chosen in said.items() if chosen})
+    query.update((name, list(chosen)) for name, chosen in parameters.items())
+    st.query_params.from_dict({name: chosen for name, chosen in query.items() if chosen})
 
 
 def reset() -> None:

@@ -95,8 +95,8 @@ class Table(Generic[Row]):
     @property
     def shown_columns(self) -> list[str]:
         """Return the names of the columns given in the URL, or the default ones when it names none that exist."""
-        asked = [name for name in st.query_params.get_all(SHOW) if name in self.columns]
-        return asked or self.usual
+        wanted = [name for name in st.query_params.get_all(SHOW) if name in self.columns]
+        return wanted or self.usual
 
     @property
     def usual(self) -> list[str]:
@@ -190,9 +190,9 @@ def get_clicked(table: Table[Any]) -> tuple[UUID | None, str]:
 
 def page_of(table: Table[Any], total: int) -> int | None:
     """Return the page number given in the URL; if it does not exist, warn, offer page 1 and return None."""
-    asked, pages = url_state.page(), table.pages(total)
-    if 1 <= asked <= pages:
-        return asked
+    wanted, pages = url_state.page(), table.pages(total)
+    if 1 <= wanted <= pages:
+        return wanted
     given = words.plain(st.query_params.get("page", "")[:20])
     st.warning(f"There is no page “{given}”: this selection has {words.count(pages)}.", icon=":material/find_in_page:")
     st.button("Go to the first page", type="primary", on_click=url_state.to_page, args=(1,))

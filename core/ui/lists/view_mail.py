@@ -24,7 +24,7 @@ _WARN = {
     "sum above": "The sum is above, ₦",
     "sum below": "The sum is below, ₦",
 }
-_FAULTS, _SAID = "view_mail faults", "view_mail said"
+_FAULTS, _NOTICE = "view_mail faults", "view_mail said"
 
 
 def draw(path: str, view: View, person: Person) -> None:
@@ -40,8 +40,8 @@ def draw(path: str, view: View, person: Person) -> None:
     st.markdown(f"**By e-mail: {words.plain(view.name)}**")
     _fields(key, watch, warnings)
     st.button("Save these e-mails", key=f"{key} save", icon=":material/mail:", on_click=_save, args=(key, view, person))
-    if said := st.session_state.pop(_SAID, None):
-        st.success(said, icon=":material/check_circle:")
+    if notice := st.session_state.pop(_NOTICE, None):
+        st.success(notice, icon=":material/check_circle:")
     _state(watch)
 
 
@@ -89,7 +89,7 @@ def _save(key: str, view: View, person: Person) -> None:
     except CoverdeskError as error:
         st.session_state[_FAULTS] = {"": str(error)}
     else:
-        st.session_state[_SAID] = "Saved." if inputs else "Nothing is mailed of this view."
+        st.session_state[_NOTICE] = "Saved." if inputs else "Nothing is mailed of this view."
 
 
 def _write(view_id: UUID, inputs: Mapping[str, str], person: Person) -> None:

@@ -402,13 +402,13 @@ def _back(would: Activation) -> str:
 class _Present(Field):
     """A field for each value that may be changed, filled with the present one; read as a mapping."""
 
-    asked: list[Question] = field(kw_only=True)
+    form_questions: list[Question] = field(kw_only=True)
     present: Mapping[str, str] = field(kw_only=True)
 
     def draw(self, key: str) -> None:
         """Draw the fields in two columns, each with its error below it."""
         grid = st.grid(2, min_column_width=190, gap="small")
-        for question in self.asked:
+        for question in self.form_questions:
             place = f"{key}.{question.name}"
             st.session_state.setdefault(place, self.present.get(question.name) or None)
             with grid.container(gap="xxsmall"):
@@ -435,7 +435,7 @@ def _endorsing(seen: _Seen) -> Action:
         says="Change what is different now. Cover, days, sums and price stay as they were sold. It costs nothing: the"
         " premium stays as it is. The certificate shows it at once; the insurer is still to be told.",
         fields=[
-            _Present("changes", "", asked=questions.of(model), present=present),
+            _Present("changes", "", form_questions=questions.of(model), present=present),
             Day(
                 "effective_on",
                 "It holds from",

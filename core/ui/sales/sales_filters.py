@@ -30,7 +30,7 @@ _USUAL_DAYS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[S]):
+class Selection(Generic[S]):
     """The parsed query parameters of a screen; no window means all time, `usual` is the period of an empty URL."""
 
     period: str
@@ -61,7 +61,7 @@ def read(
     usual: str,
     offer: Sequence[str] = EVERY_PERIOD,
     given: Mapping[str, Sequence[str]] | None = None,
-) -> Asked[S]:
+) -> Selection[S]:
     """Read the filters from the URL; show invalid query parameters and stop the page. For `given`: `filter_bar`."""
     criteria = filter_bar.read(declared, names.names, given=given)
     try:
@@ -70,15 +70,15 @@ def read(
         url_state.way_back(error.faults)
 
 
-def _with_period(criteria: S, usual: str, offer: Sequence[str]) -> Asked[S]:
+def _with_period(criteria: S, usual: str, offer: Sequence[str]) -> Selection[S]:
     given = st.query_params.get_all(_PERIOD)
     period = given[0] if given else (periods.CUSTOM if criteria.created else usual)
     if period not in offer:
         raise InvalidInput.for_field(_PERIOD, f"must be one of {', '.join(offer)}")
     if period == periods.ALL:
-        return Asked(period, None, criteria.anytime(), usual)
+        return Selection(period, None, criteria.anytime(), usual)
     window = periods.window_of(period, clock.today()) if period != periods.CUSTOM else _custom(criteria, offer)
-    return Asked(period, window, replace(criteria, created=window.span), usual)
+    return Selection(period, window, replace(criteria, created=window.span), usual)
 
 
 def _custom(criteria: SalesFilter, offer: Sequence[str]) -> Window:
@@ -106,12 +106,12 @@ def narrow_to_days(window: Window) -> None:
     url_state.change({"period": [], "from": [str(window.start)], "to": [str(window.last)]})
 
 
-def draw_period(asked: Asked[S], *, offer: Sequence[str] = EVERY_PERIOD, also_changed: bool = False) -> None:
+def draw_period(selection: Selection[S], *, offer: Sequence[str] = EVERY_PERIOD, also_changed: bool = False) -> None:
     """Draw the choice of the period, the two date fields of a custom one, and the reset button.
 
     `also_changed`: a choice of the screen's own is in use, which the reset button clears too.
     """
-    st.session_state[_PERIOD] = asked.period
+    st.session_state[_PERIOD] = selection.period
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.segmented_control(
             "Period",
@@ -122,46 +122,48 @@ def draw_period(asked: Asked[S], *, offer: Sequence[str] = EVERY_PERIOD, also_ch
             wrap=True,
             format_func=periods.NAMES.__getitem__,
             on_change=_period_changed,
-            args=(asked,),
+            args=(selection,),
         )
-        if asked.period == periods.CUSTOM:
-            filter_bar.draw_field(asked.criteria.FIELDS["created"], asked.criteria.created, {}, width=_DAY_WIDTH)
-        url_state.reset_button(shown=also_changed or asked.is_changed)
+        if selection.period == periods.CUSTOM:
+            filter_bar.draw_field(
+                selection.criteria.FIELDS["created"], selection.criteria.created, {}, width=_DAY_WIDTH
+            )
+        url_state.reset_button(shown=also_changed or selection.is_changed)
 
 
-def _period_changed(asked: Asked[SalesFilter]) -> None:
+def _period_changed(selection: Selection[SalesFilter]) -> None:
     period = st.session_state[_PERIOD]
     if period == periods.CUSTOM:
-        narrow_to_days(asked.window or periods.window_of("30d", clock.today()))
+        narrow_to_days(selection.window or periods.window_of("30d", clock.today()))
     else:
         url_state.change({"period": [period], "from": [], "to": []})
 
 
-def chips(asked: Asked[S], names: Choices, **more: Any) -> None:
+def chips(selection: Selection[S], names: Choices, **more: Any) -> None:
     """Draw the filters in one line, without the period and its reset button; for `more`: `filter_chips.draw`."""
-    filter_chips.draw(asked.criteria, names.names, reset=lambda: None, **more)
+    filter_chips.draw(selection.criteria, names.names, reset=lambda: None, **more)
 
 
-def draw(asked: Asked[S], names: Choices, *, search: Callable[[], None] | None = None, **more: Any) -> None:
+def draw(selection: Selection[S], names: Choices, *, search: Callable[[], None] | None = None, **more: Any) -> None:
     """Draw the filters of a list in one line: its search, the period, the others; for `more`: `filter_chips.draw`."""
 
     def first() -> None:
         if search:
             search()
-        _choose_period(asked)
+        _choose_period(selection)
 
     filter_chips.draw(
-        asked.criteria,
+        selection.criteria,
         names.names,
         first=first,
-        reset=lambda: url_state.reset_button(shown=asked.is_changed),
+        reset=lambda: url_state.reset_button(shown=selection.is_changed),
         **more,
     )
 
 
-def _choose_period(asked: Asked[S]) -> None:
+def _choose_period(selection: Selection[S]) -> None:
     """Draw the period as one pick list, and beside it the two days of a custom one."""
-    st.session_state[_PERIOD] = asked.period
+    st.session_state[_PERIOD] = selection.period
     st.selectbox(
         "Period",
         list(EVERY_PERIOD),
@@ -170,8 +172,8 @@ def _choose_period(asked: Asked[S]) -> None:
         label_visibility="collapsed",
         width=_DAY_WIDTH,
         on_change=_period_changed,
-        args=(asked,),
+        args=(selection,),
     )
-    if asked.period == periods.CUSTOM:
-        field, value = asked.criteria.FIELDS["created"], asked.criteria.created
+    if selection.period == periods.CUSTOM:
+        field, value = selection.criteria.FIELDS["created"], selection.criteria.created
         filter_bar.draw_field(field, value, {}, width=_DAY_WIDTH, is_labelled=False)

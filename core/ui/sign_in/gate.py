@@ -39,11 +39,11 @@ def draw(logo: str) -> None:
 
 def _by_provider() -> bool:
     """Return True while a browser authenticated by the provider is redirected; show a refusal above the form."""
-    said = oidc.get_claims()
-    if said is None:
+    id_claims = oidc.get_claims()
+    if id_claims is None:
         return False
     try:
-        oidc.go_on(said)
+        oidc.go_on(id_claims)
     except Unauthorized as error:
         st.error(f"{words.plain(str(error))}.", icon=":material/person_off:")
         return False

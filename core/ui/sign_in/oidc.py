@@ -52,16 +52,16 @@ def button(wanted: str) -> None:
 
 def get_claims() -> dict[str, Any] | None:
     """Return the provider's claims about the person at this browser; None if there are none."""
-    said = dict(st.user) if settings().has_identity_provider else {}
-    return said if said.get("is_logged_in") else None
+    id_claims = dict(st.user) if settings().has_identity_provider else {}
+    return id_claims if id_claims.get("is_logged_in") else None
 
 
-def go_on(said: dict[str, Any]) -> None:
+def go_on(id_claims: dict[str, Any]) -> None:
     """Redirect the browser to open a session; raises Unauthorized with the reason if it may not have one."""
     address = st.session_state.get(_ON_THE_WAY)
     if address is None:
         with writing(Scope.system()) as session:
-            staff_id = sign_in.authenticate_token(session, said)
+            staff_id = sign_in.authenticate_token(session, id_claims)
         # A run may be interrupted and restarted. The provider's claims can be used only once, so the result is kept.
         address = st.session_state[_ON_THE_WAY] = sign_in.build_completion_url(staff_id, "/", method="provider")
     st.info("Signing in …", icon=":material/passkey:")

@@ -187,12 +187,12 @@ def _find_due(session: ScopedSession, claims: Sequence[Claim]) -> list[Task]:
     latest = sa.select(col(ClaimEvent.claim_id), sa.func.max(col(ClaimEvent.created_at)).label("at"))
     latest = latest.where(col(ClaimEvent.claim_id).in_(claim_ids)).group_by(col(ClaimEvent.claim_id))
     since = {row.claim_id: row.at for row in session.execute(latest)}
-    asked = sa.select(col(ClaimQuestion.claim_id), col(ClaimQuestion.asked_at)).where(
+    open_questions = sa.select(col(ClaimQuestion.claim_id), col(ClaimQuestion.asked_at)).where(
         col(ClaimQuestion.claim_id).in_(claim_ids),
         col(ClaimQuestion.answered_at).is_(None),
         col(ClaimQuestion.closed_at).is_(None),
     )
-    open_since = {row.claim_id: row.asked_at for row in session.execute(asked)}
+    open_since = {row.claim_id: row.asked_at for row in session.execute(open_questions)}
     today = clock.today()
     tasks = (
         Task(id=None, text=text, due_on=_day(at, days), who=None, **_describe(claim))

@@ -133,5 +133,5 @@ def _list_known(
         "device_serial_number": submitted.get("device_serial_number"),
         "claimant_phone_number": phone,
     }
-    asked = (line.request if line else CreditLifeDeskRequest).model_fields
-    return {name: str(value) for name, value in found.items() if value and name in asked}
+    fields = (line.request if line else CreditLifeDeskRequest).model_fields
+    return {name: str(value) for name, value in found.items() if value and name in fields}

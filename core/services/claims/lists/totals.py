@@ -79,13 +79,17 @@ def get_totals(session: ScopedSession, criteria: ClaimFilter) -> QueueTotal:
 
 def count_views(session: ScopedSession, person: Person) -> QueueCounts:
     """Count the claims of every view for this person."""
-    asked: Any = {view: ClaimFilter(view=view, assigned=person.id if view == "mine" else None) for view in VIEWS}
-    asked |= {"overdue": ClaimFilter(stage="overdue")}
+    counted_filters: Any = {
+        view: ClaimFilter(view=view, assigned=person.id if view == "mine" else None) for view in VIEWS
+    }
+    counted_filters |= {"overdue": ClaimFilter(stage="overdue")}
     counts = [
-        _count_lines(criteria).label(name) for name, criteria in asked.items() if _is_in_rollup(session.scope, criteria)
+        _count_lines(criteria).label(name)
+        for name, criteria in counted_filters.items()
+        if _is_in_rollup(session.scope, criteria)
     ]
     lines = sa.select(*counts, sa.literal(0).label("none")).where(*_build_mode(session.scope))
-    rests = {name: _build_rest(session.scope, criteria) for name, criteria in asked.items()}
+    rests = {name: _build_rest(session.scope, criteria) for name, criteria in counted_filters.items()}
     claims = [_count_claims(rest).label(name) for name, rest in rests.items() if rest is not None]
     latest = sa.select(col(Claim.updated_at)).where(col(Claim.deleted_at).is_(None))
     latest = latest.order_by(col(Claim.updated_at).desc()).limit(1)

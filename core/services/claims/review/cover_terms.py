@@ -148,8 +148,8 @@ def _judge_waiting(terms: CoverTerms, incident: str | None) -> tuple[bool | None
     if terms.begins_on is None:
         return None, f"{days} days, and no paid term to count them from"
     over_on = clock.add_days(terms.begins_on, days)
-    said = f"{days} days from {format_day(terms.begins_on)}, over on {format_day(over_on)}"
-    return terms.happened_on >= over_on, said
+    explanation = f"{days} days from {format_day(terms.begins_on)}, over on {format_day(over_on)}"
+    return terms.happened_on >= over_on, explanation
 
 
 def _check_exclusions(exclusions: Sequence[str], incident: str | None, text: str) -> CoverageCheck:

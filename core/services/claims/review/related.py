@@ -66,7 +66,7 @@ def list_by_policy(session: ScopedSession, policy_id: UUID) -> list[ClaimLine]:
 def describe_fraud_flags(claim: Claim, related_claims: Sequence[ClaimLine]) -> list[str]:
     """Describe the fraud flags of a claim: those stored at intake, and a payout account shared with a related claim."""
     flags = {*claim.flags, *(["same_account"] if any(ACCOUNT in line.relations for line in related_claims) else [])}
-    return [said for name, said in requirements.FLAG_DESCRIPTIONS.items() if name in flags]
+    return [explanation for name, explanation in requirements.FLAG_DESCRIPTIONS.items() if name in flags]
 
 
 def _rows(session: ScopedSession, *conditions: sa.ColumnElement[bool]) -> Sequence[Any]:

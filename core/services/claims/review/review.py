@@ -143,7 +143,7 @@ class ClaimReview:
     @property
     def open_question(self) -> Message | None:
         """The question that the claimant has not answered yet, None when there is none."""
-        return next((said for said in self.messages if said.is_open), None)
+        return next((message for message in self.messages if message.is_open), None)
 
     @property
     def payee(self) -> Payee:

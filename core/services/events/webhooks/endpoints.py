@@ -125,8 +125,8 @@ def change(session: ScopedSession, endpoint_id: UUID, request: EndpointChange, *
     after = _describe(row)
     changed = {name for name in after if after[name] != before[name]}
     if changed:
-        told = [{name: facts[name] for name in sorted(changed)} for facts in (before, after)]
-        _note(session, row, "endpoint changed", actor, before=told[0], after=told[1])
+        changes = [{name: facts[name] for name in sorted(changed)} for facts in (before, after)]
+        _note(session, row, "endpoint changed", actor, before=changes[0], after=changes[1])
     return get_endpoint(session, endpoint_id)
 
 

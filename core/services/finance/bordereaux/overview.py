@@ -12,7 +12,7 @@ from core.services.finance.bordereaux import issuing
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
 from core.services.finance.parties import Party
-from core.states.finance import TOLD
+from core.states.finance import WITH_INSURER
 from core.store.access import ScopedSession
 
 DRAFT = "Draft"
@@ -47,7 +47,7 @@ class BordereauSummary:
     @property
     def is_overdue(self) -> bool:
         """True when it had to be with the insurer by now, and is not."""
-        return self.state not in TOLD and clock.today() > self.due_on
+        return self.state not in WITH_INSURER and clock.today() > self.due_on
 
 
 class Overdue(NamedTuple):
@@ -94,7 +94,7 @@ def list_month(session: ScopedSession, month: date) -> list[BordereauSummary]:
 
 def list_unsent(session: ScopedSession, month: date) -> list[BordereauRow]:
     """List the bordereaux of a month that are issued and have to be sent."""
-    return [row for row in bordereau_reading.list_bordereaux(session, month=month) if row.state not in TOLD]
+    return [row for row in bordereau_reading.list_bordereaux(session, month=month) if row.state not in WITH_INSURER]
 
 
 def list_due(session: ScopedSession, month: date) -> list[tuple[UUID, str, str]]:
@@ -111,7 +111,7 @@ def list_overdue(session: ScopedSession) -> list[Overdue]:
     """List what insurers should have by now: issued and not sent, or not issued at all; one line for each kind."""
     unsent: dict[tuple[UUID, str], date] = {}
     for row in bordereau_reading.list_bordereaux(session):
-        if row.state not in TOLD:
+        if row.state not in WITH_INSURER:
             unsent[(row.provider_id, row.kind)] = row.month
     found = []
     for provider_id, name in _insurers(session):

@@ -94,14 +94,14 @@ def approve(
         elif row.state == _STATE.SECOND_PERSON:
             _refuse_second(row, payee, held, by)
     now, role = clock.now(), "admin" if "admin" in by.roles else ROLE
-    told = {"payee": payee.name, "payee_account": seal.mask(payee.number) or ""}
+    facts = {"payee": payee.name, "payee_account": seal.mask(payee.number) or ""}
     payee_id = row.payee_id if payee == held and row.payee_id else _freeze(session, row, payee, by)
     if row.state == _STATE.COMPUTED and row.total_minor > limit_of(by):
         first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
-        _change(session, row, _STATE.SECOND_PERSON, by, "credit note approved first", told=told, **first)
+        _change(session, row, _STATE.SECOND_PERSON, by, "credit note approved first", facts=facts, **first)
         return _STATE.SECOND_PERSON
     approved = {"payee_id": payee_id, "approved_by": by.id, "approved_at": now}
-    _change(session, row, _STATE.APPROVED, by, "credit note approved", told=told, **approved)
+    _change(session, row, _STATE.APPROVED, by, "credit note approved", facts=facts, **approved)
     approvals.approve(session, _subject(row, payee), staff_id=by.id, role=role, limit_minor=limit_of(by), at=now)
     return _STATE.APPROVED
 
@@ -171,7 +171,7 @@ def _take_off(session: ScopedSession, row: CreditNote, payee: Payee, held: Payee
         raise StateForbids(f"It is approved for {payee.name} and this account already: name another, or pay it")
     approvals.follow_change(session, _subject(row, payee), actor=by.actor, at=clock.now())
     nobody = dict.fromkeys(("first_by", "first_at", "approved_by", "approved_at"))
-    _change(session, row, _STATE.COMPUTED, by, "credit note approval lapsed", told={"payee": payee.name}, **nobody)
+    _change(session, row, _STATE.COMPUTED, by, "credit note approval lapsed", facts={"payee": payee.name}, **nobody)
     session.refresh(row)
 
 
@@ -227,8 +227,8 @@ def pay(session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: 
             paid_by=by.id,
             created_at=clock.now(),
         )
-    told = {"reference": given.bank_reference, "value_on": str(given.value_on), "payee": payee.name}
-    _change(session, row, _STATE.PAID, by, "credit note paid", told=told)
+    facts = {"reference": given.bank_reference, "value_on": str(given.value_on), "payee": payee.name}
+    _change(session, row, _STATE.PAID, by, "credit note paid", facts=facts)
 
 
 def _refuse_payer(session: ScopedSession, row: CreditNote, by: Person) -> None:
@@ -259,8 +259,8 @@ def return_payment(session: ScopedSession, note_id: UUID, typed: Mapping[str, An
         typed_reference = TypedReference(given.bank_reference, "bank_reference")
         how: dict[str, Any] = {"reason": given.reason, "value_on": given.returned_on, "by": by.id, "at": clock.now()}
         transfers.take_back(session, paid, typed_reference, **how)
-    told = {"returned_on": str(given.returned_on), "reason": given.reason, "reference": given.bank_reference or ""}
-    _change(session, row, _STATE.RETURNED, by, "credit note returned", told=told)
+    facts = {"returned_on": str(given.returned_on), "reason": given.reason, "reference": given.bank_reference or ""}
+    _change(session, row, _STATE.RETURNED, by, "credit note returned", facts=facts)
 
 
 def _keep_refusal(by: Person, act: str, note_id: UUID) -> AbstractContextManager[None]:
@@ -315,11 +315,11 @@ def _change(
     by: Person,
     action: str,
     *,
-    told: Mapping[str, str] | None = None,
+    facts: Mapping[str, str] | None = None,
     **values: Any,
 ) -> None:
     change = sa.update(CreditNote).where(col(CreditNote.id) == row.id).values(state=state, **values)
     session.execute(change.execution_options(synchronize_session=False))
-    after = {"number": number_of(row.number), "amount": money.to_wire(row.total_minor), "state": state, **(told or {})}
+    after = {"number": number_of(row.number), "amount": money.to_wire(row.total_minor), "state": state, **(facts or {})}
     subject = audit.subject_of("credit_note", row.id)
     audit.write(session, actor=by.actor, action=action, subject=subject, before={"state": row.state}, after=after)

@@ -55,8 +55,8 @@ class Balance:
 
 def balance_of(party: Party, name: str, statements: Sequence[Due]) -> Balance:
     """Return the balance of a party from its valid statements, oldest first."""
-    told = [place for place, due in enumerate(statements) if due.state in (*IN_FORCE, StatementState.DISPUTED)]
-    dues = tuple(statements[: told[-1] + 1]) if told else ()
+    stated = [place for place, due in enumerate(statements) if due.state in (*IN_FORCE, StatementState.DISPUTED)]
+    dues = tuple(statements[: stated[-1] + 1]) if stated else ()
     return Balance(party=party, name=name, dues=dues, hindrance=_hindrance(dues))
 
 

@@ -204,8 +204,8 @@ def return_payment(
             back: dict[str, Any] = {"amount_minor": row.net_minor, "by": by.id, "at": clock.now()}
             typed_reference = TypedReference(given.bank_reference, _FIELD)
             stamps["return_id"] = transfers.register_return(session, row.transfer_id, typed_reference, **back)
-        told = {"return_reference": given.bank_reference} if given.bank_reference else {}
-        _change(session, row, PaymentState.RETURNED, by=by, evidence={**told, **(evidence or {})}, **stamps)
+        facts = {"return_reference": given.bank_reference} if given.bank_reference else {}
+        _change(session, row, PaymentState.RETURNED, by=by, evidence={**facts, **(evidence or {})}, **stamps)
 
 
 def _register(session: ScopedSession, row: Payment, typed: TypedReference, by: Person) -> UUID:
@@ -272,8 +272,8 @@ def _change(
     change = sa.update(Payment).where(col(Payment.id) == row.id).values(state=state, **values)
     session.execute(change.execution_options(synchronize_session=False))
     settle(session, row, by=by)
-    told = {name: str(values[name]) for name in ("bank_reference", "value_on", "returned_on") if name in values}
-    audit_payment(session, row, _ACTIONS[state], by=by, **told, **(evidence or {}))
+    facts = {name: str(values[name]) for name in ("bank_reference", "value_on", "returned_on") if name in values}
+    audit_payment(session, row, _ACTIONS[state], by=by, **facts, **(evidence or {}))
 
 
 def settle(session: ScopedSession, row: Payment, *, by: Person) -> None:

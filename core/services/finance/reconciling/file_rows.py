@@ -114,14 +114,16 @@ def _read_row(file: TableFile, kind: str, texts: Mapping[str, str], number: int)
 def _entry(kind: str, texts: Mapping[str, str], number: int) -> Entry:
     label = texts["policy_number" if kind == "insurer" else "reference"]
     key: Callable[[str], str] = policy_numbers.key if kind == "insurer" else reference_key
-    said = texts.get("transaction", "")
+    transaction_text = texts.get("transaction", "")
     if len(label) > 120:
         raise RowFault("has a number that is too long")
     return Entry(
         key=key(label),
         label=label,
         # A row without a number may do without: nothing is compared with it.
-        transaction=_transaction(said) if said or (key(label) and "transaction" in texts) else "",
+        transaction=_transaction(transaction_text)
+        if transaction_text or (key(label) and "transaction" in texts)
+        else "",
         amount_minor=read_amount(texts["amount"]),
         on=read_day(texts["date"]) if texts.get("date") else None,
         rate_bp=_rate(texts["rate"]) if texts.get("rate") else None,

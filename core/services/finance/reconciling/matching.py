@@ -89,8 +89,8 @@ def bound_tolerated(found: Sequence[Found], most_minor: int) -> list[Found]:
     for each in found:
         minor = abs(each.difference_minor) if each.result == MATCHED else 0
         if passed + minor > most_minor:
-            said = f"Within the tolerance, which lets at most {money.format_naira(most_minor)} of a file pass"
-            kept.append(Found(each.group, AMOUNT, said))
+            reason = f"Within the tolerance, which lets at most {money.format_naira(most_minor)} of a file pass"
+            kept.append(Found(each.group, AMOUNT, reason))
             continue
         passed += minor
         kept.append(each)

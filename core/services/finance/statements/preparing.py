@@ -255,7 +255,7 @@ def build_facts(
 ) -> dict[str, Any]:
     """Return the descriptive data frozen with a statement: names, terms, and the sources of its taxes."""
     holder = "the distributor" if terms and terms.collects == "distributor" else "the platform"
-    said = {
+    particulars = {
         "Date basis": "The moment a movement is recorded, as days in Africa/Lagos",
         "Agreement": terms.number if terms else "None on file: the usual terms",
         **({"Premium is held by": holder} if party.account == "distributor" else {}),
@@ -269,7 +269,7 @@ def build_facts(
     tin = {"Tax number": terms.tin} if terms and terms.tin else {}
     return {
         "party": name,
-        "said": {**said, **tin},
+        "said": {**particulars, **tin},
         "rates": {"vat_bp": taxed.vat_bp, "withheld_bp": taxed.withheld_bp},
         "names": statement_files.names_of(sums.seen, names),
     }

@@ -207,9 +207,9 @@ def _mine(session: ScopedSession) -> list[sa.ColumnElement[bool]]:
     scope = session.scope
     if scope.distributor_id is None:
         return [] if scope.is_live is not False else [sa.false()]
-    told = col(Statement.state).in_(SEEN)
+    is_seen = col(Statement.state).in_(SEEN)
     mine = col(Statement.distributor_id) == scope.distributor_id
-    return [mine, told, col(Statement.sent_at).is_not(None)] if scope.is_live else [sa.false()]
+    return [mine, is_seen, col(Statement.sent_at).is_not(None)] if scope.is_live else [sa.false()]
 
 
 def _query(session: ScopedSession) -> AnySelect:
