@@ -96,6 +96,7 @@ READ_ELSEWHERE: Final = frozenset(
         *(
             "CORPUS_TRIES",
             "CRASHES",
+            "DISHONEST_SEED",
             "DISHONEST_STEPS",
             "E2E_SEVERAL",
             "FUZZ_CASES",

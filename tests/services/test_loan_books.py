@@ -14,6 +14,7 @@ from core.dispatch import loan_books as worker
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.admin import demonstration as accounts
 from core.services.admin import store_check
+from core.services.audit import log as audit
 from core.services.outbox import health
 from core.services.policies import letters, policies
 from core.services.selling.loan_books import books, carrying_out, demonstration, reading, records, report
@@ -39,6 +40,7 @@ from tests.services.selling import sell
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(shipped.STILL)]
 REDUCING = "01900000-0000-7000-8000-000000080103"
+REFUSED = "loan book confirmation refused"
 _SAME = ("purchase_id", "customer_id", "certificate_code", "policy_number", "number_key", "buyer_id")
 _OF_DOOR = ("payment_channel", "request_source", "submitted", "payload", "risk_hash", "email", "phone")
 
@@ -158,6 +160,11 @@ def test_somebody_else_confirms_within_their_limit_what_was_seen(store: Store, p
     for by, seen, kind, words in refused:
         with pytest.raises(kind, match=words):
             lender.confirm(book, by, **seen)
+    with store.reading(Scope.system()) as session:
+        logged = [entry for entry in audit.list_history(session, f"loan_book {book.id}") if entry.action == REFUSED]
+    assert [entry.actor for entry in logged][:2] == [maker.actor, small.actor]
+    assert "You uploaded this loan book" in (logged[0].after or {})["refused"]
+    assert len(logged) == len(refused)
     assert lender.carry_out(book, head).state == "done"
     with pytest.raises(StateForbids, match="that is done cannot become confirmed"):
         lender.confirm(book, head)
