@@ -28,7 +28,8 @@ from core.services.selling.loan_books.judging import Judged
 from core.services.selling.loan_books.preview import Tally
 from core.services.selling.loan_books.reading import Job
 from core.states.loan_books import LoanBookState
-from core.store.access import Scope, Store, engine
+from core.store import access
+from core.store.access import Scope, Store
 from core.store.schema.tables import LoanBook
 
 _log = structlog.get_logger("coverdesk.worker")
@@ -63,7 +64,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     telemetry.configure_logs()
     os.nice(_NICENESS)
-    opened = engine.store()
+    opened = access.store()
     try:
         work(opened, lambda: stopping.is_set() or os.getppid() != parent)
     finally:
