@@ -43,7 +43,7 @@ _AHEAD: Final = (LoanBookState.VALIDATED, LoanBookState.CONFIRMED)
 
 
 def _amount(row: LoanBookView) -> int | None:
-    """What was carried out, or before that comes to it; None for a book that comes to nothing."""
+    """Return the amount that was carried out, or that of the preview before; None for a book that comes to nothing."""
     if row.book.state in _AHEAD:
         return money.to_minor(Decimal(row.book.preview["premium"]))
     return row.book.done_minor or None
