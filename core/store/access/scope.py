@@ -15,7 +15,7 @@ from sqlalchemy.sql.util import find_tables
 from sqlalchemy.sql.visitors import InternalTraversal
 from sqlmodel import Session, SQLModel
 
-from core.store.access.compiled_write import CompiledWrite
+from core.store.access.compiled_write import CompiledWrite, RecordsetWrite
 from core.store.access.statements import end_reading
 from core.store.schema import tables
 from core.store.schema.columns import Owned
@@ -146,11 +146,15 @@ class ScopedSession(Session):
             return
         for row in rows:
             self._admit(row)
-        statement = _insert_if_absent_statement if if_absent else _insert_statement
-        connection = connection_of(self)
-        statement(type(rows[0])).run(connection, [_values(row) for row in rows])
+        connection, entity = connection_of(self), type(rows[0])
+        statement: CompiledWrite | RecordsetWrite = (
+            (_insert_if_absent_statement if if_absent else _insert_statement)(entity)
+            if connection.dialect.name == "sqlite"
+            else _insert_recordset(entity, if_absent)
+        )
+        statement.run(connection, [_values(row) for row in rows])
         if not if_absent:
-            _add_to_rollups(connection, *rows)
+            _add_to_rollups(connection, *rows, is_together=True)
 
     def insert_batch(self, entity: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert many rows of a table that no distributor owns, in one statement; each has a value of every column."""
@@ -177,6 +181,19 @@ class ScopedSession(Session):
         values = _values(row)
         keys = {f"{_AT}{column.key}": values[column.key] for column in _table(type(row)).primary_key}
         _update_statement(type(row), names).run(connection_of(self), {**{name: values[name] for name in names}, **keys})
+
+    def update_many(self, rows: Sequence[SQLModel], *names: str) -> None:
+        """Update these columns of rows of one table in one go, each by its primary key."""
+        if not rows:
+            return
+        connection = connection_of(self)
+        if connection.dialect.name == "sqlite":
+            for row in rows:
+                self.update_columns(row, *names)
+            return
+        for row in rows:
+            self._admit(row)
+        _update_recordset(type(rows[0]), names).run(connection, [_values(row) for row in rows])
 
     def purge(self, entity: type[SQLModel], *, before: datetime, most: int) -> None:
         """Delete at most this many rows created before an instant, of every distributor; locked rows are skipped."""
@@ -222,11 +239,13 @@ def use_connection(session: ScopedSession, connection: sa.Connection) -> None:
     session._connection = connection  # noqa: SLF001
 
 
-def _add_to_rollups(connection: sa.Connection, *rows: SQLModel, changed: Iterable[Any] = ()) -> None:
+def _add_to_rollups(
+    connection: sa.Connection, *rows: SQLModel, changed: Iterable[Any] = (), is_together: bool = False
+) -> None:
     # Imported on first use: the roll-ups need most of the tables, which a process that only reads does without.
-    from core.store.rollups import daily_rollup  # noqa: PLC0415
+    from core.store.rollups import daily_rollup, day_totals  # noqa: PLC0415
 
-    daily_rollup.add_rows(connection, *rows, changed=changed)
+    daily_rollup.add_rows(connection, *rows, changed=changed, part=day_totals.PARTS if is_together else None)
 
 
 def _table(entity: type[SQLModel]) -> Any:
@@ -261,6 +280,16 @@ def _update_statement(entity: type[SQLModel], names: tuple[str, ...]) -> Compile
     return CompiledWrite(
         lambda _: sa.update(table).where(*keys).values({table.c[n]: bound for n, bound in fields.items()})
     )
+
+
+@cache
+def _insert_recordset(entity: type[SQLModel], if_absent: bool) -> RecordsetWrite:  # noqa: FBT001 a key of the cache
+    return RecordsetWrite(_table(entity), if_absent=if_absent)
+
+
+@cache
+def _update_recordset(entity: type[SQLModel], names: tuple[str, ...]) -> RecordsetWrite:
+    return RecordsetWrite(_table(entity), updates=names)
 
 
 @cache
