@@ -96,10 +96,12 @@ READ_ELSEWHERE: Final = frozenset(
         *(
             "CORPUS_TRIES",
             "CRASHES",
+            "DISHONEST_SEED",
             "DISHONEST_STEPS",
             "E2E_SEVERAL",
             "FUZZ_CASES",
             "OVERLOAD_SECONDS",
+            "LOANS",
             "RACES",
             "RANDOM_MONTHS",
             "RANDOM_SALES",

@@ -68,9 +68,9 @@ for module in pkgutil.walk_packages(core.__path__, "core."):
     if not module.name.startswith(("core.shipped", "core.store.schema.migrations")):
         importlib.import_module(module.name)
 if os.environ.get("OTEL"):
-    from core import spans
+    from core import telemetry
 
-    spans.build_provider("http://127.0.0.1:4318").shutdown()
+    telemetry.build_provider("http://127.0.0.1:4318").shutdown()
 # And what the removal above could have broken, tried.
 import pandas
 import plotly.graph_objects

@@ -2,6 +2,7 @@
 
 import json
 import re
+import string
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -74,6 +75,18 @@ PLAN_NAMES = {
 ZONES = ["africa", "schengen", "worldwide_without_usa_canada", "worldwide"]
 
 
+# What is shipped, by the last letter of its segment: a newcomer is added here.
+INSURERS = "abcdefg"
+# Credit life is sold for an insurer too, and its products have a number of their own: the eighth insurer has 09.
+CREDIT_LIFE = 8
+
+
+def insurer_number(letter: str) -> int:
+    """The number in the ids of an insurer's products."""
+    number = 1 + string.ascii_lowercase.index(letter)
+    return number + (number >= CREDIT_LIFE)
+
+
 def product(number: str) -> dict[str, Any]:
     return next(row for row in PRODUCTS if row["id"].endswith(number))
 
@@ -97,21 +110,26 @@ def test_ids_are_unique_and_shaped_like_version_seven() -> None:
 
 
 def test_the_ids_of_providers_and_categories_are_fixed() -> None:
-    assert [row["id"][-12:] for row in PROVIDERS] == [f"00000000b00{n}" for n in range(1, 8)]
-    assert [row["segment"] for row in PROVIDERS] == [f"insurer-{letter}" for letter in "abcdefg"]
+    assert [row["id"][-12:] for row in PROVIDERS] == [f"00000000b{n:03}" for n in range(1, len(INSURERS) + 1)]
+    assert [row["segment"] for row in PROVIDERS] == [f"insurer-{letter}" for letter in INSURERS]
     assert [row["id"][-12:] for row in CATEGORIES] == [f"0000000c{n:04d}" for n in range(1, 12)]
 
 
 def test_the_id_of_a_product_names_its_insurer() -> None:
     for row in PRODUCTS:
-        match = re.fullmatch(r"0{7}([1-8])(\d\d)(\d\d)", row["id"][-12:])
+        match = re.fullmatch(r"0{6}(\d\d)(\d\d)(\d\d)", row["id"][-12:])
         assert match
         credit_life = row["route_name"] == "buy-credit-life"
-        assert int(match[1]) == (8 if credit_life else 1 + "abcdefg".index(row["provider"][-1]))
+        assert int(match[1]) == (CREDIT_LIFE if credit_life else insurer_number(row["provider"][-1]))
+
+
+@every_case("letter, number", [("a", 1), ("g", 7), ("h", 9), ("z", 27)])
+def test_every_insurer_has_a_number_of_its_own_beside_that_of_credit_life(letter: str, number: int) -> None:
+    assert insurer_number(letter) == number
 
 
 def test_the_products_of_one_endpoint_share_its_number_and_no_others_do() -> None:
-    pairs = {(row["id"][-5:-2], row["prefix"], row["route_name"]) for row in PRODUCTS}
+    pairs = {(row["id"][-6:-2], row["prefix"], row["route_name"]) for row in PRODUCTS}
     assert len(pairs) == len({number for number, _, _ in pairs}) == len(BUY_ENDPOINTS) + 1
 
 
@@ -296,5 +314,5 @@ def test_policy_numbers_of_a_series_differ_and_no_two_insurers_share_one() -> No
         for row in PROVIDERS
         for n in (1, 2, 999_999, 1_000_000)
     ]
-    assert len(set(numbers)) == len(numbers) == 28
+    assert len(set(numbers)) == len(numbers) == 4 * len(INSURERS)
     assert all(re.fullmatch(r"[A-Z0-9/-]+", number) for number in numbers)

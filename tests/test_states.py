@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from core.settings import ROOT
-from core.states.claims import DECIDED, RULES, TRANSITIONS, WAITING, ClaimStatus
+from core.states.claims import CLOSED, DECIDED, RULES, TRANSITIONS, WAITING, ClaimStatus
 from core.states.policies import OPEN, STAGES, PolicyAction, PolicyStage, SubmissionState
 from core.states.policies import TRANSITIONS as SUBMISSION_TRANSITIONS
 from tests.every_case import every_case
@@ -82,6 +82,7 @@ def test_every_state_has_its_rule() -> None:
 def test_decided_and_waiting_statuses_are_those_of_the_clock() -> None:
     assert frozenset({ClaimStatus.PAID, ClaimStatus.SETTLED, ClaimStatus.DECLINED}) == DECIDED
     assert frozenset({ClaimStatus.OFFER_SENT}) == WAITING
+    assert frozenset({ClaimStatus.SETTLED, ClaimStatus.DECLINED}) == CLOSED
 
 
 def test_recorded_history_of_the_specification_is_possible() -> None:

@@ -1,8 +1,9 @@
 """`coverdesk demo`: a store with invented business."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,6 +19,8 @@ from core.services.closing import demonstration as month_close
 from core.services.compliance import demonstration as privacy
 from core.services.finance import demonstration as finance
 from core.services.selling import demonstration as endorsements
+from core.services.selling.loan_books import demonstration as loan_books
+from core.services.selling.loan_books.demonstration import FAULTS
 from core.settings import settings
 from core.store.access import Scope, reading, store, transact, writing
 from core.store.operations import statistics
@@ -31,8 +34,18 @@ Show = Callable[[str, int | None], Callable[[int], None]]
 def demo(
     purchases: Annotated[int, typer.Option(min=1, help="How many purchases.")] = 20_000,
     seed: Annotated[int, typer.Option(help="The same seed writes the same business.")] = 1,
+    loan_book: Annotated[
+        Path | None, typer.Option(help="Write a sample loan book to this CSV file instead, and nothing else.")
+    ] = None,
+    loans: Annotated[int, typer.Option(min=1, max=100_000, help="How many loans the sample has.")] = 100,
+    fault: Annotated[
+        list[str] | None, typer.Option(help=f"A fault of every twelfth loan of the sample: {', '.join(FAULTS)}.")
+    ] = None,
 ) -> None:
     """Write a labelled demonstration portfolio, and in demonstration mode its accounts; safe to repeat."""
+    if loan_book:
+        _write_sample(loan_book, loans, fault or [], seed)
+        return
     _refuse_business()
     with telemetry.muting_warnings(), _showing() as show:
         show("Tables and catalogue", None)
@@ -51,6 +64,13 @@ def demo(
             lines += _add_papers(purchases, show)
     out.print("\n".join(lines), highlight=False)
     print_first_steps()
+
+
+def _write_sample(path: Path, loans: int, faults: Sequence[str], seed: int) -> None:
+    if unknown := [name for name in faults if name not in FAULTS]:
+        raise typer.BadParameter(f"{unknown[0]} is none of {', '.join(FAULTS)}", param_hint="--fault")
+    path.write_bytes(loan_books.build_sample(loans, faults, seed=seed))
+    out.print(f"{loans:,} loans written to {path}: drop it on the screen Loan books.", highlight=False)
 
 
 @contextmanager
@@ -90,6 +110,10 @@ def _add_papers(purchases: int, show: Show) -> Iterator[str]:
         yield f"{transact(live, endorsements.write_endorsements):,} endorsements of policies in force."
     with suppress(NotFound):
         yield f"{transact(Scope.system(), privacy.write_cases):,} cases of the privacy desk."
+    if purchases >= finance.FEWEST_PURCHASES:
+        show("Loan books", None)
+        with suppress(NotFound):
+            yield f"{transact(live, loan_books.write_books):,} loan books, in every state that lasts."
 
 
 def _add_statements(live: Scope, show: Show) -> int:

@@ -9,8 +9,7 @@ from rich.table import Table
 
 from core import clock
 from core.commands import ACTOR
-from core.services.catalogue import key_admin, keys
-from core.services.events.webhooks import endpoints
+from core.services.catalogue import keys
 from core.store.access import Scope, reading, writing
 
 app = typer.Typer(help="API keys of distributors.", no_args_is_help=True)
@@ -26,6 +25,9 @@ def issue_key(
     """Print a new key, and only the key; it cannot be shown again."""
     if mode not in {"test", "live"}:
         raise typer.BadParameter("must be test or live", param_hint="--mode")
+    # Imported on first use, here and below: whoever looks at the keys does without mail, staff and webhooks.
+    from core.services.catalogue import key_admin  # noqa: PLC0415
+
     fields = {"distributor": distributor, "mode": mode, "name": name}
     with writing(Scope.system()) as session:
         issued = key_admin.issue_unasked(session, fields, actor=ACTOR)
@@ -56,6 +58,8 @@ def revoke_key(
     ] = False,
 ) -> None:
     """End a key; it stops working within a second. Webhook endpoints that it registered go on by themselves."""
+    from core.services.events.webhooks import endpoints  # noqa: PLC0415
+
     with writing(Scope.system()) as session:
         revoked = keys.revoke_key(session, id_or_key, actor=ACTOR)
         going_on = len(endpoints.list_of_key(session, revoked))

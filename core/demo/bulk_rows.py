@@ -14,6 +14,7 @@ from sqlmodel import SQLModel
 
 from core.store.access import ScopedSession
 from core.store.access.statements import driver_connection
+from core.store.schema import tables
 
 Values = Mapping[str, Any]
 
@@ -69,7 +70,7 @@ def pour(session: ScopedSession, rows: Rows) -> None:
     connection = session.connection()
     driver: Any = driver_connection(connection)
     pour_table = _copy if connection.dialect.name == "postgresql" else _insert
-    order = {table: place for place, table in enumerate(SQLModel.metadata.sorted_tables)}
+    order = {table: place for place, table in enumerate(tables.metadata().sorted_tables)}
     for entity in sorted(rows.of, key=lambda entity: order[_shape(entity).table]):
         pour_table(driver, _shape(entity), rows.of[entity])
 

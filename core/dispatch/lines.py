@@ -14,6 +14,7 @@ from core.outbound.webhook_client import SendLimits, WebhookClient
 from core.services.events.webhooks import log as webhook_log
 from core.services.events.webhooks import sending
 from core.services.events.webhooks.sending import DeliveryJob
+from core.services.selling.loan_books.books import forget_rows
 from core.store.access import Scope, Store
 
 _log = structlog.get_logger("coverdesk.worker")
@@ -130,12 +131,13 @@ class DispatchLines:
         written = self._wakeups.add(asyncio.Event())
         while not stopped.is_set():
             written.clear()
-            await _guarded(asyncio.to_thread, loan_books.work, self._store, stopped.is_set)
+            await _guarded(asyncio.to_thread, loan_books.work_apart, self._store, stopped.is_set)
             await wait(written, SLOW_LOOK_SECONDS)
 
     async def _purge(self, stopped: asyncio.Event) -> None:
         while not await wait(stopped, _PURGE_SECONDS):
-            await _guarded(asyncio.to_thread, self._store.transact, Scope.system(), webhook_log.purge)
+            for forget in (webhook_log.purge, forget_rows):
+                await _guarded(asyncio.to_thread, self._store.transact, Scope.system(), forget)
 
 
 class _Line(Generic[J, T]):

@@ -1,32 +1,74 @@
 """Works at loan books: reads them, sells or ends their loans chunk by chunk, and gives up those nobody confirmed (B6).
 
 No transaction is open while a file is read or a chunk is prepared. A worker that is stopped lets go of its book, and
-one that is killed is followed by another when its lease is over.
+one that is killed is followed by another when its lease is over. `python -m core.dispatch.loan_books PARENT` works
+until nothing waits, or until the process of this number has ended.
 """
 
+import os
+import signal
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import copy_context
 from functools import partial
+from typing import Self
 
 import structlog
 
+from core import telemetry
 from core.errors import InvalidInput, StateForbids
 from core.services.selling.loan_books import books, carrying_out, reading
+from core.services.selling.loan_books.carrying_out import Chunk
 from core.services.selling.loan_books.columns import Heading
 from core.services.selling.loan_books.judging import Judged
 from core.services.selling.loan_books.preview import Tally
 from core.services.selling.loan_books.reading import Job
 from core.states.loan_books import LoanBookState
+from core.store import access
 from core.store.access import Scope, Store
+from core.store.schema.tables import LoanBook
 
 _log = structlog.get_logger("coverdesk.worker")
 _SYSTEM = Scope.system()
 _TO_READ = (LoanBookState.UPLOADED, LoanBookState.READING)
 _TO_SELL = (LoanBookState.CONFIRMED, LoanBookState.SELLING)
+_LOOK_SECONDS, _NICENESS = 0.2, 5
 
 
 def never() -> bool:
     """Say that a worker is not to stop."""
     return False
+
+
+def work_apart(store: Store, is_stopping: Callable[[], bool]) -> None:
+    """Work at the books that wait in a process of its own: its rows would hold up every request that is served here."""
+    with store.reading(_SYSTEM) as session:
+        if not books.has_work(session):
+            return
+    command = [sys.executable, "-m", "core.dispatch.loan_books", str(os.getpid())]
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL)  # noqa: S603 our own module
+    while process.poll() is None:
+        if is_stopping():
+            process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_LOOK_SECONDS)
+
+
+def main() -> None:
+    """Work at the books that wait, behind whoever is served on this machine."""
+    parent, stopping = int(sys.argv[1]), threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stopping.set())
+    telemetry.configure_logs()
+    os.nice(_NICENESS)
+    opened = access.store()
+    try:
+        work(opened, lambda: stopping.is_set() or os.getppid() != parent)
+    finally:
+        opened.close()
 
 
 def work(store: Store, is_stopping: Callable[[], bool] = never) -> int:
@@ -88,12 +130,12 @@ def _read(store: Store, job: Job, is_stopping: Callable[[], bool]) -> None:
 
 def _carry_out(store: Store, job: Job, is_stopping: Callable[[], bool]) -> None:
     """Carry out a book, chunk by chunk; what would be refused again pauses it, with why."""
-    scope = Scope.of(job.book.distributor_id, is_live=job.book.is_live)
     held: Job | None = job
     try:
-        while held is not None and not is_stopping():
-            job = held
-            held = _carry_out_chunk(store, scope, job)
+        with _Drafting(store, job.book) as drafting:
+            while held is not None and not is_stopping():
+                job, chunk = held, drafting.take()
+                held = store.transact(drafting.scope, partial(carrying_out.carry_out, job=job, chunk=chunk))
     except (StateForbids, InvalidInput) as refused:
         reason = str(refused)
         _log.warning("loan book paused", reason=reason)
@@ -103,8 +145,38 @@ def _carry_out(store: Store, job: Job, is_stopping: Callable[[], bool]) -> None:
         store.transact(_SYSTEM, partial(reading.release, job=held))
 
 
-def _carry_out_chunk(store: Store, scope: Scope, job: Job) -> Job | None:
-    size = carrying_out.CHUNKS["sqlite" if store.is_sqlite else "postgresql"]
-    with store.reading(scope) as session:
-        chunk = carrying_out.prepare(session, job, size)
-    return store.transact(scope, lambda session: carrying_out.carry_out(session, job, chunk))
+class _Drafting:
+    """Prepares the chunks of a book: on PostgreSQL each while its server writes the one before it.
+
+    On SQLite this process writes itself: drafting meanwhile would only lengthen the time in which others wait.
+    """
+
+    def __init__(self, store: Store, book: LoanBook) -> None:
+        self.scope = Scope.of(book.distributor_id, is_live=book.is_live)
+        self._store, self._book = store, book
+        self._size = carrying_out.CHUNKS["sqlite" if store.is_sqlite else "postgresql"]
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="loan-book")
+        self._next: Future[Chunk] | None = None
+        self._after = book.done_to
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown()
+
+    def take(self) -> Chunk:
+        """Return the next chunk."""
+        chunk = self._next.result() if self._next else self._prepare(self._after)
+        self._after = chunk.last
+        if chunk.rows and not self._store.is_sqlite:
+            self._next = self._thread.submit(copy_context().run, self._prepare, self._after)
+        return chunk
+
+    def _prepare(self, after: int) -> Chunk:
+        with self._store.reading(self.scope) as session:
+            return carrying_out.prepare(session, self._book, self._size, after)
+
+
+if __name__ == "__main__":
+    main()

@@ -267,6 +267,8 @@ def _with_clock(effect: ClockEffect) -> frozenset[ClaimStatus]:
     return frozenset(status for status, rule in RULES.items() if rule.clock is effect)
 
 
-# Statuses that stop the clock because the claimant has to act, and statuses that end it.
+# Statuses that stop the clock because the claimant has to act, statuses that end it, and those of them after which
+# nothing is left to do: Paid still leads to Settled.
 WAITING: Final = _with_clock(ClockEffect.WAITS)
 DECIDED: Final = _with_clock(ClockEffect.ENDS)
+CLOSED: Final = frozenset(status for status in DECIDED if DECIDED.isdisjoint(RULES[status].leads_to))

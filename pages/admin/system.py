@@ -7,7 +7,7 @@ import streamlit as st
 
 from core import clock
 from core.outbound.mail import folder as mail_folder
-from core.services.admin import automations, status, system
+from core.services.admin import automations, readiness, system
 from core.services.admin.automations import AutomationState
 from core.services.admin.store_check import Finding
 from core.services.admin.system import FilesFacts, QueueLine, Setting, StoreFacts, SystemFacts
@@ -311,8 +311,8 @@ def looked(_of_store: str) -> tuple[datetime, system.SystemFacts, str | None]:
     with reading(Scope.system()) as session:
         found = system.get_system_facts(session)
     try:
-        fault = status.find_fault()
-    except status.UNANSWERED:
+        fault = readiness.find_fault()
+    except readiness.UNANSWERED:
         fault = "the store takes no writes"
     return clock.now(), found, fault
 

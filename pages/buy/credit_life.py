@@ -7,7 +7,6 @@ from typing import Any, Final, NoReturn
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core import money
 from core.covers import credit_life
@@ -37,6 +36,7 @@ BASIS_NAMES: Mapping[str, str] = {
     "reducing": "Reducing balance",
 }
 SHORTEST, LONGEST = 3, 120
+EXAMPLE_AMOUNT, EXAMPLE_TENURE = Decimal(100_000), 12
 _STEPS: Final = 40
 _HEIGHT: Final = 320
 
@@ -180,12 +180,15 @@ _CURVES = {
 
 
 def ask_figures(product: ProductForSale, *, locked: bool) -> Figures | None:
-    """Ask for amount, tenure and benefits; return None without an amount or when a value is invalid."""
+    """Ask for amount, tenure and benefits; return None when a value is invalid.
+
+    Without an amount they are those of the example, so that tenure and benefits change its price too.
+    """
     shares = product.rates.meta["shares"]
     amount = st.text_input(
         "Loan amount (₦)",
         key="amount",
-        placeholder="100,000",
+        placeholder=f"{EXAMPLE_AMOUNT:,}",
         autocomplete="off",
         on_change=_tidy,
         bind="query-params",
@@ -193,7 +196,7 @@ def ask_figures(product: ProductForSale, *, locked: bool) -> Figures | None:
     )
     at_amount = st.container()
     tenure = st.number_input(
-        "Tenure in months", SHORTEST, LONGEST, 12, key="tenure", bind="query-params", disabled=locked
+        "Tenure in months", SHORTEST, LONGEST, EXAMPLE_TENURE, key="tenure", bind="query-params", disabled=locked
     )
     benefits = st.pills(
         "Benefits",
@@ -205,9 +208,8 @@ def ask_figures(product: ProductForSale, *, locked: bool) -> Figures | None:
         bind="query-params",
         disabled=locked,
     )
-    typed = {"loan_amount": words.read_naira(amount), "loan_tenure": tenure, "benefit_coverage": benefits}
-    if not typed["loan_amount"]:
-        return None
+    loan_amount = words.read_naira(amount) or str(EXAMPLE_AMOUNT)
+    typed = {"loan_amount": loan_amount, "loan_tenure": tenure, "benefit_coverage": benefits}
     try:
         request = validate(CreditLifePriceRequest, {**typed, "product_id": str(product.id)})
     except InvalidInput as error:
@@ -265,16 +267,19 @@ def summary(product: ProductForSale, figures: Figures, seller: str) -> str:
 
 
 KEY = "credit_life"
-EXAMPLE_AMOUNT, EXAMPLE_TENURE = Decimal(100_000), 12
 
 
 @dataclass(frozen=True, kw_only=True)
 class Loan:
-    """The figures to price: distributor, product and loan."""
+    """The figures to price: distributor, product and loan, and what is still to be chosen before it can be sold.
 
-    distributor: DistributorName
+    Until distributor or product are chosen, the product is the first one that anybody sells.
+    """
+
+    distributor: DistributorName | None
     product: ProductForSale
-    figures: Figures
+    figures: Figures | None
+    missing: Sequence[str]
 
 
 def explore(sellers: Sequence[DistributorName], person: Person) -> None:
@@ -283,34 +288,46 @@ def explore(sellers: Sequence[DistributorName], person: Person) -> None:
         st.subheader("The loan", anchor=False)
         loan = ask_loan(sellers, person, locked=False)
     if loan is None:
-        if st.session_state.get("amount"):
-            grid.info("Correct the loan to see what its cover costs, and why.", icon=":material/calculate:")
-        else:
-            draw_example(sellers, grid.container(), person)
+        return
+    if loan.figures is None:
+        grid.info("Correct the loan to see what its cover costs, and why.", icon=":material/calculate:")
         return
     with grid.container():
+        if loan.missing:
+            st.markdown(
+                f":material/lightbulb: **An example**: {words.naira_of(loan.figures.amount)} over"
+                f" {loan.figures.tenure} months, {words.plain(loan.product.name)}. It changes with what you enter."
+            )
         show_price(loan.product, loan.figures)
-        st.button("Buy with these figures", type="primary", icon=":material/shopping_cart:", on_click=begin)
     show_curve(loan.product, loan.figures)
+    show_bar(loan, loan.figures)
 
 
-def draw_example(sellers: Sequence[DistributorName], place: DeltaGenerator, person: Person) -> None:
-    """Draw the price of a usual loan while none is entered, so that the screen shows what it is for."""
-    chosen = st.session_state.get("plan")
+def show_bar(loan: Loan, figures: Figures) -> None:
+    """Draw the price and the way on at the foot of the screen, where they stay while the loan is typed."""
+    with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.metric("Price", words.naira_of(figures.premium(loan.product.rates)), width="content")
+        with st.container(gap="xxsmall", width="stretch"):
+            st.caption(
+                f"{words.naira_of(figures.amount)} over {figures.tenure} months, {words.plain(loan.product.name)}."
+            )
+            if loan.missing:
+                st.caption(f"Still to choose before it can be bought: {', '.join(loan.missing)}.")
+        st.button(
+            "Buy with these figures",
+            type="primary",
+            icon=":material/shopping_cart:",
+            disabled=bool(loan.missing),
+            on_click=begin,
+        )
+
+
+def find_example(sellers: Sequence[DistributorName], person: Person) -> ProductForSale | None:
+    """Return the first credit life product that any distributor sells, for a price before one is chosen."""
     shelf = (
         product for seller in sellers for product in selling.list_products(counter_of(seller, person), CREDIT_LIFE)
     )
-    product = chosen if isinstance(chosen, ProductForSale) else next(iter(sorted(shelf, key=by_basis)), None)
-    if product is None:
-        return
-    figures = Figures(amount=EXAMPLE_AMOUNT, tenure=EXAMPLE_TENURE, benefits=tuple(product.rates.meta["shares"]))
-    with place:
-        st.markdown(
-            f":material/lightbulb: **An example**: {words.naira_of(figures.amount)} over {figures.tenure} months,"
-            f" {words.plain(product.name)}. Choose the distributor and the product and enter the loan to see its price."
-        )
-        show_price(product, figures)
-    show_curve(product, figures)
+    return next(iter(sorted(shelf, key=by_basis)), None)
 
 
 def buy(sellers: Sequence[DistributorName], person: Person) -> Checkout:
@@ -319,7 +336,7 @@ def buy(sellers: Sequence[DistributorName], person: Person) -> Checkout:
         # The figures stay on the page, locked, so that they keep their widget state and their place in the URL.
         with st.expander("The figures", icon=":material/lock:"):
             loan = ask_loan(sellers, person, locked=True)
-        if loan is None:
+        if loan is None or loan.distributor is None or loan.figures is None or loan.missing:
             leave()
         line.markdown(summary(loan.product, loan.figures, loan.distributor.name), width=420)
         if line.button("Change the figures"):
@@ -358,19 +375,25 @@ def counter_of(distributor: DistributorName, person: Person) -> Counter:
 
 
 def ask_loan(sellers: Sequence[DistributorName], person: Person, *, locked: bool) -> Loan | None:
-    """Return the loan as entered; None without an amount or when a value is invalid."""
+    """Return the loan as entered, without its figures when a value is invalid; None where nobody sells such a cover."""
     distributor = selling.choice("On behalf of", sellers, SELLER, lambda seller: seller.name, locked=locked)
-    if distributor is None:
+    product = ask_product(distributor, person, locked=locked) if distributor else None
+    shown = product or find_example([distributor] if distributor else sellers, person)
+    if shown is None:
+        st.warning(
+            f"{'This distributor has no' if distributor else 'No distributor has a'} credit life product. An"
+            " administrator can switch one on."
+        )
         return None
+    figures = ask_figures(shown, locked=locked)
+    chosen = {"on whose behalf": distributor, "the product": product, "the loan amount": st.session_state.get("amount")}
+    missing = [name for name, value in chosen.items() if not value]
+    return Loan(distributor=distributor, product=shown, figures=figures, missing=missing)
+
+
+def ask_product(distributor: DistributorName, person: Person, *, locked: bool) -> ProductForSale | None:
     offered = sorted(selling.list_products(counter_of(distributor, person), CREDIT_LIFE), key=by_basis)
-    if not offered:
-        st.warning("This distributor has no credit life product. An administrator can switch one on.")
-        return None
-    product = selling.choice("Product", offered, "plan", lambda sold: sold.name, locked=locked)
-    if product is None:
-        return None
-    figures = ask_figures(product, locked=locked)
-    return Loan(distributor=distributor, product=product, figures=figures) if figures else None
+    return selling.choice("Product", offered, "plan", lambda sold: sold.name, locked=locked) if offered else None
 
 
 def by_basis(product: ProductForSale) -> int:

@@ -217,9 +217,10 @@ def tiles(view: LoanBookView) -> None:
 def details(view: LoanBookView) -> None:
     """Draw what the figures are made of."""
     preview = view.book.preview
-    with st.grid(3, min_column_width=280, gap="small"):
+    with st.grid(4, min_column_width=240, gap="small"):
         with st.container(border=True, height="stretch"):
-            st.markdown("**Why rows stay without cover**" if preview["codes"] else "**Every row can be carried out**")
+            left = "Why rows stay as they are" if view.book.kind == "exits" else "Why rows stay without cover"
+            st.markdown(f"**{left}**" if preview["codes"] else "**Every row can be carried out**")
             for code, number in preview["codes"].items():
                 facts.line(words.title(_CODES[code]), words.count(number))
             if preview["warnings"]:
@@ -344,7 +345,7 @@ def draw() -> None:
     actions.run()
     progress(view)
     if book.state == LoanBookState.REFUSED:
-        st.error(f"This file cannot be read: {words.plain(book.refusal or '')}.", icon=":material/error:")
+        st.error(f"The {words.plain(book.refusal or 'file cannot be read')}.", icon=":material/error:")
     if book.preview:
         tiles(view)
         confirm(view, person)

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from typing import Any, Final
 
 import streamlit as st
 
-from core import clock
+from core import clock, money
 from core.covers.credit_life import BENEFITS, CREDIT_LIFE
 from core.errors import InvalidInput
 from core.services.catalogue import distributors
@@ -22,6 +23,7 @@ from core.services.people.staff import Person
 from core.services.selling.loan_books import books, records
 from core.services.selling.loan_books.books import Uploader
 from core.services.selling.loan_books.records import LoanBookView
+from core.states.loan_books import LoanBookState
 from core.store.access import ScopedSession, reading
 from core.ui.buying import selling
 from core.ui.buying.selling import Counter
@@ -37,6 +39,16 @@ _FORM, _MADE = "loan_book", "loan_book.made"
 _KINDS: Final = {"additions": "New loans", "exits": "Loans that ended", "snapshot": "The whole live book"}
 _DATE_ORDERS: Final = {each: each for each in books.DATE_ORDERS}
 _MONTHS: Final = 6
+_AHEAD: Final = (LoanBookState.VALIDATED, LoanBookState.CONFIRMED)
+
+
+def _amount(row: LoanBookView) -> int | None:
+    """Return the amount that was carried out, or that of the preview before; None for a book that comes to nothing."""
+    if row.book.state in _AHEAD:
+        return money.to_minor(Decimal(row.book.preview["premium"]))
+    return row.book.done_minor or None
+
+
 TABLE: Table[LoanBookView] = Table(
     name="loan_books",
     noun=("loan book", "loan books"),
@@ -51,7 +63,7 @@ TABLE: Table[LoanBookView] = Table(
         "state": columns.state("State", lambda row: row.book.state.capitalize()),
         "rows": columns.number("Rows", lambda row: row.book.rows),
         "done": columns.number("Carried out", lambda row: row.book.done_rows),
-        "amount": columns.naira("Amount", lambda row: row.book.done_minor),
+        "amount": columns.naira("Amount", _amount),
         "product": columns.text("Product", lambda row: row.product, 180, usual=False),
         "by": columns.text("Uploaded by", lambda row: row.book.uploaded_by.removeprefix("staff "), 180, usual=False),
         "made": columns.moment("Uploaded", lambda row: row.made_at),

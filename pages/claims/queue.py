@@ -28,7 +28,7 @@ from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
 from core.store.access import ScopedSession, reading, transact
 from core.ui.frame import frame, page_links
-from core.ui.kit import url_state, words
+from core.ui.kit import actions, url_state, words
 from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
 from pages.claims._shared import colour_of, days_left
 
@@ -111,12 +111,8 @@ def footer(total: QueueTotal) -> None:
 
 
 def header(person: Person, view: View, counts: QueueCounts) -> None:
-    with st.container(gap=None):
-        with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-            with st.container(width="content"):
-                frame.page_header("Queue", "")
-            draw_views(person, view, counts)
-        st.caption(describe(view, counts))
+    with frame.header_with_views("Queue", describe(view, counts)):
+        draw_views(person, view, counts)
 
 
 def table(
@@ -327,13 +323,14 @@ def follow() -> None:
 
 
 def notice() -> None:
-    """Show the result of the last attempt, once."""
-    batch_notice: BatchNotice = st.session_state.pop(_NOTICE, BatchNotice())
-    if batch_notice.done:
-        st.success(batch_notice.done, icon=":material/check_circle:")
-    if batch_notice.refused:
-        lines = "\n".join(f"- {words.plain(line)}" for line in batch_notice.refused)
-        st.warning(f"{batch_notice.why}:\n{lines}", icon=":material/group:")
+    """Show the result of the last attempt, once; over the page, where it moves nothing, unless some was refused."""
+    result: BatchNotice = st.session_state.pop(_NOTICE, BatchNotice())
+    if result.done and not result.refused:
+        actions.keep_message(result.done)
+    actions.run()
+    if result.refused:
+        lines = "\n".join(f"- {words.plain(line)}" for line in result.refused)
+        st.warning(f"{result.done} {result.why}:\n{lines}".strip(), icon=":material/group:")
 
 
 def take_button(person: Person) -> None:

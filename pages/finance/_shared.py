@@ -9,6 +9,7 @@ import streamlit as st
 from core import clock
 from core.services.finance import tax
 from core.services.finance.bordereaux import overview
+from core.services.finance.bordereaux.overview import Overdue
 from core.services.finance.bordereaux.reading import KIND_NAMES
 from core.services.people.staff import Person
 from core.store.access import Scope, reading, store
@@ -56,17 +57,30 @@ def warn_of_withholding(month: date) -> str:
 
 def overdue_bordereaux() -> None:
     """Say in red which insurers should have had a bordereau by now."""
+    if found := _list_overdue():
+        st.error(f"Bordereaux are overdue: {_name_overdue(found)}.", icon=":material/assignment_late:")
+
+
+def overdue_beside() -> None:
+    """Draw in red how many bordereaux are overdue, and behind that which."""
+    if found := _list_overdue():
+        with st.popover(f":red[{words.count(len(found))} overdue]", icon=":material/assignment_late:", type="tertiary"):
+            st.markdown(f"Bordereaux are overdue: {_name_overdue(found)}.")
+
+
+def _list_overdue() -> Sequence[Overdue]:
     with reading(Scope.staff(is_live=True)) as session:
-        found = overview.list_overdue(session)
-    if not found:
-        return
+        return overview.list_overdue(session)
+
+
+def _name_overdue(found: Sequence[Overdue]) -> str:
     named = [
         f"{words.plain(each.party)}, {KIND_NAMES[each.kind].lower()} of {each.month:%B %Y},"
         f" due {words.day(each.due_on)}: {each.missing}"
         for each in sorted(found, key=lambda each: each.due_on)[:_NAMED]
     ]
     more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    st.error(f"Bordereaux are overdue: {'; '.join(named)}{more}.", icon=":material/assignment_late:")
+    return f"{'; '.join(named)}{more}"
 
 
 def newest_over(months: Sequence[date]) -> date:
@@ -74,7 +88,7 @@ def newest_over(months: Sequence[date]) -> date:
     return months[1] if len(months) > 1 else months[0]
 
 
-def choose_month(months: Sequence[date], usual: date | None = None) -> date:
+def choose_month(months: Sequence[date], usual: date | None = None, *, is_labelled: bool = True) -> date:
     """Draw the choice and return the month in the URL, or the usual one, else the newest that is over."""
     usual = usual or newest_over(months)
     month = next((each for each in months if f"{each:%Y-%m}" == st.query_params.get("month")), usual)
@@ -86,6 +100,7 @@ def choose_month(months: Sequence[date], usual: date | None = None) -> date:
         key="month",
         format_func=names.__getitem__,
         width=220,
+        label_visibility="visible" if is_labelled else "collapsed",
         on_change=lambda: url_state.change({"month": [st.session_state["month"]]}),
     )
     return month

@@ -16,9 +16,9 @@ from core.store.access import reading, store
 from core.ui.frame import frame
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action
-from core.ui.lists import columns, held_rows, tables
+from core.ui.lists import columns, held_rows, table_choices, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action, choose_month, overdue_bordereaux
+from pages.finance._shared import ROLE, action, choose_month, overdue_beside
 
 
 def _due(row: BordereauSummary) -> str:
@@ -97,32 +97,37 @@ def month_buttons(month: date) -> None:
 
 def draw() -> None:
     frame.require(ROLE)
-    frame.page_header("Bordereaux", "Premium and claims reported to each insurer, month by month.")
+    beside = frame.header_with_views("Bordereaux", "Premium and claims reported to each insurer, month by month.")
     if not frame.mode():
         st.info("Bordereaux are made of live records: switch to Live in the menu.", icon=":material/science:")
         return
-    overdue_bordereaux()
     with reading(frame.scope()) as session:
         months = statement_overview.list_months(session)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        month = choose_month(months)
+    with beside:
+        month = choose_month(months, is_labelled=False)
         month_buttons(month)
+        overdue_beside()
     actions.run()
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = overview.list_month(session, month)
     if not rows:
         st.info("There is nothing to report of this month.", icon=":material/event_busy:")
         return
+    draw_head(rows)
+    number = tables.page_of(BORDEREAUX, len(rows))
+    if number is not None:
+        tables.draw(BORDEREAUX, held_rows.page_of(BORDEREAUX, rows, number), number=number, total=len(rows))
+    if any(row.state == DRAFT for row in rows):
+        st.caption("The rows of a draft change until it is issued; months are reported one after the other.")
+
+
+def draw_head(rows: Sequence[BordereauSummary]) -> None:
+    """Draw how many bordereaux stand in which state, and what each kind comes to."""
     counts = {state: sum(row.state == state for row in rows) for state in dict.fromkeys(row.state for row in rows)}
     said = " · ".join(f"{words.badge(state)} {words.count(number)}" for state, number in counts.items())
-    st.markdown(f"{BORDEREAUX.count_text(len(rows))} · {said}")
     sums = {
         name: sum(row.main_minor or 0 for row in rows if row.kind_name == name)
         for name in dict.fromkeys(row.kind_name for row in rows)
     }
-    st.caption(" · ".join(f"{name}: {words.naira(minor)}" for name, minor in sums.items()))
-    if any(row.state == DRAFT for row in rows):
-        st.caption("The rows of a draft change until it is issued; months are reported one after the other.")
-    number = tables.page_of(BORDEREAUX, len(rows))
-    if number is not None:
-        tables.draw(BORDEREAUX, held_rows.page_of(BORDEREAUX, rows, number), number=number, total=len(rows))
+    kinds = " · ".join(f"{name}: {words.naira(minor)}" for name, minor in sums.items())
+    table_choices.head(f"{BORDEREAUX.count_text(len(rows))} · {said} · {kinds}", BORDEREAUX)

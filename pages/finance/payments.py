@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -20,7 +21,7 @@ from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import actions, url_state, words
 from core.ui.kit.actions import Action
-from core.ui.lists import columns, held_rows, tables
+from core.ui.lists import columns, held_rows, table_choices, tables
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, choose_month, show_resting
 
@@ -134,26 +135,46 @@ def due() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = [(each, batches.hindrance_of(session, each)) for each in balances.list_balances(session)]
     payable = [balance for balance, why in rows if why is None]
-    if payable:
-        total = words.naira(sum(each.amount_minor for each in payable))
-        preparing(payable).button(f"Prepare a payout of {total}", key="many.prepare", type="primary")
     if not rows:
         st.info("Nothing is due: every statement that was sent is settled.", icon=":material/task_alt:")
         return
-    totals([balance for balance, _ in rows])
+    table_choices.head(totals([balance for balance, _ in rows]), DUE, beside=partial(prepare_button, payable))
     number = tables.page_of(DUE, len(rows))
     if number is not None:
         tables.draw(DUE, held_rows.page_of(DUE, rows, number), number=number, total=len(rows))
 
 
-def totals(found: list[Balance]) -> None:
+def prepare_button(payable: Sequence[Balance]) -> None:
+    if payable:
+        total = words.naira(sum(each.amount_minor for each in payable))
+        preparing(payable).button(f"Prepare a payout of {total}", key="many.prepare", type="primary")
+
+
+def totals(found: list[Balance]) -> str:
     owed = sum(each.amount_minor for each in found if each.amount_minor > 0)
     owing = -sum(each.amount_minor for each in found if each.amount_minor < 0)
     owes = f"owed by the platform **{words.naira(owed)}** · owed to it **{words.naira(owing)}**"
-    st.markdown(f"{DUE.count_text(len(found))} · {owes}")
+    return f"{DUE.count_text(len(found))} · {owes}"
 
 
 def payments(person: Person) -> None:
+    state = choose_state()
+    with st.skeleton(height=300), reading(frame.scope()) as session:
+        total, minor = payment_reading.count_payments(session, state=state)
+        order = PAYMENTS.order_among(payment_reading.ORDERS)
+        rows = payment_reading.list_payments(session, PAYMENTS.paging(url_state.page()), state=state, order=order)
+    with reading(frame.scope()) as session:
+        found = payment_reading.list_payments(session, Paging(1, MOST), state=PaymentState.PREPARED)
+    others = [row for row in found if "approve" in payment_reading.list_allowed(row, person)]
+    line = f"{PAYMENTS.count_text(total)} · paid out less received {words.naira(minor)}"
+    table_choices.head(line, PAYMENTS, beside=partial(confirm_button, others, person))
+    number = tables.page_of(PAYMENTS, total) if total else None
+    if number is not None:
+        tables.draw(PAYMENTS, rows, number=number, total=total)
+
+
+def choose_state() -> PaymentState | None:
+    """Draw the states of payments, and return the one in the address."""
     states = {state.value: state.value for state in PaymentState}
     state = url_state.one_of("state", states)
     st.session_state["state"] = state
@@ -164,13 +185,10 @@ def payments(person: Person) -> None:
         label_visibility="collapsed",
         on_change=lambda: url_state.change({"state": [st.session_state["state"]] if st.session_state["state"] else []}),
     )
-    with st.skeleton(height=300), reading(frame.scope()) as session:
-        total, minor = payment_reading.count_payments(session, state=state)
-        order = PAYMENTS.order_among(payment_reading.ORDERS)
-        rows = payment_reading.list_payments(session, PAYMENTS.paging(url_state.page()), state=state, order=order)
-    with reading(frame.scope()) as session:
-        found = payment_reading.list_payments(session, Paging(1, MOST), state=PaymentState.PREPARED)
-    others = [row for row in found if "approve" in payment_reading.list_allowed(row, person)]
+    return PaymentState(state) if state else None
+
+
+def confirm_button(others: Sequence[PaymentRow], person: Person) -> None:
     if len(others) > 1:
         confirming_all(others).button(
             f"Confirm {words.count(len(others))} received",
@@ -179,10 +197,6 @@ def payments(person: Person) -> None:
             disabled=not person.may_approve,
         )
         show_resting(person)
-    st.markdown(f"{PAYMENTS.count_text(total)} · paid out less received {words.naira(minor)}")
-    number = tables.page_of(PAYMENTS, total) if total else None
-    if number is not None:
-        tables.draw(PAYMENTS, rows, number=number, total=total)
 
 
 def confirming_all(rows: Sequence[PaymentRow]) -> Action:
@@ -223,15 +237,19 @@ def payouts(person: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = payment_reading.list_batches(session)
     others = [row for row in rows if row.state == BatchState.PREPARED and row.prepared_by != person.id]
+    line = f"{PAYOUTS.count_text(len(rows))} · {words.naira(sum(row.net_minor for row in rows))}"
+    table_choices.head(line, PAYOUTS, beside=partial(approve_button, others, person))
+    number = tables.page_of(PAYOUTS, len(rows)) if rows else None
+    if number is not None:
+        tables.draw(PAYOUTS, held_rows.page_of(PAYOUTS, rows, number), number=number, total=len(rows))
+
+
+def approve_button(others: Sequence[BatchRow], person: Person) -> None:
     if len(others) > 1:
         approving_all(others).button(
             f"Approve {words.count(len(others))}", key="many.approve", type="primary", disabled=not person.may_approve
         )
         show_resting(person)
-    st.markdown(f"{PAYOUTS.count_text(len(rows))} · {words.naira(sum(row.net_minor for row in rows))}")
-    number = tables.page_of(PAYOUTS, len(rows)) if rows else None
-    if number is not None:
-        tables.draw(PAYOUTS, held_rows.page_of(PAYOUTS, rows, number), number=number, total=len(rows))
 
 
 def taxes() -> None:
@@ -256,14 +274,15 @@ def taxes() -> None:
 
 def draw() -> None:
     person = frame.require(ROLE)
-    frame.page_header(
+    views = frame.header_with_views(
         "Payments",
         "What each party is owed or owes: prepared by one person, approved by another, settled on statements.",
     )
     if not frame.mode():
         st.info("Payments are made of live records: switch to Live in the menu.", icon=":material/science:")
         return
-    view = url_state.choose_view(VIEWS)
+    with views:
+        view = url_state.choose_view(VIEWS)
     actions.run()
     if view == "payments":
         payments(person)

@@ -21,7 +21,7 @@ from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action
-from core.ui.lists import columns, held_rows, tables
+from core.ui.lists import columns, held_rows, table_choices, tables
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, choose_month
 
@@ -43,23 +43,22 @@ def draw_form(months: Sequence[date]) -> None:
     with reading(frame.scope()) as session:
         insurers = {str(party.id): name for party, name in parties.list_parties(session) if party.account == "provider"}
     options = {**insurers, "": "Our bank"}
-    with st.container(border=True):
-        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            # The check list of a month leads here for a party, by its name.
-            named = next((key for key, name in options.items() if name == st.query_params.get("party")), None)
-            if named is not None:
-                st.session_state.setdefault(f"{PLACE}.party", named)
-            chosen = st.selectbox("Whose file", list(options), format_func=options.__getitem__, key=f"{PLACE}.party")
-            month = choose_month(months)
-        sent = st.file_uploader(
-            f"Their file: CSV or XLSX, at most {table_files.MAX_ROWS:,} rows",
-            type=["csv", "xlsx"],
-            key=f"{PLACE}.file",
-            max_upload_size=math.ceil(table_files.MAX_BYTES / (1 << 20)),
-        )
-        if sent is not None:
-            provider_id = UUID(chosen) if chosen else None
-            _columns(provider_id, month, sent.name, sent.getvalue())
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        # The check list of a month leads here for a party, by its name.
+        named = next((key for key, name in options.items() if name == st.query_params.get("party")), None)
+        if named is not None:
+            st.session_state.setdefault(f"{PLACE}.party", named)
+        chosen = st.selectbox("Whose file", list(options), format_func=options.__getitem__, key=f"{PLACE}.party")
+        month = choose_month(months)
+    sent = st.file_uploader(
+        f"Their file: CSV or XLSX, at most {table_files.MAX_ROWS:,} rows",
+        type=["csv", "xlsx"],
+        key=f"{PLACE}.file",
+        max_upload_size=math.ceil(table_files.MAX_BYTES / (1 << 20)),
+    )
+    if sent is not None:
+        provider_id = UUID(chosen) if chosen else None
+        _columns(provider_id, month, sent.name, sent.getvalue())
 
 
 def _columns(provider_id: UUID | None, month: date, name: str, content: bytes) -> None:
@@ -213,15 +212,18 @@ def draw() -> None:
             icon=":material/balance:",
             query_params={"id": made, **frame.mode_query()},
         )
-    draw_form(months)
     with reading(frame.scope()) as session:
         rows = reconciliation_reading.list_reconciliations(session)
+    # The form is what one comes for from the check list of a month, and while there is nothing else here.
+    is_open = not rows or "party" in st.query_params
+    with st.expander("Compare a file", icon=":material/upload_file:", expanded=is_open, key=f"{PLACE} form"):
+        draw_form(months)
     if not rows:
         st.info(
             "No file was reconciled yet: begin with the account of your largest insurer.", icon=":material/balance:"
         )
         return
-    st.markdown(RECONCILIATIONS.count_text(len(rows)))
+    table_choices.head(RECONCILIATIONS.count_text(len(rows)), RECONCILIATIONS)
     number = tables.page_of(RECONCILIATIONS, len(rows))
     if number is not None:
         tables.draw(RECONCILIATIONS, held_rows.page_of(RECONCILIATIONS, rows, number), number=number, total=len(rows))

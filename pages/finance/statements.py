@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date
+from functools import partial
 from typing import Final
 
 import streamlit as st
@@ -19,7 +20,7 @@ from core.store.access import reading, store
 from core.ui.frame import frame
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action
-from core.ui.lists import columns, held_rows, tables
+from core.ui.lists import columns, held_rows, table_choices, tables
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, choose_month, lacks_withholding, show_resting, warn_of_withholding
 
@@ -94,14 +95,19 @@ def _add_up(rows: Sequence[StatementRow], account: str) -> str:
 
 
 def counted(rows: list[StatementSummary]) -> None:
+    """Draw how many accounts stand in which state, and their balances behind the sentence."""
     number = {state: sum(row.state == state for row in rows) for state in dict.fromkeys(row.state for row in rows)}
     said = " · ".join(f"{words.badge(state)} {words.count(count)}" for state, count in number.items())
-    st.markdown(f"{STATEMENTS.count_text(len(rows))} · {said}" if rows else STATEMENTS.count_text(0))
     stated = [row for row in rows if row.closing_minor is not None]
-    if stated:
-        names = ("opening_minor", "change_minor", "closing_minor")
-        opening, change, closing = (words.naira(sum(getattr(row, name) for row in stated)) for name in names)
-        st.caption(f"{words.count(len(stated))} stated: opening {opening} + of the month {change} = closing {closing}.")
+    closing = f" · closing {words.naira(sum(row.closing_minor or 0 for row in stated))}" if stated else ""
+    sums = partial(draw_sums, stated) if stated else None
+    table_choices.head(f"{STATEMENTS.count_text(len(rows))} · {said}{closing}", STATEMENTS, sums=sums)
+
+
+def draw_sums(stated: Sequence[StatementSummary]) -> None:
+    names = ("opening_minor", "change_minor", "closing_minor")
+    opening, change, closing = (words.naira(sum(getattr(row, name) for row in stated)) for name in names)
+    st.caption(f"{words.count(len(stated))} stated: opening {opening} + of the month {change} = closing {closing}.")
 
 
 def buttons(month: date, drafts: int, movable: Mapping[str, Sequence[StatementRow]], person: Person) -> None:
@@ -121,7 +127,7 @@ def buttons(month: date, drafts: int, movable: Mapping[str, Sequence[StatementRo
 
 def draw() -> None:
     person = frame.require(ROLE)
-    frame.page_header(
+    beside = frame.header_with_views(
         "Statements",
         "What each distributor and insurer is owed for a month: prepared by one person, approved by another.",
     )
@@ -130,15 +136,14 @@ def draw() -> None:
         return
     with reading(frame.scope()) as session:
         months = statement_overview.list_months(session)
-    header = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
-    with header:
-        month = choose_month(months)
+    with beside:
+        month = choose_month(months, is_labelled=False)
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = statement_overview.list_month(session, month)
         movable = {to: statement_states.list_movable(session, month, to, by=person) for to in MOVES_OF_MANY}
         for_another = statement_states.count_for_another(session, month, by=person)
     is_over = clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now()
-    with header:
+    with beside:
         buttons(month, sum(row.state == DRAFT for row in rows) if is_over else 0, movable, person)
     actions.run()
     if not rows:

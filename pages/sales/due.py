@@ -348,7 +348,7 @@ def draw() -> None:
     looking = replace(DUE, act=None, opens="sales/purchase.py", key=lambda row: row.purchase_id)
     table = replace(DUE, act=list_acts) if may_renew else looking
     todo = ": call them, and renew here. Tick several to remind or renew them together." if may_renew else "."
-    frame.page_header("Due for renewal", f"Whose cover ends soon or has just ended{todo}")
+    views = frame.header_with_views("Due for renewal", f"Whose cover ends soon or has just ended{todo}")
     with reading(frame.scope()) as session:
         names = load_choices(session)
     search = search_box.read()
@@ -362,7 +362,8 @@ def draw() -> None:
         rows = due.list_due_rows(session, open_bucket, criteria, names, order=table.order, paging=paging)
     follow_click(table, rows, person)
     actions.run()
-    draw_tabs(buckets, open_bucket)
+    with views:
+        draw_tabs(buckets, open_bucket)
     bucket = next(bucket for bucket in buckets if bucket.key == open_bucket)
     if not bucket.policies:
         nothing(criteria, sum(each.policies for each in buckets))

@@ -10,11 +10,13 @@ from python_calamine import CalamineWorkbook
 
 from core.api.http import forms
 from core.dispatch import loan_books as worker
-from core.store.access import Store
+from core.services.audit import log
+from core.services.people import sign_in, staff_sessions
+from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.covers import shipped
-from tests.services.loan_books import SAID, as_csv, loan
+from tests.services.loan_books import SAID, Lender, as_csv, loan, person
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
 PATH = "/v1/loan-books"
@@ -22,6 +24,28 @@ PATH = "/v1/loan-books"
 
 def read_rows(content: bytes) -> list[list[Any]]:
     return CalamineWorkbook.from_filelike(io.BytesIO(content)).get_sheet_by_index(0).to_python()
+
+
+def test_who_of_the_desk_took_a_report_stands_in_the_log(client: Client, store: Store, partner: Partner) -> None:
+    lender = Lender(store, partner)
+    book = lender.read(as_csv([loan(1), loan(2, loan_tenure_months="1")]))
+    cookies = {}
+    for role in ("operations", "claims"):
+        staff_id = person(store, role, role).id
+        with store.writing(Scope.system()) as session:
+            token = staff_sessions.open_session(session, staff_id)
+        cookies[role] = {"cookie": f"{sign_in.COOKIE}={token}"}
+    address = f"/loan-books/{book.id}.csv?mode=test"
+    taken = client.get(address, headers=cookies["operations"])
+    assert (taken.status_code, taken.text.count("\r\n")) == (200, 3)
+    # Neither who may not see it, nor what is no report, is said to have taken it.
+    assert client.get(address, headers=cookies["claims"]).status_code == 403
+    assert client.get(f"/loan-books/{book.id}.pdf?mode=test", headers=cookies["operations"]).status_code == 404
+    with store.reading(Scope.system()) as session:
+        entries = log.list_history(session, f"loan_book {book.id}")
+    assert [(each.actor, each.after) for each in entries if each.action == "loan book report taken"] == [
+        ("staff operations@desk.example", {"status": "validated", "format": "csv", "rows": 2})
+    ]
 
 
 def upload(client: Client, key: str, content: bytes, name: str = "loans.csv", **said: Any) -> httpx.Response:

@@ -16,10 +16,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import sqlalchemy as sa
-from sqlmodel import SQLModel
 
-import core.store.schema.tables  # noqa: F401 - metadata is complete once it is imported
 from core.demo import marker
+from core.store.schema import tables
 from core.store.schema.rollups import COVER, MEASURES
 from tests.bench.portfolios import FOLDER
 
@@ -88,7 +87,7 @@ def _copy(url: sa.URL, table: str, factor: int) -> Sequence[str]:
         steps = [index.dropped for index in indexes]
         # Into a new file by the primary key, which is the last to be dropped where it may be.
         steps.insert(sum(not index.indisprimary for index in indexes), f"CLUSTER {table} USING pk_{table}")
-        for statement in (*steps, _insert(SQLModel.metadata.tables[table], factor)):
+        for statement in (*steps, _insert(tables.metadata().tables[table], factor)):
             connection.exec_driver_sql(statement)
     return [index.remade for index in indexes]
 

@@ -7,7 +7,8 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock
-from core.services.admin import gauges, heartbeats, status
+from core.services.admin import heartbeats, readiness
+from core.services.admin import status as service
 from core.services.audit import log as audit
 from core.settings import VERSION
 from core.store.access import Scope, Store
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.both_databases
 
 def backed_up(store: Store) -> None:
     with store.writing(Scope.system()) as session:
-        audit.write(session, actor="tests", action=gauges.BACKED_UP, subject="backup x")
+        audit.write(session, actor="tests", action=readiness.BACKED_UP, subject="backup x")
 
 
 def test_a_store_without_a_backup_needs_somebody(store: Store) -> None:
@@ -29,7 +30,7 @@ def test_a_store_without_a_backup_needs_somebody(store: Store) -> None:
 
 
 def test_a_healthy_store_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status, "_free_bytes", lambda: 1 << 40)
+    monkeypatch.setattr(service, "_free_bytes", lambda: 1 << 40)
     backed_up(store)
     with store.writing(Scope.system()) as session:
         heartbeats.record(session, "here:1")
@@ -52,7 +53,7 @@ def test_the_health_check_of_a_worker_sees_those_of_its_own_machine(store: Store
 
 
 def test_json_says_the_same_to_programs(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(status, "_free_bytes", lambda: 1 << 40)
+    monkeypatch.setattr(service, "_free_bytes", lambda: 1 << 40)
     backed_up(store)
     told = coverdesk("status", "--json")
     found = json.loads(told.stdout)
@@ -72,21 +73,21 @@ def test_what_is_wrong_is_named(
     store: Store, monkeypatch: pytest.MonkeyPatch, broken: dict[str, object], says: str
 ) -> None:
     for name, value in broken.items():
-        monkeypatch.setattr(status, name, value)
+        monkeypatch.setattr(service, name, value)
     with store.reading(Scope.system()) as session:
-        assert any(says in fault for fault in status.get_status(session).faults)
+        assert any(says in fault for fault in service.get_status(session).faults)
 
 
 def test_an_old_backup_is_a_fault(store: Store) -> None:
     backed_up(store)
     with clock.freeze(clock.now() + timedelta(hours=27)), store.reading(Scope.system()) as session:
-        assert "the newest backup is older than 26 hours" in status.get_status(session).faults
+        assert "the newest backup is older than 26 hours" in service.get_status(session).faults
 
 
 def test_work_that_waits_without_a_worker_is_a_fault() -> None:
-    late = status.QueueStatus(name="Insurers", depth=3, due=3, dead=0, oldest_seconds=7_200)
-    gone = status.QueueStatus(name="Webhooks", depth=0, due=0, dead=2, oldest_seconds=0)
-    assert status.list_queue_faults([late, gone], []) == [
+    late = service.QueueStatus(name="Insurers", depth=3, due=3, dead=0, oldest_seconds=7_200)
+    gone = service.QueueStatus(name="Webhooks", depth=0, due=0, dead=2, oldest_seconds=0)
+    assert service.list_queue_faults([late, gone], []) == [
         "Insurers: work has been due for 120 minutes",
         "work waits and no worker was heard of for two minutes",
         "Webhooks: 2 were given up and need a person",

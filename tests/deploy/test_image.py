@@ -1,7 +1,9 @@
 """The image: rules that can be read from its text, and the same steps for every way to install (`make image-check`)."""
 
+import ast
 import re
 import tomllib
+from importlib.util import find_spec
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -57,6 +59,14 @@ def test_the_check_without_an_engine_runs_the_script_of_the_image() -> None:
     (step,) = [each for each in after("RUN", LINES) if "install.sh" in each]
     assert "sh deploy/install.sh /src /opt/coverdesk" in step
     assert 'sh "$work/src/deploy/install.sh" "$work/src" "$work/opt"' in (DEPLOY / "image-check.sh").read_text()
+
+
+def test_what_the_installation_imports_of_ours_exists() -> None:
+    script = (DEPLOY / "install.sh").read_text().partition("<<'PYTHON'\n")[2].partition("\nPYTHON\n")[0]
+    imports = [node for node in ast.walk(ast.parse(script)) if isinstance(node, ast.ImportFrom)]
+    names = [f"{node.module}.{alias.name}" for node in imports for alias in node.names]
+    assert names
+    assert [name for name in names if find_spec(name) is None] == []
 
 
 def test_what_is_copied_into_the_build_is_listed_and_holds_no_store() -> None:

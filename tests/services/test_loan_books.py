@@ -12,9 +12,12 @@ from core import clock
 from core.covers.credit_life import CREDIT_LIFE
 from core.dispatch import loan_books as worker
 from core.errors import InvalidInput, NotAllowed, StateForbids
+from core.services.admin import demonstration as accounts
 from core.services.admin import store_check
-from core.services.policies import policies
-from core.services.selling.loan_books import books, carrying_out, reading, records, report
+from core.services.audit import log as audit
+from core.services.outbox import health
+from core.services.policies import letters, policies
+from core.services.selling.loan_books import books, carrying_out, demonstration, reading, records, report
 from core.store.access import Scope, Store
 from core.store.schema.tables import (
     Agreement,
@@ -22,6 +25,7 @@ from core.store.schema.tables import (
     Certificate,
     CreditNote,
     Customer,
+    LoanBook,
     LoanBookFile,
     LoanBookRow,
     Policy,
@@ -35,6 +39,8 @@ from tests.services.loan_books import HEADING, Lender, as_csv, exits_csv, loan, 
 from tests.services.selling import sell
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(shipped.STILL)]
+REDUCING = "01900000-0000-7000-8000-000000080103"
+REFUSED = "loan book confirmation refused"
 _SAME = ("purchase_id", "customer_id", "certificate_code", "policy_number", "number_key", "buyer_id")
 _OF_DOOR = ("payment_channel", "request_source", "submitted", "payload", "risk_hash", "email", "phone")
 
@@ -154,6 +160,11 @@ def test_somebody_else_confirms_within_their_limit_what_was_seen(store: Store, p
     for by, seen, kind, words in refused:
         with pytest.raises(kind, match=words):
             lender.confirm(book, by, **seen)
+    with store.reading(Scope.system()) as session:
+        logged = [entry for entry in audit.list_history(session, f"loan_book {book.id}") if entry.action == REFUSED]
+    assert [entry.actor for entry in logged][:2] == [maker.actor, small.actor]
+    assert "You uploaded this loan book" in (logged[0].after or {})["refused"]
+    assert len(logged) == len(refused)
     assert lender.carry_out(book, head).state == "done"
     with pytest.raises(StateForbids, match="that is done cannot become confirmed"):
         lender.confirm(book, head)
@@ -242,7 +253,7 @@ def test_a_worker_goes_on_behind_the_last_chunk_and_a_second_one_changes_nothing
     assert job is not None
     assert store.transact(system, lambda session: reading.lease(session, states)) is None
     with store.reading(partner.scope()) as session:
-        chunk = carrying_out.prepare(session, job, 3)
+        chunk = carrying_out.prepare(session, job.book, 3, after=job.book.done_to)
     scope = partner.scope()
     assert store.transact(scope, lambda session: carrying_out.carry_out(session, job, chunk)) is not None
     # Whoever prepared the same rows, or has lost the book, writes nothing.
@@ -287,6 +298,79 @@ def test_exits_give_back_what_the_worked_figures_say(store: Store, partner: Part
     assert count(store, Policy, col(Policy.cancelled_at).is_not(None)) == 2
     again = lender.read(content + b"\n", "exits.csv", kind="exits")
     assert [row.code for row in lender.rows(again)][:2] == ["ALREADY_ENDED"] * 2
+    assert faults(store) == []
+
+
+def test_exits_on_the_reducing_basis_give_back_by_the_sum_of_digits(store: Store, partner: Partner) -> None:
+    lender = Lender(store, partner)
+    started = {"loan_start_date": "2026-05-20", "loan_amount": "100000"}
+    sold = lender.read(as_csv([loan(number, **started) for number in range(2)]), product_id=REDUCING)
+    assert sold.preview["premium"] == "7475.00"
+    lender.carry_out(sold)
+    exits = exits_csv([("LN-000000", "2026-11-20", "settled_early"), ("LN-000001", "2026-08-21", "written_off")])
+    book = lender.read(exits, "exits.csv", kind="exits", product_id=REDUCING)
+    # Of 3,737.50 over 12 months k(k + 1) / (n(n + 1)): with 6 months left 1,006.25, with 8 whole ones 1,725.00.
+    assert [row.premium_minor for row in lender.rows(book)] == [100_625, 172_500]
+    done = lender.carry_out(book)
+    assert (done.done_rows, done.done_minor, count(store, CreditNote)) == (2, 273_125, 2)
+    assert faults(store) == []
+
+
+def test_rows_without_a_policy_are_forgotten_when_the_report_was_kept_long_enough(
+    store: Store, partner: Partner
+) -> None:
+    lender = Lender(store, partner)
+    book = lender.carry_out(lender.read(as_csv([loan(1), loan(2, loan_tenure_months="2")])))
+    last = clock.now() + books.ROWS_KEPT_FOR
+    for at, rows in ((last, [2, 3]), (last + timedelta(seconds=1), [2]), (last + timedelta(days=1), [2])):
+        with clock.freeze(at):
+            store.transact(Scope.system(), books.forget_rows)
+        assert [row.line for row in lender.rows(book)] == rows
+    assert lender.get(book.id).preview["outcomes"] == {"rejected": 1, "valid": 1}
+    assert count(store, AuditEntry, col(AuditEntry.action) == "loan book rows forgotten") == 1
+    assert faults(store) == []
+
+
+def test_a_borrower_without_an_email_is_sent_none(store: Store, partner: Partner) -> None:
+    lender = Lender(store, partner, is_live=True)
+    maker, head = person(store, "operations", "maker"), person(store, "supervisor", "head")
+    book = lender.carry_out(lender.read(as_csv([loan(1, email="")])), head)
+    policy_id = lender.rows(book)[0].policy_id
+    assert policy_id
+    with pytest.raises(InvalidInput, match="an address that takes e-mail"), store.writing(lender.scope) as session:
+        letters.send_certificate(session, policy_id, by=maker)
+    with store.reading(Scope.system()) as session:
+        assert {queue.name: (queue.queued, queue.dead) for queue in health.list_queues(session)}["E-mail"] == (0, 0)
+
+
+def test_each_fault_of_a_sample_is_found(store: Store, partner: Partner) -> None:
+    names = list(demonstration.FAULTS)
+    book = Lender(store, partner).read(demonstration.build_sample(12 * len(names), names))
+    faulty = [row for row in Lender(store, partner).rows(book) if row.code or row.also]
+    assert [(row.line - 1) % 12 for row in faulty] == [0] * len(names)
+    assert [row.code or row.also[0] for row in faulty] == [
+        *(
+            "MISSING_REQUIRED",
+            "MALFORMED_VALUE",
+            "MALFORMED_VALUE",
+            "AGE_OUT_OF_BOUNDS",
+            "START_IN_FUTURE",
+            "TERM_OVER",
+        ),
+        *("DUPLICATE_IN_FILE", "LEADING_ZEROS_LOST", "CONTACT_MISSING"),
+    ]
+
+
+def test_the_demonstration_has_a_book_in_each_state_that_lasts(store: Store, partner: Partner) -> None:
+    sell(store, partner, CREDIT_LIFE, is_live=True)
+    with store.writing(Scope.system()) as session:
+        accounts.add_accounts(session)
+    live = Scope.staff(is_live=True)
+    assert store.transact(live, demonstration.write_books) == 8
+    assert store.transact(live, demonstration.write_books) == 0
+    with store.reading(live) as session:
+        states = [book.state for book in session.execute(sa.select(LoanBook).order_by(col(LoanBook.id))).scalars()]
+    assert sorted(states) == sorted(["refused", "done", "done", "done", "paused", "cancelled", "expired", "validated"])
     assert faults(store) == []
 
 

@@ -1,6 +1,7 @@
 """Bordereaux on the screens: issued, sent and answered; a policy names its own."""
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.store.access import Store
@@ -25,15 +26,19 @@ def finance(store: Store, partner: Partner) -> Finance:
     return Finance(store)
 
 
+def overdue(at: AppTest) -> str:
+    return next(each.value for each in at.markdown if each.value.startswith("Bordereaux are overdue"))
+
+
 def test_a_month_is_issued_sent_and_queried_and_policies_name_it(finance: Finance, screen: Screen) -> None:
     at = open_page(screen, finance, LIST, month="2026-08")
-    assert "August 2026, due 10 Sep 2026: has to be issued and sent" in at.error[0].value
+    assert "August 2026, due 10 Sep 2026: has to be issued and sent" in overdue(at)
     assert set(lists(at)[0]["State"]) == {"Draft"}
     label = next(button.label for button in at.button if button.label.startswith("Issue "))
     confirm(press(at, label))
     assert "bordereaux are issued" in texts(at)
-    assert "August 2026, due 10 Sep 2026: issued, and has to be sent" in at.error[0].value
-    assert "has to be issued" not in at.error[0].value.partition("; and")[0]
+    assert "August 2026, due 10 Sep 2026: issued, and has to be sent" in overdue(at)
+    assert "has to be issued" not in overdue(at).partition("; and")[0]
     assert all(due.endswith("overdue: send it") for due in lists(at)[0]["Due"])
     place = list(lists(at)[0]["Kind"]).index("Premium")
     follow(at, row_links(at)[place])

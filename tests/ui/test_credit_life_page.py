@@ -78,13 +78,35 @@ def test_empty_screen_says_what_to_do(screen: Screen, partner: Partner) -> None:
     assert metrics(at)["Premium"] == "₦575.00", "a worked example stands there from the start"
     assert at.get("plotly_chart")
     assert at.selectbox(key="plan").value is None, "nothing is chosen for the person"
-    assert [box.key for box in at.text_input] == []
+    assert "Still to choose before it can be bought: the product, the loan amount." in texts(at)
+    assert next(button for button in at.button if button.label == "Buy with these figures").disabled
 
 
 def test_for_whom_is_asked_first_where_there_are_several(screen: Screen, partner: Partner, stranger: Partner) -> None:
     at = screen("operations", path=PAGE)
     assert at.selectbox(key="seller").value is None
     assert [box.key for box in at.selectbox] == ["seller"]
+
+
+def test_the_example_follows_what_is_typed_before_a_distributor_is_chosen(
+    screen: Screen, partner: Partner, stranger: Partner
+) -> None:
+    at = screen("operations", path=PAGE)
+    at.text_input(key="amount").set_value("250,000").run()
+    at.button_group(key="benefits").set_value(["death"]).run()
+    assert metrics(at)["Premium"] == metrics(at)["Price"] == "₦687.50"
+    assert "**An example**: ₦250,000.00 over 12 months" in texts(at)
+    assert "Still to choose before it can be bought: on whose behalf, the product." in texts(at)
+    at.number_input(key="tenure").set_value(24).run()
+    assert metrics(at)["Level monthly"] == "₦16,500.00"
+    assert "Still to choose" not in texts(choose(at))
+    press(at, "Buy with these figures")
+    assert at.query_params["step"] == "details"
+
+
+def choose(at: AppTest) -> AppTest:
+    at.selectbox(key="seller").select_index(0).run()
+    return at.selectbox(key="plan").select_index(0).run()
 
 
 def test_the_step_is_in_the_address_until_it_is_sold(page: AppTest) -> None:
@@ -127,6 +149,7 @@ def test_without_a_distributor_the_screen_says_so(screen: Screen) -> None:
 def test_price_shows_its_steps_and_the_three_bases(page: AppTest) -> None:
     assert metrics(page) == {
         "Premium": "₦575.00",
+        "Price": "₦575.00",
         "Single premium (this)": "₦575.00",
         "Level monthly": "₦6,900.00",
         "Reducing balance": "₦3,737.50",

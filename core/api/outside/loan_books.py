@@ -12,8 +12,9 @@ from starlette.routing import Route
 from core import ids
 from core.api.outside.signing_in import require_person
 from core.errors import CoverdeskError, NotAllowed, NotFound
+from core.services.people.staff import Person
 from core.services.selling.loan_books import books, report
-from core.store.access import Scope, reading
+from core.store.access import Scope, reading, transact
 
 _PIECE = 1 << 18
 _NO_STORE = {"Cache-Control": "no-store"}
@@ -57,9 +58,11 @@ def answer_template(kind: str) -> Response:
 def download_report(request: Request) -> Response:
     """A report for a person of the desk, in the mode that the address names."""
     try:
-        _require(request)
-        scope = Scope.staff(is_live=request.query_params.get("mode") != "test")
-        return answer_report(scope, ids.parse(request.path_params["book"]), request.path_params["format"])
+        person, scope = _require(request), Scope.staff(is_live=request.query_params.get("mode") != "test")
+        book_id, format_ = ids.parse(request.path_params["book"]), request.path_params["format"]
+        answer = answer_report(scope, book_id, format_)
+        transact(scope, lambda session: report.record_taken(session, book_id, format_, actor=person.actor))
+        return answer
     except CoverdeskError as error:
         return PlainTextResponse(str(error), error.status, _NO_STORE)
 
@@ -73,10 +76,11 @@ def download_template(request: Request) -> Response:
         return PlainTextResponse(str(error), error.status, _NO_STORE)
 
 
-def _require(request: Request) -> None:
+def _require(request: Request) -> Person:
     person = require_person(request)
     if not person.has_role("operations", "supervisor"):
         raise NotAllowed("Your role does not see loan books")
+    return person
 
 
 routes = [

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.admin import heartbeats
+from core.services.admin import heartbeats, readiness
 from core.services.claims.reports import breakdowns
 from core.services.outbox import health
 from core.services.people import staff_sessions
@@ -19,15 +19,12 @@ from core.store.access import ScopedSession, store
 from core.store.schema import versions
 from core.store.schema.rollups import DaybookLine
 from core.store.schema.tables import (
-    AuditEntry,
     AuditHead,
     InsurerConnection,
     Product,
     Provider,
     StaffSession,
 )
-
-BACKED_UP = "store backed up"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +127,8 @@ def _workers(session: ScopedSession) -> Iterator[Gauge]:
 
 def _audit(session: ScopedSession) -> Iterator[Gauge]:
     yield Gauge("audit_entries", session.execute(sa.select(sa.func.sum(col(AuditHead.position)))).scalar_one() or 0)
-    if (newest := newest_backup(session)) is not None:
+    if (newest := readiness.newest_backup(session)) is not None:
         yield Gauge("backup_age_seconds", _age(newest))
-
-
-def newest_backup(session: ScopedSession) -> datetime | None:
-    """Return the time of the newest backup in the audit log, or None."""
-    query = sa.select(sa.func.max(col(AuditEntry.created_at))).where(col(AuditEntry.action) == BACKED_UP)
-    found: datetime | None = session.execute(query).scalar_one()
-    return found
 
 
 def _database(session: ScopedSession) -> Iterator[Gauge]:

@@ -1,6 +1,5 @@
 """The status of an installation for operators: what runs, what waits, what is overdue (contract O4)."""
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
@@ -8,58 +7,13 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import Any, Final
 
-import sqlalchemy as sa
-from sqlmodel import col
-
-from core import clock, ids
-from core.errors import StoreUnavailable
-from core.services.admin import gauges, heartbeats
+from core import clock
+from core.services.admin import heartbeats, readiness
 from core.services.admin.heartbeats import Beat
 from core.services.outbox import health
 from core.settings import VERSION, get_commit, settings
-from core.store.access import Scope, ScopedSession, store, writing
-from core.store.operations import disk_space
+from core.store.access import ScopedSession, store
 from core.store.schema import versions
-from core.store.schema.tables import OneTimeTicket
-
-# What is raised here when the store does not answer at all.
-UNANSWERED = (StoreUnavailable, sa.exc.SQLAlchemyError, OSError)
-MIN_FREE_BYTES = 64 * 1024 * 1024
-
-
-def find_fault() -> str | None:
-    """Describe why the store is not ready, None when it is.
-
-    Raises one of `UNANSWERED` when the store does not answer at all.
-    """
-    if versions.version(store()) != versions.newest():
-        return "the store has another version: run `coverdesk init`"
-    with writing(Scope.system()) as session:
-        _verify_writable(session)
-        disk_space.require_space(session.connection())
-    folder = Path(settings().files_url)
-    folder.mkdir(parents=True, exist_ok=True)
-    if shutil.disk_usage(folder).free < MIN_FREE_BYTES:
-        return "the disk is nearly full"
-    return None
-
-
-def describe_replica() -> str | None:
-    """Describe the replica: "in use", or why it is not; None where none is configured.
-
-    Not a fault: the primary answers while the replica is not in use.
-    """
-    if (there := store().replica) is None:
-        return None
-    return there.status().fault or "in use"
-
-
-def _verify_writable(session: ScopedSession) -> None:
-    """Write and delete a row: a read-only store is not ready."""
-    ticket_hash = f"readiness {ids.new_code()}"
-    session.insert(OneTimeTicket(ticket_hash=ticket_hash, used_at=clock.now()))
-    session.execute(sa.delete(OneTimeTicket).where(col(OneTimeTicket.ticket_hash) == ticket_hash))
-
 
 BACKUP_DUE: Final = timedelta(hours=26)
 QUEUE_LATE: Final = timedelta(hours=1)
@@ -124,8 +78,8 @@ def get_status(session: ScopedSession) -> Status:
         queues=_list_queues(session),
         disk_free_bytes=_free_bytes(),
         clock_skew_seconds=_clock_skew(session),
-        backup_at=gauges.newest_backup(session),
-        replica=describe_replica(),
+        backup_at=readiness.newest_backup(session),
+        replica=readiness.describe_replica(),
     )
     return replace(found, faults=[*list_faults(found), *list_queue_faults(found.queues, found.workers)])
 

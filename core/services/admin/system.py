@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from sqlmodel import col
 
 from core import clock
-from core.services.admin import gauges, heartbeats, status
+from core.services.admin import heartbeats, readiness
 from core.services.admin.heartbeats import Beat
 from core.services.mail import mail
 from core.services.mail.mail import MailLine
@@ -114,7 +114,7 @@ def get_system_facts(session: ScopedSession) -> SystemFacts:
         mail=mail.list_latest(session, _SHOWN_MAIL),
         commit=get_commit(),
         workers=heartbeats.list_beats(session),
-        backup_at=gauges.newest_backup(session),
+        backup_at=readiness.newest_backup(session),
         kept_answers=int(answer_count),
         oldest_answer_at=oldest,
         unconfirmed=[] if settings().demo else role_grants.list_unconfirmed(session, since=clock.now() - _UNCONFIRMED),
@@ -152,7 +152,7 @@ def _store(session: ScopedSession) -> StoreFacts:
         journal_is_safe=journal != "wal" or wal_is_safe(),
         migration=versions.version_of(connection),
         newest_migration=versions.newest(),
-        replica=status.describe_replica(),
+        replica=readiness.describe_replica(),
     )
 
 

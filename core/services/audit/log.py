@@ -1,7 +1,7 @@
 """The audit log: actor, action, subject, and values before and after; entries form hash chains."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,7 +16,8 @@ from core import clock, ids, seal, telemetry
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.store.access import Query, ScopedSession
 from core.store.audit_chain import CHAINS, chain_of, link
-from core.store.schema.tables import AuditEntry, AuditHead, Redaction
+from core.store.schema import tables
+from core.store.schema.tables import AuditEntry, AuditHead
 
 _HEAD = Query(
     sa.select(col(AuditHead.position), col(AuditHead.hash))
@@ -81,22 +82,27 @@ class Draft:
 def write_many(session: ScopedSession, drafts: Sequence[Draft]) -> None:
     """Append several entries; call it last, as others wait for the chains until this transaction ends."""
     now, trace = clock.now(), telemetry.current_trace()
-    chains: dict[int, list[Draft]] = {}
-    for draft in drafts:
-        chains.setdefault(chain_of(draft.subject), []).append(draft)
-    # In the order of chains, so that two such transactions do not hold each other up crosswise.
-    for chain, found in sorted(chains.items()):
-        position, last = _HEAD.one(session, chain=chain)
-        entries: list[AuditEntry] = []
-        for number, draft in enumerate(found, position + 1):
-            facts = (chain, number, draft.actor, draft.action, draft.subject, None, dict(draft.after))
-            last = link(last, now, *facts)
-            names = ("chain", "position", "actor", "action", "subject", "before", "after")
-            values: dict[str, Any] = dict(zip(names, facts, strict=True))
-            entries.append(AuditEntry(id=ids.new(), created_at=now, hash=last, trace_id=trace, **values))
-        session.insert_many(entries)
-        head = AuditHead(chain=chain, position=position + len(found), hash=last)
-        session.update_columns(head, "position", "hash")
+    chains = [chain_of(draft.subject) for draft in drafts]
+    ends = _lock_heads(session, set(chains))
+    entries: list[AuditEntry] = []
+    for chain, draft in zip(chains, drafts, strict=True):
+        position, previous = ends[chain]
+        facts = (chain, position + 1, draft.actor, draft.action, draft.subject, None, dict(draft.after))
+        found = link(previous, now, *facts)
+        ends[chain] = position + 1, found
+        names = ("chain", "position", "actor", "action", "subject", "before", "after")
+        values: dict[str, Any] = dict(zip(names, facts, strict=True))
+        entries.append(AuditEntry(id=ids.new(), created_at=now, hash=found, trace_id=trace, **values))
+    session.insert_many(entries)
+    heads = [AuditHead(chain=chain, position=position, hash=last) for chain, (position, last) in ends.items()]
+    session.update_many(heads, "position", "hash")
+
+
+def _lock_heads(session: ScopedSession, chains: Collection[int]) -> dict[int, tuple[int, str]]:
+    """Lock the ends of chains, in one order, so that two such transactions do not hold each other up crosswise."""
+    query = sa.select(col(AuditHead.chain), col(AuditHead.position), col(AuditHead.hash))
+    query = query.where(col(AuditHead.chain).in_(chains)).order_by(col(AuditHead.chain)).with_for_update()
+    return {row.chain: (row.position, row.hash) for row in session.execute(query)} if chains else {}
 
 
 @contextmanager
@@ -161,7 +167,8 @@ def _is_whole(entry: Any, previous: str, redaction: str | None) -> bool:
 
 
 def _redactions(session: ScopedSession) -> dict[UUID, str]:
-    query = sa.select(col(Redaction.record_id), col(Redaction.seal)).where(col(Redaction.kind) == AUDIT_KIND)
+    redaction = tables.Redaction
+    query = sa.select(col(redaction.record_id), col(redaction.seal)).where(col(redaction.kind) == AUDIT_KIND)
     return {row.record_id: row.seal for row in session.execute(query)}
 
 

@@ -176,14 +176,12 @@ def find_more_than_owed(session: ScopedSession) -> Iterator[str]:
     )
     query = sa.select(Claim).where(col(Claim.policy_id).in_(several), has_money, col(Claim.deleted_at).is_(None))
     for claim in session.execute(query).scalars().all():
-        limits = claim_payments.limits(session, claim)
         approval = claim_changes.find_approval(session, claim)
-        # What lapsed is paid by nobody before it is judged anew.
         is_standing = approval is None or approval.lapse is None
-        taken = max(limits.paid_minor, claim_payments.get_committed(claim) if is_standing else 0)
-        if limits.most_minor is not None and taken > limits.most_minor:
-            most = money.format_naira(limits.most_minor)
-            yield f"{_name(claim.id, taken)} paid or approved: {most} is owed with the other claims of its policy"
+        if above := claim_payments.find_above_owed(session, claim, is_standing=is_standing):
+            taken, most = above
+            owed = f"{money.format_naira(most)} is owed with the other claims of its policy"
+            yield f"{_name(claim.id, taken)} paid or approved: {owed}"
 
 
 def find_unexplained_estimates(session: ScopedSession) -> Iterator[str]:

@@ -15,13 +15,14 @@ from sqlmodel import SQLModel, col
 from core import clock, seal
 from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.compliance import erasures, figures
+from core.services.compliance import erasing, figures
 from core.services.compliance.requests import RequestRow, get_request
 from core.services.files import printing
 from core.services.files.printing import INK, QUIET, TEAL
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.operations import blob_storage
+from core.store.schema import tables
 from core.store.schema.finance import VIEW
 from core.store.schema.tables import AuditEntry, Customer, Mail, UploadedFile
 
@@ -121,7 +122,7 @@ def collect(session: ScopedSession, request: RequestRow) -> dict[str, Any]:
     customers = [UUID(each) for each in request.customers]
     rows = {"customer": _load(session, _table(Customer), "id", customers)}
     ids = _find_ids(session, customers)
-    for table in SQLModel.metadata.sorted_tables:
+    for table in tables.metadata().sorted_tables:
         if table.name in _LEFT_OUT or table.info.get(VIEW):
             continue
         link = next((name for name in _LINKS if name in table.c), None)
@@ -140,17 +141,17 @@ def collect(session: ScopedSession, request: RequestRow) -> dict[str, Any]:
 
 def _find_ids(session: ScopedSession, customers: Sequence[UUID]) -> dict[str, list[UUID]]:
     """Return the ids that each link may hold."""
-    tables = {table.name: table for table in SQLModel.metadata.sorted_tables}
+    by_name = {table.name: table for table in tables.metadata().sorted_tables}
     ids = {"customer_id": list(customers), "buyer_id": list(customers)}
     for kind in ("policy", "claim", "purchase"):
-        query = sa.select(tables[kind].c.id).where(tables[kind].c.customer_id.in_(customers))
+        query = sa.select(by_name[kind].c.id).where(by_name[kind].c.customer_id.in_(customers))
         ids[f"{kind}_id"] = list(session.connection().execute(query).scalars())
     return ids
 
 
 def _load(session: ScopedSession, table: sa.Table, link: str, ids: Sequence[UUID]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    for some in erasures.in_chunks(ids):
+    for some in erasing.in_chunks(ids):
         query = sa.select(table).where(table.c[link].in_(some)).order_by(*table.primary_key)
         found += [_plain(row) for row in session.connection().execute(query).mappings()]
     return found
@@ -177,10 +178,10 @@ def _table(entity: type[SQLModel]) -> sa.Table:
 
 
 def _files(session: ScopedSession, rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    codes = set(erasures.find_codes(rows)) | {row["code"] for row in rows.get("uploaded_file", ())}
+    codes = set(erasing.find_codes(rows)) | {row["code"] for row in rows.get("uploaded_file", ())}
     names = ("code", "file_name", "content_type", "sha256")
     found: list[dict[str, Any]] = []
-    for some in erasures.in_chunks(sorted(codes)):
+    for some in erasing.in_chunks(sorted(codes)):
         query = sa.select(*(col(getattr(UploadedFile, name)) for name in names)).where(col(UploadedFile.code).in_(some))
         found += [dict(row._mapping) for row in session.execute(query)]
     return found
@@ -200,7 +201,7 @@ def _lookers(
     subjects += [f"file {row['code']}" for row in files]
     names = ("created_at", "actor", "action", "subject")
     found: list[Any] = []
-    for some in erasures.in_chunks(sorted(set(subjects))):
+    for some in erasing.in_chunks(sorted(set(subjects))):
         query = sa.select(*(col(getattr(AuditEntry, name)) for name in names)).where(col(AuditEntry.subject).in_(some))
         found += session.execute(query).all()
     return [

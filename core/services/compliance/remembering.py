@@ -13,9 +13,8 @@ from sqlmodel import col
 
 from core import clock, ids
 from core.errors import InvalidInput, StateForbids
-from core.services.admin import gauges
+from core.services.admin import readiness
 from core.services.audit import log as audit
-from core.services.compliance import erasures
 from core.services.compliance.personal_values import ERASED_DOMAIN
 from core.settings import settings
 from core.store.access import ScopedSession
@@ -101,7 +100,7 @@ def find_fault(session: ScopedSession) -> str | None:
 def _find_folder(session: ScopedSession) -> Path | None:
     if settings().erasures_folder:
         return Path(settings().erasures_folder)
-    query = sa.select(col(AuditEntry.after)).where(col(AuditEntry.action) == gauges.BACKED_UP)
+    query = sa.select(col(AuditEntry.after)).where(col(AuditEntry.action) == readiness.BACKED_UP)
     newest = session.execute(query.order_by(col(AuditEntry.created_at).desc()).limit(1)).scalar_one_or_none()
     return Path(newest["folder"]) if newest and newest.get("folder") else None
 
@@ -124,9 +123,12 @@ def remember(session: ScopedSession) -> list[dict[str, Any]]:
 
 def apply_again(session: ScopedSession, remembered: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:
     """Erase again, in a restored store, the people of remembered erasures; the number of people, and their files."""
+    # Imported on first use: a look at what is remembered does without all the tables that hold something of people.
+    from core.services.compliance import erasing  # noqa: PLC0415
+
     people = {UUID(each) for entry in remembered for each in entry["customers"]}
     found: list[UUID] = []
-    for some in erasures.in_chunks(sorted(people)):
+    for some in erasing.in_chunks(sorted(people)):
         mine = sa.and_(col(Customer.id).in_(some), sa.not_(col(Customer.email).endswith(f"@{ERASED_DOMAIN}")))
         found += session.execute(sa.select(col(Customer.id)).where(mine)).scalars()
     for entry in remembered:
@@ -134,7 +136,7 @@ def apply_again(session: ScopedSession, remembered: Sequence[Mapping[str, Any]])
     if not found:
         return 0, []
     last = UUID(remembered[-1]["id"])
-    done = erasures.erase_people(session, found, last, actor=_ACTOR)
+    done = erasing.erase_people(session, found, last, actor=_ACTOR)
     after = {"people": len(found), "numbers": sorted({entry["number"] for entry in remembered})}
     audit.write(
         session, actor=_ACTOR, action="erasures applied again", subject=audit.subject_of("erasure", last), after=after

@@ -19,7 +19,7 @@ from core.services.compliance import figures
 from core.services.compliance.personal_values import ERASED_DOMAIN
 from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
-from core.states.claims import ClaimStatus
+from core.states.claims import DECIDED
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, Customer, LegalHold, Policy, Purchase, Staff, StaffSession, WebhookTry
 
@@ -35,7 +35,6 @@ CLASSES: Final[Mapping[str, tuple[str, str]]] = {
     "staff_session": ("Sign-ins of staff", "Their last use"),
     "delivery_log": ("Tries of deliveries to webhooks", "The try"),
 }
-_SETTLED: Final = (ClaimStatus.DECLINED, ClaimStatus.PAID, ClaimStatus.SETTLED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,7 +150,7 @@ def _ended_at() -> Any:
 
 
 def _is_open_claim() -> Any:
-    return col(Claim.claim_status).not_in(_SETTLED)
+    return col(Claim.claim_status).not_in(sorted(DECIDED))
 
 
 def delete_log(session: ScopedSession, record_class: str, before: datetime | None) -> dict[str, int]:

@@ -40,17 +40,20 @@ def has_phone_part(column: Any, text: str) -> Condition:
 
     What begins like a number ("0803 123", "+234 803") is its beginning, and is found in the column's index.
     """
-    digits = re.sub(r"\D", "", text)
     if begins_like_phone(text):
-        national = digits.removeprefix(_NIGERIA) if digits.startswith(_NIGERIA) else digits.removeprefix("0")
-        is_home = digits.startswith(("0", _NIGERIA))
-        beginnings = (
-            (f"+{_NIGERIA}{national}", _NIGERIA + national, f"0{national}") if is_home else (f"+{digits}", digits)
-        )
-        parts = [_begins(column, each) for each in beginnings]
-        return sa.or_(column.in_(list_spellings(text)), *parts)
+        return sa.or_(column.in_(list_spellings(text)), *list_beginnings(column, text))
     # An index of the column alone is walked, not the rows.
-    return sa.and_(column > "", sa.or_(column.in_(list_spellings(text)), expressions.has_part(column, digits)))
+    has_part = expressions.has_part(column, re.sub(r"\D", "", text))
+    return sa.and_(column > "", sa.or_(column.in_(list_spellings(text)), has_part))
+
+
+def list_beginnings(column: Any, text: str) -> list[Condition]:
+    """Return the conditions, of which one is enough, that a column begins as a text does, written here or abroad."""
+    digits = re.sub(r"\D", "", text)
+    national = digits.removeprefix(_NIGERIA) if digits.startswith(_NIGERIA) else digits.removeprefix("0")
+    is_home = digits.startswith(("0", _NIGERIA))
+    beginnings = (f"+{_NIGERIA}{national}", _NIGERIA + national, f"0{national}") if is_home else (f"+{digits}", digits)
+    return [_begins(column, each) for each in beginnings]
 
 
 def begins_like_phone(text: str) -> bool:

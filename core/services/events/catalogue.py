@@ -284,6 +284,7 @@ UNTOLD: Final[Mapping[str, str]] = (
     | dict.fromkeys(
         (
             *("loan book uploaded", "loan book read again", "loan book resumed", "loan book report taken"),
+            "loan book rows forgotten",
             *("file uploaded", "file opened", "export started", "personal numbers sealed anew"),
             *("distributor added", "distributor changed", "distributor switched on", "distributor switched off"),
             *(

@@ -15,7 +15,7 @@ from core.covers.request import Request
 from core.errors import FieldFault, InvalidInput
 from core.settings import settings
 from core.store.access import ScopedSession
-from core.store.schema.tables import UploadedFile
+from core.store.schema import tables
 
 _FOLDERS: Final = ("/v1/files", "/files")
 _PORTS: Final = {"http": 80, "https": 443}
@@ -91,10 +91,10 @@ def list_owned(session: ScopedSession, codes: Set[str], owner: Owner) -> frozens
     if not valid_codes:
         return frozenset()
     result = session.execute(
-        sa.select(col(UploadedFile.code)).where(
-            col(UploadedFile.code).in_(valid_codes),
-            col(UploadedFile.distributor_id) == owner.distributor_id,
-            col(UploadedFile.is_live) == owner.is_live,
+        sa.select(col(tables.UploadedFile.code)).where(
+            col(tables.UploadedFile.code).in_(valid_codes),
+            col(tables.UploadedFile.distributor_id) == owner.distributor_id,
+            col(tables.UploadedFile.is_live) == owner.is_live,
         )
     )
     return frozenset(result.scalars())

@@ -285,7 +285,8 @@ def _tuple(parts: Split) -> tuple[int, ...]:
 def _refuse_above_limit(parts: Split, by: Person) -> None:
     limit = reference.get_finance_limit("adjustment", by.roles)
     if max(map(abs, _tuple(parts))) > limit:
-        who = "the server's operator, as no role may" if "admin" in by.roles else "an admin confirms it"
+        nobody = "nobody confirms that much: refuse it, and cancel the policy instead"
+        who = nobody if "admin" in by.roles else "an admin confirms it"
         raise NotAllowed(f"It is above {money.format_naira(limit)}: {who}")
 
 

@@ -33,7 +33,8 @@ def add_person(session: ScopedSession, staff_id: UUID, inputs: dict[str, Any], *
     validated: NewStaffInput = request.validate(NewStaffInput, inputs)
     row = Staff(id=staff_id, email=validated.email, name=validated.name, made_by=by.id, roles=[])
     limit = staff.limit_of(row, validated)
-    waits = role_grants.moves_money(validated.roles)
+    # A limit lets operations confirm loan books up to it.
+    waits = role_grants.moves_money(validated.roles) or limit is not None
     if not waits:
         staff.apply_input(row, validated)
     if session.insert_if_absent(row):

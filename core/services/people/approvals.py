@@ -103,6 +103,16 @@ def find_latest(session: ScopedSession, kind: str, subject_id: UUID) -> Approval
     return None if row is None else _build(row)
 
 
+def list_lapsed(session: ScopedSession, subject_ids: Sequence[UUID]) -> set[UUID]:
+    """Return which of these subjects have a newest approval that lapsed."""
+    query = _build_query().where(col(tables.Approval.subject_id).in_(subject_ids))
+    newest = {
+        row.Approval.subject_id: row.ApprovalLapse is not None
+        for row in session.execute(query.order_by(col(tables.Approval.approved_at), col(tables.Approval.id)))
+    }
+    return {subject_id for subject_id, is_lapsed in newest.items() if is_lapsed}
+
+
 def _build_query() -> AnySelect:
     changer = sa.orm.aliased(Staff)
     return (

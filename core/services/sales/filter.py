@@ -15,7 +15,7 @@ from sqlmodel import col
 from core import ids
 from core.covers import request_parts
 from core.errors import InvalidInput
-from core.services.customers.customers import PHONE, begins_like_phone, has_phone_part, has_words
+from core.services.customers.customers import PHONE, begins_like_phone, has_words, list_beginnings
 from core.services.lists.filters import expressions
 from core.services.lists.filters.catalogue import members_of
 from core.services.lists.filters.declaration import Filter, Ids, of
@@ -94,12 +94,12 @@ def _by_name(text: str) -> Iterator[AnySelect]:
 
 
 def _by_phone(text: str) -> Iterator[AnySelect]:
+    # Each apart: by an OR SQLite may read all rows of the mode, and to compare one text with several takes longer.
     column = col(Policy.phone)
+    yield _select(column.in_(list_spellings(text)))
     if begins_like_phone(text):
-        yield _select(has_phone_part(column, text))
+        yield from (expressions.look_up(Policy.phone, begins) for begins in list_beginnings(column, text))
     else:
-        # Apart, as a text that is compared with several takes twice as long.
-        yield _select(column.in_(list_spellings(text)))
         yield expressions.walk(Policy.phone, expressions.has_part(column, re.sub(r"\D", "", text)))
 
 

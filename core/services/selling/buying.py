@@ -179,12 +179,10 @@ def sell_many(
     refused = {each.policy.id: insured[each.risk_hash] for each in drafts if each.risk_hash in insured}
     sold = [each for each in drafts if each.policy.id not in refused]
     found = customers.get_or_create_many(session, [each.holder for each in sold], **owner)  # type: ignore[arg-type]
-    first = _take_numbers(session, cover, product, len(sold), is_live=seller.is_live)
-    for place, each in enumerate(sold):
-        policy, customer = each.policy, found[each.holder.email.lower()]
-        each.purchase.customer_id = policy.customer_id = policy.buyer_id = customer.id
-        if first is not None:
-            _set_number(policy, product, first + place)
+    _number_all(session, cover, product, [each.policy for each in sold], is_live=seller.is_live)
+    for each in sold:
+        customer_id = found[each.holder.email.lower()].id
+        each.purchase.customer_id = each.policy.customer_id = each.policy.buyer_id = customer_id
     certificates_ = [each for one in sold for each in _build_certificates(one.policy)]
     session.insert_many([each.purchase for each in sold])
     session.insert_many([each.policy for each in sold])
@@ -198,26 +196,23 @@ def sell_many(
 _NOBODY: Final = UUID(int=0)
 
 
-def _take_numbers(
-    session: ScopedSession, cover: Cover[Any], product: ProductForSale, count: int, *, is_live: bool
-) -> int | None:
-    """Take so many numbers of the insurer's series and return the first; None for policies that are not active."""
-    if not cover.initial_state.active or not count:
-        return None
+def _number_all(
+    session: ScopedSession, cover: Cover[Any], product: ProductForSale, sold: Sequence[Policy], *, is_live: bool
+) -> None:
+    """Give policies that are active at once the next numbers of their insurer."""
+    if not cover.initial_state.active or not sold:
+        return
     series = policy_numbers.series(product.provider_segment, product.number_series, is_live=is_live)
-    return session.next_number(series.counter, count)
+    today = clock.today()
+    for number, policy in enumerate(sold, session.next_number(series.counter, len(sold))):
+        policy.policy_number = policy_numbers.format_number(series.pattern, number, today)
+        policy.number_key = policy_numbers.key(policy.policy_number)
 
 
 def _number(session: ScopedSession, policy: Policy, product: ProductForSale, *, is_live: bool) -> None:
     """Give a policy that is active at once the next number of its insurer."""
     series = policy_numbers.series(product.provider_segment, product.number_series, is_live=is_live)
     policy.policy_number = changes.take_policy_number(session, series)
-    policy.number_key = policy_numbers.key(policy.policy_number)
-
-
-def _set_number(policy: Policy, product: ProductForSale, number: int) -> None:
-    series = policy_numbers.series(product.provider_segment, product.number_series, is_live=policy.is_live)
-    policy.policy_number = policy_numbers.format_number(series.pattern, number, clock.today())
     policy.number_key = policy_numbers.key(policy.policy_number)
 
 

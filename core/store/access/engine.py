@@ -23,7 +23,13 @@ from core.store.access.db_errors import RETRIED_SQLSTATES, translate_db_errors
 from core.store.access.group_commit import GroupCommitWriter
 from core.store.access.replica import Replica
 from core.store.access.scope import COUNTER_ENGINE, Scope, ScopedSession, use_connection
-from core.store.access.statements import NOTIFY_SECONDS, WRITTEN, driver_connection, install_transaction_events
+from core.store.access.statements import (
+    NOTIFY_SECONDS,
+    PAGE_COST,
+    WRITTEN,
+    driver_connection,
+    install_transaction_events,
+)
 from core.store.operations import secret_mark
 
 _LOOK_SECONDS, _LOOKS = 0.2, 10
@@ -111,7 +117,9 @@ class PostgresWatch:
 
 CONNECTIONS: Final = 40
 _TRUSTED_SECONDS, _RESTS_SINCE = 1.0, "rests since"
-_PG_OPTIONS = "-c statement_timeout=30000 -c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000"
+_PG_OPTIONS = (
+    f"-c statement_timeout=30000 -c lock_timeout=10000 -c idle_in_transaction_session_timeout=60000 {PAGE_COST}"
+)
 
 
 def open_engine(url: sa.URL) -> sa.Engine:

@@ -15,12 +15,12 @@ from core import clock
 from core.errors import StoreUnavailable
 from core.store.access.db_errors import RETRIED_SQLSTATES, translate_db_errors
 from core.store.access.scope import REPLICA_STATUS, Scope, ScopedSession
-from core.store.access.statements import install_transaction_events
+from core.store.access.statements import PAGE_COST, install_transaction_events
 
 AWAY, BEHIND, ANOTHER = "away", "behind", "no replica of this store"
 _LOOKS_EVERY_SECONDS: Final = 0.02
 _CONNECTIONS: Final = 16
-_OPTIONS: Final = "-c default_transaction_read_only=on -c statement_timeout=30000 -c lock_timeout=10000"
+_OPTIONS: Final = f"-c default_transaction_read_only=on -c statement_timeout=30000 -c lock_timeout=10000 {PAGE_COST}"
 _SYSTEM: Final = "(SELECT system_identifier FROM pg_control_system())"
 _PRIMARY_POSITION: Final = sa.text(f"SELECT CAST(pg_current_wal_flush_lsn() AS text) AS mark, {_SYSTEM} AS system")
 _REPLICA_STATE: Final = sa.text(

@@ -1,6 +1,6 @@
 """Row-level tenancy: a session carries a scope, and the store adds its conditions to every query."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,10 +15,9 @@ from sqlalchemy.sql.util import find_tables
 from sqlalchemy.sql.visitors import InternalTraversal
 from sqlmodel import Session, SQLModel
 
-from core.store.access.compiled_write import CompiledWrite
+from core.store.access.compiled_write import CompiledWrite, RecordsetWrite
 from core.store.access.statements import end_reading
-from core.store.rollups import daily_rollup
-from core.store.schema import sales as sales_tables
+from core.store.schema import tables
 from core.store.schema.columns import Owned
 
 
@@ -136,7 +135,7 @@ class ScopedSession(Session):
         for row in rows:
             self._admit(row)
             _insert_statement(type(row)).run(connection, _values(row))
-        daily_rollup.add_rows(connection, *rows)
+        _add_to_rollups(connection, *rows)
 
     def insert_many(self, rows: Sequence[SQLModel], *, if_absent: bool = False) -> None:
         """Insert rows of one table in one go; `if_absent` leaves out those whose unique key exists.
@@ -147,11 +146,15 @@ class ScopedSession(Session):
             return
         for row in rows:
             self._admit(row)
-        statement = _insert_if_absent_statement if if_absent else _insert_statement
-        connection = connection_of(self)
-        statement(type(rows[0])).run(connection, [_values(row) for row in rows])
+        connection, entity = connection_of(self), type(rows[0])
+        statement: CompiledWrite | RecordsetWrite = (
+            (_insert_if_absent_statement if if_absent else _insert_statement)(entity)
+            if connection.dialect.name == "sqlite"
+            else _insert_recordset(entity, if_absent)
+        )
+        statement.run(connection, [_values(row) for row in rows])
         if not if_absent:
-            daily_rollup.add_rows(connection, *rows)
+            _add_to_rollups(connection, *rows, is_together=True)
 
     def insert_batch(self, entity: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert many rows of a table that no distributor owns, in one statement; each has a value of every column."""
@@ -169,7 +172,7 @@ class ScopedSession(Session):
         connection = connection_of(self)
         written = _insert_if_absent_statement(type(row)).run(connection, _values(row)).row_count == 1
         if written:
-            daily_rollup.add_rows(connection, row)
+            _add_to_rollups(connection, row)
         return written
 
     def update_columns(self, row: SQLModel, *names: str) -> None:
@@ -178,6 +181,19 @@ class ScopedSession(Session):
         values = _values(row)
         keys = {f"{_AT}{column.key}": values[column.key] for column in _table(type(row)).primary_key}
         _update_statement(type(row), names).run(connection_of(self), {**{name: values[name] for name in names}, **keys})
+
+    def update_many(self, rows: Sequence[SQLModel], *names: str) -> None:
+        """Update these columns of rows of one table in one go, each by its primary key."""
+        if not rows:
+            return
+        connection = connection_of(self)
+        if connection.dialect.name == "sqlite":
+            for row in rows:
+                self.update_columns(row, *names)
+            return
+        for row in rows:
+            self._admit(row)
+        _update_recordset(type(rows[0]), names).run(connection, [_values(row) for row in rows])
 
     def purge(self, entity: type[SQLModel], *, before: datetime, most: int) -> None:
         """Delete at most this many rows created before an instant, of every distributor; locked rows are skipped."""
@@ -223,6 +239,15 @@ def use_connection(session: ScopedSession, connection: sa.Connection) -> None:
     session._connection = connection  # noqa: SLF001
 
 
+def _add_to_rollups(
+    connection: sa.Connection, *rows: SQLModel, changed: Iterable[Any] = (), is_together: bool = False
+) -> None:
+    # Imported on first use: the roll-ups need most of the tables, which a process that only reads does without.
+    from core.store.rollups import daily_rollup, day_totals  # noqa: PLC0415
+
+    daily_rollup.add_rows(connection, *rows, changed=changed, part=day_totals.PARTS if is_together else None)
+
+
 def _table(entity: type[SQLModel]) -> Any:
     return sa.inspect(entity).local_table
 
@@ -258,6 +283,16 @@ def _update_statement(entity: type[SQLModel], names: tuple[str, ...]) -> Compile
 
 
 @cache
+def _insert_recordset(entity: type[SQLModel], if_absent: bool) -> RecordsetWrite:  # noqa: FBT001 a key of the cache
+    return RecordsetWrite(_table(entity), if_absent=if_absent)
+
+
+@cache
+def _update_recordset(entity: type[SQLModel], names: tuple[str, ...]) -> RecordsetWrite:
+    return RecordsetWrite(_table(entity), updates=names)
+
+
+@cache
 def _purge_statement(entity: type[SQLModel]) -> CompiledWrite:
     table = _table(entity)
     age, most = table.c.created_at, sa.bindparam("most", type_=sa.Integer())
@@ -267,7 +302,7 @@ def _purge_statement(entity: type[SQLModel]) -> CompiledWrite:
 
 
 def _build_counter_statement(dialect: Any) -> Any:
-    counter = _table(sales_tables.NumberCounter)
+    counter = _table(tables.NumberCounter)
     first = dialect.insert(counter)
     total = counter.c.last + first.excluded.last
     return first.on_conflict_do_update(index_elements=["series"], set_={"last": total}).returning(counter.c.last)
@@ -290,6 +325,7 @@ def _touches_owned(statement: Any) -> bool:
 
 def owned_entities() -> list[type[SQLModel]]:
     """All table classes whose rows belong to a distributor."""
+    tables.metadata()
     registry: orm.registry = SQLModel._sa_registry  # noqa: SLF001 it has no public name
     return [mapper.class_ for mapper in registry.mappers if issubclass(mapper.class_, Owned)]
 
@@ -331,6 +367,8 @@ def _condition(entity: Any, scope: Scope) -> sa.ColumnElement[bool]:
 
 @event.listens_for(ScopedSession, "before_flush")
 def _check_scope(session: Any, _context: Any, _instances: Any) -> None:
+    # Rows are written in the order of their foreign keys, for which every table has to be declared.
+    tables.metadata()
     for row in (*session.new, *session.dirty, *session.deleted):
         session._admit(row)  # noqa: SLF001 the session is this module's
 
@@ -338,4 +376,4 @@ def _check_scope(session: Any, _context: Any, _instances: Any) -> None:
 @event.listens_for(ScopedSession, "after_flush")
 def _update_rollups(session: Any, _context: Any) -> None:
     if session.new or session.dirty:
-        daily_rollup.add_rows(session.connection(), *session.new, changed=session.dirty)
+        _add_to_rollups(session.connection(), *session.new, changed=session.dirty)

@@ -30,23 +30,24 @@ def _table(entity: type[SQLModel]) -> sa.Table:
 _BOOK = _table(DaybookLine)
 
 
-def add_rows(connection: sa.Connection, *rows: Any, changed: Iterable[Any] = ()) -> None:
+def add_rows(connection: sa.Connection, *rows: Any, changed: Iterable[Any] = (), part: int | None = None) -> None:
     """Add new rows to the roll-ups of their days, and apply changes of policies.
 
-    The session calls this for every row that it inserts or changes.
+    The session calls this for every row that it inserts or changes. `part` is the partition of rows that are written
+    together: one that no single sale writes to, so that none waits for a chunk of a loan book.
     """
     sums: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in rows:
         line = _line(connection, row)
         if line is not None:
-            key = (day_totals.part_of(connection, row), *(line[name] for name in KEYS))
+            key = (day_totals.part_of(connection, row, part), *(line[name] for name in KEYS))
             held = sums.setdefault(key, {**line, **dict.fromkeys(MEASURES, 0)})
             for name in MEASURES:
                 held[name] += line[name]
     # In one order, so that transactions that meet here do not hold each other up crosswise.
     for key, line in sorted(sums.items(), key=lambda each: [str(part) for part in each[0]]):
         add(connection, [line, line | {"grain": "month", "day": line["day"].replace(day=1)}], part=key[0])
-    day_totals.add_rows(connection, rows, changed)
+    day_totals.add_rows(connection, rows, changed, part)
     claim_totals.add_rows(connection, rows, changed)
 
 

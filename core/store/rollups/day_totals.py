@@ -51,13 +51,15 @@ class Entry(NamedTuple):
     product_id: Any = None
 
 
-def add_rows(connection: sa.Connection, rows: Iterable[Any], changed: Iterable[Any] = ()) -> None:
+def add_rows(
+    connection: sa.Connection, rows: Iterable[Any], changed: Iterable[Any] = (), part: int | None = None
+) -> None:
     """Enter new rows, and the difference that changed policies make."""
     sums: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
     for row, sign, entries in _list_entries(rows, changed):
-        part = part_of(connection, row)
+        written = part_of(connection, row, part)
         for day, measures, product_id in entries:
-            group = sums[day, row.is_live, part, product_id]
+            group = sums[day, row.is_live, written, product_id]
             for name, number in measures.items():
                 group[name] += sign * number
     lines = [
@@ -96,11 +98,13 @@ def _as_number(flag: Any) -> Any:
     return sa.cast(flag, sa.Integer)
 
 
-def part_of(connection: sa.Connection, row: Any) -> int:
-    """The partition that everything about one sale is written to."""
+def part_of(connection: sa.Connection, row: Any, part: int | None = None) -> int:
+    """The partition that a row is written to: the given one, or that of its sale."""
     # SQLite lets one write at a time in any case.
     if connection.dialect.name != "postgresql":
         return 0
+    if part is not None:
+        return part
     sale: UUID = row.id if isinstance(row, Purchase) else row.purchase_id
     return sale.int % PARTS
 

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import Field
 
 from core import clock
-from core.states.claims import ClaimStatus
+from core.states.claims import CLOSED, ClaimStatus
 from core.store.expressions import last_digits
 from core.store.schema.columns import Owned, Record, Row, json_field, minor_field, one_of
 from core.store.schema.payments import Paid, is_payment
@@ -16,7 +16,8 @@ from core.store.schema.payments import Paid, is_payment
 _CLOCK = ("is_live", "clock_stopped_at", "clock_from", "id", "claim_status", "assigned_to", "deleted_at")
 _AMOUNTS = ("claim_amount_minor", "offer_amount_minor")
 _IS_MADE = sa.text("reverses IS NULL")
-_UNSETTLED = sa.text("claim_status NOT IN ('Declined', 'Settled')")
+_LISTED = ", ".join(f"'{status}'" for status in sorted(CLOSED))
+_UNSETTLED = sa.text(f"claim_status NOT IN ({_LISTED})")
 
 
 class Claim(Record, Owned, table=True):

@@ -10,13 +10,11 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
-from sqlmodel import SQLModel
 
-import core.store.schema.tables  # noqa: F401 - metadata is complete once it is imported
 from core.store.access import Store
 from core.store.operations import secret_mark, statistics
 from core.store.rollups import daily_rollup
-from core.store.schema import versions
+from core.store.schema import tables, versions
 from core.store.schema.finance import VIEW
 
 
@@ -88,7 +86,7 @@ def differences(store: Store) -> list[object]:
     with store.writers.begin() as connection, _without_warnings():
         opts = {"compare_type": True, "include_object": _is_table}
         context = MigrationContext.configure(connection, opts=opts)
-        return [*compare_metadata(context, SQLModel.metadata), *_differing_indexes(connection)]
+        return [*compare_metadata(context, tables.metadata()), *_differing_indexes(connection)]
 
 
 def _differing_indexes(connection: sa.Connection) -> list[object]:
@@ -117,7 +115,7 @@ def _differing_indexes(connection: sa.Connection) -> list[object]:
 
 
 def _list_special_indexes(dialect: str) -> list[sa.Index]:
-    indexes = (index for table in SQLModel.metadata.sorted_tables for index in table.indexes)
+    indexes = (index for table in tables.metadata().sorted_tables for index in table.indexes)
     return [
         index
         for index in indexes

@@ -1,225 +1,180 @@
-"""Every table in one place, so that metadata is complete whenever one is used."""
+"""Every table by its name; a module of tables is imported when one of its tables is asked for first.
 
-from core.store.schema.admin import (
-    AuditEntry,
-    AuditHead,
-    ExportReceipt,
-    Heartbeat,
-    KeptAnswer,
-    SaleDraft,
-    SalesTarget,
-    SavedView,
-    StartView,
-    StoreSecret,
-    ViewWatch,
-)
-from core.store.schema.agreements import Agreement, BankAccount
-from core.store.schema.catalogue import (
-    CommissionShare,
-    Product,
-    ProductBlock,
-    ProductCategory,
-    ProductVersion,
-    RateProposal,
-)
-from core.store.schema.claims import (
-    Approval,
-    ApprovalLapse,
-    Claim,
-    ClaimComment,
-    ClaimEvent,
-    ClaimLetterSent,
-    ClaimOverride,
-    ClaimPayment,
-    ClaimPaymentFile,
-    ClaimQuestion,
-    ClaimReferral,
-    ClaimReserve,
-    ClaimTask,
-    FileMark,
-    UploadedFile,
-)
-from core.store.schema.compliance import (
-    Breach,
-    Complaint,
-    ComplianceFigure,
-    DataRequest,
-    Erasure,
-    ErasureWindow,
-    Filing,
-    LegalHold,
-    Redaction,
-)
-from core.store.schema.events import (
-    Event,
-    EventCursor,
-    EventFeed,
-    Mail,
-    MailText,
-    WebhookDelivery,
-    WebhookEndpoint,
-    WebhookTry,
-)
-from core.store.schema.finance import Adjustment, AdjustmentProposal, CreditNote, CreditNotePayment, MonthStep, Movement
-from core.store.schema.loan_books import LoanBook, LoanBookFile, LoanBookRow
-from core.store.schema.parties import (
-    ApiKey,
-    Automation,
-    Customer,
-    CustomerMerge,
-    CustomerNote,
-    Distributor,
-    EndorsementNotice,
-    OneTimeTicket,
-    PolicyEndorsement,
-    Provider,
-    ReminderOptOut,
-    RenewalCall,
-    RenewalReminder,
-    RoleGrant,
-    SignInAttempt,
-    Staff,
-    StaffSession,
-    SubmissionOwner,
-)
-from core.store.schema.payments import (
-    Payment,
-    PaymentPayee,
-    PaymentSettlement,
-    PayoutBatch,
-    StatementPayment,
-    Transfer,
-)
-from core.store.schema.rollups import ClaimTotal, DaybookLine, DayTotal
-from core.store.schema.sales import (
-    Certificate,
-    Inspection,
-    InsuredRisk,
-    InsurerConnection,
-    NumberCounter,
-    Policy,
-    Purchase,
-    Refund,
-    Renewal,
-    Submission,
-)
-from core.store.schema.statements import (
-    Bordereau,
-    BordereauLine,
-    Difference,
-    FileMapping,
-    Reconciliation,
-    Statement,
-    StatementLine,
-    StatementStep,
-    TaxRate,
-)
+To declare all of them takes longer than all that a small command does. Whoever needs each of them, to limit, flush or
+walk them, asks `metadata`: a foreign key is of no use to SQLAlchemy before the table that it names is declared.
+"""
 
-__all__ = [
-    "Adjustment",
-    "AdjustmentProposal",
-    "Agreement",
-    "ApiKey",
-    "Approval",
-    "ApprovalLapse",
-    "AuditEntry",
-    "AuditHead",
-    "Automation",
-    "BankAccount",
-    "Bordereau",
-    "BordereauLine",
-    "Breach",
-    "Certificate",
-    "Claim",
-    "ClaimComment",
-    "ClaimEvent",
-    "ClaimLetterSent",
-    "ClaimOverride",
-    "ClaimPayment",
-    "ClaimPaymentFile",
-    "ClaimQuestion",
-    "ClaimReferral",
-    "ClaimReserve",
-    "ClaimTask",
-    "ClaimTotal",
-    "CommissionShare",
-    "Complaint",
-    "ComplianceFigure",
-    "CreditNote",
-    "CreditNotePayment",
-    "Customer",
-    "CustomerMerge",
-    "CustomerNote",
-    "DataRequest",
-    "DayTotal",
-    "DaybookLine",
-    "Difference",
-    "Distributor",
-    "EndorsementNotice",
-    "Erasure",
-    "ErasureWindow",
-    "Event",
-    "EventCursor",
-    "EventFeed",
-    "ExportReceipt",
-    "FileMapping",
-    "FileMark",
-    "Filing",
-    "Heartbeat",
-    "Inspection",
-    "InsuredRisk",
-    "InsurerConnection",
-    "KeptAnswer",
-    "LegalHold",
-    "LoanBook",
-    "LoanBookFile",
-    "LoanBookRow",
-    "Mail",
-    "MailText",
-    "MonthStep",
-    "Movement",
-    "NumberCounter",
-    "OneTimeTicket",
-    "Payment",
-    "PaymentPayee",
-    "PaymentSettlement",
-    "PayoutBatch",
-    "Policy",
-    "PolicyEndorsement",
-    "Product",
-    "ProductBlock",
-    "ProductCategory",
-    "ProductVersion",
-    "Provider",
-    "Purchase",
-    "RateProposal",
-    "Reconciliation",
-    "Redaction",
-    "Refund",
-    "ReminderOptOut",
-    "Renewal",
-    "RenewalCall",
-    "RenewalReminder",
-    "RoleGrant",
-    "SaleDraft",
-    "SalesTarget",
-    "SavedView",
-    "SignInAttempt",
-    "Staff",
-    "StaffSession",
-    "StartView",
-    "Statement",
-    "StatementLine",
-    "StatementPayment",
-    "StatementStep",
-    "StoreSecret",
+# ruff: noqa: F401 - others import from here
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final
+
+import sqlalchemy as sa
+from sqlmodel import SQLModel
+
+if TYPE_CHECKING:
+    from core.store.schema.admin import (
+        AuditEntry,
+        AuditHead,
+        ExportReceipt,
+        Heartbeat,
+        KeptAnswer,
+        SaleDraft,
+        SalesTarget,
+        SavedView,
+        StartView,
+        StoreSecret,
+        ViewWatch,
+    )
+    from core.store.schema.agreements import Agreement, BankAccount
+    from core.store.schema.catalogue import (
+        CommissionShare,
+        Product,
+        ProductBlock,
+        ProductCategory,
+        ProductVersion,
+        RateProposal,
+    )
+    from core.store.schema.claims import (
+        Approval,
+        ApprovalLapse,
+        Claim,
+        ClaimComment,
+        ClaimEvent,
+        ClaimLetterSent,
+        ClaimOverride,
+        ClaimPayment,
+        ClaimPaymentFile,
+        ClaimQuestion,
+        ClaimReferral,
+        ClaimReserve,
+        ClaimTask,
+        FileMark,
+        UploadedFile,
+    )
+    from core.store.schema.compliance import (
+        Breach,
+        Complaint,
+        ComplianceFigure,
+        DataRequest,
+        Erasure,
+        ErasureWindow,
+        Filing,
+        LegalHold,
+        Redaction,
+    )
+    from core.store.schema.events import (
+        Event,
+        EventCursor,
+        EventFeed,
+        Mail,
+        MailText,
+        WebhookDelivery,
+        WebhookEndpoint,
+        WebhookTry,
+    )
+    from core.store.schema.finance import (
+        Adjustment,
+        AdjustmentProposal,
+        CreditNote,
+        CreditNotePayment,
+        MonthStep,
+        Movement,
+    )
+    from core.store.schema.loan_books import LoanBook, LoanBookFile, LoanBookRow
+    from core.store.schema.parties import (
+        ApiKey,
+        Automation,
+        Customer,
+        CustomerMerge,
+        CustomerNote,
+        Distributor,
+        EndorsementNotice,
+        OneTimeTicket,
+        PolicyEndorsement,
+        Provider,
+        ReminderOptOut,
+        RenewalCall,
+        RenewalReminder,
+        RoleGrant,
+        SignInAttempt,
+        Staff,
+        StaffSession,
+        SubmissionOwner,
+    )
+    from core.store.schema.payments import (
+        Payment,
+        PaymentPayee,
+        PaymentSettlement,
+        PayoutBatch,
+        StatementPayment,
+        Transfer,
+    )
+    from core.store.schema.rollups import ClaimTotal, DaybookLine, DayTotal
+    from core.store.schema.sales import (
+        Certificate,
+        Inspection,
+        InsuredRisk,
+        InsurerConnection,
+        NumberCounter,
+        Policy,
+        Purchase,
+        Refund,
+        Renewal,
+        Submission,
+    )
+    from core.store.schema.statements import (
+        Bordereau,
+        BordereauLine,
+        Difference,
+        FileMapping,
+        Reconciliation,
+        Statement,
+        StatementLine,
+        StatementStep,
+        TaxRate,
+    )
+
+_NAMES: Final = {
+    "admin": "AuditEntry AuditHead ExportReceipt Heartbeat KeptAnswer SaleDraft SalesTarget SavedView StartView "
+    "StoreSecret ViewWatch",
+    "agreements": "Agreement BankAccount",
+    "catalogue": "CommissionShare Product ProductBlock ProductCategory ProductVersion RateProposal",
+    "claims": "Approval ApprovalLapse Claim ClaimComment ClaimEvent ClaimLetterSent ClaimOverride ClaimPayment "
+    "ClaimPaymentFile ClaimQuestion ClaimReferral ClaimReserve ClaimTask FileMark UploadedFile",
+    "compliance": "Breach Complaint ComplianceFigure DataRequest Erasure ErasureWindow Filing LegalHold Redaction",
+    "events": "Event EventCursor EventFeed Mail MailText WebhookDelivery WebhookEndpoint WebhookTry",
+    "finance": "Adjustment AdjustmentProposal CreditNote CreditNotePayment MonthStep Movement",
+    "loan_books": "LoanBook LoanBookFile LoanBookRow",
+    "parties": "ApiKey Automation Customer CustomerMerge CustomerNote Distributor EndorsementNotice OneTimeTicket "
+    "PolicyEndorsement Provider ReminderOptOut RenewalCall RenewalReminder RoleGrant SignInAttempt Staff "
+    "StaffSession SubmissionOwner",
+    "payments": "Payment PaymentPayee PaymentSettlement PayoutBatch StatementPayment Transfer",
+    "rollups": "ClaimTotal DaybookLine DayTotal",
+    "sales": "Certificate Inspection InsuredRisk InsurerConnection NumberCounter Policy Purchase Refund Renewal "
     "Submission",
-    "SubmissionOwner",
+    "statements": "Bordereau BordereauLine Difference FileMapping Reconciliation Statement StatementLine StatementStep "
     "TaxRate",
-    "Transfer",
-    "UploadedFile",
-    "ViewWatch",
-    "WebhookDelivery",
-    "WebhookEndpoint",
-    "WebhookTry",
-]
+}
+_MODULES: Final = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+# A checker of types reads the imports above, and not that there is a table of any name.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"there is no table {name}")
+        table = globals()[name] = getattr(_load(_MODULES[name]), name)
+        return table
+
+
+def metadata() -> sa.MetaData:
+    """Every table, declared."""
+    for module in _NAMES:
+        _load(module)
+    return SQLModel.metadata
+
+
+def _load(module: str) -> ModuleType:
+    return import_module(f"core.store.schema.{module}")

@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.services.people import sign_in, staff, staff_sessions
 from core.services.people.staff import Person
@@ -119,6 +120,17 @@ def page_header(title: str, purpose: str, *, tab: str | None = None) -> None:
         st.title(title + ("" if mode() else f" {words.badge(_TEST)}"), anchor=False)
         if purpose:
             st.caption(purpose)
+
+
+def header_with_views(title: str, purpose: str) -> DeltaGenerator:
+    """Draw the header of a list as `page_header` does; return the room beside its title, for its views or its month."""
+    with st.container(gap=None):
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="header_with_views"):
+            with st.container(width="content"):
+                page_header(title, "")
+            beside = st.container(horizontal=True, vertical_alignment="center", gap="small")
+        st.caption(purpose)
+    return beside
 
 
 @contextmanager

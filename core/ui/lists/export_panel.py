@@ -141,7 +141,7 @@ def offer(
         with st.popover("Export", icon=":material/download:", key=f"export_formats_{kind}"):
             _formats(wanted, table)
 
-    table_choices.head(line, table, sums=sums, export=export if allowed else None)
+    table_choices.head(line, table, sums=sums, beside=export if allowed else None)
     if allowed:
         _panel(wanted)
 

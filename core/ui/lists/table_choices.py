@@ -16,10 +16,11 @@ def head(
     table: Table[Any] | None,
     *,
     sums: Callable[[], None] | None = None,
-    export: Callable[[], None] | None = None,
+    beside: Callable[[], object] | None = None,
 ) -> None:
-    """Draw the second line of a list: how much it holds at the left, its export and its columns at the right.
+    """Draw the second line of a list: how much it holds at the left, its columns at the right.
 
+    `beside` draws what stands before them, its export or what is done with all of it.
     `sums` draws the total of the whole selection in its parts, behind one button.
     """
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="list_head" if line else None):
@@ -29,8 +30,8 @@ def head(
             if sums:
                 with st.popover("Sums", icon=":material/functions:", type="tertiary", key="list_sums"):
                     sums()
-        if export:
-            export()
+        if beside:
+            beside()
         if table:
             draw(table)
 

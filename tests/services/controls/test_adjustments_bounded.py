@@ -101,6 +101,24 @@ def test_above_the_limit_of_finance_an_admin_confirms(
     finance.do(adjustments.confirm, made, by="root")
 
 
+def test_above_the_limit_of_an_admin_nobody_confirms(
+    finance: Finance, one: MovementRow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert reference.get_finance_limit("adjustment", ["finance", "admin"]) == 5_000_000_000
+    limits = {"finance": {"adjustment": 1_000}, "admin": {"adjustment": 2_000}}
+    monkeypatch.setattr(reference, "_load_finance_limits", lambda: limits)
+    made = finance.do(adjustments.propose, one.id, typed(-2_001), by="funmi")
+    why = "It is above ₦20.00: nobody confirms that much: refuse it, and cancel the policy instead"
+    with pytest.raises(NotAllowed, match=why):
+        finance.do(adjustments.confirm, made, by="root")
+    with finance.store.reading(Scope.system()) as session:
+        entry = audit.list_history(session, f"movement {one.id}")[-1]
+    assert (entry.actor, entry.action) == ("staff root@f.example", "adjustment confirmation refused")
+    assert (entry.after or {})["refused"] == why
+    within = finance.do(adjustments.propose, one.id, typed(-2_000), by="funmi")
+    finance.do(adjustments.confirm, within, by="root")
+
+
 def test_the_check_names_what_was_written_past_the_services_with_its_sum(finance: Finance, one: MovementRow) -> None:
     proposal = finance.do(adjustments.propose, one.id, typed(-100), by="funmi")
     made = finance.do(adjustments.confirm, proposal, by="femi")

@@ -11,10 +11,12 @@ from sqlmodel import col
 
 from core import clock, ids, money
 from core.covers.credit_life import CREDIT_LIFE
-from core.errors import InvalidInput, NotAllowed
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.admin import store_check
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
+from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import paying as claim_paying
 from core.services.finance.credit_notes import deciding
 from core.services.policies import changes
 from core.store.access import Scope
@@ -199,3 +201,115 @@ def test_what_counts_of_another_claim_is_its_offer_once_there_is_one_also_a_reje
         assert store_check.list_faults(session) == []
     with pytest.raises(InvalidInput, match=r"must not be above ₦40,000.00, what is still owed after the ₦35,000.00"):
         office.move(first, "Offer sent", by="sade", amount="75000")
+
+
+def damaged(office: Office, claim_id: UUID, cost: str, *, incident_type: str = "Cracked screen") -> UUID:
+    """Make a claim one for the damage of something, of which the policy covers up to its value."""
+    papers = ("front_image", "back_image", "repair_receipt")
+    meta = {"cost_of_repair": cost, "incident_type": incident_type}
+    meta |= {name: f"https://x.example/{cost}/{name}" for name in papers}
+    office.put(claim_id, credit_life_claim_meta=None, gadget_claim_meta=meta)
+    with office.store.writing(DESK) as session:
+        session.execute(sa.update(Policy).values(sum_insured_minor=None, submitted={"device_value": 3_000_000}))
+    return claim_id
+
+
+def accepted(office: Office, claim_id: UUID, amount: str) -> UUID:
+    for status, said in (("Approved", {"amount": amount}), ("Offer sent", {}), ("Offer accepted", {})):
+        office.move(claim_id, status, by="sade", **said)
+    return claim_id
+
+
+def faults(office: Office) -> list[str]:
+    with office.store.reading(Scope.system()) as session:
+        return [each for each in store_check.list_faults(session) if "owed" in each]
+
+
+def came_back(office: Office, claim_id: UUID) -> None:
+    back = {"payment_reference": f"BACK-{claim_id.hex[-4:]}", "note": "The bank returned it"}
+    office.move(claim_id, "Offer accepted", by="root", **back)
+
+
+def test_two_losses_of_one_policy_are_both_owed_also_once_a_payment_came_back(office: Office) -> None:
+    first = accepted(office, damaged(office, office.lodge(incident_date="2026-11-10"), "75000"), "75000")
+    office.move(first, "Paid", by="ada", payment_reference="ONE")
+    with clock.freeze(NOON + timedelta(hours=1)):
+        second = office.lodge_again(incident_date="2026-11-12", at=NOON + timedelta(hours=1))
+        accepted(office, damaged(office, second, "60000", incident_type="Liquid damage"), "60000")
+        assert faults(office) == []
+        came_back(office, first)
+        assert faults(office) == []
+        office.move(first, "Paid", by="bola", payment_reference="ANEW")
+        office.move(second, "Paid", by="bola", payment_reference="TWO")
+    assert faults(office) == []
+
+
+def test_one_loss_that_is_claimed_twice_is_owed_once_whenever_it_was_paid(office: Office) -> None:
+    first = accepted(office, damaged(office, office.lodge(**KNOWN), "75000"), "75000")
+    office.move(first, "Paid", by="ada", payment_reference="ONE")
+    with clock.freeze(NOON + timedelta(hours=1)):
+        second = damaged(office, office.lodge_again(at=NOON + timedelta(hours=1), **KNOWN), "80000")
+        with pytest.raises(InvalidInput, match=r"amount must not be above ₦0.00, what is still owed after"):
+            office.move(second, "Approved", by="sade", amount="5000")
+
+
+def test_the_least_debt_that_was_named_of_a_loan_is_owed_whichever_claim_is_paid_first(office: Office) -> None:
+    first = office.lodge(**KNOWN)
+    with clock.freeze(NOON + timedelta(hours=1)):
+        later = {"pending_repayment_amount": "20000", "at": NOON + timedelta(hours=1)}
+        second = office.lodge_again(incident_type="Permanent disability", **later, **KNOWN)
+        accepted(office, second, "15000")
+        office.move(second, "Paid", by="ada", payment_reference="ONE")
+        with pytest.raises(InvalidInput, match=r"amount must not be above ₦5,000.00, what is still owed after"):
+            office.move(first, "Approved", by="sade", amount="55000")
+        accepted(office, first, "5000")
+        assert faults(office) == []
+        came_back(office, second)
+        assert faults(office) == []
+
+
+def test_what_is_to_be_paid_of_an_offer_counts_whole_beside_what_was_paid_before_it(office: Office) -> None:
+    first = accepted(office, office.lodge(**KNOWN), "75000")
+    part = {"amount": "20000", "payment_reference": "ONE", "version": office.claim(first).version}
+    office.do(claim_paying.pay_part, first, by="ada", **part)
+    office.move(first, "Reviewing", by="sade")
+    accepted(office, first, "60000")
+    assert office.claim(first).offer_amount_minor == 4_000_000
+    second = office.lodge_again(incident_type="Permanent disability", **KNOWN)
+    with pytest.raises(InvalidInput, match=r"above ₦15,000.00, what is still owed after the ₦60,000.00 paid or"):
+        office.move(second, "Approved", by="root", amount="35000")
+    office.move(second, "Approved", by="root", amount="15000")
+    assert faults(office) == []
+
+
+def test_a_correction_ends_the_approval_of_another_claim_that_is_above_what_is_owed_by_it(office: Office) -> None:
+    first = accepted(office, office.lodge(**KNOWN), "20000")
+    part = {"amount": "10000", "payment_reference": "ONE", "version": office.claim(first).version}
+    office.do(claim_paying.pay_part, first, by="ada", **part)
+    second = accepted(office, office.lodge_again(incident_type="Permanent disability", **KNOWN), "55000")
+    office.move(first, "Reviewing", by="sade")
+    amounts: dict[str, Any] = {"amounts": {"pending_repayment_amount": "30000"}, "reason": "By the letter"}
+    office.do(claim_corrections.correct_amounts, first, by="bola", version=office.claim(first).version, **amounts)
+    reference = f"C-{first.hex[-8:].upper()}"
+    lapse = f"what is owed was lowered to ₦20,000.00 through claim {reference} by bola on 20 Nov 2026"
+    assert review(office, second).approval_fault == lapse
+    assert office.log(second)[-1].action == "claim approval lapsed"
+    assert faults(office) == []
+    with pytest.raises(StateForbids, match=r"a new approval: what is owed was lowered to ₦20,000.00"):
+        office.move(second, "Paid", by="ada", payment_reference="TWO")
+    with pytest.raises(InvalidInput, match=r"must not be above ₦20,000.00, what is still owed"):
+        office.approve_anew(second, by="root")
+    office.move(second, "Reviewing", by="sade")
+    office.move(accepted(office, second, "20000"), "Paid", by="ada", payment_reference="TWO")
+    assert faults(office) == []
+
+
+def test_a_claim_that_is_reviewed_again_is_promised_nothing(office: Office) -> None:
+    first = accepted(office, office.lodge(**KNOWN), "75000")
+    office.move(first, "Reviewing", by="sade")
+    second = accepted(office, office.lodge_again(incident_type="Permanent disability", **KNOWN), "75000")
+    assert faults(office) == []
+    with pytest.raises(InvalidInput, match=r"amount must not be above ₦0.00, what is still owed after"):
+        office.move(first, "Approved", by="sade", amount="75000")
+    office.move(second, "Paid", by="bola", payment_reference="ONE")
+    assert faults(office) == []

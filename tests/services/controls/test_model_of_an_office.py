@@ -32,6 +32,8 @@ pytestmark = pytest.mark.both_databases
 
 # Steps of a run of the suite; `make dishonest` sets more.
 STEPS = int(os.environ.get("COVERDESK_DISHONEST_STEPS", "200"))
+# Another number is another run: processes side by side, each with its own, add up.
+SEED = int(os.environ.get("COVERDESK_DISHONEST_SEED", "0"))
 AT_ONCE = 50 if STEPS <= 200 else 100
 # What tells one chain from another of its kind.
 _DETAILS = re.compile(r"[0-9a-f]{32}|\d[\d,.]*|\S+@\S+|C-[0-9A-F]{8}")
@@ -141,7 +143,7 @@ class People(RuleBasedStateMachine):
         self.told.step()
         office.now += acts.MINUTE * dice.randrange(1, 90)
         for act in dice.choices(list(group), list(group.values()), k=5):
-            if self._try(act, dice, watched=self.steps % 12 == 0):
+            if self._try(act, dice, watched=self.steps % 20 == 0):
                 return
 
     def _try(self, act: Callable[[Office, Random], Any], dice: Random, *, watched: bool) -> bool:
@@ -169,8 +171,6 @@ class People(RuleBasedStateMachine):
             if result == "done":
                 office.trail.append(f"{office.now:%d %H:%M} {office.who} {office.acting} {office.what}")
             faults = self.ledger.find_faults() if result == "done" else []
-            if self.steps % 50 == 0:
-                faults += _check(office)
         self._tell(faults)
         return result != "nothing to do"
 
@@ -181,7 +181,7 @@ class People(RuleBasedStateMachine):
             self.told.add_chain(_DETAILS.sub("#", faults[0]), [*faults, "after", *self.office.trail])
 
     def teardown(self) -> None:
-        """At the end of an example everything is checked once more."""
+        """At the end of an example everything is checked by `coverdesk check`, which takes as long as ten acts."""
         with clock.freeze(self.office.now):
             self._tell(_check(self.office))
 
@@ -265,13 +265,12 @@ def test_people_in_league_are_paid_nothing_that_is_not_owed(store: Store) -> Non
         max_examples=max(1, STEPS // AT_ONCE),
         stateful_step_count=AT_ONCE,
         deadline=None,
-        derandomize=True,
         database=None,
         phases=[hypothesis.Phase.generate],
         suppress_health_check=list(hypothesis.HealthCheck),
     )
     try:
-        run_state_machine_as_test(Here, settings=settings)
+        run_state_machine_as_test(hypothesis.seed(SEED)(Here), settings=settings)
     finally:
         if STEPS > 200:
             print(told)

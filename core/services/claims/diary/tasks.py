@@ -21,7 +21,7 @@ from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import TaskInput
 from core.services.people.staff import Person
-from core.states.claims import ClaimStatus
+from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent, ClaimQuestion, ClaimTask, Staff
 
@@ -30,7 +30,6 @@ OFFER_DAYS: Final = 14
 UNPAID_DAYS: Final = 3
 PAPERS_DAYS: Final = 7
 _UNPAID: Final = (ClaimStatus.APPROVED, ClaimStatus.OFFER_ACCEPTED)
-_OVER: Final = (ClaimStatus.PAID, ClaimStatus.SETTLED, ClaimStatus.DECLINED)
 _BEFORE_APPROVAL: Final = (
     *(ClaimStatus.PENDING, ClaimStatus.VIEWED, ClaimStatus.REVIEWING),
     *(ClaimStatus.INSPECTION_SUBMITTED, ClaimStatus.ESTIMATE_SUBMITTED),
@@ -143,7 +142,9 @@ def list_mine(session: ScopedSession, person: Person) -> list[Task]:
         col(ClaimTask.assigned_to) == person.id, col(ClaimTask.done_at).is_(None), col(Claim.deleted_at).is_(None)
     )
     claims = sa.select(Claim).where(
-        col(Claim.assigned_to) == person.id, col(Claim.claim_status).not_in(_OVER), col(Claim.deleted_at).is_(None)
+        col(Claim.assigned_to) == person.id,
+        col(Claim.claim_status).not_in(sorted(DECIDED)),
+        col(Claim.deleted_at).is_(None),
     )
     found = [
         *(_task(row) for row in session.execute(mine)),

@@ -16,7 +16,7 @@ from core.services.lists.filters.field import Condition
 from core.services.lists.windows import Span
 from core.services.sales import filter as sales_filter
 from core.services.transfers import reference_key
-from core.states.claims import DECIDED, AskedRole, ClaimStatus
+from core.states.claims import CLOSED, DECIDED, AskedRole, ClaimStatus
 from core.store.access import AnySelect
 from core.store.expressions import last_digits
 from core.store.schema.tables import (
@@ -83,9 +83,7 @@ def _build_lapsed_condition() -> Condition:
 
 
 # As the partial index of unsettled claims has it: a bound value would not match, so the statuses are spelled out.
-_IS_UNSETTLED: Final = col(Claim.claim_status).not_in(
-    [sa.literal_column(f"'{status}'") for status in (ClaimStatus.DECLINED, ClaimStatus.SETTLED)]
-)
+_IS_UNSETTLED: Final = col(Claim.claim_status).not_in([sa.literal_column(f"'{status}'") for status in sorted(CLOSED)])
 _IS_OPEN: Final = sa.and_(_IS_UNSETTLED, col(Claim.claim_status).not_in(sorted(DECIDED)))
 
 

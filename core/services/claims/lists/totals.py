@@ -17,7 +17,7 @@ from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.lists.filters.field import Condition
 from core.services.people.staff import Person
-from core.states.claims import DECIDED, ClaimStatus
+from core.states.claims import CLOSED, DECIDED, ClaimStatus
 from core.store.access import Scope, ScopedSession
 from core.store.schema import rollups
 from core.store.schema.tables import Claim, ClaimPayment, ClaimReserve, ClaimTotal
@@ -29,7 +29,7 @@ _line_status = col(ClaimTotal.claim_status)
 _is_open_line = _line_status.not_in(sorted(DECIDED))
 _STAGE_LINES: Final[Mapping[Stage, Condition]] = {
     "open": _is_open_line,
-    "unsettled": _line_status.not_in((ClaimStatus.DECLINED, ClaimStatus.SETTLED)),
+    "unsettled": _line_status.not_in(sorted(CLOSED)),
     "to_pay": _line_status == ClaimStatus.OFFER_ACCEPTED,
     "waiting": sa.and_(_is_open_line, col(ClaimTotal.clock_day) == rollups.NOT_RUNNING),
 }

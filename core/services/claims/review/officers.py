@@ -7,12 +7,11 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.states.claims import CLAIMS_ROLES, DECIDED, ClaimStatus
+from core.states.claims import CLAIMS_ROLES, DECIDED
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, Staff
 
 _CLAIM_ROLES = frozenset({*CLAIMS_ROLES, "admin"})
-_OVER = (*DECIDED, ClaimStatus.SETTLED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,7 +38,9 @@ def list_active(session: ScopedSession) -> list[Officer]:
 def _count_open(session: ScopedSession) -> Mapping[UUID, int]:
     """Count the claims that are neither paid nor declined by who has them."""
     query = sa.select(col(Claim.assigned_to), sa.func.count().label("open")).where(
-        col(Claim.assigned_to).is_not(None), col(Claim.claim_status).not_in(_OVER), col(Claim.deleted_at).is_(None)
+        col(Claim.assigned_to).is_not(None),
+        col(Claim.claim_status).not_in(sorted(DECIDED)),
+        col(Claim.deleted_at).is_(None),
     )
     return {row.assigned_to: row.open for row in session.execute(query.group_by(col(Claim.assigned_to)))}
 

@@ -111,6 +111,28 @@ def follow_approval(session: ScopedSession, claim: Claim, *, actor: str, at: dat
     return approvals.describe_changed(changed) if changed else None
 
 
+def _follow_policy(session: ScopedSession, claim: Claim, *, actor: str) -> None:
+    """Let each approval of a policy lapse that is above what is owed since one of its claims changed (contract K5)."""
+    query = sa.select(Claim).where(
+        col(Claim.policy_id) == claim.policy_id,
+        col(Claim.id) != claim.id,
+        col(Claim.approved_by).is_not(None),
+        col(Claim.claim_status).not_in(sorted(DECIDED)),
+        col(Claim.deleted_at).is_(None),
+    )
+    for other in session.execute(query).scalars().all():
+        approval = find_approval(session, other)
+        if approval is None or approval.lapse is not None:
+            continue
+        if above := claim_payments.find_above_owed(session, other, is_standing=True):
+            _, most = above
+            through = f"through claim {requirements.format_reference(claim.id)}"
+            reason = f"what is owed was lowered to {money.format_naira(most)} {through}"
+            approvals.lapse(session, approval.id, reason=reason, actor=actor, at=claim.updated_at)
+            subject = audit.subject_of("claim", other.id)
+            audit.write(session, actor=actor, action="claim approval lapsed", subject=subject, after={"reason": reason})
+
+
 _TICK: Final = timedelta(milliseconds=1)
 _AUDITED_FIELDS: Final = (
     "claim_status",
@@ -227,6 +249,7 @@ def save_change(
     claim.updated_at = next_instant(claim)
     session.flush()
     lapsed = follow_approval(session, claim, actor=person.actor, at=claim.updated_at)
+    _follow_policy(session, claim, actor=person.actor)
     after = {name: value for name, value in get_audited_facts(claim).items() if value != before[name]}
     audit.write(
         session,

@@ -19,12 +19,13 @@ from core.services.claims.intake import submitted
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow.inputs import PaymentInput
 from core.services.claims.workflow.offers import Limits
+from core.services.people import approvals
 from core.services.people.four_eyes import refuse_same
 from core.services.people.staff import Person
 from core.services.policies import refunds
 from core.services.policies.refunds import PaidTerm
 from core.services.transfers import TypedReference
-from core.states.claims import DECIDED, ClaimStatus
+from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
     Approval,
@@ -303,7 +304,7 @@ def limits(session: ScopedSession, claim: Claim, *, for_update: bool = False) ->
     given_back = _find_given_back(session, claim, policy)
     # It came off the first claim that was paid, and bounds all claims of the term together.
     came_off = given_back if any(other.paid_minor > 0 for other in others) else 0
-    owed = _find_owed(claim, others, came_off)
+    owed = _find_owed(claim, _load_payments(session, claim), others, came_off)
     # The ceiling of a product bounds what is owed; alone it is no reason to pay anything.
     insured = insured_minor(policy) if owed is None else find_ceiling(session, policy)
     elsewhere = sum(other.paid_minor + other.approved_minor for other in others)
@@ -336,12 +337,15 @@ def _sum_of_offer(session: ScopedSession, claim: Claim) -> int:
     return int(session.execute(query).scalar_one() or 0)
 
 
+_Payments = Sequence[tuple[datetime, int]]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Other:
     """Another claim for a loss of the same term, with what was paid on it, and approved and not paid yet, in kobo."""
 
     claim: Claim
-    payments: Sequence[tuple[datetime, int]]
+    payments: _Payments
     approved_minor: int
 
     @property
@@ -381,45 +385,72 @@ def _load_others(session: ScopedSession, claim: Claim, policy: Policy) -> list[_
     terms = refunds.list_paid_terms(session, policy)
     term = _find_term(terms, get_loss_day(claim))
     same = [other for other in claims if _find_term(terms, get_loss_day(other)) == term]
-    made: AnySelect = sa.select(col(ClaimPayment.claim_id), col(ClaimPayment.created_at), AMOUNT).where(
-        col(ClaimPayment.claim_id).in_([other.id for other in same])
-    )
-    paid: dict[UUID, list[tuple[datetime, int]]] = {}
-    for row in session.execute(made):
-        paid.setdefault(row.claim_id, []).append((row.created_at, row.amount_minor))
-    return [_build_other(other, paid.get(other.id, [])) for other in same]
+    lapsed = approvals.list_lapsed(session, [other.id for other in same if other.approved_by is not None])
+    return [_build_other(session, other, is_lapsed=other.id in lapsed) for other in same]
 
 
-def _build_other(claim: Claim, payments: Sequence[tuple[datetime, int]]) -> _Other:
-    paid = sum(minor for _, minor in payments)
-    return _Other(claim=claim, payments=payments, approved_minor=max(0, get_committed(claim) - paid))
+def _build_other(session: ScopedSession, claim: Claim, *, is_lapsed: bool) -> _Other:
+    payments = _load_payments(session, claim)
+    offer_paid = _sum_of_offer(session, claim) if payments else 0
+    unpaid = get_unpaid(claim, paid_minor=sum(minor for _, minor in payments), offer_paid_minor=offer_paid)
+    # What lapsed is paid by nobody before it is judged anew.
+    return _Other(claim=claim, payments=payments, approved_minor=0 if is_lapsed else unpaid)
 
 
-def get_committed(claim: Claim) -> int:
-    """Return what an open claim is to be paid in all, in kobo: what was approved, or its offer once there is one."""
-    if claim.approved_by is None or claim.claim_status in DECIDED:
+def _load_payments(session: ScopedSession, claim: Claim) -> _Payments:
+    query = sa.select(col(ClaimPayment.created_at), AMOUNT).where(col(ClaimPayment.claim_id) == claim.id)
+    return [(row.created_at, row.amount_minor) for row in session.execute(query)]
+
+
+def get_unpaid(claim: Claim, *, paid_minor: int, offer_paid_minor: int) -> int:
+    """Return what is to be paid on a claim yet, in kobo: of its offer once there is one, else of what was approved.
+
+    A claim that went back to review is promised nothing: it is approved again before anything is paid.
+    """
+    if claim.approved_by is None:
         return 0
-    return claim.offer_amount_minor if claim.claim_status in _OFFERED else claim.approved_amount_minor
+    if claim.claim_status in _OFFERED:
+        return max(0, claim.offer_amount_minor - offer_paid_minor)
+    return max(0, claim.approved_amount_minor - paid_minor) if claim.claim_status == ClaimStatus.APPROVED else 0
 
 
-def _find_owed(claim: Claim, others: Sequence[_Other], came_off_minor: int) -> int | None:
-    """Return what is owed in kobo, less what other claims of the term were paid or approved (contract K5).
+def find_above_owed(session: ScopedSession, claim: Claim, *, is_standing: bool) -> tuple[int, int] | None:
+    """Return what is paid and, where its approval stands, to be paid on a claim, and the most, where it is above it."""
+    found = limits(session, claim)
+    unpaid = get_unpaid(claim, paid_minor=found.paid_minor, offer_paid_minor=found.offer_paid_minor)
+    taken = found.paid_minor + (unpaid if is_standing else 0)
+    return (taken, found.most_minor) if found.most_minor is not None and taken > found.most_minor else None
 
-    What a lender states as owed knows of what was paid before. A debt that an earlier claim named is never more than
-    that, less what all claims were paid and approved since, and the premium that came off one of them.
+
+def _find_owed(claim: Claim, payments: _Payments, others: Sequence[_Other], came_off_minor: int) -> int | None:
+    """Return what is owed in kobo, less what other claims of the same loss or debt were paid or approved (contract K5).
+
+    What a lender states as owed knows of what was paid before, and stands for every claim of the term; the least that
+    was stated counts, less the premium that came off a claim. The loss of another line is owed once, whoever claims it.
     """
     stated = claim_offers.get_amount_owed(claim)
     if stated is None:
         return None
-    bounds = [money.to_minor(stated) - sum(other.sum_since(claim.created_at) for other in others)]
-    if claim.credit_life_claim_meta is not None:
-        for earlier in others:
-            debt = claim_offers.get_amount_owed(earlier.claim)
-            is_earlier = earlier.claim.created_at <= claim.created_at and (earlier.payments or earlier.approved_minor)
-            if debt is not None and is_earlier:
-                since = sum(other.sum_since(earlier.claim.created_at) for other in others)
-                bounds.append(money.to_minor(debt) - since - came_off_minor)
+    is_debt = claim.credit_life_claim_meta is not None
+    related = [other for other in others if is_debt or _find_loss(other.claim) == _find_loss(claim)]
+    bounds = [money.to_minor(stated) - sum(_sum_since(other, claim, is_debt=is_debt) for other in related)]
+    for named in related:
+        debt = claim_offers.get_amount_owed(named.claim)
+        if debt is not None and (named.payments or named.approved_minor):
+            since = sum(_sum_since(other, named.claim, is_debt=is_debt) for other in related)
+            before = sum(minor for at, minor in payments if is_debt and at < named.claim.created_at)
+            bounds.append(money.to_minor(debt) - since + before - came_off_minor)
     return max(0, min(bounds))
+
+
+def _find_loss(claim: Claim) -> tuple[date, str | None]:
+    """Return the day and the kind of a loss, by which two claims of a policy are for the same one."""
+    return get_loss_day(claim), submitted.get_meta(claim).get("incident_type")
+
+
+def _sum_since(other: _Other, named: Claim, *, is_debt: bool) -> int:
+    """Return what of another claim came after a claim named its debt; of another line all of it."""
+    return other.sum_since(named.created_at) if is_debt else other.paid_minor + other.approved_minor
 
 
 def sum_related(session: ScopedSession, claim: Claim) -> RelatedApprovals:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -23,6 +24,7 @@ from core.services.catalogue import products
 from core.services.catalogue.products import ProductForSale
 from core.services.files import links as file_links
 from core.services.files.links import Owner
+from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
 from core.services.selling.loan_books import columns
 from core.states.loan_books import GIVEN_UP, TRANSITIONS, WORKED, LoanBookState, RowOutcome
@@ -33,7 +35,10 @@ from core.store.schema.tables import Agreement, LoanBook, LoanBookFile, LoanBook
 MAX_BYTES: Final = 25 * 1024 * 1024
 KINDS, DATE_ORDERS = schema.KINDS, schema.DATE_ORDERS
 EXPIRES_AFTER: Final = timedelta(days=7)
+# How long the report of a done book says who was left without cover.
+ROWS_KEPT_FOR: Final = timedelta(days=180)
 SUBJECT: Final = "loan_book"
+_IS_LEFT: Final = col(LoanBookRow.outcome).not_in([RowOutcome.COVERED, RowOutcome.ENDED])
 
 
 def _parse_month(value: object) -> Any:
@@ -228,18 +233,21 @@ def move(session: ScopedSession, book: LoanBook, to: LoanBookState, **values: An
 
 def confirm_by_person(session: ScopedSession, book_id: UUID, *, accept: str, expected: Expected, by: Person) -> None:
     """Confirm a book on the desk; NotAllowed for who uploaded it, or where its premium is above the person's limit."""
-    book = get(session, book_id, for_update=True)
-    _require_authority(book, by)
-    _confirm(session, book, accept, expected, actor=by.actor, staff_id=by.id)
+    with _refusals(book_id, by.actor):
+        book = get(session, book_id, for_update=True)
+        _require_authority(book, by)
+        _confirm(session, book, accept, expected, actor=by.actor, staff_id=by.id)
+
+
+def _refusals(book_id: UUID, actor: str) -> AbstractContextManager[None]:
+    """Keep a refused confirmation in the log."""
+    return audit.keep_refusal(actor=actor, action="loan book confirmation", subject=audit.subject_of(SUBJECT, book_id))
 
 
 def _require_authority(book: LoanBook, by: Person) -> None:
     if not by.has_role("operations", "supervisor"):
         raise NotAllowed("Operations or a supervisor confirms a loan book")
-    if book.uploader_id == by.id:
-        raise NotAllowed("You uploaded this loan book: somebody else confirms it")
-    if not by.may_approve:
-        raise NotAllowed("Your password was set by somebody else: you confirm a day after that")
+    require_second(book.uploader_id, by, "You uploaded this loan book: somebody else confirms it")
     minor, limit = money.to_minor(Decimal(book.preview.get("premium", "0"))), by.claim_limit_minor
     if not by.has_role("supervisor") and (limit is None or minor > limit):
         told = "you have none" if limit is None else f"yours is {money.format_naira(limit)}"
@@ -253,12 +261,13 @@ def confirm_by_key(session: ScopedSession, book_id: UUID, *, accept: str, expect
 
     NotAllowed for what the desk uploaded, and above that premium: the desk confirms it then. A test key always may.
     """
-    book = get(session, book_id, for_update=True)
-    if book.uploader_id is not None:
-        raise NotAllowed("The desk uploaded this loan book, and confirms it")
-    if book.is_live and book.kind == columns.ADDITIONS:
-        _require_allowance(session, book)
-    _confirm(session, book, accept, expected, actor=actor, staff_id=None)
+    with _refusals(book_id, actor):
+        book = get(session, book_id, for_update=True)
+        if book.uploader_id is not None:
+            raise NotAllowed("The desk uploaded this loan book, and confirms it")
+        if book.is_live and book.kind == columns.ADDITIONS:
+            _require_allowance(session, book)
+        _confirm(session, book, accept, expected, actor=actor, staff_id=None)
 
 
 def _require_allowance(session: ScopedSession, book: LoanBook) -> None:
@@ -413,9 +422,21 @@ def drop_rows(session: ScopedSession, book_id: UUID) -> None:
     """Forget the rows that were neither sold nor ended: people who are no customers."""
     session.execute(
         sa.delete(LoanBookRow)
-        .where(col(LoanBookRow.book_id) == book_id, col(LoanBookRow.outcome).not_in(["covered", "ended"]))
+        .where(col(LoanBookRow.book_id) == book_id, _IS_LEFT)
         .execution_options(synchronize_session=False)
     )
+
+
+def forget_rows(session: ScopedSession) -> int:
+    """Forget the rows without a policy of books that were done long ago; returns the number of books."""
+    before = clock.now() - ROWS_KEPT_FOR
+    has_rows = sa.exists().where(col(LoanBookRow.book_id) == col(LoanBook.id), _IS_LEFT)
+    query = sa.select(LoanBook).where(col(LoanBook.done_at) < before, has_rows).with_for_update(skip_locked=True)
+    found = list(session.execute(query).scalars())
+    for book in found:
+        drop_rows(session, book.id)
+        note(session, book, "loan book rows forgotten", actor="system")
+    return len(found)
 
 
 def expire(session: ScopedSession) -> int:

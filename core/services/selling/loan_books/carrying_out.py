@@ -29,7 +29,7 @@ from core.store.access import ScopedSession
 from core.store.schema.tables import LoanBook, LoanBookRow
 
 # On SQLite everybody who writes waits for a chunk, on PostgreSQL only who sells the same loan.
-CHUNKS: Final = {"sqlite": 40, "postgresql": 250}
+CHUNKS: Final = {"sqlite": 40, "postgresql": 200}
 SOURCE: Final = "bulk"
 _ACTOR: Final = "system"
 
@@ -58,33 +58,38 @@ class BookLoan(Request):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chunk:
-    """The next rows of a book with the drafts of their sales, made before the transaction that writes them."""
+    """The rows of a book behind a line with the drafts of their sales, made before the transaction that writes them."""
 
+    after: int
     product: ProductForSale | None
     rows: Sequence[LoanBookRow]
     drafts: Sequence[Draft]
 
+    @property
+    def last(self) -> int:
+        """The line behind which the next chunk begins."""
+        return self.rows[-1].line if self.rows else self.after
 
-def prepare(session: ScopedSession, job: Job, size: int) -> Chunk:
-    """Read the next rows and draft their sales; writes nothing. No rows are left in an empty one."""
-    book = job.book
-    rows = _list_next(session, book, size)
+
+def prepare(session: ScopedSession, book: LoanBook, size: int, after: int) -> Chunk:
+    """Read the rows behind a line and draft their sales; writes nothing. No rows are left in an empty one."""
+    rows = _list_next(session, book, size, after)
     if book.kind != columns.ADDITIONS or not rows:
-        return Chunk(product=None, rows=rows, drafts=[])
+        return Chunk(after=after, product=None, rows=rows, drafts=[])
     product = _get_product(session, book)
     version_id, seller = book.product_version_id, _seller(book)
     assert version_id is not None, "it was confirmed with the version of its rates"  # noqa: S101 for the type checker
     drafts = [buying.draft(CREDIT_LIFE, _build_request(book, row), product, version_id, seller) for row in rows]
-    return Chunk(product=product, rows=rows, drafts=drafts)
+    return Chunk(after=after, product=product, rows=rows, drafts=drafts)
 
 
-def _list_next(session: ScopedSession, book: LoanBook, size: int) -> list[LoanBookRow]:
+def _list_next(session: ScopedSession, book: LoanBook, size: int, after: int) -> list[LoanBookRow]:
     query = (
         sa.select(LoanBookRow)
         .where(
             col(LoanBookRow.book_id) == book.id,
             col(LoanBookRow.outcome) == RowOutcome.VALID,
-            col(LoanBookRow.line) > book.done_to,
+            col(LoanBookRow.line) > after,
         )
         .order_by(col(LoanBookRow.line))
         .limit(size)
@@ -144,7 +149,7 @@ def _address(book: LoanBook, account: str) -> str:
 def carry_out(session: ScopedSession, job: Job, chunk: Chunk) -> Job | None:
     """Sell or end the rows of a chunk; None where the book is not this worker's any more, or is done."""
     found = reading.hold(session, job)
-    if found is None or found[0].done_to != job.book.done_to:
+    if found is None or found[0].done_to != chunk.after:
         return None
     book, held = found
     if not chunk.rows:
@@ -152,7 +157,7 @@ def carry_out(session: ScopedSession, job: Job, chunk: Chunk) -> Job | None:
         return None
     rows = _sell(session, book, chunk) if chunk.product else _end(session, book, chunk.rows)
     done = [row for row in rows if row.outcome in {RowOutcome.COVERED, RowOutcome.ENDED}]
-    book.done_to = rows[-1].line
+    book.done_to = chunk.last
     book.done_rows += len(done)
     book.done_minor += sum(row.premium_minor or 0 for row in done)
     session.flush()
@@ -169,14 +174,14 @@ def _sell(session: ScopedSession, book: LoanBook, chunk: Chunk) -> Sequence[Loan
         else:
             row.outcome, row.policy_id = str(RowOutcome.COVERED), draft.policy.id
             row.premium_minor = draft.policy.genius_price_minor
-        session.update_columns(row, "outcome", "code", "reason", "policy_id", "premium_minor")
+    session.update_many(chunk.rows, "outcome", "code", "reason", "policy_id", "premium_minor")
     return chunk.rows
 
 
 def _end(session: ScopedSession, book: LoanBook, rows: Sequence[LoanBookRow]) -> Sequence[LoanBookRow]:
     for row in rows:
         exits.end(session, row, actor=str(book.confirmed_by))
-        session.update_columns(row, "outcome", "code", "reason", "premium_minor")
+    session.update_many(rows, "outcome", "code", "reason", "premium_minor")
     return rows
 
 

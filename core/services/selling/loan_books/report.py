@@ -4,6 +4,7 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -12,7 +13,7 @@ from core import money
 from core.services.lists.spreadsheets import workbooks
 from core.services.lists.spreadsheets.columns import TEXT, Column
 from core.services.lists.spreadsheets.formula_escaping import csv_field
-from core.services.selling.loan_books import columns, exits, records
+from core.services.selling.loan_books import books, columns, exits, records
 from core.states.loan_books import RowOutcome
 from core.store.access import ScopedSession
 from core.store.schema.tables import LoanBook, LoanBookRow, Policy
@@ -82,6 +83,12 @@ def _distinct(names: list[str]) -> list[str]:
 
 def _line(cells: list[str]) -> bytes:
     return (",".join(csv_field(cell) for cell in cells) + "\r\n").encode()
+
+
+def record_taken(session: ScopedSession, book_id: UUID, format_: str, *, actor: str) -> None:
+    """Write into the log that somebody of the desk took the report, with its number of rows: it names people."""
+    book = books.get(session, book_id)
+    books.note(session, book, "loan book report taken", actor=actor, format=format_, rows=book.rows)
 
 
 def write_workbook(session: ScopedSession, book: LoanBook, path: Path) -> None:
