@@ -104,6 +104,9 @@ def test_debt_is_owed_once_on_all_its_claims_together(office: Office) -> None:
             assert review(office, claim_id).amounts.limits.owed_minor == 2_500_100
             with pytest.raises(InvalidInput, match=r"amount must not be above ₦25,001.00, what is still owed after"):
                 office.move(claim_id, "Approved", by="sade", amount="49999")
+            entry = office.log(claim_id)[-1]
+            assert (entry.actor, entry.action) == ("staff sade@x.example", "claim move to Approved refused")
+            assert "what is still owed after" in (entry.after or {})["refused"]
 
 
 def test_another_incident_of_the_same_policy_within_two_weeks_is_a_line(office: Office) -> None:
@@ -129,6 +132,8 @@ def test_an_estimate_names_its_paper_and_one_above_the_claimed_amount_takes_a_su
         office.move(claim_id, "Repair estimate submitted", by="sade", amount="450000", **paper)
     with pytest.raises(NotAllowed, match=r"a supervisor: ₦450,000.00 is above the ₦75,000.00 claimed"):
         office.move(claim_id, "Repair estimate submitted", by="bola", amount="450000", note="By the shop", **paper)
+    logged = [entry.action for entry in office.log(claim_id)]
+    assert logged.count("claim move to Repair estimate submitted refused") == 4, "each of the four"
     office.move(claim_id, "Repair estimate submitted", by="sade", amount="450000", note="By the shop", **paper)
     assert (office.log(claim_id)[-1].after or {})["document"] == "loan_offer_letter"
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money, seal
-from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion
+from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StaleVersion
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.lists import claims
@@ -175,18 +175,21 @@ def require_claims_role(person: Person) -> None:
 
 @contextmanager
 def refusals(claim_id: UUID, act: str, *, person: Person) -> Iterator[None]:
-    """Log an act on a claim that a rule or its state refuses, and one for its payment reference alone.
-
-    What else is wrongly typed is corrected and not logged.
-    """
+    """Log an act on a claim that its state or a rule on money refuses; what is left out or mistyped is not logged."""
     try:
         with audit.keep_refusal(actor=person.actor, action=f"claim {act}", subject=audit.subject_of("claim", claim_id)):
             yield
     except InvalidInput as error:
-        is_reference = {fault.field for fault in error.faults} == {"payment_reference"}
-        if not is_reference or error.faults[0].message.startswith("must be given"):
+        if not any(map(_is_rule_on_money, error.faults)):
             error.kept = None
         raise
+
+
+def _is_rule_on_money(fault: FieldFault) -> bool:
+    """Return True for a reference that cannot be one, an amount that may not be paid, and an estimate without paper."""
+    is_left_out = fault.message.startswith(("must be given", "is no part"))
+    is_estimate = fault.field == "estimate_document" or "the estimate is above" in fault.message
+    return is_estimate or (fault.field in {"amount", "payment_reference"} and not is_left_out)
 
 
 def get_for_update(session: ScopedSession, claim_id: UUID) -> Claim:
