@@ -19,7 +19,7 @@ OTHER_SUBJECTS = {
     "core/services/events/catalogue.py": {"Approved"},
     "core/services/exports/kinds/claim_payments.py": {"Paid"},
     "core/services/exports/kinds/policies.py": {"In force"},
-    "core/services/insurers/filter.py": {"queued", "dead"},
+    "core/services/insurers/awaiting.py": {"queued", "dead"},
     "core/services/policies/policies.py": {"In force", "Cancelled", "Declined"},
     "core/services/catalogue/product_detail.py": {"In force"},
     "core/services/sales/filter.py": {"Paid"},

@@ -9,7 +9,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlmodel import UTCDateTime, col
 
-from core.demo import audit_entries, marker
+from core.demo import audit_log, marker
 from core.demo.audit_log import Entry, Log, chain
 from core.demo.bulk_rows import Rows, pour
 from core.demo.claims import rows as claim_rows
@@ -102,7 +102,7 @@ def chunks(plan: Plan) -> Generator[Chunk]:
         for at in batch:
             sale = counting.sell(rows, at)
             sale_rows.file(sale, rows, figures)
-            audit_entries.add_entries(sale, log)
+            audit_log.add_entries(sale, log)
             if (loss := losses.of(sale)) is not None:
                 claim_rows.file(loss, thrown, specimens, rows, log)
         upto += len(batch)

@@ -7,8 +7,7 @@ from uuid import UUID
 import streamlit as st
 
 from core import ids, money
-from core.services.people.staff import ROLES
-from core.services.people.staff_list import StaffRow
+from core.services.people.staff import ROLES, StaffRow
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Field, Naira, Text
 

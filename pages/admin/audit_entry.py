@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.services.audit import search as audit_search
+from core.services.audit import search
 from core.services.audit.search import Entry
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import facts, words
@@ -77,7 +77,7 @@ def _row(name: str, before: str | None, after: str | None, *, compared: bool) ->
 def draw() -> None:
     frame.require("admin")
     tables.back_link("entries", "admin/audit_log.py", "Back to the audit log")
-    entry = record_pages.load("entry", audit_search.get_entry)
+    entry = record_pages.load("entry", search.get_entry)
     frame.page_header(
         words.plain(words.title(entry.action)),
         f"One entry of the audit log, {words.moment(entry.created_at)}.",

@@ -7,9 +7,8 @@ from typing import Any
 import streamlit as st
 
 from core import seal
-from core.services.audit import search as audit_search
-from core.services.audit.filter import AuditFilter
-from core.services.audit.search import Entry, SearchChoices, SearchResult
+from core.services.audit import search
+from core.services.audit.search import AuditFilter, Entry, SearchChoices, SearchResult
 from core.store.access import reading
 from core.ui.frame import frame, menu
 from core.ui.kit import url_state, words
@@ -69,14 +68,14 @@ def _text(name: str, value: object) -> str:
 
 def screen_of(entry: Entry) -> menu.Screen | None:
     """Return the screen that shows the entry's record by its id, if there is one."""
-    if not audit_search.is_id(entry.record_id):
+    if not search.is_id(entry.record_id):
         return None
     wanted = _SCREENS.get(entry.kind, ())
     return next((screen for screen in menu.SCREENS if screen.address in wanted), None)
 
 
 ENTRIES: Table[Entry] = tables.of(
-    audit_search.AUDIT,
+    search.AUDIT,
     name="entries",
     opens="admin/audit_entry.py",
     changed={
@@ -109,13 +108,13 @@ def draw() -> None:
     person = frame.require("admin")
     frame.page_header("Audit log", "Who changed or exported what, and when; entries are added and never changed.")
     with reading(frame.scope()) as session:
-        known = audit_search.load_choices(session)
+        known = search.load_choices(session)
     wanted = filter_bar.read(AuditFilter)
     filter_chips.draw(
         wanted, options=choices(wanted, known), beside=lambda: saved_views.draw("admin/audit_log.py", person)
     )
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        found = audit_search.search_entries(session, wanted, ENTRIES.paging(url_state.page()), known)
+        found = search.search_entries(session, wanted, ENTRIES.paging(url_state.page()), known)
     if not found.total:
         st.info("No entry matches this selection.", icon=":material/filter_alt_off:")
         st.button("Show all entries", type="primary", on_click=url_state.reset)

@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from core.services.people import account_changes, invitations, role_grants, staff_list, staff_sessions
+from core.services.people import account_changes, invitations, role_grants, staff, staff_sessions
 from core.services.people.role_grants import OpenGrant
-from core.services.people.staff import Person
-from core.services.people.staff_list import StaffRow
+from core.services.people.staff import Person, StaffRow
 from core.services.people.staff_sessions import SessionFacts
 from core.settings import settings
 from core.store.access import Scope, reading
@@ -227,7 +226,7 @@ def saving(shown: staff_form.Shown) -> Action:
 def look_again(shown: staff_form.Shown) -> None:
     """Say what the account is now; saving once more writes over that."""
     with reading(Scope.system()) as session:
-        now = staff_list.get_staff(session, shown.person.id)
+        now = staff.get_staff(session, shown.person.id)
     shown.seen_at = now.updated_at
     actions.refuse(
         f"duties {shown.draft}",
@@ -239,7 +238,7 @@ def look_again(shown: staff_form.Shown) -> None:
 def draw() -> None:
     by = frame.require("admin")
     tables.back_link("staff", LIST, "Back to the staff")
-    person = record_pages.load("person", staff_list.get_staff, scope=Scope.system())
+    person = record_pages.load("person", staff.get_staff, scope=Scope.system())
     with reading(Scope.system()) as session:
         waiting = role_grants.get_open(session, person.id)
     frame.page_header(
@@ -255,7 +254,7 @@ def draw() -> None:
     own_details(person, by)
     with reading(Scope.system()) as session:
         opened = staff_sessions.list_latest(session, person.id)
-        events = staff_list.list_events(session, person.id)
+        events = staff.list_events(session, person.id)
     sessions(person, opened)
     with st.expander("What was done to this account", icon=":material/history:"):
         facts.log(events)

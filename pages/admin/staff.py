@@ -6,9 +6,8 @@ from uuid import UUID
 import streamlit as st
 
 from core import ids
-from core.services.people import account_changes, invitations, role_grants, staff_list
-from core.services.people.staff import ROLES, Person
-from core.services.people.staff_list import StaffFilter, StaffRow
+from core.services.people import account_changes, invitations, role_grants, staff
+from core.services.people.staff import ROLES, Person, StaffFilter, StaffRow
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, reading
 from core.ui.frame import frame, page_links
@@ -120,15 +119,13 @@ def draw() -> None:
     wanted = read_filter()
     filters(wanted)
     with reading(Scope.system()) as session:
-        found = staff_list.list_staff(session, wanted, STAFF.paging(1), order=STAFF.order_among(staff_list.ORDERS))
+        found = staff.list_staff(session, wanted, STAFF.paging(1), order=STAFF.order_among(staff.ORDERS))
     number = tables.page_of(STAFF, found.total_count)
     if number is None:
         return
     if number > 1:
         with reading(Scope.system()) as session:
-            found = staff_list.list_staff(
-                session, wanted, STAFF.paging(number), order=STAFF.order_among(staff_list.ORDERS)
-            )
+            found = staff.list_staff(session, wanted, STAFF.paging(number), order=STAFF.order_among(staff.ORDERS))
     st.markdown(STAFF.count_text(found.total_count))
     if not found.items:
         st.info("No person matches. Remove a filter, or add the person above.", icon=":material/person_search:")

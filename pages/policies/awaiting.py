@@ -8,9 +8,8 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock
-from core.services.insurers import awaiting, owners, resending
-from core.services.insurers.awaiting import InsurerHealth, NextAct, OpenSubmission, Order
-from core.services.insurers.filter import NOBODY, SubmissionFilter
+from core.services.insurers import awaiting, resending
+from core.services.insurers.awaiting import NOBODY, InsurerHealth, NextAct, OpenSubmission, Order, SubmissionFilter
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.paging import Page
 from core.services.people.staff import Person
@@ -65,7 +64,11 @@ def draw() -> None:
     frame.page_header("Awaiting insurer", "Policies that their insurer has not taken or answered yet, and why.")
     actions.run()
     with reading(frame.scope()) as session:
-        names, insurers, people = load_choices(session), awaiting.list_health(session), owners.list_candidates(session)
+        names, insurers, people = (
+            load_choices(session),
+            awaiting.list_health(session),
+            awaiting.list_candidates(session),
+        )
     confirmation()
     wanted = read(insurers)
     filters(wanted, insurers, people, person)
@@ -161,7 +164,7 @@ def _owner_button(ids_: Sequence[UUID], people: People, person: Person) -> None:
             "Set the owner",
             key="awaiting.owner",
             type="primary",
-            on_click=resends.acting_on(ids_, partial(owners.set_owner, to=to), f"now with {whom}", WAITING).do,
+            on_click=resends.acting_on(ids_, partial(awaiting.set_owner, to=to), f"now with {whom}", WAITING).do,
         )
 
 

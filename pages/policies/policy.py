@@ -8,7 +8,7 @@ import streamlit as st
 from core.services.audit.log import AuditEvent
 from core.services.claims.review import related
 from core.services.insurers import resending
-from core.services.insurers.submission_detail import SubmissionDetail
+from core.services.insurers.resending import SubmissionDetail
 from core.services.mail.mail import MailLine
 from core.services.people.staff import Person
 from core.services.policies import certificates

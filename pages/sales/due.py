@@ -15,7 +15,7 @@ from core.services.people.staff import Person
 from core.services.renewals import calls, due, reminders, renewals
 from core.services.renewals.calls import CallerFigures
 from core.services.renewals.due import BUCKETS, Bucket, DueRow
-from core.services.renewals.filter import NOBODY, DueFilter
+from core.services.renewals.records import NOBODY, DueFilter
 from core.services.renewals.reminders import Reminded
 from core.store.access import Scope, reading
 from core.ui.frame import frame

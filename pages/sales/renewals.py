@@ -8,8 +8,7 @@ from core.money import Split
 from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row
 from core.services.renewals import records
-from core.services.renewals.filter import RenewalFilter
-from core.services.renewals.records import RenewalTotal
+from core.services.renewals.records import RenewalFilter, RenewalTotal
 from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words

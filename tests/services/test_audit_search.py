@@ -12,9 +12,8 @@ from core import clock, ids
 from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotFound
 from core.services.audit import log as audit
-from core.services.audit import search as audit_search
-from core.services.audit.filter import AuditFilter
-from core.services.audit.search import AUDIT, SearchResult
+from core.services.audit import search
+from core.services.audit.search import AUDIT, AuditFilter, SearchResult
 from core.services.exports import runs
 from core.services.exports.formats import CSV
 from core.services.exports.receipts import ExportOrder
@@ -50,7 +49,7 @@ def note(store: Store, actor: str, action: str, **facts: Any) -> None:
 
 def found(store: Store, paging: Paging = Paging(1, 50), **wanted: Any) -> SearchResult:
     with store.reading(Scope.staff(is_live=True)) as session:
-        return audit_search.search_entries(session, AuditFilter(**wanted), paging, audit_search.load_choices(session))
+        return search.search_entries(session, AuditFilter(**wanted), paging, search.load_choices(session))
 
 
 def actions(store: Store, **wanted: Any) -> list[str]:
@@ -100,16 +99,16 @@ def test_everything_is_counted_exactly_and_pages_follow_each_other(log: Store) -
 def test_a_selection_that_matches_very_much_is_not_counted_to_its_end(
     log: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audit_search, "MAX_COUNTED", 2)
+    monkeypatch.setattr(search, "MAX_COUNTED", 2)
     page = found(log, Paging(1, 50), kind="product")
     assert (page.total, page.has_more) == (2, True)
-    monkeypatch.setattr(audit_search, "MAX_SEARCHED", 2)
+    monkeypatch.setattr(search, "MAX_SEARCHED", 2)
     assert found(log, q="rates planned", kind="product").total == 0
 
 
 def test_what_there_is_to_choose_from_is_what_the_log_holds(log: Store, partner: Partner) -> None:
     with log.reading(Scope.staff(is_live=True)) as session:
-        terms = audit_search.load_choices(session)
+        terms = search.load_choices(session)
     assert terms.kinds == ["key", "policy", "product"]
     assert list(terms.actions) == ["key issued", "policy sold", *sorted(ALL_THREE)]
     assert len([name for name in terms.actors.values() if name.startswith("Swift Lenders, key tests cd_")]) == 2
@@ -118,11 +117,11 @@ def test_what_there_is_to_choose_from_is_what_the_log_holds(log: Store, partner:
 def test_an_entry_tells_its_place_and_an_unknown_one_is_refused(log: Store) -> None:
     newest = found(log, kind="product").entries[0]
     with log.reading(Scope.staff(is_live=True)) as session:
-        entry = audit_search.get_entry(session, newest.id)
+        entry = search.get_entry(session, newest.id)
         assert (entry.kind, entry.record_id, entry.actor_name) == ("product", str(RECORD), "bola@coverdesk.example")
         assert len(entry.hash) == 64
         with pytest.raises(NotFound):
-            audit_search.get_entry(session, RECORD)
+            search.get_entry(session, RECORD)
 
 
 def test_an_export_holds_what_the_screen_shows_and_is_itself_written_down(log: Store) -> None:

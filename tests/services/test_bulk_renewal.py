@@ -14,7 +14,7 @@ from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.services.renewals import due, renewals
-from core.services.renewals.filter import DueFilter
+from core.services.renewals.records import DueFilter
 from core.services.renewals.renewals import BulkRenewal, ShownTerm
 from core.store.access import Scope, Store
 from core.store.schema.tables import Renewal

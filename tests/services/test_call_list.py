@@ -19,7 +19,7 @@ from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.renewals import calls, due
 from core.services.renewals.due import BUCKETS
-from core.services.renewals.filter import DueFilter
+from core.services.renewals.records import DueFilter
 from core.store.access import Scope, Store, reading
 from tests.conftest import Partner
 from tests.covers import shipped

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from core.errors import InvalidInput
-from core.services.audit.filter import AuditFilter
+from core.services.audit.search import AuditFilter
 from core.services.catalogue.product_list import ProductFilter
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers.customers import CustomerFilter
@@ -21,7 +21,7 @@ from core.services.lists.filters.declaration import Filter, of, parameterise
 from core.services.lists.filters.field import Field
 from core.services.lists.windows import Span
 from core.services.policies.policies import PolicyFilter
-from core.services.renewals.filter import DueFilter, RenewalFilter
+from core.services.renewals.records import DueFilter, RenewalFilter
 from core.services.sales import totals
 from core.services.sales.distributors import DistributorFilter
 from core.services.sales.filter import PurchaseFilter, SalesFilter

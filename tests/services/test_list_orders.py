@@ -13,7 +13,7 @@ from core.services.exports import receipts
 from core.services.insurers import awaiting
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
-from core.services.people import staff, staff_list
+from core.services.people import staff
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.sales import distributors
@@ -54,8 +54,8 @@ LISTS: dict[str, tuple[Any, Read]] = {
         lambda s, order, paging: key_admin.list_keys(s, key_admin.KeyFilter(), paging, order=order),
     ),
     "staff": (
-        staff_list.ORDERS,
-        lambda s, order, paging: staff_list.list_staff(s, staff_list.StaffFilter(), paging, order=order),
+        staff.ORDERS,
+        lambda s, order, paging: staff.list_staff(s, staff.StaffFilter(), paging, order=order),
     ),
     "receipts": (
         receipts.ORDERS,

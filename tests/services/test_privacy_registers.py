@@ -27,7 +27,6 @@ from core.services.compliance import (
     pack,
     requests,
     retention,
-    yearly,
 )
 from core.services.people import staff
 from core.store.access import Scope, Store
@@ -97,7 +96,7 @@ def test_every_verb_of_the_desk_refuses_every_other_role(desk: Registers) -> Non
         (complaints.register, ({},), {}),
         (complaints.answer, (some,), {"outcome": "x" * 20}),
         (figures.set_figure, ({},), {}),
-        (yearly.write_file, (2026,), {}),
+        (figures.write_file, (2026,), {}),
     ]
     for verb, given, more in verbs:
         for outsider in OUTSIDERS:
@@ -266,15 +265,15 @@ def test_the_figures_of_a_year_are_those_of_the_registers(desk: Registers) -> No
     desk.do(breaches.judge, breach, RISK, version=1)
     with clock.freeze(NOON + timedelta(hours=24)):
         desk.do(breaches.note_commission, breach, reference="NDPC/1", version=2)
-    told = {(group, label): number for group, label, number in desk.read(yearly.count_year, 2026)}
+    told = {(group, label): number for group, label, number in desk.read(figures.count_year, 2026)}
     assert told["Requests", "Access"] == told["Requests", "Of them refused"] == told["Breaches", "Registered"] == 1
     assert (told["Breaches", "Notified to the Commission in time"], told["Breaches", "Notified late"]) == (0, 1)
     assert told["Held at the end of the year", "Staff"] == len(desk.people)
-    file = desk.do(yearly.write_file, 2026).decode()
+    file = desk.do(figures.write_file, 2026).decode()
     assert len(file.splitlines()) == len(told) + 1
-    assert not any(number for *_, number in desk.read(yearly.count_year, 2025))
+    assert not any(number for *_, number in desk.read(figures.count_year, 2025))
     with pytest.raises(InvalidInput, match="year"):
-        desk.read(yearly.count_year, 2027)
+        desk.read(figures.count_year, 2027)
 
 
 def test_the_demonstration_has_cases_of_each_register_once(store: Store) -> None:

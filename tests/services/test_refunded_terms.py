@@ -21,8 +21,7 @@ from core.services.lists.windows import Window
 from core.services.policies import changes
 from core.services.policies.changes import PolicyChange
 from core.services.renewals import records, renewals
-from core.services.renewals.filter import RenewalFilter
-from core.services.renewals.records import RENEWALS
+from core.services.renewals.records import RENEWALS, RenewalFilter
 from core.services.sales import figures, table, totals
 from core.services.sales.figures import METRICS_BY_KEY, REFUNDS
 from core.services.sales.filter import SalesFilter

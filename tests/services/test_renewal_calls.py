@@ -15,7 +15,7 @@ from core.services.lists.windows import Span
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.renewals import calls, due
-from core.services.renewals.filter import DueFilter
+from core.services.renewals.records import DueFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Product, Renewal
 from tests.conftest import Partner

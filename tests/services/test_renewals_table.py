@@ -13,8 +13,7 @@ from core.services.lists.listing import Row
 from core.services.lists.paging import Paging
 from core.services.lists.windows import open_dates, open_days
 from core.services.renewals import records
-from core.services.renewals.filter import RenewalFilter
-from core.services.renewals.records import Sums
+from core.services.renewals.records import RenewalFilter, Sums
 from core.services.sales import totals
 from core.store.access import Scope, Store
 from tests.conftest import Partner

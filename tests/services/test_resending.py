@@ -15,8 +15,7 @@ from core.services.audit import log as audit
 from core.services.insurers import answers as insurer_answers
 from core.services.insurers import awaiting, resending, sending
 from core.services.insurers import connections as insurer_connections
-from core.services.insurers.awaiting import OpenSubmission
-from core.services.insurers.filter import SubmissionFilter
+from core.services.insurers.awaiting import OpenSubmission, SubmissionFilter
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Page, Paging
 from core.services.people.staff import Person

@@ -12,9 +12,8 @@ import sqlalchemy as sa
 from core import clock, ids
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids, Unauthorized
 from core.services.lists.paging import Paging
-from core.services.people import account_changes, invitations, passwords, role_grants, staff, staff_list, staff_sessions
-from core.services.people.staff import Person
-from core.services.people.staff_list import StaffFilter, StaffRow
+from core.services.people import account_changes, invitations, passwords, role_grants, staff, staff_sessions
+from core.services.people.staff import Person, StaffFilter, StaffRow
 from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import AuditEntry, RoleGrant, Staff
 from tests.services.sign_in_links import PASSWORD, ticket_of
@@ -60,7 +59,7 @@ class Office:
 
     def row(self, key: UUID) -> StaffRow:
         with self.store.reading(SYSTEM) as session:
-            return staff_list.get_staff(session, key)
+            return staff.get_staff(session, key)
 
     def change(self, key: UUID, *, by: Person | None = None, **changed: Any) -> None:
         row = self.row(key)
@@ -144,7 +143,7 @@ def test_a_change_that_was_confirmed_holds_at_once_and_is_written_down_with_befo
     assert (entry.before["roles"], entry.after["roles"]) == (["claims"], ["claims", "operations"])
     assert (entry.before["claim_limit"], entry.after["claim_limit"]) == ("250000.50", "0.00")
     with office.store.reading(SYSTEM) as session:
-        told = staff_list.list_events(session, bola)[0]
+        told = staff.list_events(session, bola)[0]
     assert told.facts == {
         "roles": {"before": ["claims"], "after": ["claims", "operations"]},
         "claim_limit": {"before": "250000.50", "after": "0.00"},
@@ -291,7 +290,7 @@ def test_people_are_found_by_name_role_and_state(office: Office) -> None:
 
     def found(**wanted: Any) -> list[str]:
         with office.store.reading(SYSTEM) as session:
-            page = staff_list.list_staff(session, StaffFilter(**wanted), Paging(1, 50))
+            page = staff.list_staff(session, StaffFilter(**wanted), Paging(1, 50))
         assert page.total_count == len(page.items)
         return [row.name for row in page.items]
 

@@ -17,7 +17,7 @@ from core.services.lists.paging import Paging
 from core.services.policies import changes
 from core.services.renewals import calls, records, renewals
 from core.services.renewals.due import list_due_rows
-from core.services.renewals.filter import DueFilter, RenewalFilter
+from core.services.renewals.records import DueFilter, RenewalFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy, Renewal
 from core.ui.kit import words

@@ -5,9 +5,8 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core.services.lists.paging import Paging
-from core.services.people import invitations, staff, staff_list, staff_sessions
-from core.services.people.staff import Person
-from core.services.people.staff_list import StaffFilter, StaffRow
+from core.services.people import invitations, staff, staff_sessions
+from core.services.people.staff import Person, StaffFilter, StaffRow
 from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
 from tests.ui.conftest import Screen, address, confirm, follow, labels, lists, press, row_links, texts, turn_to
@@ -51,7 +50,7 @@ def bola(store: Store) -> StaffRow:
 
 def row(store: Store, email: str) -> StaffRow:
     with store.reading(Scope.system()) as session:
-        return staff_list.list_staff(session, StaffFilter(text=email), Paging(1, 50)).items[0]
+        return staff.list_staff(session, StaffFilter(text=email), Paging(1, 50)).items[0]
 
 
 def open_page(screen: Screen, monkeypatch: pytest.MonkeyPatch, admin: Person, page: str, **query: str) -> AppTest:

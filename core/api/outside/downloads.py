@@ -18,7 +18,7 @@ from starlette.routing import Route
 from core import clock, ids
 from core.api.outside import signing_in
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StoreUnavailable, Unauthorized
-from core.services.compliance import pack, yearly
+from core.services.compliance import figures, pack
 from core.services.exports import runs
 from core.services.exports.exports import Tally
 from core.services.exports.receipts import ExportOrder
@@ -274,7 +274,7 @@ def download_year(request: Request) -> Response:
 
     def make(by: Person) -> Response:
         year = int(request.path_params["year"])
-        content = transact(Scope.system(), lambda session: yearly.write_file(session, year, by=by))
+        content = transact(Scope.system(), lambda session: figures.write_file(session, year, by=by))
         return _file(content, "text/csv; charset=utf-8", f"privacy-figures-{year}.csv")
 
     return _answer(request, make)

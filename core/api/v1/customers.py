@@ -25,7 +25,7 @@ from core.services.lists.shapes import CustomerRecord
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.renewals import records
-from core.services.renewals.filter import RenewalFilter
+from core.services.renewals.records import RenewalFilter
 from core.services.sales import purchases
 from core.services.sales.filter import PurchaseFilter
 from core.store.access import reading, reading_autocommit

@@ -20,7 +20,7 @@ from core.services.idempotency import WireResponse
 from core.services.lists.paging import Page
 from core.services.lists.shapes import RenewalRecord
 from core.services.renewals import records, renewals
-from core.services.renewals.filter import RenewalFilter
+from core.services.renewals.records import RenewalFilter
 from core.services.selling.buying import Seller
 from core.store.access import ScopedSession, reading, reading_autocommit
 

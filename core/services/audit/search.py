@@ -17,18 +17,65 @@ from sqlmodel import UTCDateTime, col
 
 from core import clock
 from core.errors import NotFound
-from core.services.audit.filter import AuditFilter
 from core.services.lists.columns import Column
 from core.services.lists.dimensions import Choices
 from core.services.lists.filters import expressions
+from core.services.lists.filters.declaration import Filter, of
 from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Days, Text, Texts
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
 from core.services.lists.spreadsheets.columns import COUNT, DAY, ID, INSTANT, TEXT
-from core.services.lists.windows import EARLIEST
+from core.services.lists.windows import EARLIEST, Span
 from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import matches
 from core.store.schema.tables import ApiKey, AuditEntry, AuditHead, Distributor, Staff
+
+
+class AuditFilter(Filter, on=(AuditEntry,)):
+    """Filter of audit entries; kind and id of a record and any text are conditions of the search itself."""
+
+    q: str | None = of(
+        Text(
+            label="Find",
+            address="q",
+            help="Any text of an entry.",
+            placeholder="Any text of an entry",
+            longest=100,
+            searches=True,
+        )
+    )
+    who: tuple[str, ...] = of(
+        Texts(
+            label="Who",
+            column="actor",
+            address="who",
+            help="An actor as the log names it; may be repeated.",
+            anything="Everybody",
+        )
+    )
+    action: tuple[str, ...] = of(
+        Texts(
+            label="What",
+            column="action",
+            address="action",
+            help="What was done; may be repeated.",
+            anything="Every action",
+        )
+    )
+    kind: str | None = of(Text(label="Kind of record", address="kind", help="Such as policy, claim or product."))
+    id: str | None = of(
+        Text(
+            label="Its id",
+            address="id",
+            help="The id of the record.",
+            placeholder="As the table shows it",
+            longest=100,
+            searches=True,
+        )
+    )
+    created: Span = of(Days(column="created_at", address="from to"))
+
 
 MAX_COUNTED: Final = 10_000
 MAX_SEARCHED: Final = 50_000

@@ -11,8 +11,8 @@ from sqlmodel import col
 from core import money, seal
 from core.errors import NotFound
 from core.services import transfers
-from core.services.people import own_interest
-from core.services.people.own_interest import Parties
+from core.services.people import four_eyes
+from core.services.people.four_eyes import Parties
 from core.store.access import ScopedSession
 from core.store.schema.tables import BankAccount, Distributor, Payment, Provider, Statement
 
@@ -74,13 +74,13 @@ def load_people(session: ScopedSession, party: Party) -> Parties:
 
 def list_own_staff(session: ScopedSession, party: Party) -> list[str]:
     """List the names of staff whose e-mail, phone or account a party has."""
-    return [person.name for person in own_interest.list_staff(session, load_people(session, party))]
+    return [person.name for person in four_eyes.list_staff(session, load_people(session, party))]
 
 
 def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     """Statements and payments of a party that somebody approved, sent or confirmed whose own the party is."""
     for party, name in list_parties(session):
-        for person in own_interest.list_staff(session, load_people(session, party)):
+        for person in four_eyes.list_staff(session, load_people(session, party)):
             amounts = {"statements": col(Statement.closing_minor), "payments": col(Payment.net_minor)}
             entities: tuple[tuple[Any, str], ...] = ((Statement, "statements"), (Payment, "payments"))
             for entity, noun in entities:

@@ -1,25 +1,178 @@
 """Open submissions for the desk: the queue by pages, and the health of each insurer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any, Literal
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
+from core.services.audit import log as audit
 from core.services.insurers import connections as insurer_connections
-from core.services.insurers import owners
-from core.services.insurers.filter import ANSWERED_WITHIN, TOLD_WITHIN, SubmissionFilter
 from core.services.lists.dimensions import Choices, load_choices
+from core.services.lists.filters.catalogue import members_of
+from core.services.lists.filters.declaration import Filter, Ids, of
+from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Flag, Member, Word
 from core.services.lists.paging import Page, Paging
+from core.services.people import staff
+from core.services.people.staff import Person
 from core.services.policies import policies
 from core.settings import settings
 from core.states.policies import OPEN, AnswerStatus, PolicyStage, SubmissionState
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import InsurerConnection, Policy, Provider, Submission
+from core.store.schema.tables import InsurerConnection, Policy, Provider, Staff, Submission, SubmissionOwner
+
+QueueView = Literal["queued", "deciding", "failing", "dead"]
+VIEWS: Final = {"queued": "Queued", "deciding": "Deciding", "failing": "Trying again", "dead": "Set aside"}
+ConnectionView = Literal["working", "failing", "none"]
+CONNECTIONS: Final = {"working": "Connected", "failing": "Failing", "none": "Delegated"}
+NOBODY: Final = "nobody"
+# Age targets: a connected insurer answers, any other one is told by hand or by bordereau.
+ANSWERED_WITHIN, TOLD_WITHIN = timedelta(days=1), timedelta(days=7)
+_IS_QUEUED = col(Submission.state) == SubmissionState.QUEUED
+_HAS_FAILED = col(Submission.failures) > 0
+_VIEW_CONDITIONS: Final[dict[str, tuple[Condition, ...]]] = {
+    "queued": (_IS_QUEUED, sa.not_(_HAS_FAILED), col(Submission.answer).is_(None)),
+    "deciding": (_IS_QUEUED, sa.not_(_HAS_FAILED), col(Submission.answer) == AnswerStatus.PENDING),
+    "failing": (_IS_QUEUED, _HAS_FAILED),
+    "dead": (col(Submission.state) == SubmissionState.DEAD,),
+}
+
+
+def _is_in_view(_: Any, view: str) -> Condition:
+    return sa.and_(*_VIEW_CONDITIONS[view])
+
+
+def _has_connection(_: Any, word: str) -> Condition:
+    is_connected = sa.or_(*(_is_connected(is_live=is_live) for is_live in (True, False)))
+    fails = (
+        sa.select(col(InsurerConnection.provider_id))
+        .where(
+            col(InsurerConnection.provider_id) == col(Submission.provider_id),
+            col(InsurerConnection.failures) > 0,
+        )
+        .exists()
+    )
+    if word == "none":
+        return sa.not_(is_connected)
+    return sa.and_(is_connected, fails if word == "failing" else sa.not_(fails))
+
+
+def _is_owned(_: Any, owner: UUID | str) -> Condition:
+    owned = sa.select(col(SubmissionOwner.policy_id))
+    if owner == NOBODY:
+        return col(Submission.policy_id).not_in(owned)
+    return col(Submission.policy_id).in_(owned.where(col(SubmissionOwner.owner_id) == owner))
+
+
+def _is_late(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
+    since, now = col(Submission.created_at), clock.now()
+    is_connected = sa.or_(*(_is_connected(is_live=is_live) for is_live in (True, False)))
+    late = sa.or_(since <= now - TOLD_WITHIN, sa.and_(since <= now - ANSWERED_WITHIN, is_connected))
+    return late if value else sa.not_(late)
+
+
+def _is_connected(*, is_live: bool) -> Condition:
+    known = settings()
+    segments = [segment for segment in known.insurers if known.insurer_url(segment, is_live=is_live)]
+    providers = sa.select(col(Provider.id)).where(col(Provider.segment).in_(segments))
+    return sa.and_(col(Submission.is_live).is_(is_live), col(Submission.provider_id).in_(providers))
+
+
+class SubmissionFilter(Filter, on=(Submission,)):
+    """Filter of the list of policies that wait for their insurer; `owner` is a person or `nobody`."""
+
+    provider_ids: Ids = of(members_of("provider"))
+    view: QueueView | None = of(
+        Word(label="State", column=_is_in_view, address="state", options=VIEWS, anything="Any state")
+    )
+    connection: ConnectionView | None = of(
+        Word(
+            label="Connection",
+            column=_has_connection,
+            address="connection",
+            options=CONNECTIONS,
+            anything="Any connection",
+        )
+    )
+    late: bool | None = of(
+        Flag(
+            label="Target",
+            column=_is_late,
+            address="late",
+            options={"yes": "Past its target", "no": "Within its target"},
+            anything="Past or within",
+        )
+    )
+    owner: UUID | str | None = of(
+        Member(label="Owner", column=_is_owned, address="owned_by", also=(NOBODY,), what="person", anything="Anybody")
+    )
+
+
+ROLES = ("operations",)
+
+
+def list_candidates(session: ScopedSession) -> Mapping[UUID, str]:
+    """Return the people who may own a waiting policy, by id, sorted by name."""
+    return staff.list_active(session, *ROLES)
+
+
+def set_owner(session: ScopedSession, policy_id: UUID, *, to: UUID | None, person: Person) -> None:
+    """Give a waiting policy to somebody of operations, or to nobody; the same owner again changes nothing.
+
+    NotFound if the policy has no submission, StateForbids if it does not wait any more.
+    """
+    if not person.has_role(*ROLES):
+        raise NotAllowed("Policies that wait for an insurer are worked by operations")
+    if to is not None and to != person.id and to not in list_candidates(session):
+        raise InvalidInput.for_field("owner", "must be a colleague of operations")
+    query = sa.select(Submission).where(col(Submission.policy_id) == policy_id).with_for_update()
+    submission: Submission | None = session.execute(query).scalar_one_or_none()
+    if submission is None:
+        raise NotFound("Nothing was noted for the insurer of this policy")
+    if submission.state not in OPEN:
+        raise StateForbids(f"This policy is not waiting for its insurer: it is {submission.state}")
+    _write(session, submission, to, person)
+
+
+def _write(session: ScopedSession, submission: Submission, to: UUID | None, person: Person) -> None:
+    key = submission.policy_id
+    row = session.get(SubmissionOwner, key)
+    before = row.owner_id if row else None
+    if before == to:
+        return
+    if row is None and to is not None:
+        of_distributor, is_live = submission.distributor_id, submission.is_live
+        session.insert(SubmissionOwner(policy_id=key, owner_id=to, distributor_id=of_distributor, is_live=is_live))
+    elif row is not None and to is None:
+        session.delete(row)
+    elif row is not None and to is not None:
+        row.owner_id, row.created_at = to, clock.now()
+    session.flush()
+    audit.write(
+        session,
+        actor=person.actor,
+        action="owner of a waiting policy set",
+        subject=audit.subject_of("policy", key),
+        before={"owner_id": str(before) if before else None},
+        after={"owner_id": str(to) if to else None},
+    )
+
+
+def load_names(session: ScopedSession, policy_ids: Collection[UUID]) -> dict[UUID, str]:
+    """Return the names of the owners of these policies, also of people who have left; unowned ones are absent."""
+    query = (
+        sa.select(col(SubmissionOwner.policy_id), col(Staff.name))
+        .join(Staff, col(Staff.id) == col(SubmissionOwner.owner_id))
+        .where(col(SubmissionOwner.policy_id).in_(policy_ids))
+    )
+    return {row.policy_id: row.name for row in session.execute(query)}
+
 
 Situation = Literal["Queued", "Being sent", "Deciding", "Trying again", "Set aside", "Not connected"]
 Health = Literal["Delegated", "Not used yet", "Working", "Failing", "Paused", "Checking"]
@@ -122,7 +275,7 @@ def _load(session: ScopedSession, names: Choices, query: AnySelect) -> list[Open
         col(Policy.id).in_([row.policy_id for row in submissions])
     )
     policies = {row.id: row for row in session.execute(policy_query)}
-    healths, owners_by_policy = _load_healths(session), owners.load_names(session, list(policies))
+    healths, owners_by_policy = _load_healths(session), load_names(session, list(policies))
     rows = [_build_row(row, policies[row.policy_id], names, healths[row.provider_id]) for row in submissions]
     return [replace(row, owner=owners_by_policy.get(row.id)) for row in rows]
 

@@ -23,8 +23,8 @@ from core.services.lists.spreadsheets.columns import COUNT, DATE, DAY, ID, INSTA
 from core.services.lists.windows import Span
 from core.services.renewals import calls, next_terms, reminders
 from core.services.renewals.calls import Call
-from core.services.renewals.filter import DueFilter
 from core.services.renewals.next_terms import NextTerm
+from core.services.renewals.records import DueFilter
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema.tables import Policy, Product, Renewal, RenewalCall, Staff
 

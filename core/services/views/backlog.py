@@ -12,7 +12,7 @@ from core.services.claims.lists.filter import ClaimFilter
 from core.services.events.webhooks import endpoints
 from core.services.finance import unplaced
 from core.services.insurers import awaiting
-from core.services.insurers.filter import SubmissionFilter
+from core.services.insurers.awaiting import SubmissionFilter
 from core.services.lists.dimensions import Choices
 from core.services.renewals import due
 from core.services.sales import breakdowns

@@ -20,7 +20,7 @@ from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.renewals import due, records
 from core.services.renewals.due import DueRow
-from core.services.renewals.filter import DueFilter, RenewalFilter
+from core.services.renewals.records import DueFilter, RenewalFilter
 from core.services.sales import table
 from core.services.sales.filter import PurchaseFilter
 from core.services.views import pii_reveal

@@ -15,8 +15,8 @@ from core.services.catalogue import products
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.bordereaux.reading import Reported
 from core.services.finance.statements import reading as statement_reading
-from core.services.insurers import submission_detail
-from core.services.insurers.submission_detail import SubmissionDetail
+from core.services.insurers import resending
+from core.services.insurers.resending import SubmissionDetail
 from core.services.mail import mail
 from core.services.mail.mail import MailLine
 from core.services.policies import endorsements, policies, refunds
@@ -146,7 +146,7 @@ def get_policy(session: ScopedSession, policy_id: UUID) -> PolicyDetail:
         certificate_code=policy.certificate_code,
         possible_duplicate_of=policy.possible_duplicate_of,
         insurer_payload=sent,
-        submission=submission_detail.get_submission(session, policy_id, activated=policy.activated),
+        submission=resending.get_submission(session, policy_id, activated=policy.activated),
         terms=_terms(session, policy),
         refunds=_refunds(session, policy_id),
         renewal_window=_get_renewal_window(session, policy) if PolicyAction.RENEW in state.actions else None,

@@ -13,7 +13,7 @@ from core import reference
 from core.errors import NotFound
 from core.money import Split
 from core.services.audit import log as audit
-from core.services.audit import search as audit_search
+from core.services.audit import search
 from core.services.audit.log import AuditEvent
 from core.services.lists.records import certificate_url
 from core.services.policies import certificates, policies
@@ -213,7 +213,7 @@ def _history(session: ScopedSession, purchase_id: UUID, policy_id: UUID, *, prod
         for entry in audit.list_history(session, audit.subject_of(kind, key))
     ]
     entries.sort(key=lambda entry: entry.created_at)
-    names = audit_search.get_actor_names(session, {entry.actor for entry in entries})
+    names = search.get_actor_names(session, {entry.actor for entry in entries})
     return [
         AuditEvent(
             at=entry.created_at,

@@ -7,8 +7,8 @@ import streamlit as st
 
 from core.errors import CoverdeskError, InvalidInput
 from core.outbound import mail as smtp
-from core.services.exports import view_watches
-from core.services.exports.view_watches import Watch
+from core.services.exports import view_mail
+from core.services.exports.view_mail import Watch
 from core.services.people.saved_views import View
 from core.services.people.staff import Person
 from core.store.access import Scope, reading, transact
@@ -29,11 +29,11 @@ _FAULTS, _NOTICE = "view_mail faults", "view_mail said"
 
 def draw(path: str, view: View, person: Person) -> None:
     """Draw what the person is mailed of the view that is open; nothing for a list that is not exported."""
-    kind = view_watches.get_kind(path)
+    kind = view_mail.get_kind(path)
     if kind is None or not person.has_role(*kind.roles):
         return
     with reading(Scope.system()) as session:
-        watch = view_watches.get_watch(session, view.id, by=person)
+        watch = view_mail.get_watch(session, view.id, by=person)
     warnings = {key: label for key, label in _WARN.items() if kind.summed is not None or not key.startswith("sum")}
     key = f"view_mail {view.id}"
     st.divider()
@@ -97,5 +97,5 @@ def _write(view_id: UUID, inputs: Mapping[str, str], person: Person) -> None:
     is_live = frame.mode()
     transact(
         Scope.system(),
-        lambda session: view_watches.set_watch(session, view_id, inputs, is_live=is_live, by=person),
+        lambda session: view_mail.set_watch(session, view_id, inputs, is_live=is_live, by=person),
     )

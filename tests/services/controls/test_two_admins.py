@@ -11,10 +11,9 @@ from core import clock, ids
 from core.errors import NotAllowed
 from core.services.admin import store_check
 from core.services.audit import log as audit
-from core.services.people import account_changes, invitations, role_grants, staff, staff_list
+from core.services.people import account_changes, invitations, role_grants, staff
 from core.services.people.role_grants import OpenGrant
-from core.services.people.staff import Person
-from core.services.people.staff_list import StaffRow
+from core.services.people.staff import Person, StaffRow
 from core.settings import settings
 from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
@@ -51,7 +50,7 @@ class Admins:
 
     def row(self, key: UUID) -> StaffRow:
         with self.store.reading(SYSTEM) as session:
-            return staff_list.get_staff(session, key)
+            return staff.get_staff(session, key)
 
     def waiting(self, key: UUID) -> OpenGrant:
         with self.store.reading(SYSTEM) as session:

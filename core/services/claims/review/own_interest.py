@@ -7,8 +7,8 @@ from sqlmodel import col
 
 from core import money
 from core.services.claims.intake import requirements
-from core.services.people import own_interest
-from core.services.people.own_interest import Parties
+from core.services.people import four_eyes
+from core.services.people.four_eyes import Parties
 from core.services.people.personal import list_spellings
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
@@ -41,7 +41,7 @@ def build_own_condition(person: Person) -> sa.ColumnElement[bool]:
 
 def list_staff(session: ScopedSession, claim: Claim) -> list[str]:
     """List the names of staff whose e-mail, phone or account a claim has."""
-    return [person.name for person in own_interest.list_staff(session, load_parties(session, claim))]
+    return [person.name for person in four_eyes.list_staff(session, load_parties(session, claim))]
 
 
 def find_own_decisions(session: ScopedSession) -> Iterator[str]:
@@ -52,8 +52,8 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     is_own = sa.or_(
         sa.func.lower(col(Claim.claim_owner_email)) == sa.func.lower(col(Staff.email)),
         sa.func.lower(col(Customer.email)) == sa.func.lower(col(Staff.email)),
-        own_interest.ends_in_the_same(col(Claim.claim_owner_phone_number), col(Staff.phone_number)),
-        own_interest.ends_in_the_same(col(Customer.phone_number), col(Staff.phone_number)),
+        four_eyes.ends_in_the_same(col(Claim.claim_owner_phone_number), col(Staff.phone_number)),
+        four_eyes.ends_in_the_same(col(Customer.phone_number), col(Staff.phone_number)),
         col(Claim.account_key) == col(Staff.account_key),
     )
     query: AnySelect = (

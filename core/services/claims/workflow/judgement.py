@@ -21,7 +21,7 @@ from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import payments as claim_payments
 from core.services.claims.workflow.offers import Limits
 from core.services.claims.workflow.payments import RelatedApprovals
-from core.services.people.own_interest import Parties
+from core.services.people.four_eyes import Parties
 from core.services.people.staff import Person
 from core.services.policies import endorsements
 from core.states.claims import AskedRole, ClaimStatus

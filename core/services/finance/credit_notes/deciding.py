@@ -18,10 +18,9 @@ from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance.credit_notes.numbering import number_of
 from core.services.finance.payments.transitions import BankAnswer, ReturnInput
-from core.services.people import approvals, own_interest, staff
+from core.services.people import approvals, four_eyes, staff
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import refuse_same
-from core.services.people.own_interest import Parties, refuse_own
+from core.services.people.four_eyes import Parties, refuse_own, refuse_same
 from core.services.people.staff import Person
 from core.services.policies import refunds
 from core.services.transfers import TypedReference
@@ -143,7 +142,7 @@ def load_people(session: ScopedSession, row: CreditNote) -> Parties:
 def list_own_staff(session: ScopedSession, note_id: UUID) -> list[str]:
     """List the names of staff whose own a refund is by e-mail, phone or account."""
     people = load_people(session, session.get_one(CreditNote, note_id))
-    return [person.name for person in own_interest.list_staff(session, people)]
+    return [person.name for person in four_eyes.list_staff(session, people)]
 
 
 def _refuse_approver(session: ScopedSession, row: CreditNote, payee: Payee, by: Person) -> None:

@@ -7,7 +7,7 @@ from sqlmodel import col
 
 from core import money
 from core.services.finance.credit_notes.numbering import number_of
-from core.services.people import own_interest
+from core.services.people import four_eyes
 from core.states.finance import CreditNoteState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
@@ -82,7 +82,7 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     accounts = sa.select(col(PaymentPayee.account_key)).where(col(PaymentPayee.credit_note_id) == col(CreditNote.id))
     is_own = sa.or_(
         *(sa.func.lower(email) == sa.func.lower(col(Staff.email)) for email in holder),
-        *(own_interest.ends_in_the_same(phone, col(Staff.phone_number)) for phone in phones),
+        *(four_eyes.ends_in_the_same(phone, col(Staff.phone_number)) for phone in phones),
         col(Staff.account_key).in_(accounts.correlate(CreditNote)),
     )
     noted = sa.select(col(CreditNotePayment.paid_by)).where(col(CreditNotePayment.credit_note_id) == col(CreditNote.id))

@@ -21,8 +21,7 @@ from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.payments import allocation, balances
 from core.services.finance.payments.allocation import Balance, Due
-from core.services.people.four_eyes import refuse_same, require_second
-from core.services.people.own_interest import refuse_own
+from core.services.people.four_eyes import refuse_own, refuse_same, require_second
 from core.services.people.staff import Person
 from core.services.transfers import Reference, TypedReference
 from core.states.finance import PAYMENT_TRANSITIONS, PaymentState, StatementState

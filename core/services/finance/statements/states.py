@@ -19,8 +19,7 @@ from core.services.finance.statements.preparing import AMOUNTS, ROLE, require_fi
 from core.services.finance.statements.reading import StatementRow
 from core.services.people import approvals
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import require_second
-from core.services.people.own_interest import refuse_own
+from core.services.people.four_eyes import refuse_own, require_second
 from core.services.people.staff import Person
 from core.states.finance import PAID_ON, STATEMENT_TRANSITIONS, StatementState, StatementTransition
 from core.store.access import ScopedSession
