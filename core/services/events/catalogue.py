@@ -233,7 +233,7 @@ UNTOLD: Final[Mapping[str, str]] = (
     dict.fromkeys(
         (
             *("claim commented", "claim assigned", "claim incident dated", "claim deductions set", "claimant answered"),
-            *("claim referral given back", "difference assigned"),
+            *("claim referral given back", "claim approval lapsed", "difference assigned"),
             *("claim reserve set", "claim referred", "claim payee set", "claim paid in part", "claim part taken back"),
             *("claim corrected", "claimant set", "claim task made", "claim task done"),
             *("claim letter written", "claim letter sent", "claim handed to finance", "claim taken back from finance"),
