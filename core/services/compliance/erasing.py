@@ -18,7 +18,7 @@ from core.covers.endorsements import REGISTRATION
 from core.covers.request_parts import fold_text
 from core.services.audit import log as audit
 from core.services.claims.intake.submitted import META_COLUMNS
-from core.services.compliance import personal_values
+from core.services.compliance import redactions
 from core.services.compliance.own_records import IDENTITY, PersonRows, erase_rows
 from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, PersonalValues, list_texts, phone_spellings
 from core.services.files.links import parse_stored_code
@@ -90,10 +90,10 @@ def erase_people(session: ScopedSession, customer_ids: Sequence[UUID], erasure_i
         erased.rows[table.name] += _search(session, table, values)
     erased.rows["kept_answer"] += _erase_answers(session, people, values)
     erased.rows["sale_draft"] += _delete_drafts(session, values)
-    erased.rows["audit_entry"] += personal_values.redact_log(session, people.subjects(erased.files), values, erasure_id)
-    erased.rows["statement"] += personal_values.seal_statements(session, people.movements, erasure_id)
+    erased.rows["audit_entry"] += redactions.redact_log(session, people.subjects(erased.files), values, erasure_id)
+    erased.rows["statement"] += redactions.seal_statements(session, people.movements, erasure_id)
     reported = [*people.movements, *(claim.id for claim in people.claims)]
-    erased.rows["bordereau"] += personal_values.redact_bordereaux(session, reported, erasure_id)
+    erased.rows["bordereau"] += redactions.redact_bordereaux(session, reported, erasure_id)
     session.execute(sa.delete(ErasureWindow).execution_options(synchronize_session=False))
     erased.rows = +erased.rows
     for customer_id in new:

@@ -104,8 +104,7 @@ def test_debt_is_owed_once_on_all_its_claims_together(office: Office) -> None:
             assert review(office, claim_id).amounts.limits.owed_minor == 2_500_100
             with pytest.raises(InvalidInput, match=r"amount must not be above ₦25,001.00, what is still owed after"):
                 office.move(claim_id, "Approved", by="sade", amount="49999")
-            entry = office.log(claim_id)[-1]
-            assert (entry.actor, entry.action) == ("staff sade@x.example", "claim move to Approved refused")
+            (entry,) = (each for each in office.log(claim_id) if each.action == "claim move to Approved refused")
             assert "what is still owed after" in (entry.after or {})["refused"]
 
 
