@@ -1,6 +1,5 @@
 """Reconcile: the file of an insurer or the bank against our records of a month."""
 
-import math
 from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -54,7 +53,7 @@ def draw_form(months: Sequence[date]) -> None:
         f"Their file: CSV or XLSX, at most {table_files.MAX_ROWS:,} rows",
         type=["csv", "xlsx"],
         key=f"{PLACE}.file",
-        max_upload_size=math.ceil(table_files.MAX_BYTES / (1 << 20)),
+        max_upload_size=table_files.MAX_BYTES // (1 << 20),
     )
     if sent is not None:
         provider_id = UUID(chosen) if chosen else None

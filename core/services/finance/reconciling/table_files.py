@@ -12,7 +12,7 @@ from typing import Any, Final
 from core.errors import FieldFault, InvalidInput, TooLarge
 
 MAX_ROWS: Final = 100_000
-MAX_BYTES: Final = 30_000_000
+MAX_BYTES: Final = 30 * 1024 * 1024
 _MAX_SHEET_BYTES: Final = 300_000_000
 _MAX_COLUMNS: Final = 100
 _PIECE: Final = 1 << 20
@@ -39,7 +39,7 @@ class TableFile:
 def read(name: str, content: bytes) -> TableFile:
     """Read a file by its ending; InvalidInput names what is wrong and in which rows, TooLarge one beyond the limits."""
     if len(content) > MAX_BYTES:
-        raise TooLarge(f"A file has at most {MAX_BYTES // 1_000_000} MB")
+        raise TooLarge(f"A file has at most {MAX_BYTES // (1 << 20)} MB")
     ending = name.lower().rpartition(".")[2]
     if ending not in {"csv", "xlsx"}:
         raise InvalidInput.for_field("file", "must be a CSV or an XLSX file")
