@@ -145,6 +145,14 @@ def test_killed_run_leaves_a_sound_store_and_goes_on(
     assert [name for name in ours if ours[name] != theirs[name]] == []
 
 
+def test_a_claim_that_was_approved_has_its_loss_within_the_cover(store: Store) -> None:
+    # A moment and a seed at which a claim that was lodged after the cover was paid for a loss after it.
+    with clock.freeze(datetime(2026, 11, 26, 18, 49, tzinfo=UTC)):
+        demo.write(store, purchases=400, seed=14)
+        with store.reading(Scope.system()) as session:
+            assert store_check.list_faults(session) == []
+
+
 def test_store_without_a_demonstration_says_so(store: Store) -> None:
     with store.reading(Scope.system()) as session:
         assert not demonstration.is_demonstration(session)

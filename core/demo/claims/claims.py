@@ -171,8 +171,11 @@ class Losses:
     def _loss(self, sale: Sale, kind: str, reached: list[Reached]) -> Loss:
         incident = self._incident(sale, kind, reached)
         lodged_on = clock.to_lagos_day(reached[0].at)
-        first_on = clock.to_lagos_day(sale.life.stretches[0][0])
-        happened_on = max(first_on, clock.add_days(lodged_on, -int(self.dice.triangular(1, 40, 6))))
+        happened_on = clock.add_days(lodged_on, -int(self.dice.triangular(1, 40, 6)))
+        if any(step.status == ClaimStatus.APPROVED for step in reached):
+            # Nobody approves a loss of a day after the cover.
+            happened_on = min(happened_on, _last_day(sale))
+        happened_on = max(happened_on, clock.to_lagos_day(sale.life.stretches[0][0]))
         owed_minor = self._owed(sale, kind, happened_on)
         loss = Loss(
             id=new_id(self.dice, reached[0].at),
@@ -238,6 +241,13 @@ def _handle_appealed(step: Reached, appealed_at: datetime, mine: Officer, above:
     if step.status == ClaimStatus.PAID:
         return payer
     return above if step.at >= appealed_at else mine
+
+
+def _last_day(sale: Sale) -> date:
+    """Return the last day of the cover as it was sold, or of a cancelled one, the last before that."""
+    end = sale.life.stretches[0][1]
+    ended = min(end, sale.life.ended.at) if sale.life.ended else end
+    return clock.add_days(clock.to_lagos_day(ended), -1)
 
 
 def _flags(loss: Loss) -> list[str]:
