@@ -87,12 +87,12 @@ def _write(review: ClaimReview) -> None:
             "Ask" if kind == _QUESTION else "Save the note" if kind == _NOTE else "Send the comment",
             key=key(review.id, "say"),
             type="primary",
-            on_click=_say,
+            on_click=_write_message,
             args=(review, kind, get_token(review.id)),
         )
 
 
-def _say(review: ClaimReview, kind: str, token: str) -> None:
+def _write_message(review: ClaimReview, kind: str, token: str) -> None:
     if token != get_token(review.id):
         # Second click of a double click: the first one has sent it.
         return

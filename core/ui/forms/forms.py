@@ -122,7 +122,7 @@ def _draw_section(
             place = grid.container(gap="xxsmall")
         with place:
             typed[question.name] = _ask_one(form, question, typed, reruns=question.name in awaited)
-            _say(_current(faults, question, typed), question)
+            _show_faults_of_field(_current(faults, question, typed), question)
             if question.name in form.cautions:
                 st.markdown(f":small[:orange[:material/warning: {form.cautions[question.name]}]]")
 
@@ -280,7 +280,7 @@ def _current(faults: Sequence[FieldFault], question: Question, typed: Mapping[st
     return uploads.list_faults({question.name: value}) if uploads.is_chosen(value) else faults
 
 
-def _say(faults: Sequence[FieldFault], question: Question) -> None:
+def _show_faults_of_field(faults: Sequence[FieldFault], question: Question) -> None:
     for fault in faults:
         name, _, inside = fault.field.partition(".")
         if name == question.name and not (inside and question.columns):

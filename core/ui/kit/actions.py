@@ -409,14 +409,14 @@ def _perform(action: Action, typed: Values, values: Values, by: Person) -> tuple
     if once is None:
         result = transact(scope, lambda session: work(session, values, by))
         result = values if result is None else result
-        return result, _say(action, result)
+        return result, describe_done(action, result)
     token = once.token if isinstance(once.token, str) else once.token(values, by)
     given = () if once.of_any else (f"{name} {value}".encode() for name, value in typed.items())
 
     def attempt(session: ScopedSession) -> WireResponse:
         def make() -> WireResponse:
             result = work(session, values, by)
-            return WireResponse(200, json.dumps(_say(action, values if result is None else result)).encode())
+            return WireResponse(200, json.dumps(describe_done(action, values if result is None else result)).encode())
 
         return idempotency.run_once(session, once.scope, f"desk {token}", idempotency.fingerprint(*given), make)
 
@@ -438,7 +438,7 @@ def _perform_each(action: Action, items: Iterable[tuple[str, Any]], by: Person) 
             refusals.append(f"{name}: {refusal}")
     if not count and refusals:
         raise StateForbids(refusals[0])
-    sentence = _say(action, count)
+    sentence = describe_done(action, count)
     verb = "was" if len(refusals) == 1 else "were"
     return count, f"{sentence}.{f' {len(refusals)} {verb} not: {refusals[0]}.' if refusals else ''}"
 
@@ -447,7 +447,8 @@ def _work_on(work: Work, item: Any, by: Person, session: ScopedSession) -> Any: 
     return work(session, item, by)
 
 
-def _say(action: Action, result: Any) -> str:  # noqa: ANN401 any result
+def describe_done(action: Action, result: Any) -> str:  # noqa: ANN401 any result
+    """Return the sentence of an action that was done."""
     return action.done if isinstance(action.done, str) else action.done(result)
 
 

@@ -136,7 +136,7 @@ def changing(verb: PolicyAction, policy: PolicyDetail, *, about: str = "") -> Ac
         action,
         says="\n\n".join(filter(None, (about and f"**{words.plain(about)}**", action.says))),
         fields=[lambda _: _show_changed(verb, seen), *action.fields],
-        done=lambda result: ": ".join(filter(None, (about, _say(action, result)))),
+        done=lambda result: ": ".join(filter(None, (about, actions.describe_done(action, result)))),
         # It acts once, however often its button is clicked.
         once=Once(scope=scope, token=ids.new_token()),
         on_stale=seen.look_again,
@@ -145,10 +145,6 @@ def changing(verb: PolicyAction, policy: PolicyDetail, *, about: str = "") -> Ac
 
 def _action(verb: PolicyAction, seen: _Seen, **given: Any) -> Action:
     return Action(title=_LABELS[verb], icon=_ICONS[verb], roles=_ROLES, scope=lambda: seen.scope, **given)
-
-
-def _say(action: Action, result: Any) -> str:  # noqa: ANN401 any result
-    return action.done if isinstance(action.done, str) else action.done(result)
 
 
 def _show_changed(verb: PolicyAction, seen: _Seen) -> None:

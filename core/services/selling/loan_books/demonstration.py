@@ -122,21 +122,21 @@ class _Desk:
         self.count += 1
         uploader = Uploader(owner=self._owner, actor=self.maker.actor, staff_id=self.maker.id)
         name = f"{kind}-{clock.today():%B}-{self.count}.csv".lower()
-        book_id = books.upload(self._session, self._say(kind), name, content, uploader).id
+        book_id = books.upload(self._session, self._build_upload(kind), name, content, uploader).id
         job = reading.lease(self._session, [LoanBookState.UPLOADED])
         assert job is not None, "it was uploaded a moment ago"  # noqa: S101 for the type checker
         self._read(job, name, content)
         book = books.get(self._session, book_id)
         return self.carry_out(book) if is_over else book
 
-    def _say(self, kind: str) -> dict[str, Any]:
-        said = {"kind": kind, "product_id": str(PRODUCT), "month": f"{clock.today():%Y-%m}"}
+    def _build_upload(self, kind: str) -> dict[str, Any]:
+        stated = {"kind": kind, "product_id": str(PRODUCT), "month": f"{clock.today():%Y-%m}"}
         attested = {
             "attested_by": "Ngozi Okafor",
             "attested_on": str(clock.today()),
             "attestation_url": "https://files.example.com/attestation.pdf",
         }
-        return {**said, **attested} if kind == columns.ADDITIONS else said
+        return {**stated, **attested} if kind == columns.ADDITIONS else stated
 
     def _read(self, job: Job, name: str, content: bytes) -> None:
         rules, tally = reading.get_rules(self._session, job.book), Tally()
