@@ -85,6 +85,12 @@ def test_a_lender_uploads_follows_confirms_and_takes_the_report(client: Client, 
     assert b"NOT COVERED,,,MALFORMED_VALUE" in report.content
     workbook = read_rows(client.get(f"{address}/report?format=xlsx", key=key).content)
     assert workbook[1][10:12] == ["covered", policy["policy_number"]]
+    with store.reading(partner.scope(is_live=False)) as session:
+        entries = log.list_history(session, f"loan_book {book['id']}")
+    by_key = next(each.actor for each in entries if each.action == "loan book uploaded")
+    taken = [(each.actor, each.after) for each in entries if each.action == "loan book report taken"]
+    facts = {"status": "done", "rows": 2}
+    assert taken == [(by_key, {**facts, "format": "csv"}), (by_key, {**facts, "format": "xlsx"})]
     assert client.post(f"{address}/cancel", key=key).status_code == 409
 
 
