@@ -1,4 +1,4 @@
-"""What is typed is never lost: a claim and a sale outlive a reload at any moment, Back, and another sign-in."""
+"""Claims and sales that are being typed outlive a reload at any moment, Back, and another sign-in."""
 
 import re
 from collections.abc import Iterator
