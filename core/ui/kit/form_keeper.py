@@ -34,7 +34,9 @@ def watch(key: str, *, holder: str, draft: str, is_begun: bool) -> None:
     place, kept = f"{key} keeper", f"{key} keeper kept"
 
     def take() -> None:
-        st.session_state[kept] = st.session_state[place].typed
+        # A run that put the form away, such as a press of Review, may have dropped its state before.
+        if typed := getattr(st.session_state.get(place), "typed", None):
+            st.session_state[kept] = typed
 
     data = {"watches": True, "begun": is_begun, "kept": st.session_state.get(kept) or 0, **_form(key, holder, draft)}
     _mount(key=place, data=data, height=1, on_typed_change=take)
