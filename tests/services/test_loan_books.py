@@ -1,11 +1,13 @@
 """Loan books: a lender's file is read, previewed, confirmed by another person and sold, once (contract B1 to B6)."""
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy import event
 from sqlmodel import col
 
 from core import clock
@@ -15,7 +17,9 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.admin import demonstration as accounts
 from core.services.admin import store_check
 from core.services.audit import log as audit
+from core.services.finance.credit_notes import deciding
 from core.services.outbox import health
+from core.services.people.staff import Person
 from core.services.policies import letters, policies
 from core.services.selling.loan_books import books, carrying_out, demonstration, reading, records, report
 from core.store.access import Scope, Store
@@ -301,6 +305,39 @@ def test_exits_give_back_what_the_worked_figures_say(store: Store, partner: Part
     assert faults(store) == []
 
 
+def test_who_uploaded_the_book_that_ended_a_policy_has_no_part_in_its_refund(store: Store, partner: Partner) -> None:
+    lender = Lender(store, partner)
+    lender.carry_out(lender.read(as_csv([loan(0, loan_start_date="2026-05-20")])))
+    limit = {"claim_limit": "1000000"}
+    uploader, confirmer, first, second = (
+        person(store, role, name, **limit)
+        for role, name in (("finance", "Una"), ("operations", "Cole"), ("finance", "Femi"), ("finance", "Sola"))
+    )
+    content = exits_csv([("LN-000000", "2026-11-20", "Settled early")])
+    lender.carry_out(lender.read(content, "exits.csv", by=uploader, kind="exits"), by=confirmer)
+    account = {"payee_bank": "First Bank", "payee_account": "0123456789"}
+    paid = {"bank_reference": "TRF 1", "value_on": str(clock.today())}
+    with store.reading(Scope.system()) as session:
+        note_id = session.execute(sa.select(col(CreditNote.id))).scalar_one()
+
+    def refuse(act: Any, typed: Any, by: Person, match: str) -> None:
+        with pytest.raises(NotAllowed, match=match), store.writing(Scope.staff(is_live=False)) as session:
+            act(session, note_id, typed, by=by)
+
+    book = "You uploaded the loan book that ended this policy: somebody else of finance"
+    refuse(deciding.approve, account, uploader, book)
+    refuse(deciding.approve, account, confirmer, "Only finance works on credit notes")
+    with store.writing(Scope.staff(is_live=False)) as session:
+        deciding.approve(session, note_id, account, by=first)
+    refuse(deciding.pay, paid, uploader, book)
+    with store.writing(Scope.staff(is_live=False)) as session:
+        deciding.pay(session, note_id, paid, by=second)
+    with store.reading(Scope.system()) as session:
+        log = [entry.action for entry in audit.list_history(session, f"credit_note {note_id}")]
+    assert log.count("credit note payment refused") == 1
+    assert faults(store) == []
+
+
 def test_exits_on_the_reducing_basis_give_back_by_the_sum_of_digits(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
     started = {"loan_start_date": "2026-05-20", "loan_amount": "100000"}
@@ -329,6 +366,27 @@ def test_rows_without_a_policy_are_forgotten_when_the_report_was_kept_long_enoug
     assert lender.get(book.id).preview["outcomes"] == {"rejected": 1, "valid": 1}
     assert count(store, AuditEntry, col(AuditEntry.action) == "loan book rows forgotten") == 1
     assert faults(store) == []
+
+
+@pytest.mark.parametrize("database", ["postgresql"])
+def test_a_second_book_finds_its_loans_in_an_index_before_anybody_has_measured_the_first(
+    store: Store, partner: Partner
+) -> None:
+    """Measured by nobody, PostgreSQL reads all policies of the product for each chunk."""
+    lender = Lender(store, partner)
+    lender.carry_out(lender.read(as_csv([loan(number) for number in range(600)])))
+    sent: list[tuple[str, Any]] = []
+
+    @event.listens_for(store.engine, "before_cursor_execute")
+    def _(_connection: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
+        if "policy.risk_hash IN" in statement and "EXPLAIN" not in statement:
+            sent.append((statement, values))
+
+    lender.carry_out(lender.read(as_csv([loan(number) for number in range(600, 630)])))
+    with store.engine.connect() as connection:
+        plans = ["\n".join(connection.exec_driver_sql(f"EXPLAIN {text}", given).scalars()) for text, given in sent]
+    assert len(plans) == 2
+    assert not [plan for plan in plans if not re.search(r"Index Cond: .*risk_hash", plan)], plans
 
 
 def test_a_borrower_without_an_email_is_sent_none(store: Store, partner: Partner) -> None:
