@@ -32,7 +32,7 @@ def said(port: int, line: str, *headers: str) -> tuple[str, str]:
     return head, body
 
 
-@pytest.mark.parametrize("path", ODD)
+@every_case("path", ODD)
 def test_a_path_with_two_dots_is_answered_with_the_envelope_beside_the_screens(desk: Server, path: str) -> None:
     head, body = said(desk.port, f"GET {path}", f"Authorization: Bearer {desk.key}")
     assert head.startswith("HTTP/1.1 404 ")
@@ -47,7 +47,7 @@ def test_outside_the_api_the_screens_still_refuse_such_a_path(desk: Server) -> N
         assert said(desk.port, f"GET {path}", f"Authorization: Bearer {desk.key}")[0].startswith("HTTP/1.1 400 ")
 
 
-@pytest.mark.parametrize("path", ODD)
+@every_case("path", ODD)
 def test_the_api_alone_answers_such_a_path_in_the_same_way(
     store: Store, server: str, partner: Partner, path: str
 ) -> None:

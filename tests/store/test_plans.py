@@ -29,6 +29,7 @@ from core.store.access import Query, Scope, ScopedSession, ScopeViolation, Store
 from core.store.operations import statistics
 from core.store.schema.tables import Purchase
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, sales_at
 
 pytestmark = pytest.mark.both_databases
@@ -70,7 +71,7 @@ def test_a_page_of_purchases_is_found_in_an_index(
     assert "SCAN purchase" not in lines
 
 
-@pytest.mark.parametrize(
+@every_case(
     "asked",
     [
         *({"view": [view]} for view in ("mine", "unassigned", "to_pay", "near", "waiting", "open", "all")),
@@ -266,7 +267,7 @@ def test_a_page_is_read_in_its_order_whatever_the_figures_say(store: Store, part
     assert all(part in lines for part in (f"COVERING INDEX {OF_DISTRIBUTOR}", *RECORDS)), lines
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("read", "index"),
     [
         (policies.list_policies, "ix_policy_of_distributor"),
