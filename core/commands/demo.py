@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -29,6 +30,7 @@ from core.store.schema import versions
 err = Console(stderr=True)
 # Given what is being made and how many there will be, returns the function that is given how many there are.
 Show = Callable[[str, int | None], Callable[[int], None]]
+_LIVE = Scope.staff(is_live=True)
 
 
 def demo(
@@ -49,19 +51,21 @@ def demo(
     _refuse_business()
     with telemetry.muting_warnings(), _showing() as show:
         show("Tables and catalogue", None)
-        lines = [prepare_store()]
+        lines, months = [prepare_store()], _Months(purchases)
+        what = "policies, renewals, claims and the papers of each month" if months.are_kept else "policies and claims"
         written = portfolio.write(
             store(),
             purchases=purchases,
             seed=seed,
-            progress=show(f"{purchases:,} purchases with policies, renewals and claims", purchases),
+            progress=show(f"{purchases:,} purchases with {what}", purchases),
             meanwhile=_add_accounts if settings().demo else _nothing,
+            follow=months.write_until,
         )
         lines.append(str(written))
         show("Figures by which the store plans its reading", None)
         statistics.refresh(store())
         if settings().demo:
-            lines += _add_papers(purchases, show)
+            lines += [*months.list_lines(show), *_add_cases(purchases, show)]
     out.print("\n".join(lines), highlight=False)
     print_first_steps()
 
@@ -99,37 +103,57 @@ def _add_accounts() -> None:
         demonstration.add_accounts(session)
 
 
-def _add_papers(purchases: int, show: Show) -> Iterator[str]:
-    """Let the accounts write papers by the services, where they can still sign in; yields a line on each kind."""
-    live = Scope.staff(is_live=True)
-    if finance.FEWEST_PURCHASES <= purchases <= finance.MOST_PURCHASES:
-        with suppress(NotFound):
-            yield f"{_add_statements(live, show):,} statements of the months that are over."
+class _Months:
+    """Statements, payments and bordereaux of the months that are over, written as soon as their sales are.
+
+    Another process invents sales meanwhile: this one would only wait for them.
+    """
+
+    def __init__(self, purchases: int) -> None:
+        self.are_kept = settings().demo and finance.FEWEST_PURCHASES <= purchases <= finance.MOST_PURCHASES
+        self._newest: date | None = None
+        self._statements = 0
+
+    def write_until(self, at: datetime) -> None:
+        """Write the months that ended before an instant until which every sale is in the store."""
+        try:
+            for month in self._list_due(at) if self.are_kept else ():
+                self._write(month)
+        except NotFound:
+            # Somebody disabled the accounts that would have written them.
+            self.are_kept = False
+
+    def _list_due(self, at: datetime) -> list[date]:
+        with reading(_LIVE) as session:
+            months = finance.list_closed(session, at)
+        return [month for month in months if self._newest is None or month > self._newest]
+
+    def _write(self, month: date) -> None:
+        if self._newest is None:
+            transact(_LIVE, partial(finance.write_terms, first=month))
+        self._statements += transact(_LIVE, partial(finance.write_month, month=month))
+        transact(_LIVE, partial(month_close.close_month, month=month))
+        self._newest = month
+
+    def list_lines(self, show: Show) -> Iterator[str]:
+        """Write what follows the last month, and say how many statements there are."""
+        if self.are_kept:
+            show("A reconciliation and credit notes", None)
+            transact(_LIVE, month_close.settle)
+            yield f"{self._statements:,} statements of the months that are over."
+
+
+def _add_cases(purchases: int, show: Show) -> Iterator[str]:
+    """Let the accounts write cases by the services, where they can still sign in; yields a line on each kind."""
     show("Endorsements and cases of the privacy desk", None)
     with suppress(NotFound):
-        yield f"{transact(live, endorsements.write_endorsements):,} endorsements of policies in force."
+        yield f"{transact(_LIVE, endorsements.write_endorsements):,} endorsements of policies in force."
     with suppress(NotFound):
         yield f"{transact(Scope.system(), privacy.write_cases):,} cases of the privacy desk."
     if purchases >= finance.FEWEST_PURCHASES:
         show("Loan books", None)
         with suppress(NotFound):
-            yield f"{transact(live, loan_books.write_books):,} loan books, in every state that lasts."
-
-
-def _add_statements(live: Scope, show: Show) -> int:
-    with reading(live) as session:
-        months = finance.list_closed(session)
-    advance, number = show("Statements, payments and bordereaux of each month", len(months)), 0
-    if months:
-        transact(live, partial(finance.write_terms, first=months[0]))
-    for done, month in enumerate(months, 1):
-        number += transact(live, partial(finance.write_month, month=month))
-        transact(live, partial(month_close.close_month, month=month))
-        advance(done)
-    show("A reconciliation and credit notes", None)
-    transact(live, month_close.reconcile)
-    transact(live, month_close.give_back)
-    return number
+            yield f"{transact(_LIVE, loan_books.write_books):,} loan books, in every state that lasts."
 
 
 def _refuse_business() -> None:

@@ -47,6 +47,7 @@ def without_gc() -> Iterator[None]:
 
 
 Progress = Callable[[int], object]
+Follow = Callable[[datetime], object]
 # A second interpreter needs a second to start.
 _WORTH_A_PROCESS = 10_000
 
@@ -59,10 +60,12 @@ def write(
     until: datetime | None = None,
     progress: Progress = lambda _: None,
     meanwhile: Callable[[], object] = lambda: None,
+    follow: Follow = lambda _: None,
 ) -> Summary:
     """Write the demonstration into a store with a catalogue; safe to repeat, and goes on after a crash.
 
-    `progress` is given how many purchases are in the store; `meanwhile` is called once, while the first are made.
+    `progress` is given how many purchases are in the store; `meanwhile` is called once, while the first are made;
+    `follow` is given, after each transaction, the instant until which all that happened is in the store.
     StateForbids when the store holds another demonstration or business of its own; nothing is written then.
     """
     with store.writing(Scope.system()) as session:
@@ -70,10 +73,11 @@ def write(
         done = _count(session, Purchase)
     if plan.mark.written:
         meanwhile()
+        follow(clock.now())
     else:
         with without_gc(), _pieces(plan) as pieces:
             meanwhile()
-            _write(store, pieces, done, progress)
+            _write(store, pieces, done, progress, follow)
     with store.reading(Scope.system()) as session:
         return _summary(session, plan.mark)
 
@@ -119,13 +123,14 @@ def _pieces(plan: Plan) -> Iterator[Iterable[Chunk]]:
         maker.join()
 
 
-def _write(store: Store, pieces: Iterable[Chunk], done: int, progress: Progress) -> None:
+def _write(store: Store, pieces: Iterable[Chunk], done: int, progress: Progress, follow: Follow) -> None:
     """Write what is missing, one transaction for each chunk."""
     for chunk in pieces:
         if chunk.upto > done:
             with store.writing(Scope.system()) as session:
                 write_chunk(session, chunk)
         progress(chunk.upto)
+        follow(chunk.at)
 
 
 def _summary(session: ScopedSession, mark: Mark) -> Summary:

@@ -5,10 +5,13 @@ from datetime import date, timedelta
 from typing import Final
 from uuid import UUID
 
+import sqlalchemy as sa
+from sqlmodel import col
+
 from core import clock, money
 from core.errors import StateForbids
 from core.services.closing import closing
-from core.services.finance import journal, parties
+from core.services.finance import journal, months, parties
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.reconciling import differences, our_side, running
@@ -18,6 +21,7 @@ from core.services.lists.windows import Window
 from core.services.people import staff
 from core.states.finance import CreditNoteState, MonthState
 from core.store.access import ScopedSession
+from core.store.schema.tables import Reconciliation
 
 _MAKER, _CHECKER = "finance@coverdesk.example", "second.finance@coverdesk.example"
 _CLOSED_ON: Final = 14
@@ -29,8 +33,12 @@ _TIMING_DAYS: Final = 5
 
 
 def close_month(session: ScopedSession, month: date) -> None:
-    """Close a month of the past by two people; its papers were all made by then, so that its check list is empty."""
-    if month >= clock.add_months(clock.today().replace(day=1), -_OPEN_MONTHS):
+    """Close a month of the past by two people; its papers were all made by then, so that its check list is empty.
+
+    One that somebody has begun to close, closed or reopened is left as it is.
+    """
+    is_recent = month >= clock.add_months(clock.today().replace(day=1), -_OPEN_MONTHS)
+    if is_recent or months.list_steps(session, month):
         return
     maker, checker = staff.get_by_email(session, _MAKER), staff.get_by_email(session, _CHECKER)
     closed_at = clock.lagos_midnight(clock.add_days(clock.add_months(month, 1), _CLOSED_ON - 1))
@@ -39,6 +47,13 @@ def close_month(session: ScopedSession, month: date) -> None:
     with clock.freeze(closed_at + timedelta(hours=2)):
         digest = journal.hash_of(session, month)
         closing.add_step(session, month, MonthState.CLOSED, by=checker, note=_NOTE, sha256=digest, facts={})
+
+
+def settle(session: ScopedSession) -> None:
+    """Compare a file with our records and give premiums back, once: not where any file was compared before."""
+    if not session.execute(sa.select(col(Reconciliation.id)).limit(1)).first():
+        reconcile(session)
+        give_back(session)
 
 
 def reconcile(session: ScopedSession) -> None:

@@ -1,7 +1,7 @@
 """Finance of the demonstration: each month stated and paid by two people, the last one open, one in dispute."""
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Final
 from uuid import UUID
 
@@ -22,9 +22,9 @@ _ADMINS: Final = ("admin@coverdesk.example", "second.admin@coverdesk.example")
 _MAKER, _CHECKER = "finance@coverdesk.example", "second.finance@coverdesk.example"
 
 
-def list_closed(session: ScopedSession) -> list[date]:
-    """List the months that are over, the oldest first."""
-    return [month for month in reversed(statement_overview.list_months(session)) if _is_over(month)]
+def list_closed(session: ScopedSession, at: datetime) -> list[date]:
+    """List the months that were over at an instant, the oldest first."""
+    return [month for month in reversed(statement_overview.list_months(session)) if _is_over(month, at)]
 
 
 def write_terms(session: ScopedSession, first: date) -> None:
@@ -81,5 +81,5 @@ def write_month(session: ScopedSession, month: date) -> int:
     return number
 
 
-def _is_over(month: date) -> bool:
-    return clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now()
+def _is_over(month: date, at: datetime) -> bool:
+    return clock.lagos_midnight(clock.add_months(month, 1)) <= at

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import clock, demo
+from core.demo import chunks
 from core.services.admin import store_check
 from core.services.closing import demonstration as month_close
 from core.services.finance import demonstration, months, parties, past_months
@@ -77,24 +78,29 @@ ACCOUNTS = {"finance": ["finance"], "second.finance": ["finance"], "admin": ["ad
 def begin(store: Store, purchases: int) -> list[date]:
     """Write a small demonstration with its people and terms; returns the months that are over."""
     demo.write(store, purchases=purchases, seed=4, until=UNTIL)
+    add_accounts(store)
+    with store.writing(LIVE) as session:
+        over = demonstration.list_closed(session, UNTIL)
+        demonstration.write_terms(session, over[0])
+    return over
+
+
+def add_accounts(store: Store) -> None:
     with store.writing(Scope.system()) as session:
         for name, roles in ACCOUNTS.items():
             given = {"email": f"{name}@coverdesk.example", "name": name, "roles": roles}
             staff.add_or_update(session, **given, password="correct horse battery", actor="tests")
-    with store.writing(LIVE) as session:
-        over = demonstration.list_closed(session)
-        demonstration.write_terms(session, over[0])
-    return over
 
 
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_months_are_closed_but_the_newest_and_everything_holds(store: Store) -> None:
     over = begin(store, purchases=4)
     with store.writing(LIVE) as session:
-        for month in over:
+        # What is there already is left as it is, so that the command can be repeated.
+        for month in [*over, *over]:
             demonstration.write_month(session, month)
             month_close.close_month(session, month)
-        month_close.give_back(session)
+        month_close.settle(session)
     with store.reading(LIVE) as session:
         closed = [month for month in over if months.state_of(session, month) == MonthState.CLOSED]
         assert closed == over[:-2], "one waits for approval, and one has a statement in dispute"
@@ -125,6 +131,33 @@ def test_months_in_bulk_are_what_the_services_write_one_by_one(
         name: (ours[name] - theirs[name], theirs[name] - ours[name]) for name in ours if ours[name] != theirs[name]
     } == {}
     assert all(ours.values())
+    twin.close()
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+def test_months_that_are_written_between_the_sales_are_those_that_are_written_after_them(
+    store: Store, sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "_SMALLEST", 10)
+    shutil.copy(sqlite_template, tmp_path / "twin.db")
+    twin, followed = Store(f"sqlite:///{tmp_path / 'twin.db'}"), list[int]()
+
+    def write_until(at: datetime) -> None:
+        with store.writing(LIVE) as session:
+            over = demonstration.list_closed(session, at)
+            if over:
+                demonstration.write_terms(session, over[0])
+            followed.append(sum(1 for month in over if demonstration.write_month(session, month)))
+
+    demo.write(store, purchases=60, seed=4, until=UNTIL, meanwhile=lambda: add_accounts(store), follow=write_until)
+    over = begin(twin, purchases=60)
+    with twin.writing(LIVE) as session:
+        for month in over:
+            demonstration.write_month(session, month)
+    assert len([number for number in followed if number]) > 3, "months were written after several of the pieces"
+    assert papers(store) == papers(twin)
+    with store.reading(Scope.system()) as session:
+        assert store_check.list_faults(session) == []
     twin.close()
 
 
