@@ -21,8 +21,8 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
 SECRET = "tests-0123456789-abcdefghijklmnopqrstuvwxyz"
-# Some machines forbid Python to keep what it compiled: each process of tests, and each command that a test starts, would
-# compile all that it imports anew, in half of the time that collecting the tests takes.
+# Some machines forbid Python to keep what it compiled: each process of tests, and each command that a test starts,
+# would compile all that it imports anew, in half of the time that collecting the tests takes.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 

@@ -18,7 +18,6 @@ from tests import papers
 from tests.api.conftest import Client
 from tests.api.selling import buy
 from tests.conftest import Partner
-from tests.every_case import every_case
 from tests.hostile.routes import operations
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"])
@@ -177,7 +176,7 @@ def test_line_breaks_in_what_is_sent_make_no_header(store: Store, client: Client
         assert answer.status_code < 500
 
 
-@every_case(
+@pytest.mark.parametrize(
     "head",
     [
         "X-Long: " + "x" * 200_000,

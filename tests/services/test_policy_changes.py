@@ -27,7 +27,6 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Certificate, Policy, Refund, Submission
 from tests.conftest import Partner
 from tests.covers import shipped
-from tests.every_case import every_case
 from tests.services.selling import kept, sell
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(shipped.STILL)]
@@ -122,7 +121,7 @@ def test_number_and_dates_of_the_insurer_are_taken(store: Store, partner: Partne
     assert change.policy["expiration_date"] == "2027-11-30T00:00:00.000Z"
 
 
-@every_case(
+@pytest.mark.parametrize(
     ("given", "field"),
     [
         ({"start_on": TODAY, "expiration_on": TODAY}, "expiration_on"),
@@ -286,7 +285,7 @@ def test_two_officers_on_one_policy_have_one_winner(store: Store, partner: Partn
     assert policy.activated != (policy.declined_at is not None)
 
 
-@every_case("reason", ["", "  ", "x", "y" * 501])
+@pytest.mark.parametrize("reason", ["", "  ", "x", "y" * 501])
 def test_reason_must_be_said(store: Store, partner: Partner, reason: str) -> None:
     sale = sell(store, partner, insurer_a.COMPREHENSIVE)
     for verb in (cancel, decline):

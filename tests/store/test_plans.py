@@ -267,7 +267,7 @@ def test_a_page_is_read_in_its_order_whatever_the_figures_say(store: Store, part
     assert all(part in lines for part in (f"COVERING INDEX {OF_DISTRIBUTOR}", *RECORDS)), lines
 
 
-@every_case(
+@pytest.mark.parametrize(
     ("read", "index"),
     [
         (policies.list_policies, "ix_policy_of_distributor"),
