@@ -91,6 +91,15 @@ def test_init_and_the_servers_load_nothing_that_invents_a_business() -> None:
     assert [name for name in json.loads(done.stdout) if name.startswith(inventing)] == []
 
 
+def test_servers_worker_and_exports_load_no_parser_of_pdf_files_before_one_comes() -> None:
+    modules = "core.api.app, core.commands.export, core.commands.insurers"
+    loaded = f"import json, sys, {modules}; print(json.dumps(list(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True)
+    loaded_modules = json.loads(done.stdout)
+    assert "core.services.files.files" in loaded_modules, "who inspects files was loaded"
+    assert [name for name in loaded_modules if name.startswith(("pikepdf", "fpdf", "core.services.files.pdf_"))] == []
+
+
 # A session of one distributor, in a process that has declared one module of tables so far, writes a row by its entity.
 _FRESH = """
 import sys

@@ -15,7 +15,9 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.admin import demonstration as accounts
 from core.services.admin import store_check
 from core.services.audit import log as audit
+from core.services.finance.credit_notes import deciding
 from core.services.outbox import health
+from core.services.people.staff import Person
 from core.services.policies import letters, policies
 from core.services.selling.loan_books import books, carrying_out, demonstration, reading, records, report
 from core.store.access import Scope, Store
@@ -298,6 +300,39 @@ def test_exits_give_back_what_the_worked_figures_say(store: Store, partner: Part
     assert count(store, Policy, col(Policy.cancelled_at).is_not(None)) == 2
     again = lender.read(content + b"\n", "exits.csv", kind="exits")
     assert [row.code for row in lender.rows(again)][:2] == ["ALREADY_ENDED"] * 2
+    assert faults(store) == []
+
+
+def test_who_uploaded_the_book_that_ended_a_policy_has_no_part_in_its_refund(store: Store, partner: Partner) -> None:
+    lender = Lender(store, partner)
+    lender.carry_out(lender.read(as_csv([loan(0, loan_start_date="2026-05-20")])))
+    limit = {"claim_limit": "1000000"}
+    uploader, confirmer, first, second = (
+        person(store, role, name, **limit)
+        for role, name in (("finance", "Una"), ("operations", "Cole"), ("finance", "Femi"), ("finance", "Sola"))
+    )
+    content = exits_csv([("LN-000000", "2026-11-20", "Settled early")])
+    lender.carry_out(lender.read(content, "exits.csv", by=uploader, kind="exits"), by=confirmer)
+    account = {"payee_bank": "First Bank", "payee_account": "0123456789"}
+    paid = {"bank_reference": "TRF 1", "value_on": str(clock.today())}
+    with store.reading(Scope.system()) as session:
+        note_id = session.execute(sa.select(col(CreditNote.id))).scalar_one()
+
+    def refuse(act: Any, typed: Any, by: Person, match: str) -> None:
+        with pytest.raises(NotAllowed, match=match), store.writing(Scope.staff(is_live=False)) as session:
+            act(session, note_id, typed, by=by)
+
+    book = "You uploaded the loan book that ended this policy: somebody else of finance"
+    refuse(deciding.approve, account, uploader, book)
+    refuse(deciding.approve, account, confirmer, "Only finance works on credit notes")
+    with store.writing(Scope.staff(is_live=False)) as session:
+        deciding.approve(session, note_id, account, by=first)
+    refuse(deciding.pay, paid, uploader, book)
+    with store.writing(Scope.staff(is_live=False)) as session:
+        deciding.pay(session, note_id, paid, by=second)
+    with store.reading(Scope.system()) as session:
+        log = [entry.action for entry in audit.list_history(session, f"credit_note {note_id}")]
+    assert log.count("credit note payment refused") == 1
     assert faults(store) == []
 
 

@@ -174,6 +174,22 @@ def test_nothing_of_a_statement_overflows_however_long_it_is() -> None:
     assert ends, "a long number goes on in the next line"
 
 
+def test_a_statement_names_customers_and_covers_whole_however_long_they_are() -> None:
+    long = [line(position) for position in range(1, 81)]
+    for each in long[::2]:
+        each.customer, each.product_id = "Chukwuemeka Nwachukwu-Ogunbanjo", "p9"
+    names = {**NAMES, "p9": "Commercial comprehensive motor, extended to passengers"}
+    content = statement_pdf.render(paper(80, facts={"names": names}), [long])
+    read = read_pages(content)
+    rows = " ".join(row for page in read[1:] for row in rows_of(page))
+    assert "…" not in rows
+    for words in ("Chukwuemeka", "Nwachukwu-Ogunbanjo", "Commercial comprehensive", "extended to passengers"):
+        assert rows.count(words) == 40, words
+    assert find_overflows(content, margin=MARGIN) == []
+    numbered = [int(row.split()[0]) for page in read[1:] for row in rows_of(page) if re.match(r"\d+ \d\d\.", row)]
+    assert numbered == list(range(1, 81)), "a row begins below the last line of the one before"
+
+
 def test_letters_that_the_font_does_not_have_are_seen_to_be_missing() -> None:
     strange = line(1)
     strange.customer = "Ada 李 Obi"

@@ -306,6 +306,15 @@ TRAVEL: Final = ClaimLine(
 )
 
 
+# Papers of the damage itself: those of the thing or the person, as a proof of purchase or a licence, come with each
+# loss, and the report of one event may be about several.
+PAPERS_OF_DAMAGE: Final = frozenset(
+    {
+        *(*_DAMAGE, "side_image", "damage_image"),
+        *("repair_quote", "repair_receipt", "third_party_demand", "medical_bills"),
+    }
+)
+
 LINES: Final = (MOTOR, TRAVEL, CONTENTS, GADGET, PERSONAL_ACCIDENT, MARINE)
 _BY_TITLE: Final = {line.title: line for line in LINES}
 _BY_ENDPOINT: Final = {endpoint: line for line in LINES for endpoint in line.covers}

@@ -261,6 +261,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Nobody paid a claim whose approval, payee or estimate was theirs": claim_invariants.find_two_links,
     "Every approved claim is what was approved": claim_invariants.find_changed_since_approval,
     "The claims of a policy come to no more than is owed": claim_invariants.find_more_than_owed,
+    "Nobody approves two losses of a policy near each other": claim_invariants.find_second_losses,
     "No estimate is above what was claimed without a note": claim_invariants.find_unexplained_estimates,
     "Nobody approved what they had declined": claim_invariants.find_own_appeals,
     "No two claims were paid on one paper without a word": claim_invariants.find_paid_on_one_paper,

@@ -10,7 +10,7 @@ from sqlalchemy import orm
 from sqlmodel import col
 
 from core import clock, money
-from core.services.claims.intake import requirements
+from core.services.claims.intake import requirements, submitted
 from core.services.claims.review import coverage_checks, duplicates
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import moves as claim_moves
@@ -182,6 +182,23 @@ def find_more_than_owed(session: ScopedSession) -> Iterator[str]:
             taken, most = above
             owed = f"{money.format_naira(most)} is owed with the other claims of its policy"
             yield f"{_name(claim.id, taken)} paid or approved: {owed}"
+
+
+def find_second_losses(session: ScopedSession) -> Iterator[str]:
+    """Claims for losses of one policy near each other that one person approved, those of a debt apart (contract K5)."""
+    first = orm.aliased(Claim)
+    query: AnySelect = (
+        sa.select(Claim, first, col(Staff.name))
+        .join(first, sa.and_(col(first.policy_id) == col(Claim.policy_id), col(first.id) < col(Claim.id)))
+        .join(Staff, col(Staff.id) == col(Claim.approved_by))
+        .where(col(first.approved_by) == col(Claim.approved_by))
+        .where(col(Claim.deleted_at).is_(None), col(first.deleted_at).is_(None))
+    )
+    for claim, before, name in session.execute(query):
+        if submitted.get_line(claim) is not None and duplicates.are_near(claim, before):
+            reference = requirements.format_reference(before.id)
+            words = f"{name}, who approved {reference} for a loss near it"
+            yield f"{_name(claim.id, claim.approved_amount_minor)} approved by {words}"
 
 
 def find_unexplained_estimates(session: ScopedSession) -> Iterator[str]:

@@ -2,13 +2,12 @@
 
 import hashlib
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 from uuid import UUID
 
-import pikepdf
 import sqlalchemy as sa
 from PIL import Image
 from sqlmodel import col
@@ -24,9 +23,6 @@ _STRETCHES: Final = MOST_BITS + 1
 # A plain surface looks like every other one, and a few words stand on many papers.
 _LEAST_CONTRAST: Final = 8
 _LEAST_TEXT: Final = 24
-_MOST_PAGES: Final = 20
-_MOST_STREAM_BYTES: Final = 2 * 1024 * 1024
-_SHOWING: Final = frozenset({"Tj", "TJ", "'", '"'})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +40,10 @@ def find_likeness(content: bytes, content_type: str) -> Likeness:
         if not _LEAST_CONTRAST <= bits.bit_count() <= _BITS - _LEAST_CONTRAST:
             return Likeness()
         return Likeness(_list_stretches(bits), f"{bits:016x}")
-    text = _read_text(content)
+    # Few processes ever open a PDF: the parser takes as long to load as a command may.
+    from core.services.files import pdf_reading  # noqa: PLC0415
+
+    text = pdf_reading.read_text(content)
     return Likeness((f"t{hashlib.sha256(text).hexdigest()[:16]}",)) if len(text) >= _LEAST_TEXT else Likeness()
 
 
@@ -64,32 +63,6 @@ def _list_stretches(bits: int) -> tuple[str, ...]:
     edges = [_BITS * number // _STRETCHES for number in range(_STRETCHES + 1)]
     pairs = pairwise(edges)
     return tuple(f"p{number}.{bits >> low & (1 << high - low) - 1:x}" for number, (low, high) in enumerate(pairs))
-
-
-def _read_text(content: bytes) -> bytes:
-    """Return the text that the pages show, in its own encoding and without blanks."""
-    try:
-        with pikepdf.open(io.BytesIO(content)) as document:
-            return b"".join(part for page in list(document.pages)[:_MOST_PAGES] for part in _list_shown(page))
-    except Exception:
-        return b""
-
-
-def _list_shown(page: pikepdf.Page) -> Iterator[bytes]:
-    if sum(len(stream.read_raw_bytes()) for stream in _list_streams(page)) > _MOST_STREAM_BYTES:
-        return
-    for instruction in pikepdf.parse_content_stream(page):
-        if str(instruction.operator) in _SHOWING:
-            for operand in instruction.operands:
-                parts = list(operand) if isinstance(operand, pikepdf.Array) else [operand]
-                yield from (b"".join(bytes(part).split()) for part in parts if isinstance(part, pikepdf.String))
-
-
-def _list_streams(page: pikepdf.Page) -> list[pikepdf.Object]:
-    contents = page.obj.get("/Contents")
-    if contents is None:
-        return []
-    return list(contents) if isinstance(contents, pikepdf.Array) else [contents]
 
 
 def record(session: ScopedSession, code: str, likeness: Likeness) -> None:

@@ -24,8 +24,10 @@ AMOUNT: Final = 46.0
 _GAP: Final = 0.6
 # The height of a further line of a cell, of that of a row.
 _LINE_SHARE: Final = 0.7
-# The least share of its width to which a code is narrowed.
-_NARROWEST: Final = 0.75
+# The least share of its width to which a code or a name is narrowed before it goes on in the next line.
+_NARROWEST: Final = {"code": 0.75, "name": 0.9}
+# A name that takes more lines is cut in the last of them.
+_MOST_LINES: Final = 4
 # The operator that draws a text, whose codes go before it.
 _END: Final = "> Tj"
 
@@ -210,9 +212,21 @@ class Pen:
         """Return a text composed, and cut to a width."""
         return fit(self.measure, unicodedata.normalize("NFC", text), width)
 
+    def wrap(self, text: str, width: float) -> list[str]:
+        """Divide a text into lines of a width between its words, and a word within itself where it is wider."""
+        lines: list[str] = []
+        for word in text.split():
+            joined = f"{lines[-1]} {word}" if lines else word
+            if self.measure(joined) <= width:
+                lines[-1:] = [joined]
+            else:
+                lines += self.divide(word, width)
+        last = _MOST_LINES - 1
+        return lines if len(lines) <= _MOST_LINES else [*lines[:last], self.cut(" ".join(lines[last:]), width)]
+
     def divide(self, text: str, width: float) -> list[str]:
         """Divide a text into lines of a width, without regard to words."""
-        lines, rest = [], unicodedata.normalize("NFC", text)
+        lines, rest = [], text
         while len(rest) > 1 and self.measure(rest) > width:
             sizes = range(len(rest) - 1, 1, -1)
             size = next((size for size in sizes if self.measure(rest[:size]) <= width), 1)
@@ -274,7 +288,7 @@ class _Widths(dict[str, float]):
 class TableColumn:
     """A column: heading, width in millimetres, and its kind.
 
-    A `name` is cut where it is too long, a `code` goes on in the next line, a `number` stands at the right, an `amount`
+    A `name` goes on in the next line between its words, a `code` anywhere, a `number` stands at the right, an `amount`
     is given in kobo and added up.
     """
 
@@ -291,7 +305,7 @@ class LongTable:
         self._plain, self._bold = Pen(page, "", size, INK), Pen(page, "B", size + 0.5, TEAL)
         self._rights = list(accumulate(column.width for column in columns))
         self._setters = [self._setter(column, right) for column, right in zip(columns, self._rights, strict=True)]
-        self._wrapped = [place for place, column in enumerate(columns) if column.kind == "code"]
+        self._wrapped = [place for place, column in enumerate(columns) if column.kind in _NARROWEST]
         self._sums = {place: 0 for place, column in enumerate(columns) if column.kind == "amount"}
         self._bottom = page.h - _FOOT - 2 * row
 
@@ -342,16 +356,17 @@ class LongTable:
         if column.kind == "number":
             return lambda text: pen.set_right(text, end, width)
         if column.kind == "name":
-            return lru_cache(_REMEMBERED)(lambda text: pen.set(pen.cut(text, width), left))
-        return lambda text: self._set_code(text, left, width)
+            return lru_cache(_REMEMBERED)(lambda text: self._set_lines(column, text, left))
+        return lambda text: self._set_lines(column, text, left)
 
-    def _set_code(self, text: str, left: float, width: float) -> str:
-        """Set a code on one line, a little narrower if need be, and on several lines if that is not enough."""
-        pen, narrowed = self._plain, width / max(width, self._plain.measure(text))
-        if narrowed >= _NARROWEST:
-            return pen.set(text, left, narrowed=narrowed)
-        lines = enumerate(pen.divide(text, width))
-        return " ".join(pen.set(line, left, place * self._row * _LINE_SHARE) for place, line in lines)
+    def _set_lines(self, column: TableColumn, text: str, left: float) -> str:
+        """Set a text on one line, a little narrower if need be, and on several lines if that is not enough."""
+        pen, width, whole = self._plain, column.width - 2 * _GAP, unicodedata.normalize("NFC", text)
+        narrowed = width / max(width, pen.measure(whole))
+        if narrowed >= _NARROWEST[column.kind]:
+            return pen.set(whole, left, narrowed=narrowed)
+        lines = pen.wrap(whole, width) if column.kind == "name" else pen.divide(whole, width)
+        return " ".join(pen.set(line, left, place * self._row * _LINE_SHARE) for place, line in enumerate(lines))
 
 
 def _format(minor: int) -> str:

@@ -218,9 +218,9 @@ def damaged(office: Office, claim_id: UUID, cost: str, *, incident_type: str = "
     return claim_id
 
 
-def accepted(office: Office, claim_id: UUID, amount: str) -> UUID:
+def accepted(office: Office, claim_id: UUID, amount: str, *, by: str = "sade") -> UUID:
     for status, said in (("Approved", {"amount": amount}), ("Offer sent", {}), ("Offer accepted", {})):
-        office.move(claim_id, status, by="sade", **said)
+        office.move(claim_id, status, by=by, **said)
     return claim_id
 
 
@@ -239,7 +239,7 @@ def test_two_losses_of_one_policy_are_both_owed_also_once_a_payment_came_back(of
     office.move(first, "Paid", by="ada", payment_reference="ONE")
     with clock.freeze(NOON + timedelta(hours=1)):
         second = office.lodge_again(incident_date="2026-11-12", at=NOON + timedelta(hours=1))
-        accepted(office, damaged(office, second, "60000", incident_type="Liquid damage"), "60000")
+        accepted(office, damaged(office, second, "60000", incident_type="Liquid damage"), "60000", by="root")
         assert faults(office) == []
         came_back(office, first)
         assert faults(office) == []
@@ -254,7 +254,7 @@ def test_one_loss_that_is_claimed_twice_is_owed_once_whenever_it_was_paid(office
     with clock.freeze(NOON + timedelta(hours=1)):
         second = damaged(office, office.lodge_again(at=NOON + timedelta(hours=1), **KNOWN), "80000")
         with pytest.raises(InvalidInput, match=r"amount must not be above ₦0.00, what is still owed after"):
-            office.move(second, "Approved", by="sade", amount="5000")
+            office.move(second, "Approved", by="root", amount="5000")
 
 
 def test_the_least_debt_that_was_named_of_a_loan_is_owed_whichever_claim_is_paid_first(office: Office) -> None:

@@ -1,8 +1,10 @@
 """The submission of a claim of any line of cover: its table, its documents, its amount (contract C16)."""
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any, Final
 
+from core import clock
 from core.covers.claims import lines
 from core.covers.claims.line import ClaimLine
 from core.covers.claims.lines import GADGET
@@ -36,6 +38,13 @@ def get_meta(claim: Claim) -> Mapping[str, Any]:
 def set_meta(claim: Claim, changed: Mapping[str, Any]) -> None:
     """Replace some of what was submitted."""
     setattr(claim, get_column(claim), {**get_meta(claim), **changed})
+
+
+def get_loss_day(claim: Any) -> date:
+    """Return the day of the loss, or of the lodging while that is unknown."""
+    if claim.incident_date:
+        return date.fromisoformat(claim.incident_date[:10])
+    return clock.to_lagos_day(claim.created_at)
 
 
 def set_incident_date(claim: Claim, day: str) -> None:

@@ -92,19 +92,19 @@ def _check_claimant(claim: Claim) -> CoverageCheck:
 
 
 def _check_duplicates(found: Sequence[Duplicate]) -> CoverageCheck:
-    """Fails for another claim for the same loss; unknown when only people or accounts are the same."""
-    is_same_loss = any(each.is_same_loss for each in found)
+    """Fails for another claim for the same loss, or for one near it that was approved; else unknown where one is."""
+    is_failed = any(each.fails for each in found)
     return CoverageCheck(
         key=DUPLICATE,
         question="No other claim for this loss",
-        passed=None if found and not is_same_loss else not is_same_loss,
+        passed=False if is_failed else None if found else True,
         detail=_name_duplicates(found) or "None is open or was paid",
     )
 
 
 def _name_duplicates(found: Sequence[Duplicate]) -> str:
     """Name the first few, claims for the same loss before those of the same people."""
-    first = sorted(found, key=lambda each: not each.is_same_loss)[:_NAMED]
+    first = sorted(found, key=lambda each: not each.fails)[:_NAMED]
     rest = len(found) - len(first)
     return "; ".join([*(each.text for each in first), *([f"and {rest} more"] if rest else [])])
 

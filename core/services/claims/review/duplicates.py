@@ -1,6 +1,8 @@
 """Claims that may ask for the same loss twice, judged from both sides and anew each time (contract C14)."""
 
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
@@ -8,11 +10,12 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core.covers.claims.lines import PAPERS_OF_DAMAGE
 from core.services.claims.intake import requirements, submitted
 from core.services.files import likeness
 from core.states.claims import ClaimStatus
 from core.store.access import ScopedSession
-from core.store.schema.tables import Claim, ClaimPayment, UploadedFile
+from core.store.schema.tables import Approval, Claim, ClaimPayment, FileMark, UploadedFile
 
 SAME_INCIDENT: Final = "the same incident on this policy"
 SAME_DOCUMENT: Final = "the same document"
@@ -31,17 +34,27 @@ _MOST: Final = 50
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Duplicate:
-    """Another open or paid claim that matches, with what the two have in common."""
+    """Another open or paid claim that matches, with what the two have in common.
+
+    `approvers` ever approved it, where it is approved or was paid and may be for the same loss: they do not approve
+    this one. Of a debt there are none, as all its claims together are paid once.
+    """
 
     id: UUID
     reference: str
     status: str
     matches: tuple[str, ...]
+    approvers: frozenset[UUID] = frozenset()
 
     @property
     def is_same_loss(self) -> bool:
         """True when the match shows the same loss rather than the same people."""
         return not _SAME_LOSS.isdisjoint(self.matches)
+
+    @property
+    def fails(self) -> bool:
+        """True when it is the same loss, or one near it that was approved or paid."""
+        return self.is_same_loss or bool(self.approvers)
 
     @property
     def text(self) -> str:
@@ -63,7 +76,8 @@ def find_duplicates(session: ScopedSession, claim: Claim) -> list[Duplicate]:
     Claims of other distributors are among them; a second submission is none, nor is the claim that it submits again.
     """
     with session.across_distributors():
-        return _find_matches(session, claim, _find_sharing_documents(session, claim))
+        found = _find_matches(session, claim, _find_sharing_documents(session, claim))
+        return _name_approvers(session, claim, found)
 
 
 def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> list[Duplicate]:
@@ -94,6 +108,54 @@ def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> lis
         for other, matches_found in found
         if matches_found
     ]
+
+
+def _name_approvers(session: ScopedSession, claim: Claim, found: Sequence[Duplicate]) -> list[Duplicate]:
+    near = [each.id for each in found if each.is_same_loss or OTHER_INCIDENT in each.matches]
+    if submitted.get_line(claim) is None or not near:
+        return list(found)
+    was_paid = sa.exists().where(col(ClaimPayment.claim_id) == col(Claim.id))
+    query = (
+        sa.select(col(Approval.subject_id), col(Approval.staff_id))
+        .join(Claim, col(Claim.id) == col(Approval.subject_id))
+        .where(col(Claim.id).in_(near), sa.or_(col(Claim.approved_by).is_not(None), was_paid))
+    )
+    approvers: defaultdict[UUID, set[UUID]] = defaultdict(set)
+    for claim_id, staff_id in session.execute(query):
+        approvers[claim_id].add(staff_id)
+    return [replace(each, approvers=frozenset(approvers[each.id])) for each in found]
+
+
+def share_damage(session: ScopedSession, claim: Claim, other: Claim) -> bool:
+    """True where a paper of the damage of one claim is a paper of the other too: the same file, text or address.
+
+    A picture that only looks the same may be another one, so that a person judges it.
+    """
+    mine, theirs = _list_papers(claim), _list_papers(other)
+    if any({mine[link], theirs[link]} & PAPERS_OF_DAMAGE for link in mine.keys() & theirs.keys()):
+        return True
+    mine, theirs = (_list_prints(session, each.id) for each in (claim, other))
+    return any({mine[key], theirs[key]} & PAPERS_OF_DAMAGE for key in mine.keys() & theirs.keys())
+
+
+def _list_papers(claim: Claim) -> dict[str, str]:
+    """Return the name of each paper of a claim by its address."""
+    meta = submitted.get_meta(claim)
+    return {meta[name]: name for name in submitted.list_document_names(claim) if meta.get(name)}
+
+
+def _list_prints(session: ScopedSession, claim_id: UUID) -> dict[str, str]:
+    """Return which paper each file of a claim is or was, by the hash of what was sent, and by that of its text."""
+    query = (
+        sa.select(col(UploadedFile.sent_sha256), col(UploadedFile.field), col(FileMark.mark))
+        .outerjoin(FileMark, sa.and_(col(FileMark.code) == col(UploadedFile.code), col(FileMark.mark).startswith("t")))
+        .where(col(UploadedFile.claim_id) == claim_id)
+    )
+    found: dict[str, str] = {}
+    for sent, field, text in session.execute(query):
+        for key in filter(None, (sent, text)):
+            found[key] = field if field in PAPERS_OF_DAMAGE else found.get(key, field or "")
+    return found
 
 
 def list_declined(session: ScopedSession, claim: Claim) -> list[str]:
@@ -141,16 +203,21 @@ def _match(claim: Claim, other: Claim, sharing: Sharing) -> tuple[str, ...]:
     shares_document = other.id in sharing.documents or (is_same_policy and not _links(claim).isdisjoint(_links(other)))
     phone = claim.claim_owner_phone_number
     is_same_incident = is_same_policy and _incident(claim) is not None and _incident(other) == _incident(claim)
-    is_near = abs(other.created_at - claim.created_at) <= NEAR_PERIOD
     found = {
         SAME_INCIDENT: is_same_incident,
-        OTHER_INCIDENT: is_same_policy and is_near and not is_same_incident,
+        OTHER_INCIDENT: is_same_policy and not is_same_incident and are_near(claim, other),
         SAME_DOCUMENT: shares_document,
         SAME_PICTURE: other.id in sharing.pictures,
         SAME_ACCOUNT: claim.account_key is not None and other.account_key == claim.account_key,
         SAME_PHONE: bool(phone) and other.claim_owner_phone_number == phone and other.customer_id != claim.customer_id,
     }
     return tuple(match for match, holds in found.items() if holds)
+
+
+def are_near(claim: Claim, other: Claim) -> bool:
+    """True for two claims that were lodged within 14 days, or whose losses are on days so near."""
+    days = abs(submitted.get_loss_day(other) - submitted.get_loss_day(claim))
+    return min(days, abs(other.created_at - claim.created_at)) <= NEAR_PERIOD
 
 
 def _incident(claim: Claim) -> str | None:

@@ -13,6 +13,7 @@ from sqlmodel import col
 from core import ids, money
 from core.covers import tariff
 from core.services.audit import log as audit
+from core.services.claims.intake import submitted
 from core.services.claims.review import cover_terms, coverage_checks, duplicates, own_interest
 from core.services.claims.review.cover_terms import CoverTerms
 from core.services.claims.review.coverage_checks import CoverageCheck
@@ -156,6 +157,14 @@ def describe_approver(links: Sequence[Link], person: Person) -> str | None:
     return "an approver other than who paid it before" if PAID in done else None
 
 
+def describe_second_loss(found: Iterable[Duplicate], person: Person) -> str | None:
+    """Say what forbids this person to approve: they ever approved a claim that may be for the same loss."""
+    mine = next((each for each in found if person.id in each.approvers), None)
+    if mine is None:
+        return None
+    return f"an approver other than who approved {mine.reference}, which has {' and '.join(mine.matches)}"
+
+
 def describe_appeal(links: Sequence[Link], person: Person) -> str | None:
     """Say who takes up an appeal where this person declined the claim; None where they did not."""
     declined = next((link for link in reversed(links) if link.act == DECLINED), None)
@@ -263,7 +272,7 @@ def _run_checks(
     product, policy = session.get_one(Product, claim.product_id), session.get_one(Policy, claim.policy_id)
     recent_count = duplicates.count_recent(session, claim)
     endpoint = (product.prefix, product.route_name)
-    insured = endorsements.get_insured_for_claim(session, policy, claim_payments.get_loss_day(claim))
+    insured = endorsements.get_insured_for_claim(session, policy, submitted.get_loss_day(claim))
     declined = coverage_checks.check_declined(duplicates.list_declined(session, claim))
     in_force, *others = coverage_checks.run_checks(claim, policy, endpoint, found, recent_count, insured)
     return [in_force, *cover_terms.run_checks(claim, terms), *others, declined]

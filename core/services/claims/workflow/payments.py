@@ -16,6 +16,7 @@ from core.covers import tariff
 from core.covers.request import refuse_unless
 from core.services import transfers
 from core.services.claims.intake import submitted
+from core.services.claims.review import duplicates
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow.inputs import PaymentInput
 from core.services.claims.workflow.offers import Limits
@@ -304,7 +305,7 @@ def limits(session: ScopedSession, claim: Claim, *, for_update: bool = False) ->
     given_back = _find_given_back(session, claim, policy)
     # It came off the first claim that was paid, and bounds all claims of the term together.
     came_off = given_back if any(other.paid_minor > 0 for other in others) else 0
-    owed = _find_owed(claim, _load_payments(session, claim), others, came_off)
+    owed = _find_owed(session, claim, _load_payments(session, claim), others, came_off)
     # The ceiling of a product bounds what is owed; alone it is no reason to pay anything.
     insured = insured_minor(policy) if owed is None else find_ceiling(session, policy)
     elsewhere = sum(other.paid_minor + other.approved_minor for other in others)
@@ -362,7 +363,7 @@ def _find_given_back(session: ScopedSession, claim: Claim, policy: Policy) -> in
     if policy.cancelled_at is None:
         return 0
     terms = refunds.list_paid_terms(session, policy)
-    term = _find_term(terms, get_loss_day(claim))
+    term = _find_term(terms, submitted.get_loss_day(claim))
     query = (
         sa.select(sa.func.sum(col(CreditNotePayment.amount_minor)))
         .join(CreditNote, col(CreditNote.id) == col(CreditNotePayment.credit_note_id))
@@ -383,8 +384,8 @@ def _load_others(session: ScopedSession, claim: Claim, policy: Policy) -> list[_
     if not claims:
         return []
     terms = refunds.list_paid_terms(session, policy)
-    term = _find_term(terms, get_loss_day(claim))
-    same = [other for other in claims if _find_term(terms, get_loss_day(other)) == term]
+    term = _find_term(terms, submitted.get_loss_day(claim))
+    same = [other for other in claims if _find_term(terms, submitted.get_loss_day(other)) == term]
     lapsed = approvals.list_lapsed(session, [other.id for other in same if other.approved_by is not None])
     return [_build_other(session, other, is_lapsed=other.id in lapsed) for other in same]
 
@@ -422,7 +423,9 @@ def find_above_owed(session: ScopedSession, claim: Claim, *, is_standing: bool) 
     return (taken, found.most_minor) if found.most_minor is not None and taken > found.most_minor else None
 
 
-def _find_owed(claim: Claim, payments: _Payments, others: Sequence[_Other], came_off_minor: int) -> int | None:
+def _find_owed(
+    session: ScopedSession, claim: Claim, payments: _Payments, others: Sequence[_Other], came_off_minor: int
+) -> int | None:
     """Return what is owed in kobo, less what other claims of the same loss or debt were paid or approved (contract K5).
 
     What a lender states as owed knows of what was paid before, and stands for every claim of the term; the least that
@@ -432,7 +435,7 @@ def _find_owed(claim: Claim, payments: _Payments, others: Sequence[_Other], came
     if stated is None:
         return None
     is_debt = claim.credit_life_claim_meta is not None
-    related = [other for other in others if is_debt or _find_loss(other.claim) == _find_loss(claim)]
+    related = [other for other in others if is_debt or _is_same_loss(session, claim, other.claim)]
     bounds = [money.to_minor(stated) - sum(_sum_since(other, claim, is_debt=is_debt) for other in related)]
     for named in related:
         debt = claim_offers.get_amount_owed(named.claim)
@@ -443,9 +446,13 @@ def _find_owed(claim: Claim, payments: _Payments, others: Sequence[_Other], came
     return max(0, min(bounds))
 
 
-def _find_loss(claim: Claim) -> tuple[date, str | None]:
-    """Return the day and the kind of a loss, by which two claims of a policy are for the same one."""
-    return get_loss_day(claim), submitted.get_meta(claim).get("incident_type")
+def _is_same_loss(session: ScopedSession, claim: Claim, other: Claim) -> bool:
+    """True for two claims of a policy with the same day and kind, or with the same bill or photo of the damage."""
+    return _get_event(claim) == _get_event(other) or duplicates.share_damage(session, claim, other)
+
+
+def _get_event(claim: Claim) -> tuple[date, str | None]:
+    return submitted.get_loss_day(claim), submitted.get_meta(claim).get("incident_type")
 
 
 def _sum_since(other: _Other, named: Claim, *, is_debt: bool) -> int:
@@ -475,13 +482,6 @@ def sum_related(session: ScopedSession, claim: Claim) -> RelatedApprovals:
     with session.across_distributors():
         total, number = session.execute(query.select_from(Claim)).one()
     return RelatedApprovals(amount_minor=int(total or 0), claims=number)
-
-
-def get_loss_day(claim: Any) -> date:
-    """Return the day of the loss, or of the lodging while that is unknown."""
-    if claim.incident_date:
-        return date.fromisoformat(claim.incident_date[:10])
-    return clock.to_lagos_day(claim.created_at)
 
 
 def _find_term(terms: Sequence[PaidTerm], day: date) -> PaidTerm | None:

@@ -96,13 +96,15 @@ def _describe_part(need: Need, person: Person, judgement: Judgement | None) -> s
     describe = _BY_CHAIN.get(need)
     if judgement is None:
         return None
+    if need is claim_states.OTHER_APPROVER:
+        second = claim_judgement.describe_second_loss(judgement.duplicates, person)
+        return second or claim_judgement.describe_approver(judgement.links, person)
     if need is claim_states.NOT_OWN and judgement.parties and judgement.parties.is_own(person):
         return "somebody else: the customer, claimant or payee of this claim has your e-mail, phone or account"
     return None if describe is None else describe(judgement.links, person)
 
 
 _BY_CHAIN: Final[Mapping[Need, Callable[[Sequence[Link], Person], str | None]]] = {
-    claim_states.OTHER_APPROVER: claim_judgement.describe_approver,
     claim_states.OTHER_PAYER: claim_judgement.describe_payer,
     claim_states.OTHER_THAN_DECLINER: claim_judgement.describe_appeal,
 }

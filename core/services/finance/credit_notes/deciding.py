@@ -25,8 +25,19 @@ from core.services.people.staff import Person
 from core.services.policies import refunds
 from core.services.transfers import TypedReference
 from core.states.finance import CREDIT_NOTE_TRANSITIONS, CreditNoteState
+from core.states.loan_books import RowOutcome
 from core.store.access import ScopedSession
-from core.store.schema.tables import Approval, CreditNote, CreditNotePayment, Customer, PaymentPayee, Policy, Refund
+from core.store.schema.tables import (
+    Approval,
+    CreditNote,
+    CreditNotePayment,
+    Customer,
+    LoanBook,
+    LoanBookRow,
+    PaymentPayee,
+    Policy,
+    Refund,
+)
 
 ROLE: Final = "finance"
 # In kobo: what one person approves alone; above it somebody else approves it as well.
@@ -77,9 +88,9 @@ def approve(
     """Approve a credit note for its payee and account, and return its state: above a limit it awaits a second person.
 
     An approved or returned note is approved anew for another payee or account: the former approval lapses. InvalidInput
-    without an account. NotAllowed for who ended the policy, who approved it first, who paid it before, whose own the
-    refund or the account is, or who has a password that somebody else has just reset; StateForbids while a claim on
-    the policy is open, or once one was paid.
+    without an account. NotAllowed for who ended the policy or uploaded the book that did, who approved it first, who
+    paid it before, whose own the refund or the account is, or who has a password that was just reset; StateForbids
+    while a claim on the policy is open, or once one was paid.
     """
     with _keep_refusal(by, "approval", note_id):
         row = _get_for_update(session, note_id, by, _STATE.APPROVED)
@@ -149,11 +160,28 @@ def _refuse_approver(session: ScopedSession, row: CreditNote, payee: Payee, by: 
     refuse_own(load_people(session, row), by)
     if payee.number:
         refuse_own(Parties(account_keys=frozenset({transfers.build_account_key(payee.number)})), by)
-    if row.made_by == by.actor:
-        raise NotAllowed("You ended this policy: somebody else of finance approves its refund")
+    _refuse_who_ended(session, row, by, "approves its refund")
     staff.refuse_resting(by)
     if by.id in {payment.paid_by for payment in payments_of(session, row.id)}:
         raise NotAllowed("You noted a payment or a return of it: somebody else of finance approves it")
+
+
+def _refuse_who_ended(session: ScopedSession, row: CreditNote, by: Person, does: str) -> None:
+    """NotAllowed for who ended the policy, and for who uploaded the loan book that ended it."""
+    if row.made_by == by.actor:
+        raise NotAllowed(f"You ended this policy: somebody else of finance {does}")
+    uploaded = (
+        sa.select(col(LoanBook.id))
+        .join(LoanBookRow, col(LoanBookRow.book_id) == col(LoanBook.id))
+        .join(Refund, col(Refund.policy_id) == col(LoanBookRow.policy_id))
+        .where(
+            col(Refund.id) == row.refund_id,
+            col(LoanBookRow.outcome) == RowOutcome.ENDED,
+            col(LoanBook.uploader_id) == by.id,
+        )
+    )
+    if session.execute(uploaded.limit(1)).first() is not None:
+        raise NotAllowed(f"You uploaded the loan book that ended this policy: somebody else of finance {does}")
 
 
 def _refuse_second(row: CreditNote, payee: Payee, held: Payee | None, by: Person) -> None:
@@ -235,8 +263,7 @@ def _refuse_payer(session: ScopedSession, row: CreditNote, by: Person) -> None:
     given = sa.select(col(Approval.staff_id)).where(
         col(Approval.subject_id) == row.id, col(Approval.subject_kind) == _KIND
     )
-    if row.made_by == by.actor:
-        raise NotAllowed("You ended this policy: somebody else of finance notes the payment of its refund")
+    _refuse_who_ended(session, row, by, "notes the payment of its refund")
     if by.id in {row.first_by, row.approved_by, *session.execute(given).scalars()}:
         raise NotAllowed("You approved it: somebody else of finance notes its payment")
     staff.refuse_resting(by)

@@ -49,6 +49,7 @@ FAULTS: Final[Mapping[str, Callable[[Row, Row], Row]]] = {
 }
 # Every so many rows one has a fault.
 _EVERY: Final = 12
+_DAYS_AGO: Final = 6
 
 
 def build_sample(loans: int, faults: Sequence[str] = (), *, seed: int = 1, prefix: str = "LN") -> bytes:
@@ -88,11 +89,14 @@ def write_books(session: ScopedSession) -> int:
         return 0
     desk = _Desk(session, lender, staff.get_by_email(session, _DESK), staff.get_by_email(session, _SECOND))
     desk.start(b"Name,Phone\nNgozi Okafor,08030000000\n")
-    done = desk.carry_out(desk.start(build_sample(30, ["child", "zeros"], prefix="SL")))
+    # Some days ago, so that lists do not begin with one lender's loans, and in this month, as the one before is stated.
+    with clock.freeze(clock.now() - timedelta(days=min(_DAYS_AGO, clock.today().day - 1))):
+        done = desk.carry_out(desk.start(build_sample(30, ["child", "zeros"], prefix="SL")))
     desk.start(_build_exits(session, done), kind=columns.EXITS, is_over=True)
     desk.start(_list_accounts(session, done), kind=columns.SNAPSHOT)
-    paused = desk.start(build_sample(36, ["missing"], seed=2, prefix="BR"))
-    desk.carry_out(paused, size=15, chunks=1)
+    with clock.freeze(clock.now() - timedelta(days=min(_DAYS_AGO - 2, clock.today().day - 1))):
+        paused = desk.start(build_sample(36, ["missing"], seed=2, prefix="BR"))
+        desk.carry_out(paused, size=15, chunks=1)
     books.pause(session, paused.id, actor=desk.second.actor, reason="The lender sends a corrected file on Monday")
     books.cancel(session, desk.start(build_sample(24, ["amount"], seed=3, prefix="WK")).id, actor=desk.maker.actor)
     with clock.freeze(clock.now() - books.EXPIRES_AFTER - timedelta(days=1)):

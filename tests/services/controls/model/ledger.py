@@ -33,6 +33,10 @@ def _meta(row: Any) -> dict[str, Any]:
     return {}
 
 
+def _cost(claim: Any) -> int:
+    return int(claim.repair_estimate_minor or _kobo(_meta(claim).get("cost_of_repair")))
+
+
 class Ledger:
     """The money as it was seen so far, and the faults of what is seen now."""
 
@@ -72,6 +76,7 @@ class Ledger:
             if plain(newest.id) not in self.facts:
                 self.facts[plain(newest.id)] = _facts(claims[key], payees.get(key))
                 faults += self._of_authority(claims, key, newest)
+                faults += self._of_second_loss(claims, key, newest, approvals)
         payments = read(_ROWS.format("claim_payment"))
         paid: dict[str, int] = defaultdict(int)
         back: dict[str, Any] = {}
@@ -125,6 +130,24 @@ class Ledger:
         if limit is not None and same > limit:
             return [f"{staff['email']} approved {same} of one policy with a limit of {limit}"]
         return []
+
+    def _of_second_loss(
+        self, claims: dict[str, Any], key: str, approval: Any, approvals: dict[str, list[Any]]
+    ) -> list[str]:
+        """Whoever approved one of two losses of a policy that are of one kind does not approve the other."""
+        claim = claims[key]
+        if _meta(claim).get("loan_amount"):
+            return []
+        paid = {plain(row.claim_id) for row in self.office.read("SELECT claim_id FROM claim_payment")}
+        faults = []
+        for other, given in approvals.items():
+            row = claims[other]
+            is_linked = (row.second_of and plain(row.second_of) == key) or claim.second_of == row.id
+            if other == key or row.policy_id != claim.policy_id or is_linked or not (row.approved_by or other in paid):
+                continue
+            if plain(approval.staff_id) in {plain(each.staff_id) for each in given}:
+                faults.append(f"claims {key} and {other} of one policy were approved by one person")
+        return faults
 
     def _of_payment(
         self,
@@ -193,9 +216,12 @@ class Ledger:
             if together > max(owed, _owed(claim)) or (touched and together > owed):
                 faults.append(f"{what}: {together} on the loan, of which {owed} was owed")
         else:
-            owed = claim.repair_estimate_minor or _kobo(_meta(claim).get("cost_of_repair"))
+            owed = _cost(claim)
             if paid[plain(claim.id)] > owed:
                 faults.append(f"{what}: {paid[plain(claim.id)]} in all, and {owed} is owed")
+            same = [each for each in mine if each.incident_date == claim.incident_date and paid.get(plain(each.id))]
+            if len(same) > 1 and (loss := sum(paid[plain(each.id)] for each in same)) > max(map(_cost, same)):
+                faults.append(f"{what}: {loss} for the loss of {claim.incident_date} on {len(same)} claims")
         return faults
 
     def _of_notes(self) -> list[str]:

@@ -1,0 +1,169 @@
+"""One loss that is lodged again as another kind, on another day or on another policy (contract K5)."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock
+from core.errors import InvalidInput, NotAllowed
+from core.services.admin import store_check
+from core.services.claims.review import review as claim_review
+from core.services.claims.review.coverage_checks import CoverageCheck
+from core.store.access import Scope
+from core.store.schema.tables import ClaimPayment, Policy
+from tests.services.claim_desk import NOON
+from tests.services.claim_office import DESK, Office
+
+pytestmark = [pytest.mark.frozen_at(NOON), pytest.mark.both_databases]
+
+PAPERS = ("front_image", "back_image", "repair_receipt")
+LATER = NOON + timedelta(hours=1)
+
+
+def damaged(office: Office, claim_id: UUID, kind: str, cost: str = "60000", **papers: str) -> UUID:
+    """Make a claim one for the damage of a device that is insured for its value, with papers of its own."""
+    own = {name: f"https://x.example/{claim_id.hex}/{name}" for name in PAPERS}
+    meta = {"cost_of_repair": cost, "incident_type": kind, **own, **papers}
+    office.put(claim_id, credit_life_claim_meta=None, gadget_claim_meta=meta, claim_type="Gadget")
+    with office.store.writing(DESK) as session:
+        session.execute(sa.update(Policy).values(sum_insured_minor=None, submitted={"device_value": 3_000_000}))
+    return claim_id
+
+
+def accepted(office: Office, claim_id: UUID, *, by: str) -> UUID:
+    for status, said in (("Approved", {"amount": "60000"}), ("Offer sent", {}), ("Offer accepted", {})):
+        office.move(claim_id, status, by=by, **said)
+    return claim_id
+
+
+def paid(office: Office, **papers: str) -> UUID:
+    """A cracked screen of the tenth, approved by Sade and paid by Ada."""
+    claim_id = damaged(office, office.lodge(incident_date="2026-11-10"), "Cracked screen", **papers)
+    office.move(accepted(office, claim_id, by="sade"), "Paid", by="ada", payment_reference="ONE")
+    return claim_id
+
+
+def no_other(office: Office, claim_id: UUID) -> CoverageCheck:
+    with office.store.reading(DESK) as session:
+        checks = claim_review.get_review(session, claim_id, person=office.people["sade"]).checks
+    return next(each for each in checks if each.key == "duplicate")
+
+
+def reference(claim_id: UUID) -> str:
+    return f"C-{claim_id.hex[-8:].upper()}"
+
+
+def approve(office: Office, claim_id: UUID, *, by: str) -> None:
+    office.move(claim_id, "Approved", by=by, amount="60000")
+
+
+def faults(office: Office) -> list[str]:
+    with office.store.reading(Scope.system()) as session:
+        return store_check.list_faults(session)
+
+
+def test_a_second_loss_soon_after_a_paid_one_is_approved_by_somebody_else(office: Office) -> None:
+    first = paid(office)
+    # Lodged long after the first one, and lost two days after it.
+    with clock.freeze(NOON + timedelta(days=30)):
+        again = {"incident_date": "2026-11-12", "at": NOON + timedelta(days=30)}
+        second = damaged(office, office.lodge_again(**again), "Liquid damage")
+        words = f"{reference(first)} (Paid) has another incident on this policy within 14 days"
+        assert (no_other(office, second).passed, no_other(office, second).detail) == (False, words)
+        with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: No other claim for this loss"):
+            approve(office, second, by="bola")
+        who = f"an approver other than who approved {reference(first)}, which has another incident on this policy"
+        with pytest.raises(NotAllowed, match=who):
+            approve(office, second, by="sade")
+        assert who in (office.log(second)[-1].after or {})["refused"]
+        with pytest.raises(InvalidInput, match=r"reasons\.duplicate must be given"):
+            office.move(second, "Approved", by="root", amount="60000", reasons={})
+        office.move(accepted(office, second, by="root"), "Paid", by="bola", payment_reference="TWO")
+    assert faults(office) == []
+
+
+def test_who_approved_one_loss_does_not_approve_the_next_before_the_first_is_paid(office: Office) -> None:
+    first = damaged(office, office.lodge(incident_date="2026-11-10"), "Cracked screen")
+    second = damaged(office, office.lodge_again(incident_date="2026-11-12"), "Liquid damage")
+    assert no_other(office, second).passed is None, "nobody has approved either of them"
+    accepted(office, first, by="sade")
+    with pytest.raises(NotAllowed, match=f"other than who approved {reference(first)}"):
+        approve(office, second, by="sade")
+    approve(office, second, by="root")
+    office.move(first, "Paid", by="bola", payment_reference="ONE")
+    office.move(first, "Settled", by="bola")
+    # Taken up again, its approval is taken off; who ever gave it is known.
+    office.move(first, "Reviewing", by="sade")
+    office.move(second, "Reviewing", by="sade")
+    with pytest.raises(NotAllowed, match=f"other than who approved {reference(first)}"):
+        approve(office, second, by="sade")
+
+
+def test_a_loss_long_after_a_paid_one_is_a_loss_like_any_other(office: Office) -> None:
+    paid(office)
+    with clock.freeze(NOON + timedelta(days=30)):
+        again = {"incident_date": "2026-12-18", "at": NOON + timedelta(days=30)}
+        second = damaged(office, office.lodge_again(**again), "Liquid damage")
+        assert no_other(office, second).passed is True
+        approve(office, second, by="sade")
+
+
+def test_the_same_bill_or_photo_of_the_damage_is_owed_once_whatever_kind_and_day_it_is_lodged_under(
+    office: Office,
+) -> None:
+    bill = {"repair_receipt": "https://x.example/bill-of-the-workshop.pdf"}
+    paid(office, **bill)
+    with clock.freeze(LATER):
+        second = office.lodge_again(incident_date="2026-11-12", at=LATER)
+        damaged(office, second, "Liquid damage", "80000", back_image=bill["repair_receipt"])
+        assert no_other(office, second).passed is False
+        with pytest.raises(InvalidInput, match=r"must not be above ₦0.00, what is still owed after the ₦60,000.00"):
+            approve(office, second, by="root")
+    assert faults(office) == []
+
+
+def test_a_proof_of_purchase_comes_with_every_loss_of_a_thing(office: Office) -> None:
+    bought = {"payment_receipt": "https://x.example/proof-of-purchase.pdf"}
+    paid(office, **bought)
+    with clock.freeze(LATER):
+        second = office.lodge_again(incident_date="2026-11-12", at=LATER)
+        approve(office, damaged(office, second, "Liquid damage", **bought), by="root")
+
+
+def test_the_same_paper_on_another_policy_is_approved_by_somebody_else(office: Office) -> None:
+    bill = {"repair_receipt": "https://x.example/bill-of-the-workshop.pdf"}
+    first = paid(office, **bill)
+    second = damaged(office, office.lodge(incident_date="2026-11-10"), "Cracked screen")
+    with office.store.writing(Scope.system()) as session:
+        # The paper of the first, sent anew with the second.
+        values = {"sent_sha256": "0" * 64}
+        for claim_id in (first, second):
+            session.execute(
+                sa.text("UPDATE uploaded_file SET sent_sha256 = :sent_sha256 WHERE claim_id = :claim"),
+                {**values, "claim": claim_id.hex if office.store.is_sqlite else str(claim_id)},
+            )
+    assert no_other(office, second).passed is False
+    with pytest.raises(NotAllowed, match=f"other than who approved {reference(first)}, which has the same document"):
+        approve(office, second, by="sade")
+    approve(office, second, by="root")
+
+
+def test_two_losses_that_one_person_approved_are_found_with_their_sum(office: Office) -> None:
+    first = paid(office)
+    with clock.freeze(LATER):
+        second = damaged(office, office.lodge_again(incident_date="2026-11-12", at=LATER), "Liquid damage")
+        given: dict[str, Any] = {"claim_status": "Approved", "approved_amount_minor": 6_000_000}
+        office.put(second, approved_by=office.people["sade"].id, **given)
+        office.certify(second)
+    assert session_paid(office) == 6_000_000
+    said = f"claim {reference(second)}, ₦60,000.00 approved by sade, who approved {reference(first)} for a loss near it"
+    assert said in faults(office)
+
+
+def session_paid(office: Office) -> int:
+    with office.store.reading(DESK) as session:
+        return int(session.execute(sa.select(sa.func.sum(col(ClaimPayment.amount_minor)))).scalar_one())
