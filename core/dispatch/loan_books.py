@@ -30,6 +30,7 @@ from core.services.selling.loan_books.reading import Job
 from core.states.loan_books import LoanBookState
 from core.store import access
 from core.store.access import Scope, Store
+from core.store.operations import statistics
 from core.store.schema.tables import LoanBook
 
 _log = structlog.get_logger("coverdesk.worker")
@@ -103,6 +104,7 @@ class _Reader:
             self._store.transact(_SYSTEM, lambda session: reading.release(session, self.job))
             self.is_whole = False
             return False
+        statistics.refresh_grown(self._store)
         with self._store.reading(_SYSTEM) as session:
             reading.judge(session, self.job.book, self.rules, rows)
         for row in rows:
@@ -135,7 +137,8 @@ def _carry_out(store: Store, job: Job, is_stopping: Callable[[], bool]) -> None:
         with _Drafting(store, job.book) as drafting:
             while held is not None and not is_stopping():
                 job, chunk = held, drafting.take()
-                held = store.transact(drafting.scope, partial(carrying_out.carry_out, job=job, chunk=chunk))
+                work = partial(carrying_out.carry_out, job=job, chunk=chunk, meanwhile=drafting.go_ahead)
+                held = store.transact(drafting.scope, work)
     except (StateForbids, InvalidInput) as refused:
         reason = str(refused)
         _log.warning("loan book paused", reason=reason)
@@ -148,7 +151,8 @@ def _carry_out(store: Store, job: Job, is_stopping: Callable[[], bool]) -> None:
 class _Drafting:
     """Prepares the chunks of a book: on PostgreSQL each while its server writes the one before it.
 
-    On SQLite this process writes itself: drafting meanwhile would only lengthen the time in which others wait.
+    Earlier it would only take turns with the selling, and be done when the server is waited for. On SQLite this process
+    writes itself: drafting meanwhile would lengthen the time in which others wait.
     """
 
     def __init__(self, store: Store, book: LoanBook) -> None:
@@ -167,13 +171,18 @@ class _Drafting:
 
     def take(self) -> Chunk:
         """Return the next chunk."""
-        chunk = self._next.result() if self._next else self._prepare(self._after)
+        begun, self._next = self._next, None
+        chunk = begun.result() if begun else self._prepare(self._after)
         self._after = chunk.last
-        if chunk.rows and not self._store.is_sqlite:
-            self._next = self._thread.submit(copy_context().run, self._prepare, self._after)
         return chunk
 
+    def go_ahead(self) -> None:
+        """Begin with the chunk after the one that is written now; once, however often its transaction is tried."""
+        if not self._store.is_sqlite and self._next is None:
+            self._next = self._thread.submit(copy_context().run, self._prepare, self._after)
+
     def _prepare(self, after: int) -> Chunk:
+        statistics.refresh_grown(self._store)
         with self._store.reading(self.scope) as session:
             return carrying_out.prepare(session, self._book, self._size, after)
 

@@ -1,6 +1,7 @@
 """One loan book: what it holds, what it comes to, the one button that carries it out, and what became of each row."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import Any, Final
@@ -32,6 +33,7 @@ _OUTCOMES: Final = {
     "uninsured": "Not covered",
     "missing": "Not in the file",
 }
+_OF_EXITS: Final = {"valid": "To be ended", "rejected": "Not ended"}
 _CODES: Final = {
     "MISSING_REQUIRED": "something that is needed is missing",
     "MALFORMED_VALUE": "a value cannot be read",
@@ -79,6 +81,13 @@ TABLE: Table[LoanBookRowRecord] = Table(
         "code": columns.text("Code", lambda row: row["code"], 180),
         "reason": columns.text("Why", _why, 320),
         "cells": columns.text("The row", _cells, 420, usual=False),
+    },
+)
+_EXITS_TABLE: Final = replace(
+    TABLE,
+    columns={
+        **TABLE.columns,
+        "outcome": columns.state("Outcome", lambda row: (_OUTCOMES | _OF_EXITS)[row["outcome"]]),
     },
 )
 
@@ -281,7 +290,8 @@ def rows(view: LoanBookView) -> None:
     """Draw the rows by outcome, with the report."""
     with reading(frame.scope()) as session:
         counted = {name: records.list_rows(session, view.id, TABLE.paging(1), name).total_count for name in _OUTCOMES}
-    outcomes = {name: label for name, label in _OUTCOMES.items() if counted[name]}
+    table, labels = (_EXITS_TABLE, _OUTCOMES | _OF_EXITS) if view.book.kind == "exits" else (TABLE, _OUTCOMES)
+    outcomes = {name: label for name, label in labels.items() if counted[name]}
     if not outcomes:
         return
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -298,18 +308,18 @@ def rows(view: LoanBookView) -> None:
         "Outcome",
         list(outcomes),
         key="outcome",
-        format_func=lambda name: f"{_OUTCOMES[name]}: {words.count(counted[name])}",
+        format_func=lambda name: f"{outcomes[name]}: {words.count(counted[name])}",
         label_visibility="collapsed",
         on_change=lambda: url_state.change(
             {"outcome": [st.session_state["outcome"]] if st.session_state["outcome"] else []}
         ),
     )
     total = counted[chosen] if chosen else sum(counted[name] for name in outcomes if name != records.MISSING)
-    number = tables.page_of(TABLE, total)
+    number = tables.page_of(table, total)
     if number is not None:
         with reading(frame.scope()) as session:
-            page = records.list_rows(session, view.id, TABLE.paging(number), chosen)
-        tables.draw(TABLE, page.items, number=number, total=total)
+            page = records.list_rows(session, view.id, table.paging(number), chosen)
+        tables.draw(table, page.items, number=number, total=total)
 
 
 def draw_terms(view: LoanBookView) -> None:
@@ -347,8 +357,9 @@ def draw() -> None:
     if book.state == LoanBookState.REFUSED:
         st.error(f"The {words.plain(book.refusal or 'file cannot be read')}.", icon=":material/error:")
     if book.preview:
-        tiles(view)
+        # First what it comes to, said by the button: on a phone the figures fill a screen.
         confirm(view, person)
+        tiles(view)
         details(view)
         rows(view)
     draw_terms(view)

@@ -48,6 +48,15 @@ def test_who_of_the_desk_took_a_report_stands_in_the_log(client: Client, store: 
     ]
 
 
+def require_taken(store: Store, book_id: str, *formats: str) -> None:
+    """The key that uploaded a done book of two rows is noted as having taken it in these formats."""
+    with store.reading(Scope.system()) as session:
+        entries = log.list_history(session, f"loan_book {book_id}")
+    key = next(each.actor for each in entries if each.action == "loan book uploaded")
+    taken = [(each.actor, each.after) for each in entries if each.action == "loan book report taken"]
+    assert taken == [(key, {"status": "done", "rows": 2, "format": each}) for each in formats]
+
+
 def upload(client: Client, key: str, content: bytes, name: str = "loans.csv", **said: Any) -> httpx.Response:
     sent = {name_: value for name_, value in {**SAID, **said}.items() if value is not None}
     return client.post(PATH, key=key, data=sent, files={"file": (name, content, "text/csv")})
@@ -85,6 +94,7 @@ def test_a_lender_uploads_follows_confirms_and_takes_the_report(client: Client, 
     assert b"NOT COVERED,,,MALFORMED_VALUE" in report.content
     workbook = read_rows(client.get(f"{address}/report?format=xlsx", key=key).content)
     assert workbook[1][10:12] == ["covered", policy["policy_number"]]
+    require_taken(store, book["id"], "csv", "xlsx")
     assert client.post(f"{address}/cancel", key=key).status_code == 409
 
 

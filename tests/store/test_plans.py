@@ -11,15 +11,18 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from core import ids
+from core.services.claims.diary import tasks
 from core.services.claims.intake import claimable_policies
 from core.services.claims.lists import queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
+from core.services.claims.review import officers
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.lists.windows import Span
+from core.services.people.staff import Person
 from core.services.policies import policies
 from core.services.policies.policies import PolicyFilter
 from core.services.renewals import records
@@ -104,6 +107,21 @@ def test_no_view_of_the_claims_queue_and_no_reference_walks_the_claims(
     assert not [
         line for line in found if re.match(r"SCAN claim(_\d+)?( |$)|SEARCH claim USING.*\(is_live=\?\)", line)
     ], found
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+def test_a_claims_page_reads_the_open_claims_of_its_officers_and_none_that_is_settled(
+    store: Store, partner: Partner
+) -> None:
+    statistics.refresh(store)
+    sent: list[tuple[str, Any]] = []
+    officer = Person(id=ids.new(), email="o@d.example", name="Ola", roles=("claims",), claim_limit_minor=None)
+    with noting(store, sent), store.reading(Scope.staff(is_live=True)) as session:
+        officers.list_active(session)
+        tasks.list_mine(session, officer)
+    plans = [explain(store, *each) for each in sent if "claim.claim_status NOT IN" in each[0]]
+    assert len(plans) == 2
+    assert all("ix_claim_unsettled" in found for found in plans), plans
 
 
 PARTS = {

@@ -20,12 +20,11 @@ _PIECE = 1 << 18
 _NO_STORE = {"Cache-Control": "no-store"}
 
 
-def answer_report(scope: Scope, book_id: UUID, format_: str) -> Response:
-    """Return the report as a download; NotFound for a book that the scope does not see, or another format."""
+def answer_report(scope: Scope, book_id: UUID, format_: str, *, actor: str) -> Response:
+    """Return the report as a download, which is noted; NotFound for a book out of the scope, or another format."""
     if format_ not in report.FORMATS:
         raise NotFound(f"A report is made as {', '.join(report.FORMATS)}")
-    with reading(scope) as session:
-        book = books.get(session, book_id)
+    book = transact(scope, lambda session: report.record_taken(session, book_id, format_, actor=actor))
     name = f"loan-book-{book.month:%Y-%m}-{str(book.id)[-6:]}.{format_}"
     headers = {"Content-Disposition": f'attachment; filename="{name}"', **_NO_STORE}
     return StreamingResponse(_stream(scope, book_id, format_), media_type=report.FORMATS[format_], headers=headers)
@@ -60,9 +59,7 @@ def download_report(request: Request) -> Response:
     try:
         person, scope = _require(request), Scope.staff(is_live=request.query_params.get("mode") != "test")
         book_id, format_ = ids.parse(request.path_params["book"]), request.path_params["format"]
-        answer = answer_report(scope, book_id, format_)
-        transact(scope, lambda session: report.record_taken(session, book_id, format_, actor=person.actor))
-        return answer
+        return answer_report(scope, book_id, format_, actor=person.actor)
     except CoverdeskError as error:
         return PlainTextResponse(str(error), error.status, _NO_STORE)
 

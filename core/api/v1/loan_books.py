@@ -177,7 +177,7 @@ def list_loan_book_rows(caller: Signed, loan_book_id: Id, query: Annotated[RowQu
 )
 def get_loan_book_report(caller: Signed, loan_book_id: Id, query: Annotated[ReportQuery, Query()]) -> Response:
     """Your own columns in their order, with outcome, policy number, premium, code and reason of each row."""
-    return downloads.answer_report(caller.scope, loan_book_id, query.format)
+    return downloads.answer_report(caller.scope, loan_book_id, query.format, actor=caller.actor)
 
 
 @router.post(

@@ -243,8 +243,8 @@ def get_or_create_many(
         )
         for key in sorted(by_key.keys() - known.keys())
     }
-    session.insert_many(list(fresh.values()), if_absent=True)
-    known |= _load_details(session, list(fresh), distributor_id, is_live=is_live)
+    is_alone = session.insert_many(list(fresh.values()), if_absent=True)
+    known |= fresh if is_alone else _load_details(session, list(fresh), distributor_id, is_live=is_live)
     return {key: _bring_up_to_date(session, holder, known[key], fresh.get(key)) for key, holder in by_key.items()}
 
 

@@ -1,6 +1,6 @@
 """The sale: priced by its cover, written as purchase, policy, certificate, submission and audit entry."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -28,7 +28,7 @@ from core.services.selling.duplicate_guard import EarlierPolicy
 from core.settings import settings
 from core.store import policy_numbers
 from core.store.access import ScopedSession
-from core.store.schema.tables import Agreement, Certificate, Policy, Purchase
+from core.store.schema.tables import Agreement, Certificate, Policy, Purchase, Submission
 
 
 def refuse_ended(session: ScopedSession, distributor_id: UUID, *, is_live: bool) -> None:
@@ -143,12 +143,13 @@ def sell(session: ScopedSession, cover: Cover[Any], request: Any, seller: Seller
 class Draft:
     """A sale of several, made before its transaction: what is not known yet is its customer and its number."""
 
-    request: Any
     term: Term
     risk_hash: str | None
     holder: request_parts.Policyholder
     purchase: Purchase
     policy: Policy
+    certificates: Sequence[Certificate]
+    submission: Submission
 
 
 def draft(cover: Cover[Any], request: Any, product: ProductForSale, version_id: UUID, seller: Seller) -> Draft:
@@ -160,17 +161,29 @@ def draft(cover: Cover[Any], request: Any, product: ProductForSale, version_id: 
     policy = _build_policy(cover, request, price, offered.term, purchase, holder)
     policy.risk_hash = duplicate_guard.hash_risk(risk) if risk else None
     return Draft(
-        request=request, term=offered.term, risk_hash=policy.risk_hash, holder=holder, purchase=purchase, policy=policy
+        term=offered.term,
+        risk_hash=policy.risk_hash,
+        holder=holder,
+        purchase=purchase,
+        policy=policy,
+        certificates=_build_certificates(policy),
+        submission=changes.build_submission(policy, product.provider_segment),
     )
 
 
 def sell_many(
-    session: ScopedSession, cover: Cover[Any], product: ProductForSale, drafts: Sequence[Draft], seller: Seller
+    session: ScopedSession,
+    cover: Cover[Any],
+    product: ProductForSale,
+    drafts: Sequence[Draft],
+    seller: Seller,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> dict[UUID, EarlierPolicy]:
     """Sell drafts of one product and distributor in the session's transaction: the rows of `sell`, written together.
 
     Those whose risk is insured by now are not sold: returned are the policies in their way, by the id that theirs
-    would have had. StateForbids after the end of the distributor's licence.
+    would have had. StateForbids after the end of the distributor's licence. `meanwhile` is called when the database
+    has most of the work before it, and this thread waits.
     """
     refuse_ended(session, seller.distributor_id, is_live=seller.is_live)
     owner = {"distributor_id": seller.distributor_id, "is_live": seller.is_live}
@@ -183,11 +196,11 @@ def sell_many(
     for each in sold:
         customer_id = found[each.holder.email.lower()].id
         each.purchase.customer_id = each.policy.customer_id = each.policy.buyer_id = customer_id
-    certificates_ = [each for one in sold for each in _build_certificates(one.policy)]
     session.insert_many([each.purchase for each in sold])
     session.insert_many([each.policy for each in sold])
-    session.insert_many(certificates_)
-    session.insert_many([changes.build_submission(each.policy, product.provider_segment) for each in sold])
+    session.insert_many([each for one in sold for each in one.certificates])
+    session.insert_many([each.submission for each in sold])
+    meanwhile()
     audit.write_many(session, [_audit(each.policy, seller, found[each.holder.email.lower()]) for each in sold])
     return refused
 

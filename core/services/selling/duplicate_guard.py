@@ -49,11 +49,12 @@ def lock_risks(
     """Lock several risks, each by its keyed hash with its term, and return the policies that cover one already."""
     now, hashes = clock.now(), sorted(terms)
     locks = [InsuredRisk(product_id=product_id, risk_hash=each, sold_at=now) for each in hashes]
-    session.insert_many(locks, if_absent=True)
-    mine = (col(InsuredRisk.product_id) == product_id, col(InsuredRisk.risk_hash).in_(hashes))
-    session.execute(
-        sa.select(col(InsuredRisk.sold_at)).where(*mine).order_by(col(InsuredRisk.risk_hash)).with_for_update()
-    )
+    # A row of this transaction is locked already.
+    if not session.insert_many(locks, if_absent=True):
+        mine = (col(InsuredRisk.product_id) == product_id, col(InsuredRisk.risk_hash).in_(hashes))
+        session.execute(
+            sa.select(col(InsuredRisk.sold_at)).where(*mine).order_by(col(InsuredRisk.risk_hash)).with_for_update()
+        )
     return find_insured_many(session, product_id, terms, distributor_id=distributor_id, is_live=is_live)
 
 

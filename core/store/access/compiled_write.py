@@ -67,11 +67,11 @@ class RecordsetWrite:
         self._table, self._if_absent, self._updates = table, if_absent, tuple(updates)
         self._text: str | None = None
 
-    def run(self, connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    def run(self, connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> Pending:
         """Write rows, each with its values by column."""
         if self._text is None:
             self._text = self._build(connection.dialect.identifier_preparer.quote)
-        execute(connection, self._text, (orjson.dumps(rows).decode(),))
+        return execute(connection, self._text, (orjson.dumps(rows).decode(),))
 
     def _build(self, quote: Any) -> str:
         name = quote(self._table.name)

@@ -137,13 +137,14 @@ class ScopedSession(Session):
             _insert_statement(type(row)).run(connection, _values(row))
         _add_to_rollups(connection, *rows)
 
-    def insert_many(self, rows: Sequence[SQLModel], *, if_absent: bool = False) -> None:
-        """Insert rows of one table in one go; `if_absent` leaves out those whose unique key exists.
+    def insert_many(self, rows: Sequence[SQLModel], *, if_absent: bool = False) -> bool:
+        """Insert rows of one table in one go; `if_absent` leaves out those whose unique key exists, and says if none
+        was left out.
 
         Rivals that insert the same keys do not hold each other up crosswise when both bring them in one order.
         """
         if not rows:
-            return
+            return True
         for row in rows:
             self._admit(row)
         connection, entity = connection_of(self), type(rows[0])
@@ -152,9 +153,11 @@ class ScopedSession(Session):
             if connection.dialect.name == "sqlite"
             else _insert_recordset(entity, if_absent)
         )
-        statement.run(connection, [_values(row) for row in rows])
-        if not if_absent:
-            _add_to_rollups(connection, *rows, is_together=True)
+        sent = statement.run(connection, [_values(row) for row in rows])
+        if if_absent:
+            return sent.row_count == len(rows)
+        _add_to_rollups(connection, *rows, is_together=True)
+        return True
 
     def insert_batch(self, entity: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert many rows of a table that no distributor owns, in one statement; each has a value of every column."""

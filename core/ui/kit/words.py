@@ -38,6 +38,7 @@ _COLOURS: dict[str, str] = {
     "Done": "green",
     "Covered": "green",
     "Not covered": "red",
+    "Not ended": "red",
     "Referred": "orange",
     "Not in the file": "orange",
     "Proposed": "orange",

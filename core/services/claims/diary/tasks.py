@@ -14,6 +14,7 @@ from core.covers import request
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements, submitted
+from core.services.claims.lists import search
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
@@ -21,7 +22,7 @@ from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.changes import ClaimChange
 from core.services.claims.workflow.inputs import TaskInput
 from core.services.people.staff import Person
-from core.states.claims import DECIDED, ClaimStatus
+from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimEvent, ClaimQuestion, ClaimTask, Staff
 
@@ -143,7 +144,7 @@ def list_mine(session: ScopedSession, person: Person) -> list[Task]:
     )
     claims = sa.select(Claim).where(
         col(Claim.assigned_to) == person.id,
-        col(Claim.claim_status).not_in(sorted(DECIDED)),
+        search.IS_OPEN,
         col(Claim.deleted_at).is_(None),
     )
     found = [

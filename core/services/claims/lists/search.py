@@ -79,12 +79,12 @@ def _build_lapsed_condition() -> Condition:
     )
     left = sa.select(col(Staff.id)).where(col(Staff.disabled_at).is_not(None))
     is_lapsed = sa.or_(col(Claim.id).in_(lapsed), col(Claim.approved_by).in_(left))
-    return sa.and_(_IS_OPEN, col(Claim.approved_by).is_not(None), is_lapsed)
+    return sa.and_(IS_OPEN, col(Claim.approved_by).is_not(None), is_lapsed)
 
 
 # As the partial index of unsettled claims has it: a bound value would not match, so the statuses are spelled out.
 _IS_UNSETTLED: Final = col(Claim.claim_status).not_in([sa.literal_column(f"'{status}'") for status in sorted(CLOSED)])
-_IS_OPEN: Final = sa.and_(_IS_UNSETTLED, col(Claim.claim_status).not_in(sorted(DECIDED)))
+IS_OPEN: Final = sa.and_(_IS_UNSETTLED, col(Claim.claim_status).not_in(sorted(DECIDED)))
 
 
 def build_search_condition(_: Any, text: str) -> Condition:
@@ -138,7 +138,7 @@ def _format_incident(instant: datetime | None) -> str | None:
 
 def build_decision_condition(_: Any, span: Span) -> Condition:
     """Return the condition on the time of the decision at which a claim stands."""
-    return sa.and_(~_IS_OPEN, *span.on(col(Claim.clock_stopped_at)))
+    return sa.and_(~IS_OPEN, *span.on(col(Claim.clock_stopped_at)))
 
 
 def build_person_condition(on_claim: Any, on_customer: Any) -> Callable[[Any, str], Condition]:
@@ -180,10 +180,10 @@ def _build_customer_condition(condition: Condition) -> Condition:
 
 
 _STAGES: Final[Mapping[str, Callable[[], Condition]]] = {
-    "open": lambda: _IS_OPEN,
+    "open": lambda: IS_OPEN,
     "unsettled": lambda: _IS_UNSETTLED,
     "to_pay": lambda: sa.and_(_IS_UNSETTLED, col(Claim.claim_status) == ClaimStatus.OFFER_ACCEPTED),
     "referred": lambda: _build_referral_condition(AskedRole.SUPERVISOR),
     "lapsed": _build_lapsed_condition,
-    "waiting": lambda: sa.and_(col(Claim.clock_stopped_at).is_not(None), _IS_OPEN),
+    "waiting": lambda: sa.and_(col(Claim.clock_stopped_at).is_not(None), IS_OPEN),
 }

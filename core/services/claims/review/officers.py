@@ -7,7 +7,8 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.states.claims import CLAIMS_ROLES, DECIDED
+from core.services.claims.lists import search
+from core.states.claims import CLAIMS_ROLES
 from core.store.access import ScopedSession
 from core.store.schema.tables import Claim, Staff
 
@@ -39,7 +40,7 @@ def _count_open(session: ScopedSession) -> Mapping[UUID, int]:
     """Count the claims that are neither paid nor declined by who has them."""
     query = sa.select(col(Claim.assigned_to), sa.func.count().label("open")).where(
         col(Claim.assigned_to).is_not(None),
-        col(Claim.claim_status).not_in(sorted(DECIDED)),
+        search.IS_OPEN,
         col(Claim.deleted_at).is_(None),
     )
     return {row.assigned_to: row.open for row in session.execute(query.group_by(col(Claim.assigned_to)))}

@@ -4,7 +4,7 @@ The line that was reached stands in the book and is written with the chunk's sal
 behind it, and of two workers one finds that the other was first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -146,8 +146,13 @@ def _address(book: LoanBook, account: str) -> str:
     return f"loan-{told}@no-email.invalid"
 
 
-def carry_out(session: ScopedSession, job: Job, chunk: Chunk) -> Job | None:
-    """Sell or end the rows of a chunk; None where the book is not this worker's any more, or is done."""
+def carry_out(
+    session: ScopedSession, job: Job, chunk: Chunk, meanwhile: Callable[[], None] = lambda: None
+) -> Job | None:
+    """Sell or end the rows of a chunk; None where the book is not this worker's any more, or is done.
+
+    `meanwhile` is called, perhaps, while the database is at work.
+    """
     found = reading.hold(session, job)
     if found is None or found[0].done_to != chunk.after:
         return None
@@ -155,7 +160,7 @@ def carry_out(session: ScopedSession, job: Job, chunk: Chunk) -> Job | None:
     if not chunk.rows:
         _finish(session, book)
         return None
-    rows = _sell(session, book, chunk) if chunk.product else _end(session, book, chunk.rows)
+    rows = _sell(session, book, chunk, meanwhile) if chunk.product else _end(session, book, chunk.rows)
     done = [row for row in rows if row.outcome in {RowOutcome.COVERED, RowOutcome.ENDED}]
     book.done_to = chunk.last
     book.done_rows += len(done)
@@ -164,9 +169,9 @@ def carry_out(session: ScopedSession, job: Job, chunk: Chunk) -> Job | None:
     return held
 
 
-def _sell(session: ScopedSession, book: LoanBook, chunk: Chunk) -> Sequence[LoanBookRow]:
+def _sell(session: ScopedSession, book: LoanBook, chunk: Chunk, meanwhile: Callable[[], None]) -> Sequence[LoanBookRow]:
     assert chunk.product is not None, "the caller has looked"  # noqa: S101 for the type checker
-    refused = buying.sell_many(session, CREDIT_LIFE, chunk.product, chunk.drafts, _seller(book))
+    refused = buying.sell_many(session, CREDIT_LIFE, chunk.product, chunk.drafts, _seller(book), meanwhile)
     for row, draft in zip(chunk.rows, chunk.drafts, strict=True):
         if earlier := refused.get(draft.policy.id):
             row.outcome, row.code, row.policy_id = str(RowOutcome.REJECTED), "ALREADY_COVERED", earlier.id

@@ -85,10 +85,11 @@ def _line(cells: list[str]) -> bytes:
     return (",".join(csv_field(cell) for cell in cells) + "\r\n").encode()
 
 
-def record_taken(session: ScopedSession, book_id: UUID, format_: str, *, actor: str) -> None:
-    """Write into the log that somebody of the desk took the report, with its number of rows: it names people."""
+def record_taken(session: ScopedSession, book_id: UUID, format_: str, *, actor: str) -> LoanBook:
+    """Write into the log that somebody took the report, with its number of rows: it names people."""
     book = books.get(session, book_id)
     books.note(session, book, "loan book report taken", actor=actor, format=format_, rows=book.rows)
+    return book
 
 
 def write_workbook(session: ScopedSession, book: LoanBook, path: Path) -> None:
