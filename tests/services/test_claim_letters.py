@@ -1,5 +1,6 @@
 """Letters on a claim: what each needs, what it says, and where it is kept (contract C17)."""
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -42,6 +43,8 @@ def keep(office: Office, claim_id: UUID, kind: str, **changed: Any) -> Composed:
 
 def test_every_kind_of_letter_has_a_text_and_can_be_edited() -> None:
     assert {f"claim {kind}" for kind in KINDS} == set(CLAIM_LETTERS) <= set(mail_texts.TITLES)
+    # A sentence is broken where the page ends it, not where a line of the program does.
+    assert not [kind for kind, (_, body) in CLAIM_LETTERS.items() if re.search(r"[a-z]\n[a-z$]", body)]
 
 
 def test_a_letter_is_kept_in_the_file_and_in_the_history(office: Office) -> None:

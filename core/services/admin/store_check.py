@@ -9,7 +9,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
-from core import clock
+from core import clock, money
 from core.services.admin.invariants import INVARIANTS, Invariant
 from core.services.audit import log as audit
 from core.services.catalogue import rate_changes, share_changes, shares
@@ -122,7 +122,7 @@ _KEPT_TABLES = (
 
 
 def _find_missing_guards(session: ScopedSession) -> Iterator[str]:
-    """Tables that only grow and have lost a trigger that keeps them, with their rows (contract K15)."""
+    """Tables that only grow and have lost a trigger that keeps them, with their rows and sum (contract K15)."""
     is_sqlite = session.connection().dialect.name == "sqlite"
     known = (
         "SELECT name FROM sqlite_master WHERE type = 'trigger'"
@@ -133,8 +133,17 @@ def _find_missing_guards(session: ScopedSession) -> Iterator[str]:
     for table in _KEPT_TABLES:
         for act in ("update", "delete"):
             if f"{table}_{act}" not in there:
-                rows = session.execute(sa.select(sa.func.count()).select_from(sa.table(table))).scalar_one()
-                yield f"nothing in the database keeps the {rows:,} rows of {table}: its trigger for {act} is gone"
+                yield f"nothing in the database keeps {_sum_rows(session, table)}: its trigger for {act} is gone"
+
+
+def _sum_rows(session: ScopedSession, table: str) -> str:
+    """Return the rows of a table in words, with their sum where they have one."""
+    known = SQLModel.metadata.tables[table]
+    amount = next((known.c[name] for name in ("amount_minor", "net_minor", "change_minor") if name in known.c), None)
+    total = sa.func.count() if amount is None else sa.func.coalesce(sa.func.sum(amount), 0)
+    rows, minor = session.execute(sa.select(sa.func.count(), total).select_from(known)).one()
+    words = f"the {rows:,} rows of {table}"
+    return words if amount is None else f"{words}, {money.format_naira(int(minor))}"
 
 
 def _count(session: ScopedSession, entity: type[SQLModel]) -> int:

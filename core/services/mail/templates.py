@@ -21,8 +21,8 @@ CLAIM_LETTERS: Final[Mapping[str, tuple[str, str]]] = {
     "claim acknowledgement": (
         "Claim $reference: we have received it",
         f"{_DEAR}"
-        "We received your claim of $lodged for $incident under policy $policy_number, and have opened the file\n"
-        "$reference for it. The law gives 60 days to settle or to decline it; they stand still while we wait for\n"
+        "We received your claim of $lodged for $incident under policy $policy_number, and have opened the file "
+        "$reference for it. The law gives 60 days to settle or to decline it; they stand still while we wait for "
         "you.\n\n"
         f"Papers that we need still: $papers.\n{_END}",
     ),
@@ -46,7 +46,7 @@ CLAIM_LETTERS: Final[Mapping[str, tuple[str, str]]] = {
         f"{_DEAR}"
         "We have judged your claim for $incident under policy $policy_number with care, and cannot pay it.\n\n"
         "Reason: $reason. $note\n\n"
-        "You have the right to appeal: write to us with the reference $reference and whatever speaks against this\n"
+        "You have the right to appeal: write to us with the reference $reference and whatever speaks against this "
         "decision, and a supervisor will take it up. You may also complain to the National Insurance Commission.\n"
         f"{_END}",
     ),
