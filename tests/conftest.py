@@ -21,6 +21,11 @@ from pwdlib import PasswordHash
 from pwdlib.hashers.argon2 import Argon2Hasher
 
 SECRET = "tests-0123456789-abcdefghijklmnopqrstuvwxyz"
+# Some machines forbid Python to keep what it compiled: each process of tests, and each command that a test starts,
+# would compile all that it imports anew, in half of the time that collecting the tests takes.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 os.environ.update({"COVERDESK_SECRET_KEY": SECRET, "COVERDESK_BASE_URL": "http://127.0.0.1:8501"})
 
 # No schema of ours has an address of other alphabets; building the grammars for them takes seconds of each process.
@@ -60,7 +65,7 @@ passwords._hasher = PasswordHash((Argon2Hasher(time_cost=1, memory_cost=8, paral
 
 
 # No test cuts the power: the disk is waited for by those alone that ask for it with `waits_for_disk`.
-_PREPARE = sqlite._prepare
+_PREPARE, _FSYNC = sqlite._prepare, os.fsync
 
 
 def _prepare_without_waiting(connection: Any, record: Any, *, cache_kib: int) -> None:
@@ -68,13 +73,19 @@ def _prepare_without_waiting(connection: Any, record: Any, *, cache_kib: int) ->
     connection.execute("PRAGMA synchronous=OFF")
 
 
+def _return_at_once(descriptor: Any) -> None:
+    """Take the place of `os.fsync`, which an uploaded file waits for twice."""
+
+
 sqlite._prepare = _prepare_without_waiting
+os.fsync = _return_at_once
 
 
 @pytest.fixture
 def waits_for_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stores on SQLite that are opened from now on are as durable as a server's."""
+    """Stores on SQLite that are opened from now on, and files, are as durable as a server's."""
     monkeypatch.setattr(sqlite, "_prepare", _PREPARE)
+    monkeypatch.setattr(os, "fsync", _FSYNC)
 
 
 @pytest.hookimpl(trylast=True)

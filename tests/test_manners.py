@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.every_case import every_case
+
 ROOT = Path(__file__).parents[1]
 SOURCE = sorted([*ROOT.glob("core/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"])
 TESTS = sorted(ROOT.glob("tests/**/*.py"))
@@ -149,7 +151,7 @@ def test_every_file_of_every_folder_is_read() -> None:
     assert len(folders) > 10
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("rule", "name", "text"),
     [
         (size_and_name, "utils.py", '"""Odds and ends."""\n'),

@@ -19,7 +19,7 @@ def _fresh() -> None:
     settings.cache_clear()
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "value", "wants"),
     [
         ("DATABASE_URL", "mysql://x", "must start with sqlite:/// or postgresql://"),
@@ -31,12 +31,12 @@ def _fresh() -> None:
         ("DEMO", "perhaps", "boolean"),
     ],
 )
-def test_unreadable_value_names_its_variable(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str, wants: str
-) -> None:
-    monkeypatch.setenv(f"COVERDESK_{name}", value)
-    with pytest.raises(InvalidSetting, match=f"COVERDESK_{name}: .*{wants}"):
-        settings()
+def test_unreadable_value_names_its_variable(name: str, value: str, wants: str) -> None:
+    settings.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(f"COVERDESK_{name}", value)
+        with pytest.raises(InvalidSetting, match=f"COVERDESK_{name}: .*{wants}"):
+            settings()
     settings.cache_clear()
 
 
@@ -85,7 +85,7 @@ def test_half_an_identity_provider_is_refused(
     settings.cache_clear()
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("name", "nearest"),
     [
         ("INSURER_A_ULR", "INSURER_A_URL"),
@@ -97,12 +97,12 @@ def test_half_an_identity_provider_is_refused(
         ("INSURERS", None),
     ],
 )
-def test_unknown_variable_is_refused_with_the_nearest_real_one(
-    monkeypatch: pytest.MonkeyPatch, name: str, nearest: str | None
-) -> None:
-    monkeypatch.setenv(f"COVERDESK_{name}", "anything")
-    with pytest.raises(InvalidSetting) as refused:
-        settings()
+def test_unknown_variable_is_refused_with_the_nearest_real_one(name: str, nearest: str | None) -> None:
+    settings.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(f"COVERDESK_{name}", "anything")
+        with pytest.raises(InvalidSetting) as refused:
+            settings()
     settings.cache_clear()
     assert f"COVERDESK_{name}: is no setting; the nearest is COVERDESK_{nearest or ''}" in str(refused.value)
     assert "anything" not in str(refused.value)

@@ -20,7 +20,7 @@ from core.ui.buying.selling import Counter
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
 from core.ui.frame import frame, page_links
-from core.ui.kit import form_keeper, words
+from core.ui.kit import words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,17 +68,18 @@ def _details(checkout: Checkout) -> None:
     product, form, counter = checkout.product, checkout.form, checkout.counter
     cover = checkout.cover.key
     sale_drafts.restore(form, cover, counter)
-    form_keeper.watch(checkout.key)
     live = live_prices.reads(checkout.cover, str(product.id), product.rates).difference(checkout.given)
     watched = live | list_watched(checkout.cover)
     warned = replace(form, cautions=find_warnings(form, checkout.cover, counter, product))
     typed = forms.draw(warned, live=watched, before={"Customer": lambda: known_customer.draw(form, counter)})
     sale_drafts.store_draft(form, cover, counter, product.id, checkout.given)
-    sale_drafts.draw_state(form, counter)
+    sale_drafts.watch(form, counter)
+    sale_drafts.draw_state(form, counter, another="New sale")
     # If the price was known before the details were asked for, the page already shows it.
     known = live_prices.price_so_far(checkout.cover, typed, product.rates) if live or not checkout.given else None
     if live_prices.show(form, known, typed):
         _judge(checkout, typed)
+        live_prices.take_press(form)
         st.rerun()
 
 
@@ -98,6 +99,8 @@ def _judge(checkout: Checkout, typed: Mapping[str, Any]) -> None:
 
 
 def _review(checkout: Checkout, reviewed: _Reviewed) -> None:
+    counter = checkout.counter
+    sale_drafts.settle(checkout.key, counter.person, sale_drafts.get_held(checkout.form, counter))
     st.subheader("Review", anchor=False)
     grid = st.grid(2, min_column_width=340, gap="medium")
     answers = forms.answers(checkout.form, reviewed.request)

@@ -150,23 +150,25 @@ def draw_form(policy: ClaimablePolicy, counter: Counter) -> None:
         _fill_in(form, policy)
     token = st.session_state[f"{form.key}.token"]
     _follow_claimant(form, policy)
-    form_keeper.watch(form.key)
     typed = forms.draw(
         form, columns=3, live=_LIVE, before={"Papers": lambda: _show_papers(policy)}, first=_list_first(policy)
     )
     if typed.get("incident_type") or typed.get("incident_date") or typed.get("incident_description"):
         given = {"policy": policy.number, "holder": policy.holder}
         sale_drafts.store_draft(form, cover, counter, policy.product_id, given)
+    sale_drafts.watch(form, counter)
+    sale_drafts.draw_state(form, counter)
     if refusal := st.session_state.pop(f"{form.key}.refusal", None):
         st.error(words.plain(refusal), icon=":material/error:")
     if _bar(form, typed):
         _lodge(form, typed, counter, token)
+        st.session_state.pop(_press(form), None)
         st.rerun()
 
 
 def _list_first(policy: ClaimablePolicy) -> list[str]:
     """Return the questions of a call: what, when, where, how much, who calls, and the phone."""
-    claimant = st.session_state.get(f"{_key(policy)}.claimant") or OWNER
+    claimant = st.session_state.get(f"{_key(policy.id)}.claimant") or OWNER
     amount = policy.line.amount if policy.line else "pending_repayment_amount"
     return [
         *("incident_type", "accidental", "incident_date", "incident_place", amount, "claimant"),
@@ -178,7 +180,7 @@ def _list_first(policy: ClaimablePolicy) -> list[str]:
 def _bar(form: Form, typed: Mapping[str, Any]) -> bool:
     """Draw the bar at the foot of the screen: what is missing or wrong as links, and the button; True when pressed."""
     missing = forms.find_missing(form, typed)
-    pressed = f"{form.key} pressed"
+    pressed = _press(form)
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         with st.container(gap="xxsmall", width="stretch"):
             if wrong := forms.list_faulty(form):
@@ -195,8 +197,12 @@ def _bar(form: Form, typed: Mapping[str, Any]) -> bool:
             on_click=st.session_state.update,
             args=({pressed: True},),
         )
-    # Kept by the callback: the run of a press may be stopped by the one that typing asked for just before.
-    return bool(st.session_state.pop(pressed, False))
+    # Kept until it is taken: the run of a press may be stopped by the one that typing asked for just before.
+    return bool(st.session_state.get(pressed, False))
+
+
+def _press(form: Form) -> str:
+    return f"{form.key} pressed"
 
 
 def _show_papers(policy: ClaimablePolicy) -> None:
@@ -208,13 +214,13 @@ def _show_papers(policy: ClaimablePolicy) -> None:
     )
 
 
-def _key(policy: ClaimablePolicy) -> str:
-    return f"lodge {policy.id.hex}"
+def _key(policy_id: UUID) -> str:
+    return f"lodge {policy_id.hex}"
 
 
 def _form(policy: ClaimablePolicy) -> Form:
     """Return the form of the policy's line; papers may follow, so none is required (contract C3, C16)."""
-    key = _key(policy)
+    key = _key(policy.id)
     happened: date | None = st.session_state.get(f"{key}.incident_date")
     claimant = st.session_state.get(f"{key}.claimant") or OWNER
     return Form(
@@ -229,7 +235,7 @@ def _form(policy: ClaimablePolicy) -> Form:
 def checklist(policy: ClaimablePolicy) -> tuple[str, ...]:
     """Return the documents that the chosen incident requires, those not chosen yet included (contract C16)."""
     chosen = {
-        name: st.session_state.get(f"{_key(policy)}.{name}")
+        name: st.session_state.get(f"{_key(policy.id)}.{name}")
         for name in ("incident_type", "accidental", "no_police_report")
     }
     incident = chosen["incident_type"]
@@ -277,8 +283,10 @@ def _lodge(form: Form, typed: Mapping[str, Any], counter: Counter, token: str) -
         forms.blame(form, ())
         st.session_state[f"{form.key}.refusal"] = str(error)
         return
-    sale_drafts.discard(form, counter)
+    # In this order a run that is stopped in between lodges nothing anew: the token finds the claim again.
+    st.session_state.pop(_press(form), None)
     st.query_params.from_dict({"id": claim_id, **frame.mode_query()})
+    sale_drafts.discard(form, counter)
 
 
 def _lodged(request: ClaimRequest, counter: Counter, token: str) -> str:
@@ -305,6 +313,7 @@ def show_receipt(person: Person) -> None:
     """Show the claim just lodged: the papers that it owes and by when, the letter, and the ways on."""
     with record_pages.require_id("claim", is_of_mode=True) as claim_id, reading(frame.scope()) as session:
         review = claim_review.get_review(session, claim_id, person=person)
+    sale_drafts.settle(_key(review.policy_id), person)
     with st.container(border=True, gap="small"):
         st.success(f"The claim of {words.plain(review.owner)} is lodged.", icon=":material/check_circle:")
         values = {

@@ -58,8 +58,8 @@ def draw() -> None:
     frame.require(ROLE)
     frame.page_header(
         "Claims to pay",
-        "Payments of claims that a supervisor has approved for finance. Who approved, set the payee or handed it over"
-        " does not pay it.",
+        "Payments of claims that a supervisor has approved for finance. Whoever approved one, set its payee or handed"
+        " it over cannot pay it.",
     )
     actions.run()
     draw_file()

@@ -1,21 +1,162 @@
 """Credit notes: what goes back to customers, how far it came, and how long it waits."""
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+from uuid import UUID
+
 import streamlit as st
 
+from core import clock
+from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids
+from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.credit_notes.filter import CreditNoteFilter
 from core.services.finance.credit_notes.reading import CreditNoteRow
 from core.services.lists.dimensions import load_choices
-from core.store.access import reading
+from core.services.lists.paging import Paging
+from core.services.people.staff import Person
+from core.states.finance import UNPAID, CreditNoteState
+from core.store.access import ScopedSession, reading
 from core.ui.frame import frame
-from core.ui.kit import url_state, words
+from core.ui.kit import actions, url_state, words
+from core.ui.kit.actions import Action, Day, Field, Several, Text, Values
 from core.ui.lists import export_panel, filter_bar, filter_chips, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE
+from pages.finance._shared import ROLE, action, show_resting
 
 CREDIT_NOTES: Table[CreditNoteRow] = tables.of(
     credit_note_reading.CREDIT_NOTES, opens="finance/credit_note.py", narrow=("number", "provider", "state", "back")
 )
+
+
+# So many are decided on in one dialog: the oldest.
+MOST: Final = 50
+
+
+def list_waiting(person: Person) -> Mapping[str, Sequence[CreditNoteRow]]:
+    """Return the oldest unpaid credit notes that this person may approve, and those whose payment they may note."""
+    oldest = Paging(1, MOST)
+    with reading(frame.scope()) as session:
+        rows = credit_note_reading.list_notes(session, CreditNoteFilter(states=UNPAID), oldest, order="oldest")
+    return {verb: [row for row in rows if verb in deciding.list_allowed(row, person)] for verb in ("approve", "pay")}
+
+
+def approving(rows: Sequence[CreditNoteRow]) -> Action:
+    """Return the dialog that approves several credit notes, each for an account of its own."""
+
+    def approve(session: ScopedSession, row: CreditNoteRow, typed: Values, by: Person) -> CreditNoteState:
+        names = ("payee_bank", "payee_account")
+        given = {name: text for name in names if (text := typed[_name(row, name)])}
+        return deciding.approve(session, row.id, given, by=by)
+
+    def describe(states: Sequence[CreditNoteState]) -> str:
+        second = sum(state == CreditNoteState.SECOND_PERSON for state in states)
+        more = f"; {second} above your limit, which somebody else approves as well" if second else ""
+        return f"{words.count(len(states))} approved{more}. Somebody else of finance notes the payments."
+
+    def ask(row: CreditNoteRow) -> Sequence[Field]:
+        account = f"account number{f' (empty: ending in {row.payee_hint})' if row.payee_hint else ''}"
+        return (
+            Text(
+                _name(row, "payee_bank"), f"{_title(row)}: bank", value=row.payee_bank, longest=200, when=_chosen(row)
+            ),
+            Text(_name(row, "payee_account"), f"{_title(row)}: {account}", longest=32, when=_chosen(row)),
+        )
+
+    return action(
+        title="Approve credit notes",
+        icon="fact_check",
+        says="Each goes back to its customer; another payee is named on its own page."
+        f" One person approves up to {words.naira(deciding.LIMIT)} each, an admin up to"
+        f" {words.naira(deciding.ADMIN_LIMIT)}; above it two do. All that are chosen are approved, or none.",
+        fields=[_choice(rows), *(each for row in rows for each in ask(row))],
+        confirm=_sum_up("Approve", rows),
+        work=lambda session, typed, by: _each(rows, typed, lambda row: approve(session, row, typed, by)),
+        done=describe,
+    )
+
+
+def paying(rows: Sequence[CreditNoteRow]) -> Action:
+    """Return the dialog that notes the payments of several credit notes, each by its own reference."""
+
+    def pay(session: ScopedSession, row: CreditNoteRow, typed: Values, by: Person) -> None:
+        given = {"bank_reference": typed[_name(row, "bank_reference")], "value_on": typed["value_on"]}
+        deciding.pay(session, row.id, given, by=by)
+
+    def ask(row: CreditNoteRow) -> Text:
+        to = f"{row.payee}, ending in {row.payee_hint}" if row.payee_hint else row.payee or row.customer
+        label = f"{_title(row)}, to {words.plain(to)}: bank reference"
+        return Text(_name(row, "bank_reference"), label, longest=60, when=_chosen(row))
+
+    return action(
+        title="Credit notes that were paid",
+        icon="task_alt",
+        says="Each has the bank's reference of its own payment. All that are chosen are noted, or none.",
+        fields=[_choice(rows), *map(ask, rows), Day("value_on", "Value date", value=clock.today())],
+        confirm=_sum_up("Note the payment of", rows),
+        work=lambda session, typed, by: _each(rows, typed, lambda row: pay(session, row, typed, by)),
+        done=lambda paid: f"{words.count(len(paid))} credit notes are paid.",
+    )
+
+
+def _choice(rows: Sequence[CreditNoteRow]) -> Several:
+    shown = {
+        row.id.hex: f"{row.number} of {row.provider}, {row.customer}: {words.naira(row.total_minor)}" for row in rows
+    }
+    return Several("notes", "Credit notes", options=shown, placeholder="Choose one or more", is_live=True)
+
+
+def _chosen(row: CreditNoteRow) -> Callable[[Values], bool]:
+    return lambda typed: row.id.hex in typed["notes"]
+
+
+def _title(row: CreditNoteRow) -> str:
+    return words.plain(f"{row.number} of {row.provider}")
+
+
+def _name(row: CreditNoteRow, field: str) -> str:
+    return f"{row.id.hex} {field}"
+
+
+def _sum_up(verb: str, rows: Sequence[CreditNoteRow]) -> Callable[[Values], str]:
+    def label(typed: Values) -> str:
+        chosen = [row.total_minor for row in rows if row.id.hex in typed["notes"]]
+        return f"{verb} {words.count(len(chosen))}, {words.naira(sum(chosen))}"
+
+    return label
+
+
+def _each(rows: Sequence[CreditNoteRow], typed: Values, work: Callable[[CreditNoteRow], Any]) -> Sequence[Any]:
+    """Do the work for each chosen credit note; an error names the note or its field, and nothing is done then."""
+    chosen: set[UUID] = {row.id for row in rows if row.id.hex in typed["notes"]}
+    if not chosen:
+        raise InvalidInput.for_field("notes", "must have at least one: choose the credit notes")
+    results = []
+    for row in (row for row in rows if row.id in chosen):
+        try:
+            results.append(work(row))
+        except InvalidInput as error:
+            raise InvalidInput([_place(fault, row, typed) for fault in error.faults]) from None
+        except (NotAllowed, StateForbids) as error:
+            raise StateForbids(f"{_title(row)}: {error}") from None
+    return results
+
+
+def _place(fault: FieldFault, row: CreditNoteRow, typed: Values) -> FieldFault:
+    """Return the error with the field of the dialog below which it is shown."""
+    names = (_name(row, fault.field), fault.field)
+    return replace(fault, field=next((name for name in names if name in typed), "notes"))
+
+
+def buttons(waiting: Mapping[str, Sequence[CreditNoteRow]], person: Person) -> None:
+    """Draw what may be done with many credit notes at once."""
+    if rows := waiting["approve"]:
+        label = f"Approve {words.count(len(rows))}"
+        approving(rows).button(label, key="approve many", type="primary", disabled=not person.may_approve)
+        show_resting(person)
+    if rows := waiting["pay"]:
+        paying(rows).button(f"Note {words.count(len(rows))} payments", key="pay many")
 
 
 def nothing(criteria: CreditNoteFilter) -> None:
@@ -27,10 +168,13 @@ def nothing(criteria: CreditNoteFilter) -> None:
 
 
 def draw() -> None:
-    frame.require(ROLE)
-    frame.page_header(
+    person = frame.require(ROLE)
+    beside = frame.header_with_views(
         "Credit notes", "Refunds of terms that ended early: approved by one or two people, paid by another."
     )
+    with beside:
+        buttons(list_waiting(person), person)
+    actions.run()
     with reading(frame.scope()) as session:
         names = load_choices(session)
     criteria = filter_bar.read(CreditNoteFilter, names.names)

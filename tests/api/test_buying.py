@@ -12,6 +12,7 @@ from core.covers.insurers.insurer_b_auto import COMPREHENSIVE
 from core.covers.registry import COVERS, get_cover
 from tests.api.conftest import Client
 from tests.conftest import Partner
+from tests.every_case import every_case
 
 pytestmark = pytest.mark.both_databases
 
@@ -68,7 +69,7 @@ def test_a_past_start_is_named_with_the_other_faults(client: Client, partner: Pa
     assert {fault["field"] for fault in answer.json()["errorData"]} == {"gender", "loan_start_date"}
 
 
-@every_cover
+@every_case("cover", COVERS, ids=lambda cover: cover.key)
 def test_its_own_model_stands_in_the_openapi_page(cover: Cover[Any]) -> None:
     document = api.openapi()
     content = document["paths"][cover.path]["post"]["requestBody"]["content"]["application/json"]

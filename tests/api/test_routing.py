@@ -32,7 +32,7 @@ def said(port: int, line: str, *headers: str) -> tuple[str, str]:
     return head, body
 
 
-@pytest.mark.parametrize("path", ODD)
+@every_case("path", ODD)
 def test_a_path_with_two_dots_is_answered_with_the_envelope_beside_the_screens(desk: Server, path: str) -> None:
     head, body = said(desk.port, f"GET {path}", f"Authorization: Bearer {desk.key}")
     assert head.startswith("HTTP/1.1 404 ")

@@ -12,6 +12,7 @@ from core.services.finance.statements import states as statement_states
 from core.store.access import Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
 
@@ -64,9 +65,7 @@ def test_nobody_else_and_no_test_key_sees_it(client: Client, sent: UUID, partner
     assert get(client, "", partner.test_key).json()["data"]["statements"] == []
 
 
-@pytest.mark.parametrize(
-    ("query", "said"), [("", "format is required"), ("?format=doc", "format must be one of csv, pdf, xlsx")]
-)
+@every_case(("query", "said"), [("", "format is required"), ("?format=doc", "format must be one of csv, pdf, xlsx")])
 def test_a_format_that_is_not_made_is_refused_by_name(
     client: Client, sent: UUID, partner: Partner, query: str, said: str
 ) -> None:

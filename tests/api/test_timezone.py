@@ -88,7 +88,7 @@ def test_a_term_that_is_dated_by_day_is_moved_by_no_time_zone(client: Client, pa
     assert found == listed(client, partner, "policies/search", f"{query}&timezone=Africa/Lagos") != []
 
 
-@pytest.mark.parametrize(("query", "field"), [("timezone=Lagos", "timezone"), ("time_zone=Africa/Lagos", "time_zone")])
+@every_case(("query", "field"), [("timezone=Lagos", "timezone"), ("time_zone=Africa/Lagos", "time_zone")])
 def test_another_time_zone_or_a_misspelt_parameter_is_refused_by_name(
     client: Client, partner: Partner, query: str, field: str
 ) -> None:

@@ -24,6 +24,7 @@ from core.store.operations import local_files
 from core.store.schema.tables import AuditEntry, Staff
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.process_state import changes, state
 
 UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -160,7 +161,7 @@ def test_check_names_a_fault_and_fails(store: Store, partner: Partner) -> None:
     assert "audit chain" in answer.stderr
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("environment", "words"),
     [
         ({"COVERDESK_RATE_LIMIT": "many"}, "COVERDESK_RATE_LIMIT"),
@@ -175,7 +176,7 @@ def test_check_names_a_fault_and_fails(store: Store, partner: Partner) -> None:
         ({"COVERDESK_PROXIES": "the proxy"}, "COVERDESK_PROXIES: must be addresses or networks"),
     ],
 )
-@pytest.mark.parametrize("command", ["serve", "api"])
+@every_case("command", ["serve", "api"])
 def test_server_refuses_an_unsafe_or_unreadable_setting_by_name(
     store: Store, command: str, environment: dict[str, str], words: str
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 from core.store.access import Store
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
+from tests.every_case import every_case
 
 pytestmark = pytest.mark.both_databases
 
@@ -41,7 +42,7 @@ def content(file: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("database", ["sqlite"])
-@pytest.mark.parametrize("words", COMMANDS)
+@every_case("words", COMMANDS)
 def test_a_store_of_another_secret_is_refused_before_anything_is_written(
     store: Store, partner: Partner, tmp_path: Path, words: str
 ) -> None:

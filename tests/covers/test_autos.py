@@ -69,15 +69,13 @@ def test_a_model_without_its_make_is_looked_for_in_every_make(cover: Cover[Any])
 
 
 @insurer_b
-@pytest.mark.parametrize(
-    ("sent", "kept"), [("mr", "Mr"), ("Mr", "Mr"), ("high-chief", "High Chief"), ("REV DR", "Rev Dr")]
-)
+@every_case(("sent", "kept"), [("mr", "Mr"), ("Mr", "Mr"), ("high-chief", "High Chief"), ("REV DR", "Rev Dr")])
 def test_title_id_takes_a_title_or_its_slug(cover: Cover[Any], sent: str, kept: str) -> None:
     assert shipped.request(cover, title_id=sent).title_id == kept
 
 
 @insurer_b
-@pytest.mark.parametrize("cost", [6_500_000, "6500000", "6500000.00", 6500000.0])
+@every_case("cost", [6_500_000, "6500000", "6500000.00", 6500000.0])
 def test_vehicle_cost_is_a_number_or_a_text(cover: Cover[Any], cost: object) -> None:
     assert shipped.request(cover, vehicle_cost=cost).vehicle_cost == Decimal("6500000.00")
 

@@ -12,7 +12,7 @@ from core.covers.registry import COVERS
 from tests.covers import shipped
 from tests.every_case import every_case
 
-every_line = pytest.mark.parametrize("line", LINES, ids=lambda line: line.route)
+every_line = every_case("line", LINES, ids=lambda line: line.route)
 OTHER = {
     "claimant": "next of kin",
     "claimant_first_name": "Chidi",

@@ -28,7 +28,7 @@ def test_the_premium_is_a_percentage_of_all_items(cover: Cover[Any]) -> None:
 
 
 @both
-@pytest.mark.parametrize("half", [False, "false", "FALSE"])
+@every_case("half", [False, "false", "FALSE"])
 def test_half_a_year_is_six_months_at_half_the_annual_premium(cover: Cover[Any], half: object) -> None:
     changed = {ITEMS[cover]: items(1_000_000), "is_full_year": half, "insurance_start_date": "2026-11-30"}
     asked = shipped.request(cover, **changed)

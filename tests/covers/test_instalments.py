@@ -14,7 +14,7 @@ from tests.every_case import every_case
 
 PRIVATE, COMMERCIAL = ("01900000-0000-7000-8000-0000000101" + end for end in ("01", "02"))
 IN_A_YEAR = {"weekly": 52, "monthly": 12, "quarterly": 4, "biannually": 2, "annually": 1}
-every_frequency = pytest.mark.parametrize("frequency", IN_A_YEAR)
+every_frequency = every_case("frequency", IN_A_YEAR)
 
 
 def instalment(cost: object, frequency: str, product_id: str = PRIVATE) -> Decimal:

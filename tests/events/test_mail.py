@@ -161,7 +161,7 @@ def test_without_a_server_mail_waits_and_is_not_configured_rather_than_stuck(
     assert "no worker was heard of" not in told
 
 
-@pytest.mark.parametrize("to", ["", "nobody", "a@b.example\r\nBcc: c@d.example", "a@b.example,c@d.example"])
+@every_case("to", ["", "nobody", "a@b.example\r\nBcc: c@d.example", "a@b.example,c@d.example"])
 def test_what_is_not_one_address_is_refused(hooks: Hooks, to: str) -> None:
     with hooks.store.writing(Scope.system()) as session, pytest.raises(InvalidInput, match="to must be one e-mail"):
         mail.send(session, to, "endpoint failing", VALUES)

@@ -71,7 +71,7 @@ def test_whoever_proposed_it_does_not_decide_it_and_others_of_finance_do(finance
     assert finance.rows(kind="adjustment") == []
 
 
-@pytest.mark.parametrize("name", OUTSIDERS)
+@every_case("name", OUTSIDERS)
 def test_no_other_role_proposes_or_decides(finance: Finance, one: MovementRow, name: str) -> None:
     with pytest.raises(NotAllowed):
         finance.do(adjustments.propose, one.id, TYPED, by=name)

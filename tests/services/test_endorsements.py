@@ -15,6 +15,7 @@ from core.covers.cover import Cover
 from core.covers.fields import build_example
 from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d
 from core.covers.offers import offer
+from core.covers.registry import COVERS
 from core.covers.request import validate
 from core.errors import DuplicateRisk, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.claims.intake import lodging
@@ -38,7 +39,8 @@ from core.store.schema.tables import (
 )
 from tests.conftest import Partner
 from tests.covers import shipped
-from tests.services.selling import every_cover, sell
+from tests.every_case import every_case
+from tests.services.selling import sell
 
 SYSTEM, LIVE = Scope.system(), Scope.staff(is_live=True)
 PLATE = "registration_number"
@@ -170,7 +172,7 @@ def test_only_declared_fields_change_and_each_is_validated_as_in_its_sale(
     assert row(store, Policy, sale.policy_id).version == 2
 
 
-@every_cover
+@every_case("cover", COVERS, ids=lambda cover: cover.key)
 def test_no_endorsable_field_is_part_of_a_price_or_a_term(cover: Cover[Any]) -> None:
     other = {
         **dict.fromkeys(("first_name", "last_name"), "Zainab"),

@@ -152,7 +152,7 @@ def _at(finance: Finance, scope: Scope) -> Finance:
     return other
 
 
-@pytest.mark.parametrize("address", [{}, {"kind": ["refund"]}, {"from": "2026-11-01"}])
+@every_case("address", [{}, {"kind": ["refund"]}, {"from": "2026-11-01"}])
 def test_the_export_has_the_rows_and_the_sum_of_the_list(finance: Finance, address: dict[str, object]) -> None:
     kind, tally, selection = get_kind("movements"), Tally(), select(**address)
     with finance.reading() as session:

@@ -21,6 +21,7 @@ from core.services.finance.statements.paid_lines import PaidLine
 from core.services.mail.templates import CLAIM_LETTERS
 from core.services.policies import certificates
 from core.services.policies.certificates import CertificateFacts
+from tests.every_case import every_case
 from tests.papers import find_overflows, needs_poppler, read_pages
 
 pytestmark = needs_poppler
@@ -112,10 +113,8 @@ def render(lines: int, **changed: Any) -> bytes:
     return statement_pdf.render(paper(lines, **changed), [map(line, range(1, lines + 1))])
 
 
-@pytest.mark.parametrize(
-    ("title", "account"), [("Commission statement", "distributor"), ("Account current", "provider")]
-)
-@pytest.mark.parametrize("pages", [1, 2, 40])
+@every_case(("title", "account"), [("Commission statement", "distributor"), ("Account current", "provider")])
+@every_case("pages", [1, 2, 40])
 def test_every_line_of_a_statement_reads_as_its_figures(pages: int, title: str, account: str) -> None:
     lines = (pages - 1) * LINES
     content = render(lines, title=title, account=account)
@@ -206,7 +205,7 @@ def letter(kind: str, times: int) -> tuple[str, str]:
     return subject, "\n\n".join(f"{part}. {body}" for part in range(1, times + 1))
 
 
-@pytest.mark.parametrize(("kind", "pages"), [*((kind, 1) for kind in CLAIM_LETTERS), (_LONGEST, 2), (_LONGEST, 40)])
+@every_case(("kind", "pages"), [*((kind, 1) for kind in CLAIM_LETTERS), (_LONGEST, 2), (_LONGEST, 40)])
 def test_every_letter_reads_as_its_text_on_every_page(kind: str, pages: int) -> None:
     subject, body = letter(kind, {1: 1, 2: 4, 40: 150}[pages])
     content = letters.render(subject=subject, body=body, addressee="Ṣọlá Ọ̀ṣúnlàjà", at=AT, is_live=True)
@@ -244,8 +243,8 @@ def note(**changed: Any) -> CreditNoteRow:
     return CreditNoteRow(**{**given, **changed})
 
 
-@pytest.mark.parametrize("copy", credit_note_pdf.COPIES)
-@pytest.mark.parametrize("steps", [1, 25, 300])
+@every_case("copy", credit_note_pdf.COPIES)
+@every_case("steps", [1, 25, 300])
 def test_every_page_of_a_credit_note_reads_as_its_figures(copy: str, steps: int) -> None:
     explained = [
         {"step": f"Step {at} of it", "working": f"day {at} of {steps}, at the rate", "amount": f"{at}.25"}

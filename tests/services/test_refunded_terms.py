@@ -31,6 +31,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, Policy, ProductVersion, Purchase, Refund, Renewal
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.services.claim_office import PAID, Office
 from tests.services.selling import sell
 
@@ -204,7 +205,7 @@ def test_the_store_itself_refuses_more_than_was_paid_for_the_term(store: Store, 
     assert rows(store, Refund) == []
 
 
-@pytest.mark.parametrize("statement", ["UPDATE refund SET total_minor = 0", "DELETE FROM refund"])
+@every_case("statement", ["UPDATE refund SET total_minor = 0", "DELETE FROM refund"])
 def test_the_store_itself_keeps_refunds_as_they_were_written(store: Store, partner: Partner, statement: str) -> None:
     cancel(store, partner, sell(store, partner, insurer_a.THIRD_PARTY).policy_id)
     with store.writers.connect() as connection, pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"):

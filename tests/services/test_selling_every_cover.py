@@ -30,7 +30,7 @@ pytestmark = pytest.mark.frozen_at(shipped.STILL)
 PERSONAL = {"bvn": "*******5678", "passport_number": "*****5678"}
 
 
-@every_cover
+@every_case("cover", COVERS, ids=lambda cover: cover.key)
 def test_its_example_is_sold_as_its_golden_file_says(store: Store, partner: Partner, cover: Cover[Any]) -> None:
     golden = json.loads(shipped.golden_file(cover).read_text(encoding="utf-8"))
     sale = sell(store, partner, cover)
@@ -44,7 +44,7 @@ def test_its_example_is_sold_as_its_golden_file_says(store: Store, partner: Part
         assert policies.get_policy(session, sale.policy_id)["meta"] == found["meta"]
 
 
-@every_cover
+@every_case("cover", COVERS, ids=lambda cover: cover.key)
 def test_the_meta_echoes_what_was_submitted_with_personal_numbers_masked(
     store: Store, partner: Partner, cover: Cover[Any]
 ) -> None:
@@ -80,7 +80,7 @@ def test_a_sale_leaves_a_submission_an_audit_line_and_when_active_a_number_and_a
         assert [(line.action, line.actor) for line in lines] == [("policy sold", "tests")]
 
 
-@every_cover
+@every_case("cover", COVERS, ids=lambda cover: cover.key)
 def test_the_parts_of_the_money_add_up(store: Store, partner: Partner, cover: Cover[Any]) -> None:
     sale = sell(store, partner, cover)
     product = shipped.products()[sale.policy["product_id"]]

@@ -32,6 +32,7 @@ from core.store.access import Query, Scope, ScopedSession, ScopeViolation, Store
 from core.store.operations import statistics
 from core.store.schema.tables import Purchase
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, sales_at
 
 pytestmark = pytest.mark.both_databases
@@ -73,7 +74,7 @@ def test_a_page_of_purchases_is_found_in_an_index(
     assert "SCAN purchase" not in lines
 
 
-@pytest.mark.parametrize(
+@every_case(
     "asked",
     [
         *({"view": [view]} for view in ("mine", "unassigned", "to_pay", "near", "waiting", "open", "all")),

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from core.errors import StateForbids
 from core.store.access import Store
 from core.store.schema import migrating, versions
+from tests.every_case import every_case
 
 pytestmark = pytest.mark.both_databases
 
@@ -67,7 +68,7 @@ def test_a_drafted_migration_follows_the_newest(store: Store, tmp_path: Path, mo
     assert f"down_revision = {newest!r}" in drafted.read_text()
 
 
-@pytest.mark.parametrize(
+@every_case(
     "statement",
     [
         "UPDATE product_version SET price_minor = 1",

@@ -13,6 +13,7 @@ from core import clock, ids
 from core.covers import fields
 from core.covers.cover import Cover
 from core.covers.insurers import insurer_a, insurer_b_contents, insurer_f, insurer_g
+from core.covers.registry import COVERS
 from core.services.catalogue import products
 from core.services.people import staff
 from core.services.people.staff import Person
@@ -25,8 +26,8 @@ from core.ui.kit import words
 from tests import papers
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.portfolio import Portfolio
-from tests.services.selling import every_cover
 from tests.ui.conftest import Screen, follow, press, sent, texts, turn_to
 
 PAGE = "buy/buy.py"
@@ -97,7 +98,7 @@ def test_every_cover_but_credit_life_is_offered(screen: Screen, partner: Partner
     at = screen("operations", path=PAGE)
     assert at.selectbox(key="cover").value is None, "nothing is chosen for the person"
     offered = at.selectbox(key="cover").options
-    assert len(offered) == len(set(offered)) == 12
+    assert len(offered) == len(set(offered)) == len(COVERS) - 1
     assert not [title for title in offered if "Credit life" in title]
 
 
@@ -161,7 +162,7 @@ def test_a_price_by_value_says_what_it_needs_and_then_follows(page: AppTest, sto
     assert metrics(at)["Price"] == f"₦{expected.total:,.2f}"
 
 
-@every_cover
+@every_case("cover", COVERS, ids=lambda cover: cover.key)
 def test_the_price_while_filling_is_the_price_of_the_sale(cover: Cover[Any]) -> None:
     typed = fields.build_example(cover.request)
     rates = shipped.rates(typed["product_id"])

@@ -18,6 +18,7 @@ from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
 from core.ui.kit import words
 from core.ui.lists import tables
+from tests.every_case import every_case
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 from tests.ui.conftest import Screen, address, follow, labels, lists, press, row_links, sent, texts
@@ -135,7 +136,7 @@ def test_filters_stand_in_the_address_and_reset_keeps_the_view(
     assert len(shown(press(at, "Show the whole view"))) == 5
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "said"),
     [
         ({"view": "theirs"}, "must be one of mine, unassigned"),

@@ -1,6 +1,7 @@
 """Credit notes on the screens: approved by one person, paid by another, returned, listed and aged."""
 
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 
@@ -19,6 +20,7 @@ from tests.ui.finance_pages import open_page
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
+ACCOUNT = {"payee_bank": "A Bank", "payee_account": "0123456780"}
 LIST, ONE, AGEING = (f"finance/{name}.py" for name in ("credit_notes", "credit_note", "ageing"))
 
 
@@ -67,3 +69,50 @@ def test_a_credit_note_goes_from_one_person_to_another_and_is_listed_and_aged(
                 screen(role, path=path)
     for given_id in ("1", "0" * 8 + "-0000-7000-8000-" + "0" * 12):
         assert open_page(screen, finance, ONE, by="funmi", id=given_id).error[0].value
+
+
+def test_many_credit_notes_are_approved_by_one_and_paid_by_another(
+    store: Store, partner: Partner, screen: Screen
+) -> None:
+    finance = Finance(store)
+    keys = _give_back(finance, partner, 3)
+    at = open_page(screen, finance, LIST, by="root")
+    assert not any(button.label.startswith(("Approve", "Note")) for button in at.button)
+    at = press(open_page(screen, finance, LIST, by="femi"), "Approve 3")
+    confirm(at)
+    assert "choose the credit notes" in texts(at)
+    chosen = at.multiselect(key="decision.field.notes").set_value(keys[:2]).run()
+    accounts = {f"{key} {name}": value for key in keys[:2] for name, value in ACCOUNT.items()}
+    at = confirm(chosen, **{**accounts, f"{keys[1]} payee_account": "12"})
+    assert _states(finance, keys) == ["Computed"] * 3
+    assert "10 digits" in texts(at)
+    at = confirm(at, **accounts)
+    assert "2 approved. Somebody else of finance notes the payments." in texts(at)
+    assert _states(finance, keys) == ["Approved", "Approved", "Computed"]
+    at = open_page(screen, finance, LIST, by="femi")
+    assert [button.label for button in at.button if button.label.startswith(("Approve", "Note"))] == ["Approve 1"]
+    at = press(open_page(screen, finance, LIST, by="funmi"), "Note 2 payments")
+    at = at.multiselect(key="decision.field.notes").set_value(keys[:2]).run()
+    same = {f"{key} bank_reference": "TRF/20" for key in keys[:2]}
+    at = confirm(at, **same)
+    assert _states(finance, keys) == ["Approved", "Approved", "Computed"]
+    at = confirm(at, **{**same, f"{keys[1]} bank_reference": "TRF/21"})
+    assert "2 credit notes are paid." in texts(at)
+    assert _states(finance, keys) == ["Paid", "Paid", "Computed"]
+
+
+def _give_back(finance: Finance, partner: Partner, number: int) -> list[str]:
+    """Cancel as many sales, and return the keys of their credit notes in the order of their numbers."""
+    given = {"reason": "Sold the car", "by_insurer": True, "actor": finance.people["root"].actor}
+    for place in range(number):
+        plate = f"LSR{place + 300}AA"
+        with clock.freeze(NOW - timedelta(days=100)):
+            sale = sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True, registration_number=plate)
+        with clock.freeze(NOW - timedelta(days=40)):
+            finance.do(changes.cancel, sale.policy_id, **given, expected_version=1)
+    notes = finance.read(credit_note_reading.list_unpaid, clock.now())
+    return [note.id.hex for note in sorted(notes, key=lambda note: note.number)]
+
+
+def _states(finance: Finance, keys: list[str]) -> list[str]:
+    return [finance.read(credit_note_reading.get_note, UUID(key)).state for key in keys]

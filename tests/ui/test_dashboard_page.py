@@ -85,7 +85,7 @@ def test_tiles_say_what_the_services_say_and_what_it_means(sold: Store, screen: 
     assert len(drawn(at)) == 9
 
 
-@pytest.mark.parametrize("period", [name for name in periods.NAMES if name not in {"all", "custom"}])
+@every_case("period", [name for name in periods.NAMES if name not in {"all", "custom"}])
 def test_every_period_can_be_linked_to(sold: Store, screen: Screen, period: str) -> None:
     at = screen("finance", period=period)
     assert shown(at) == expected(sold, periods.window_of(period, lagos(NOW)))
@@ -284,7 +284,7 @@ def test_a_selection_without_sales_leads_back(sold: Store, screen: Screen, partn
     assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "said"),
     [
         ({"provider": "nope"}, "provider"),

@@ -9,6 +9,7 @@ from sqlalchemy import event
 
 from core.store.access import Store
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, lists, texts
 
@@ -32,7 +33,7 @@ def busy(store: Store, partner: Partner) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("busy")
-@pytest.mark.parametrize(
+@every_case(
     ("page", "noun", "query"),
     [
         ("sales/purchases.py", "purchases", {"from": "2026-10-15"}),

@@ -9,6 +9,7 @@ from core.services.people import staff
 from core.store.access import Scope, Store
 from core.ui.frame import menu, palette
 from core.ui.frame.screen_purposes import PURPOSES
+from tests.every_case import every_case
 from tests.ui.conftest import Screen, person_of, sent, texts, turn_to
 
 ROLES = ("operations", "claims", "finance", "supervisor", "compliance", "admin")
@@ -18,7 +19,7 @@ def offered(at: Any) -> dict[str, Any]:
     return next(payload for payload in sent(at) if "screens" in payload)
 
 
-@pytest.mark.parametrize("role", ROLES)
+@every_case("role", ROLES)
 def test_the_palette_offers_what_the_role_may_open(store: Store, screen: Screen, role: str) -> None:
     given = offered(screen(role))
     allowed = menu.allowed_screens(person_of(role))

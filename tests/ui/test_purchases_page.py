@@ -22,6 +22,7 @@ from core.store.access import Scope, Store
 from core.ui.kit import words
 from core.ui.lists import export_panel
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.ui.conftest import Screen, address, follow, labels, lists, press, row_links, texts
 
@@ -82,7 +83,7 @@ def test_a_new_selection_starts_on_its_first_page(sold: Store, screen: Screen, p
     assert on_screen(at) == [row["policy"] or "–" for row in rows_of(sold, distributor=str(partner.id))]
 
 
-@pytest.mark.parametrize("page", ["4", "0", "-1", "x", "99999999999999999999", "1.5", "²"])
+@every_case("page", ["4", "0", "-1", "x", "99999999999999999999", "1.5", "²"])
 def test_a_page_that_does_not_exist_says_so_and_leads_back(sold: Store, screen: Screen, page: str) -> None:
     at = open_page(screen, LIST, page=page)
     assert "this selection has 3" in at.warning[0].value

@@ -12,6 +12,7 @@ from core.store.access import Store
 from core.store.access import statements as slow_statements
 from core.store.operations import statistics
 from core.ui.frame import menu
+from tests.every_case import every_case
 from tests.ui.conftest import ROOT, Screen, texts
 
 RECORD = re.compile(r"record_pages\.|= record\(")
@@ -28,7 +29,7 @@ def test_every_kind_of_record_is_loaded_in_one_way() -> None:
     assert len(RECORD_PAGES) > 15
 
 
-@pytest.mark.parametrize("path", sorted(RECORD_PAGES))
+@every_case("path", sorted(RECORD_PAGES))
 def test_an_address_without_a_record_says_why(store: Store, screen: Screen, path: str) -> None:
     roles = next(each.roles for each in menu.SCREENS if each.path == path)
     at = screen(*roles, path=path, id="nonsense")

@@ -1,7 +1,10 @@
 // Services for forms: `focus` puts the cursor into a field; `typed` is triggered when what was typed has been left for
 // a moment, so that the page runs with it; and links to fields that are still missing. Payload documented in form_keeper.py.
-const PAUSE = 700, DRAWN_WITHIN = 5000;
-const keepers = (window.coverdeskKeepers ??= { typed: null, listens: false });
+// What is typed and not yet stored is noted in this tab, and put back when the form is opened again.
+const PAUSE = 700, CHOSEN = 100, DRAWN_WITHIN = 5000, NOTES = "coverdesk typed";
+const open = new WeakMap();
+const keepers = (window.coverdeskKeepers ??= { typed: null, form: null, listens: false });
+const WRITTEN = ["stTextInput", "stTextArea", "stNumberInput"].map((kind) => `[data-testid="${kind}"]`).join();
 
 function inPage(event) {
   return event.target.closest?.('[data-testid="stMain"], [data-testid="stBottom"], [data-testid="stSelectboxVirtualDropdown"], [role="listbox"], [role="dialog"]');
@@ -10,26 +13,107 @@ function inPage(event) {
 if (!keepers.listens) {
   keepers.listens = true;
   let dirty = false, waiting = null;
-  const settle = () => {
+  const settle = (pause) => {
     clearTimeout(waiting);
     if (dirty && keepers.typed) waiting = setTimeout(() => {
       dirty = false;
       keepers.typed?.();
-    }, PAUSE);
+    }, pause);
   };
-  document.addEventListener("input", (event) => { if (inPage(event)) dirty = true; }, true);
+  document.addEventListener("input", (event) => {
+    if (!inPage(event)) return;
+    dirty = true;
+    note(event.target, { text: event.target.value, left: null });
+  }, true);
   document.addEventListener("click", (event) => {
     if (!inPage(event) || !event.target.closest('[role="option"], [role="radio"], [role="gridcell"], [role="checkbox"], button[data-variant]')) return;
     dirty = true;
-    settle();
+    settle(CHOSEN);
   }, true);
-  document.addEventListener("focusout", settle, true);
-  document.addEventListener("keydown", (event) => { if (event.key === "Enter") settle(); }, true);
+  document.addEventListener("focusout", (event) => {
+    note(event.target, { left: Date.now() });
+    settle(PAUSE);
+  }, true);
+  document.addEventListener("keydown", (event) => { if (event.key === "Enter") settle(PAUSE); }, true);
+  // Whoever signs in next in this tab reads nothing of this person's.
+  document.addEventListener("submit", (event) => {
+    if (event.target.action?.endsWith?.("/auth/sign-out")) sessionStorage.removeItem(NOTES);
+  }, true);
 }
 
-// The field is drawn after this component.
-function focusWhenDrawn(field, until) {
-  if (!jump(field) && performance.now() < until) requestAnimationFrame(() => focusWhenDrawn(field, until));
+// Notes of this tab: {holder, forms: {form: {field: {text, left}}}}, with `left` the moment its field was left.
+function change(holder, edit) {
+  let notes = JSON.parse(sessionStorage.getItem(NOTES) ?? "null");
+  if (notes?.holder !== holder) notes = { holder, forms: {} };
+  const result = edit(notes.forms);
+  sessionStorage.setItem(NOTES, JSON.stringify(notes));
+  return result;
+}
+
+function nameOf(prefix, draft) {
+  return `${prefix} ${draft}`;
+}
+
+function note(input, noted) {
+  const form = keepers.form;
+  const field = form && input.closest?.(WRITTEN) && [...(input.closest('[class*="st-key-"]')?.classList ?? [])]
+    .find((name) => name.startsWith(`st-key-${form.prefix}`));
+  if (!field) return;
+  change(form.holder, (forms) => {
+    const fields = (forms[form.name] ??= {});
+    if ("text" in noted || fields[field]) fields[field] = { ...fields[field], ...noted };
+  });
+}
+
+function putBack(form) {
+  const found = change(form.holder, (forms) => Object.entries(forms[form.name] ?? {}));
+  const until = performance.now() + DRAWN_WITHIN;
+  for (const [field, { text }] of found) whenDrawn(`.${CSS.escape(field)} :is(input, textarea)`, until, (input) => {
+    if (input.value === text) return;
+    const kind = input instanceof HTMLTextAreaElement ? HTMLTextAreaElement : HTMLInputElement;
+    Object.getOwnPropertyDescriptor(kind.prototype, "value").set.call(input, text);
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    // Its value is taken as that of a field that was left, once it is drawn with it.
+    setTimeout(() => { if (document.activeElement !== input) input.dispatchEvent(new FocusEvent("focusout", { bubbles: true })); }, 50);
+  });
+}
+
+function whenDrawn(selector, until, act) {
+  const found = document.querySelector(selector);
+  if (found) act(found);
+  else if (performance.now() < until) requestAnimationFrame(() => whenDrawn(selector, until, act));
+}
+
+// A form was opened, or drawn anew: `kept` is the moment up to which the server has stored what was typed.
+function follow(data, place) {
+  const before = open.get(place);
+  const name = nameOf(data.prefix, data.draft);
+  const form = before?.name === name ? before : { holder: data.holder, prefix: data.prefix, name };
+  open.set(place, form);
+  keepers.form = form;
+  if (form !== before) {
+    const first = nameOf(data.prefix, "");
+    if (before?.name === first && data.begun) change(form.holder, (forms) => {
+      forms[name] = { ...forms[name], ...forms[first] };
+      delete forms[first];
+    });
+    else putBack(form);
+  }
+  change(form.holder, (forms) => {
+    for (const [field, each] of Object.entries(forms[name] ?? {})) {
+      if (each.left !== null && each.left <= data.kept) delete forms[name][field];
+    }
+  });
+}
+
+// What was typed is sold, lodged or under review: nothing of it is put back.
+function forget({ holder, prefix, draft }) {
+  const first = nameOf(prefix, "");
+  change(holder, (forms) => {
+    for (const name of Object.keys(forms)) {
+      if (draft === null ? name.startsWith(first) : [first, nameOf(prefix, draft)].includes(name)) delete forms[name];
+    }
+  });
 }
 
 function jump(field) {
@@ -46,12 +130,21 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".root");
   if (data.watches) {
     keepers.typed = () => setTriggerValue("typed", Date.now());
-    return () => { keepers.typed = null; };
+    follow(data, parentElement);
+    return () => {
+      keepers.typed = null;
+      if (keepers.form === open.get(parentElement)) keepers.form = null;
+    };
+  }
+  if (data.settled) {
+    forget(data);
+    return undefined;
   }
   if (data.focus) {
     if (keepers.focused !== data.token) {
       keepers.focused = data.token;
-      focusWhenDrawn(data.focus, performance.now() + DRAWN_WITHIN);
+      // The field is drawn after this component.
+      whenDrawn(`.st-key-${CSS.escape(data.focus)}`, performance.now() + DRAWN_WITHIN, () => jump(data.focus));
     }
     return undefined;
   }

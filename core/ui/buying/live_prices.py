@@ -96,7 +96,7 @@ def show(form: Form, known: SoFar[Price] | None, typed: Mapping[str, Any]) -> bo
             if known is not None:
                 _show_what_is_needed(form, known)
             _link_missing(form, typed)
-        pressed = f"{form.key} review pressed"
+        pressed = _press(form)
         st.button(
             "Review",
             type="primary",
@@ -105,8 +105,17 @@ def show(form: Form, known: SoFar[Price] | None, typed: Mapping[str, Any]) -> bo
             on_click=st.session_state.update,
             args=({pressed: True},),
         )
-    # Kept by the callback: the run of a press may be stopped by the one that typing asked for just before.
-    return bool(st.session_state.pop(pressed, False))
+    # Kept until it is taken: the run of a press may be stopped by the one that typing asked for just before.
+    return bool(st.session_state.get(pressed, False))
+
+
+def take_press(form: Form) -> None:
+    """Forget a press of Review, once what it asked for is done."""
+    st.session_state.pop(_press(form), None)
+
+
+def _press(form: Form) -> str:
+    return f"{form.key} review pressed"
 
 
 def _link_missing(form: Form, typed: Mapping[str, Any]) -> None:

@@ -20,8 +20,8 @@ from core.store.access import Scope, reading, writing
 from core.ui.buying.selling import Counter
 from core.ui.forms import forms
 from core.ui.forms.forms import Form
-from core.ui.frame import page_links
-from core.ui.kit import words
+from core.ui.frame import frame, page_links
+from core.ui.kit import form_keeper, words
 
 DRAFT: Final = "draft"
 _PLAIN: Final = (str, int, float, bool)
@@ -83,8 +83,22 @@ def store_draft(form: Form, cover: str, counter: Counter, product_id: UUID, give
     if get_held(form, counter) is None or st.session_state.get(f"{form.key}.kept_draft") != _mark(draft):
         with writing(Scope.system()) as session:
             drafts.keep_draft(session, draft, is_live=counter.is_live, by=counter.person)
+        if get_held(form, counter) is None:
+            st.session_state[_begun(form)] = draft.id
         _hold(form, draft, counter)
     page_links.put_in_address(DRAFT, str(get_held(form, counter)))
+
+
+def watch(form: Form, counter: Counter) -> None:
+    """Store what is typed a moment after a field is left; until then the tab has it. Drawn after `store_draft`."""
+    held = get_held(form, counter)
+    is_begun = held is not None and st.session_state.get(_begun(form)) == held
+    form_keeper.watch(form.key, holder=_holder(counter.person), draft=str(held or ""), is_begun=is_begun)
+
+
+def settle(form_key: str, person: Person, held: UUID | None = None) -> None:
+    """Let the tab forget what was typed last: it is under review, or done; without a draft, of all of the form."""
+    form_keeper.settle(form_key, holder=_holder(person), draft=str(held) if held else None)
 
 
 def discard(form: Form, counter: Counter) -> None:
@@ -113,8 +127,8 @@ def let_go(form: Form) -> None:
     st.query_params.pop(DRAFT, None)
 
 
-def draw_state(form: Form, counter: Counter) -> None:
-    """Draw the line that says since when the form is kept, with the buttons that discard it or begin another."""
+def draw_state(form: Form, counter: Counter, *, another: str = "") -> None:
+    """Draw the line that says since when the form is kept, with the buttons that discard it or begin `another`."""
     held = get_held(form, counter)
     found = next((draft for draft in list_mine(counter.is_live, counter.person) if draft.id == held), None)
     if found is None:
@@ -131,14 +145,15 @@ def draw_state(form: Form, counter: Counter) -> None:
             on_click=_discard_open,
             args=(form, counter),
         )
-        st.button(
-            "New sale",
-            type="tertiary",
-            icon=":material/add:",
-            help="Clears the form for another customer. This draft stays among your drafts.",
-            on_click=begin_another,
-            args=(form,),
-        )
+        if another:
+            st.button(
+                another,
+                type="tertiary",
+                icon=":material/add:",
+                help="Clears the form for another customer. This draft stays among your drafts.",
+                on_click=begin_another,
+                args=(form,),
+            )
 
 
 def _discard_open(form: Form, counter: Counter) -> None:
@@ -148,6 +163,14 @@ def _discard_open(form: Form, counter: Counter) -> None:
 
 def _pointer(form: Form) -> str:
     return f"{form.key}.{DRAFT}"
+
+
+def _begun(form: Form) -> str:
+    return f"{form.key} begun"
+
+
+def _holder(person: Person) -> str:
+    return f"{person.id} {'live' if frame.mode() else 'test'}"
 
 
 def _hold(form: Form, draft: Draft, counter: Counter) -> None:

@@ -3,7 +3,10 @@
 A custom component (`browser/form_keeper.js`) with a payload of plain values:
 
     focus: container class of a field that gets the cursor, once for each `token`
-    watches: True to run the page after typing
+    watches: True to run the page after typing. What is typed in fields whose container class begins with `prefix` is
+        noted in the tab for `holder` and `draft`, until a run that began at `kept` has stored it; with `begun`, the
+        draft is what was typed here before it had a number
+    settled: True to forget what was noted of `draft`, or of every draft of the form
     says, fields: the words before the links, and label and container class of each field to jump to
 """
 
@@ -22,9 +25,30 @@ _mount = st.components.v2.component(
 )
 
 
-def watch(key: str) -> None:
-    """Run the page again when what was typed has been left for a moment."""
-    _mount(key=f"{key} keeper", data={"watches": True}, height=1, on_typed_change=lambda: None)
+def watch(key: str, *, holder: str, draft: str, is_begun: bool) -> None:
+    """Run the page again when what was typed has been left for a moment; drawn after the draft of the form is stored.
+
+    `holder` is the person, with the mode, and `draft` the stored draft of the form, empty while there is none;
+    `is_begun` if this form began it.
+    """
+    place, kept = f"{key} keeper", f"{key} keeper kept"
+
+    def take() -> None:
+        # A run that put the form away, such as a press of Review, may have dropped its state before.
+        if typed := getattr(st.session_state.get(place), "typed", None):
+            st.session_state[kept] = typed
+
+    data = {"watches": True, "begun": is_begun, "kept": st.session_state.get(kept) or 0, **_form(key, holder, draft)}
+    _mount(key=place, data=data, height=1, on_typed_change=take)
+
+
+def settle(key: str, *, holder: str, draft: str | None) -> None:
+    """Forget what the tab has noted of a draft of the form, or of all: nothing of it is put back into the form."""
+    _mount(key=f"{key} settled", data={"watches": False, "settled": True, **_form(key, holder, draft)}, height=1)
+
+
+def _form(key: str, holder: str, draft: str | None) -> dict[str, str | None]:
+    return {"prefix": _container_class(f"{key}."), "holder": holder, "draft": draft}
 
 
 def link_fields(key: str, says: str, fields: Sequence[tuple[str, str]]) -> None:

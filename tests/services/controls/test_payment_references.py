@@ -12,6 +12,7 @@ from core.services.claims.workflow.inputs import TransitionInput
 from core.services.finance.claim_payments import file_lines
 from core.services.finance.credit_notes.deciding import PaidInput
 from core.services.finance.payments.transitions import BankAnswer, ReceiptInput
+from tests.every_case import every_case
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import Office
 
@@ -49,7 +50,7 @@ def test_seven_spellings_of_one_reference_pay_no_claim_and_each_refusal_names_th
     assert office.claim(claim_id).payment_reference == "Nip/0042-A_1.b #3"
 
 
-@pytest.mark.parametrize("typed", LOOKS_ALIKE)
+@every_case("typed", LOOKS_ALIKE)
 def test_every_door_refuses_it(typed: str) -> None:
     day = str(date(2026, 11, 20))
     for model, given in (

@@ -1,0 +1,123 @@
+"""Claims and sales that are being typed outlive a reload at any moment, Back, and another sign-in."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from playwright.sync_api import Page, expect
+
+from core import clock
+from core.covers.credit_life import CREDIT_LIFE
+from core.covers.insurers.insurer_a import THIRD_PARTY
+from core.services.catalogue import keys
+from core.services.selling import buying
+from core.services.selling.buying import Seller
+from core.store.access import Scope
+from core.store.schema.tables import Distributor, SaleDraft
+from tests.covers import shipped
+from tests.e2e.conftest import Desk, Visit, settled
+
+
+@pytest.fixture
+def number(desk: Desk) -> str:
+    """The policy of a loan that began and was insured sixty days ago."""
+    started = clock.today() - timedelta(days=60)
+    asked = shipped.request(
+        CREDIT_LIFE, loan_start_date=started.isoformat(), loan_tenure=12, loan_amount="100000", email="jo@example.com"
+    )
+    seller = Seller(distributor_id=desk.seller, is_live=False, actor="tests")
+    sold = clock.freeze(clock.now() - timedelta(days=60))
+    with sold, desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
+        return str(buying.sell(session, CREDIT_LIFE, asked, seller).policy["meta"]["policy_number"])
+
+
+def reload(page: Page) -> None:
+    page.reload()
+
+
+def go_back_and_return(page: Page) -> None:
+    page.get_by_role("link", name=re.compile("^My tasks")).click()
+    expect(page.get_by_role("heading", name="My tasks")).to_be_visible()
+    page.go_back()
+
+
+def test_text_that_was_just_typed_is_there_after_a_reload_and_after_back(visit: Visit, number: str) -> None:
+    page = visit("claims", f"/lodge?mode=test&policy={number}")
+    owed = page.get_by_label("Pending repayment amount")
+    page.get_by_label("Incident type").click()
+    page.get_by_role("option", name="Loss of job").click()
+    expect(page.get_by_text("Kept as your draft")).to_be_visible()
+    expect(page).to_have_url(re.compile("draft="))
+    settled(page)
+    for reopen, typed in ((reload, "75,000"), (go_back_and_return, "74,000")):
+        owed.fill("")
+        # The field is not even left: no run has seen this.
+        owed.press_sequentially(typed)
+        reopen(page)
+        expect(owed).to_have_value(typed)
+        settled(page)
+    page.get_by_role("button", name="Discard the draft").click()
+    expect(owed).to_have_value("")
+    settled(page)
+    page.reload()
+    settled(page)
+    expect(owed).to_have_value("")
+
+
+def test_a_claim_outlives_another_sign_in_and_is_lodged_with_one_press(visit: Visit, number: str, desk: Desk) -> None:
+    page = visit("claims", f"/lodge?mode=test&policy={number}")
+    page.get_by_label("Incident type").click()
+    page.get_by_role("option", name="Loss of job").click()
+    page.get_by_text("No", exact=True).first.click()
+    page.get_by_label("Pending repayment amount").fill("75,000")
+    page.get_by_label("Pending repayment amount").press("Tab")
+    expect(page.get_by_text("Kept as your draft")).to_be_visible()
+    settled(page)
+    page.context.clear_cookies()
+    page = visit("claims", "/lodge?mode=test")
+    expect(page.get_by_text(re.compile("^1 unfinished claim"))).to_be_visible()
+    page.get_by_role("link", name="Continue").click()
+    expect(page.get_by_label("Pending repayment amount")).to_have_value("75,000")
+    settled(page)
+    # Typed on, and pressed at once: the run of the press may be stopped by the one that typing asks for.
+    page.get_by_label("Pending repayment amount").fill("70,000")
+    page.get_by_role("button", name="Lodge the claim").click()
+    receipt = page.get_by_text(re.compile("^The claim of .* is lodged"))
+    expect(receipt).to_be_visible()
+    page.reload()
+    expect(receipt).to_be_visible()
+    expect(page.get_by_text(re.compile("Tell the caller to send by"))).to_be_visible()
+    with desk.store.reading(Scope.system()) as session:
+        assert not session.execute(sa.select(SaleDraft).where(SaleDraft.cover.startswith("claim "))).all()
+
+
+@pytest.fixture
+def second_seller(desk: Desk) -> Iterator[str]:
+    """Another distributor that can be sold for, while the test lasts."""
+    name = "Harbour Motors"
+    with desk.store.writing(Scope.system()) as session:
+        made = keys.get_or_create_distributor(session, name)
+    yield name
+    with desk.store.writing(Scope.system()) as session:
+        session.execute(sa.update(Distributor).where(Distributor.id == made).values(active=False))
+
+
+def test_the_shop_window_asks_on_whose_behalf_and_the_sale_outlives_a_reload(visit: Visit, second_seller: str) -> None:
+    page = visit("operations", "/buy?mode=test")
+    page.get_by_placeholder("Cover or insurer").fill("third")
+    page.get_by_placeholder("Cover or insurer").press("Enter")
+    settled(page)
+    page.get_by_role("button", name=THIRD_PARTY.title).first.click()
+    expect(page.get_by_text("Choose the distributor on whose behalf you sell it.")).to_be_visible()
+    page.get_by_label("On behalf of").click()
+    page.get_by_role("option", name=second_seller).click()
+    page.get_by_label("Product").click()
+    page.get_by_role("option").first.click()
+    surname = page.get_by_label("Last name").first
+    surname.press_sequentially("Adebayo-Smart")
+    page.reload()
+    expect(surname).to_have_value("Adebayo-Smart")
+    expect(page.get_by_text("Kept as your draft")).to_be_visible()
+    expect(page).to_have_url(re.compile("on_behalf_of=Harbour"))
