@@ -14,7 +14,8 @@ def every_case(names: str | Sequence[str], cases: Iterable[Any], *, ids: Ids = N
     """Decorate a test as `pytest.mark.parametrize` would, but keep it one test.
 
     Names and cases (`pytest.param` included) are those of `parametrize`. All cases share the fixtures of the test, so
-    none may depend on what another leaves behind. Each case that fails is reported with its name.
+    none may depend on what another leaves behind. Each case that fails is reported with its name. Not for a test with a
+    server in a thread of this process: a case exchanges the standard output while that thread may write to it.
     """
     arguments = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     tried = [_Case(case, len(arguments), ids, place) for place, case in enumerate(cases)]

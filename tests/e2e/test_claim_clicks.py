@@ -56,7 +56,8 @@ class Clicks:
         return is_right and paper["y"] < button["y"] < paper["y"] + paper["height"]
 
     def stands(self, status: str) -> None:
-        expect(self.page.get_by_text(f"Status changed to {status}.")).to_be_visible()
+        """The toast says it too, for some seconds."""
+        expect(self.page.get_by_role("heading", name="Credit life claim")).to_contain_text(status)
         settled(self.page)
 
 

@@ -39,7 +39,7 @@ def term(request: PersonalAccidentRequest, rates: Rates) -> Term:
 def paid_term(submitted: Mapping[str, Any], rates: Rates, start_on: date) -> Term:
     """Return the months of the plan, or the product's cover period if the plan sets none."""
     months: Mapping[str, int] = rates.meta.get("plan_months", {})
-    return Term.from_months(start_on, months.get(submitted["plan"], rates.cover_months))
+    return Term.from_months(start_on, months.get(submitted.get("plan", ""), rates.cover_months))
 
 
 def payload(request: PersonalAccidentRequest, price: Price) -> Mapping[str, Any]:
