@@ -8,10 +8,11 @@ import sqlalchemy as sa
 
 from core import clock, money, reference
 from core.errors import InvalidInput
+from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.reconciling import matching, running
 from core.services.finance.reconciling import reading as reconciliation_reading
-from core.store.access import Store
+from core.store.access import Scope, Store
 from core.store.schema.tables import Movement, Policy
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
@@ -76,6 +77,12 @@ def test_a_tolerance_of_ten_million_is_refused_with_what_the_role_may(
         assert fault.field == "tolerance"
         assert said in fault.message
     assert finance.read(reconciliation_reading.list_reconciliations) == []
+    with finance.store.reading(Scope.system()) as session:
+        entries = audit.list_history(session, f"provider {insurer}")
+    kept = [entry for entry in entries if entry.action == "reconciliation refused"]
+    assert len(kept) == 3
+    assert {entry.actor for entry in kept} == {"staff funmi@f.example", "staff root@f.example"}
+    assert all("larger difference is explained" in entry.after["refused"] for entry in kept)
 
 
 def test_what_a_file_may_let_pass_has_a_sum_and_the_rest_are_differences(

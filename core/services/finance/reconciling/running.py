@@ -29,6 +29,7 @@ from core.store.access import ScopedSession
 from core.store.schema.tables import Difference, FileMapping, Reconciliation
 
 _BANK_KEY = "bank"
+_BANK_SUBJECT: Final = "bank file"
 # By number, transaction, result and amount a difference is the same in a newer file.
 _Sign = tuple[str, str, str, int]
 _STILL_EXPLAINED: Final = (DifferenceState.EXPLAINED, DifferenceState.WRITE_OFF_ASKED, DifferenceState.WRITTEN_OFF)
@@ -69,7 +70,9 @@ def run(
     within = [entry for entry in ours if entry.on is None or window.start <= entry.on < window.end]
     if not within:
         raise StateForbids(f"There is nothing of ours in {given.month:%B %Y} to compare with")
-    tolerance, most = _bound_tolerance(given, by)
+    subject = audit.subject_of("provider", provider_id) if provider_id else _BANK_SUBJECT
+    with audit.keep_refusal(actor=by.actor, action="reconciliation", subject=subject, file=given.file_name):
+        tolerance, most = _bound_tolerance(given, by)
     found = matching.match(ours, theirs, window=window, tolerance_minor=tolerance, timing_days=given.timing_days)
     found = matching.bound_tolerated(found, most)
     row = _build(given, provider_id, digest, within, theirs, found, tolerance_minor=tolerance, by=by)
