@@ -1,5 +1,6 @@
 """The tools above a list: a chip for each filter in use, and saved views."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Purchase
 from core.ui.frame import page_links
 from core.ui.kit import words
+from core.ui.lists import tables
 from tests.conftest import Partner
 from tests.portfolio import Portfolio, Sales
 from tests.ui.conftest import Screen, address, labels, person_of, press, sent, texts
@@ -108,3 +110,32 @@ def test_the_view_that_is_open_is_mailed_as_the_person_wishes(sold: Store, scree
         found = view_mail.get_watch(session, view, by=bola)
     assert found is not None
     assert (found.every, found.warn, found.bound) == ("week", "sum above", Decimal("75000.50"))
+
+
+def test_a_rows_button_gives_the_key_as_the_table_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key may be a text, such as the name of an e-mail."""
+
+    def click(_: object, *, acted: Callable[[str, str], None], **__: object) -> None:
+        acted("policy_sold", "Reset")
+        acted("not on the screen", "Reset")
+
+    def page() -> None:
+        import streamlit as st
+
+        from core.ui.lists import columns, tables
+
+        rows = ["policy_sold", "renewal_due"]
+        texts = tables.Table(
+            name="texts",
+            noun=("text", "texts"),
+            columns={"name": columns.text("Name", str, 90)},
+            key=str,
+            act=lambda _: "Reset",
+        )
+        tables.draw_short(texts, rows)
+        st.text(repr(tables.get_clicked(texts)))
+
+    monkeypatch.setattr(tables, "draw_component", click)
+    at = AppTest.from_function(page, default_timeout=30).run()
+    assert not at.exception
+    assert at.text[0].value == "('policy_sold', 'Reset')"

@@ -177,14 +177,14 @@ def back_link(name: str, path: str, label: str) -> None:
     page_links.link(path, label=label, icon=":material/arrow_back:", query_params=query)
 
 
-def get_clicked_row(table: Table[Any]) -> UUID | None:
-    """Return the key of the row whose button was just clicked; once per click."""
+def get_clicked_row(table: Table[Any]) -> Any:
+    """Return the key, as its table gives it, of the row whose button was just clicked, once per click; else None."""
     return get_clicked(table)[0]
 
 
-def get_clicked(table: Table[Any]) -> tuple[UUID | None, str]:
+def get_clicked(table: Table[Any]) -> tuple[Any, str]:
     """Return the key of the row whose button was just clicked, and the label of the button; once per click."""
-    found: tuple[UUID | None, str] = st.session_state.pop(_act_key(table), (None, ""))
+    found: tuple[Any, str] = st.session_state.pop(_act_key(table), (None, ""))
     return found
 
 
@@ -226,14 +226,14 @@ def draw_short(table: Table[Row], rows: Sequence[Row]) -> None:
 
 
 def _mount(table: Table[Row], payload: dict[str, Any], mark: str) -> None:
-    keys = payload.pop("keys")
+    keys: Mapping[str, UUID | str] = payload.pop("keys")
     keep_address(table)
-    _note_origin(table, keys)
+    _note_origin(table, list(keys))
 
     def on_acted(key: str, act: str) -> None:
         # Accept only rows that were on the screen when the button was clicked.
         if key in keys:
-            st.session_state[_act_key(table)] = UUID(key), act
+            st.session_state[_act_key(table)] = keys[key], act
 
     def on_picked(picked: Sequence[str]) -> None:
         st.session_state[_picked_key(table)] = (mark, picked)
@@ -244,7 +244,7 @@ def _mount(table: Table[Row], payload: dict[str, Any], mark: str) -> None:
 def _payload(
     table: Table[Row], rows: Sequence[Row], names: Sequence[str], *, alt: str, sortable: bool
 ) -> dict[str, Any]:
-    """Return the payload for the browser; `keys` is removed before sending."""
+    """Return the payload for the browser; `keys`, each row's by its text there, is removed before sending."""
     shown = [table.columns[name] for name in names]
     stay = [name for name in names if name in table.narrow]
     # Where fewer are declared or shown, the columns that come first fill up.
@@ -254,8 +254,9 @@ def _payload(
         head = columns.head(name, column, place=places.get(name, "less"))
         heads.append(head | (_sorting(table, column) if sortable else {}))
     lines = [_line(table, row, shown) for row in rows]
+    keys = {str(table.key(row)): table.key(row) for row in rows}
     acts = any(line["acts"] for line in lines)
-    return {"alt": alt, "columns": heads, "rows": lines, "acts": acts, "keys": [line["key"] for line in lines]}
+    return {"alt": alt, "columns": heads, "rows": lines, "acts": acts, "keys": keys}
 
 
 def _places(table: Table[Any], narrow: Sequence[str]) -> dict[str, str]:
