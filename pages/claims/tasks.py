@@ -52,7 +52,7 @@ def _build_table(found: Sequence[Task]) -> Table[Task]:
 
 def draw() -> None:
     person = frame.require("claims", "supervisor")
-    clicked: UUID | None = tables.get_clicked_row(_build_table(()))
+    clicked: UUID | None = tables.get_clicked(_build_table(()))[0]
     if clicked is not None:
         _talk.finishing(clicked).do()
     frame.page_header(

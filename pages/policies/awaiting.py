@@ -118,7 +118,7 @@ def _names(insurers: Sequence[InsurerHealth]) -> Names:
 
 def follow() -> None:
     """Do what the button of a row offers, as it was drawn: send it, note that the insurer was told, or activate it."""
-    policy_id = tables.get_clicked_row(WAITING)
+    policy_id = tables.get_clicked(WAITING)[0]
     if policy_id is None:
         return
     with reading(frame.scope()) as session:

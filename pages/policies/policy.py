@@ -89,15 +89,15 @@ def draw_cover(policy: PolicyDetail) -> None:
 def draw_holder(policy: PolicyDetail) -> None:
     """Draw the policyholder."""
     values = {
-        "Name": policy.sale.customer,
-        "Phone": words.phone(policy.sale.phone) or "–",
-        "E-mail": policy.sale.email,
         "Place": policy.sale.place or "–",
         **({"Born": words.day(policy.date_of_birth)} if policy.date_of_birth else {}),
         "Role": "Beneficiary" if policy.is_for_beneficiary else "Principal",
     }
     with st.container(border=True, height="stretch", gap="xsmall"):
         st.markdown("**Policyholder**")
+        facts.grid({"Name": policy.sale.customer, "Phone": words.phone(policy.sale.phone) or "–"})
+        # An e-mail has the width to itself, so that it is not broken in its middle.
+        facts.grid({"E-mail": policy.sale.email}, columns=1)
         facts.grid(values)
         with st.container(horizontal=True, gap="xsmall"):
             page_links.link(

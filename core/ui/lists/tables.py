@@ -67,7 +67,7 @@ class Table(Generic[Row]):
     """Declaration of a table: its columns, its sort orders (the first is the default), the page that a row opens.
 
     `narrow` names the columns that remain on narrow screens. `act` returns the label of the button in a row, "" for
-    none, or those of several; `get_clicked_row` returns its row. `home` is the table's page and the label of
+    none, or those of several; `get_clicked` returns its row. `home` is the table's page and the label of
     the link back to it, needed where a record's page can be reached from several tables. `query` returns the query
     parameters of a row's link.
     """
@@ -177,13 +177,8 @@ def back_link(name: str, path: str, label: str) -> None:
     page_links.link(path, label=label, icon=":material/arrow_back:", query_params=query)
 
 
-def get_clicked_row(table: Table[Any]) -> Any:
-    """Return the key, as its table gives it, of the row whose button was just clicked, once per click; else None."""
-    return get_clicked(table)[0]
-
-
 def get_clicked(table: Table[Any]) -> tuple[Any, str]:
-    """Return the key of the row whose button was just clicked, and the label of the button; once per click."""
+    """Return the key, as its table gives it, of the row whose button was just clicked, and the button's label; once."""
     found: tuple[Any, str] = st.session_state.pop(_act_key(table), (None, ""))
     return found
 
