@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
+from core import clock
 from core.api.app import api
+from core.covers import request
 from core.covers.fields import build_example
 from core.covers.registry import COVERS
 from core.covers.request import Request
@@ -87,6 +90,16 @@ def _within(where: str, schema: dict[str, Any]) -> Iterator[tuple[str, dict[str,
 
 def kinds(schema: dict[str, Any]) -> list[dict[str, Any]]:
     return [kind for kind in schema.get("anyOf", [schema]) if kind.get("type") not in {"null", "array"}]
+
+
+def test_an_example_has_the_dates_of_the_day_on_which_the_document_is_read() -> None:
+    """A server that has run for a day gives no start of cover that has passed."""
+    with clock.freeze(clock.now() + timedelta(days=400)):
+        bodies = {cover.path: cover.request for cover in COVERS}
+        paths = api.openapi()["paths"]
+        assert bodies.keys() <= paths.keys()
+        for path, body in bodies.items():
+            request.validate(body, paths[path]["post"]["requestBody"]["content"]["application/json"]["example"])
 
 
 def test_schemas_speak_json_schema_and_nothing_else() -> None:

@@ -194,9 +194,26 @@ def _headers(*names: str) -> dict[str, Any]:
 def body_example(model: type[Request]) -> dict[str, Any]:
     """An example body that works as it stands, and the Idempotency-Key header."""
     return {
-        "requestBody": {"content": {"application/json": {"example": build_example(model)}}},
+        "requestBody": {"content": {"application/json": _with_example(model)}},
         "parameters": [_KEY_PARAMETER],
     }
+
+
+# The models whose examples stand in the document, by what stands there until it is made: routes are declared once, and
+# the dates of an example are those of the day on which the document is read.
+_MODELS: Final = dict[str, type[Request]]()
+
+
+def _with_example(model: type[Request]) -> dict[str, Any]:
+    name = f"example of {model.__module__}.{model.__qualname__}"
+    _MODELS[name] = model
+    return {"example": name}
+
+
+def _build_examples(operation: dict[str, Any]) -> None:
+    for media in operation.get("requestBody", {}).get("content", {}).values():
+        if isinstance(name := media.get("example"), str):
+            media["example"] = build_example(_MODELS[name])
 
 
 def _add_examples(responses: dict[str, Any]) -> None:
@@ -220,14 +237,14 @@ _JSON_TOO: Final = (
 
 
 def form_body(
-    model: type[Request], files: Iterable[str], *, example: dict[str, Any] | None = None, takes_json: bool = False
+    model: type[Request], files: Iterable[str], *, has_example: bool = True, takes_json: bool = False
 ) -> dict[str, Any]:
     """The OpenAPI of a multipart body that is parsed by hand, and the Idempotency-Key header.
 
     The document has the form alone, in which whatever is no file is a text: generators of clients can make neither a
     field of two kinds nor a body of two media types. What else is taken is said in words.
     """
-    media = {"schema": build_form_schema(model, files), **({} if example is None else {"example": example})}
+    media = {"schema": build_form_schema(model, files), **(_with_example(model) if has_example else {})}
     body: dict[str, Any] = {"required": True, "content": {"multipart/form-data": media}}
     return {
         "requestBody": {"description": _JSON_TOO, **body} if takes_json else body,
@@ -320,6 +337,7 @@ def _document_of(app: FastAPI, _: date, base_url: str) -> dict[str, Any]:
             # FastAPI states its own 422, which we never answer: a broken field is 400 (contract E4).
             operation["responses"].pop("422", None)
             _add_examples(operation["responses"])
+            _build_examples(operation)
             for parameter in operation.get("parameters", ()):
                 parameter["schema"] = _without_null(parameter["schema"])
             _name_bodies(operation, schemas)

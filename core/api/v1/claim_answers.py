@@ -67,7 +67,7 @@ async def answer_claim_question(request: Request, caller: Signed, claim_id: Id, 
     status_code=201,
     summary="Add documents to a claim",
     responses=openapi.answers(OneClaim, _ADDED, status=201, found=True),
-    openapi_extra=openapi.form_body(ClaimDocuments, _NAMES, example={}, takes_json=True),
+    openapi_extra=openapi.form_body(ClaimDocuments, _NAMES, takes_json=True),
 )
 async def upload_claim_documents(request: Request, caller: Signed, claim_id: Id) -> Response:
     """Add documents to a claim of yours that is not decided, or better copies; files, or addresses of your uploads."""

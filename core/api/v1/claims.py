@@ -13,7 +13,6 @@ from core.api.http.forms import Form
 from core.api.http.idempotent_post import run_once
 from core.api.http.queries import FilterQuery, Id
 from core.api.http.reads import ReadRoute
-from core.covers import fields
 from core.covers import request as requests
 from core.covers.claims.lines import LINES
 from core.covers.claims.request import LossRequest
@@ -83,8 +82,7 @@ class _LodgingRoute:
 
     def build_body(self) -> dict[str, Any]:
         """The request body for OpenAPI, with an example that works."""
-        example = fields.build_example(self.model)
-        return openapi.form_body(self.model, self.documents, example=example, takes_json=True)
+        return openapi.form_body(self.model, self.documents, takes_json=True)
 
 
 _CREDIT_LIFE: Final = _LodgingRoute("credit-life", "credit life", CreditLifeClaimRequest, requirements.DOCUMENTS)

@@ -65,7 +65,7 @@ def without_range(scope: Connection) -> Connection:
     status_code=201,
     summary="Upload a file",
     responses=openapi.answers(FileRecord, _UPLOADED, status=201),
-    openapi_extra=openapi.form_body(UploadRequest, ["file"]),
+    openapi_extra=openapi.form_body(UploadRequest, ["file"], has_example=False),
 )
 async def upload_file(request: Request, caller: Signed) -> Response:
     """Keep a JPEG, PNG, WebP or PDF file; its address is what other requests take."""

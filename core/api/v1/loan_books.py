@@ -105,7 +105,7 @@ def _file(words: str, *media_types: str) -> dict[int | str, Any]:
     status_code=202,
     summary="Upload a loan book",
     responses=openapi.answers(OneLoanBook, _UPLOADED, status=202, posted=True),
-    openapi_extra=openapi.form_body(UploadedBookRequest, ["file"], example=fields.build_example(UploadedBookRequest)),
+    openapi_extra=openapi.form_body(UploadedBookRequest, ["file"]),
 )
 async def upload_loan_book(request: Request, caller: Signed) -> Response:
     """Keep a file of loans, which is read in the background: ask for it again until it is `validated` or `refused`."""
