@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 import httpx
@@ -18,6 +19,8 @@ from tests import papers
 from tests.covers import shipped
 from tests.e2e.conftest import Desk, Visit, settled, twice
 
+BORROWERS = count(1)
+
 
 class Lender:
     """The distributor's program: it sells a policy, lodges claims with their papers, and reads them."""
@@ -25,7 +28,10 @@ class Lender:
     def __init__(self, desk: Desk) -> None:
         today = clock.today()
         started = today - timedelta(days=60)
-        asked = shipped.request(CREDIT_LIFE, loan_start_date=started.isoformat(), loan_tenure=12, loan_amount="100000")
+        # Claims that other tests of this desk lodge are not this borrower's.
+        borrower = {"phone_number": f"0805555{next(BORROWERS):04d}", "email": f"borrower.{next(BORROWERS)}@x.example"}
+        loan = {"loan_start_date": started.isoformat(), "loan_tenure": 12, "loan_amount": "100000"}
+        asked = shipped.request(CREDIT_LIFE, **loan, **borrower)
         seller = Seller(distributor_id=desk.seller, is_live=False, actor="tests")
         # Sold when the loan began: what is bought after a loss is not insured for it.
         sold = clock.freeze(clock.now() - timedelta(days=60))
