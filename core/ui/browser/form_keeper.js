@@ -69,7 +69,7 @@ function putBack(form) {
   const found = change(form.holder, (forms) => Object.entries(forms[form.name] ?? {}));
   const until = performance.now() + DRAWN_WITHIN;
   for (const [field, { text }] of found) whenDrawn(`.${CSS.escape(field)} :is(input, textarea)`, until, (input) => {
-    if (input.value === text) return;
+    if (input.value === text || document.activeElement === input) return;
     const kind = input instanceof HTMLTextAreaElement ? HTMLTextAreaElement : HTMLInputElement;
     Object.getOwnPropertyDescriptor(kind.prototype, "value").set.call(input, text);
     input.dispatchEvent(new Event("input", { bubbles: true }));
@@ -91,19 +91,20 @@ function follow(data, place) {
   const form = before?.name === name ? before : { holder: data.holder, prefix: data.prefix, name };
   open.set(place, form);
   keepers.form = form;
-  if (form !== before) {
-    const first = nameOf(data.prefix, "");
-    if (before?.name === first && data.begun) change(form.holder, (forms) => {
-      forms[name] = { ...forms[name], ...forms[first] };
-      delete forms[first];
-    });
-    else putBack(form);
-  }
-  change(form.holder, (forms) => {
+  const first = nameOf(data.prefix, "");
+  const isBegun = form !== before && before?.name === first && data.begun;
+  if (isBegun) change(form.holder, (forms) => {
+    forms[name] = { ...forms[name], ...forms[first] };
+    delete forms[first];
+  });
+  // Of a form that is opened again `kept` may be of a run that drew another page, and stored nothing of it.
+  if (form === before || isBegun) change(form.holder, (forms) => {
     for (const [field, each] of Object.entries(forms[name] ?? {})) {
       if (each.left !== null && each.left <= data.kept) delete forms[name][field];
     }
   });
+  // At each run: the one before may have drawn a field with what is stored, over what was put back.
+  putBack(form);
 }
 
 // What was typed is sold, lodged or under review: nothing of it is put back.

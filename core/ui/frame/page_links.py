@@ -83,7 +83,8 @@ def _visit(href: str, *, replaces: bool) -> NoReturn:
 def put_in_address(name: str, value: str) -> None:
     """Put a parameter into the URL without a further entry in the history, unless it is there already."""
     if st.query_params.get(name) != value:
-        _mount(key=f"put {name}", data={"put": {name: value}}, height=1)
+        # New data each time: the address of a run that was under way may have been written over it meanwhile.
+        _mount(key=f"put {name}", data={"put": {name: value}, "run": str(ids.new())}, height=1)
 
 
 def keep_mode(starts: Mapping[str, str]) -> None:
