@@ -29,7 +29,7 @@ from core.states import claims as claim_states
 from core.store.access import ScopedSession, wal_is_safe
 from core.store.operations import blob_storage
 from core.store.rollups import daily_rollup
-from core.store.schema import versions
+from core.store.schema import tables, versions
 from core.store.schema.tables import (
     AuditEntry,
     Claim,
@@ -138,7 +138,7 @@ def _find_missing_guards(session: ScopedSession) -> Iterator[str]:
 
 def _sum_rows(session: ScopedSession, table: str) -> str:
     """Return the rows of a table in words, with their sum where they have one."""
-    known = SQLModel.metadata.tables[table]
+    known = tables.metadata().tables[table]
     amount = next((known.c[name] for name in ("amount_minor", "net_minor", "change_minor") if name in known.c), None)
     total = sa.func.count() if amount is None else sa.func.coalesce(sa.func.sum(amount), 0)
     rows, minor = session.execute(sa.select(sa.func.count(), total).select_from(known)).one()
