@@ -39,9 +39,7 @@ function restoreScroll({ state }) {
   requestAnimationFrame(function place() {
     if (moved.signal.aborted) return;
     const isAway = Math.abs(main.scrollTop - state.scrolled) > 1;
-    // It rested there and is long enough to stand there still: this is somebody's scrolling.
-    const isMoved = rests && isAway && main.scrollHeight - main.clientHeight >= state.scrolled;
-    if (isMoved || rests > 10 || performance.now() > until) return moved.abort();
+    if (rests > 10 || performance.now() > until) return moved.abort();
     if (isAway) main.scrollTo({ top: state.scrolled });
     const isRunning = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState !== "notRunning";
     ran ||= isRunning;
