@@ -330,7 +330,7 @@ class Ledger:
         return faults
 
     def _of_typed_account(self, claim: Any, approval: Any, payees: dict[str, Any]) -> list[str]:
-        """Whoever typed a claim with its account at the desk does not approve it, unless somebody named another payee."""
+        """Whoever typed a claim with its account does not approve it, unless somebody named another payee."""
         key = plain(claim.id)
         if key in payees or not _meta(claim).get("account_name"):
             return []
