@@ -234,7 +234,7 @@ def _build_row(book: LoanBook, heading: Heading, row: Judged) -> LoanBookRow:
         seal.mask(cell) or "" if place in hidden else cell if len(cell) <= LONGEST_CELL else f"{cell[:_SHOWN_CELL]}…"
         for place, cell in enumerate(row.cells)
     ]
-    return LoanBookRow(
+    return LoanBookRow.to_insert(
         distributor_id=book.distributor_id,
         is_live=book.is_live,
         book_id=book.id,
