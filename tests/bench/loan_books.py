@@ -1,7 +1,7 @@
 """`python -m tests.bench.loan_books`: a loan book read, previewed, confirmed and sold while single sales go on.
 
-COVERDESK_LOANS is the size of the book (20,000), COVERDESK_BENCH_STORE the store: `sqlite`, `postgres`, or both where it
-is not said.
+COVERDESK_LOANS is the size of the book (20,000), COVERDESK_BENCH_STORE the store: `sqlite`, `postgres`, or both, which
+is usual.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ LOANS: Final = int(os.environ.get("COVERDESK_LOANS", "20000"))
 STORES: Final = os.environ.get("COVERDESK_BENCH_STORE", "sqlite,postgres").split(",")
 CLIENTS: Final = 4
 _ALONE_SECONDS: Final = 10.0
-# Each client rests after a sale, as a counter does: without it they would measure how much of the machine they can take.
+# Each client rests after a sale, as a counter does: without that they measure how much of the machine they can take.
 _REST: Final = 0.05
 
 
@@ -46,7 +46,7 @@ class Stage:
 
 
 def work(environment: dict[str, str]) -> tuple[float, float, float]:
-    """Let the process of the worker work until nothing waits; its seconds, those of processors, its most memory in MB."""
+    """Let a worker work until nothing waits; returns its seconds, those of processors, and its most memory in MB."""
     command = [sys.executable, "-m", "core.dispatch.loan_books", str(os.getpid())]
     began = time.perf_counter()
     process = subprocess.Popen(command, env={**os.environ, **environment}, stderr=subprocess.DEVNULL)

@@ -28,8 +28,7 @@ pytestmark = pytest.mark.both_databases
 
 LOANS = int(os.environ.get("COVERDESK_LOANS", "100000" if IS_FULL else "800"))
 KILLS = max(2, CRASHES)
-# They sell without a rest, so a few are enough for a busy counter.
-CLIENTS = 2
+CLIENTS, REST_SECONDS = 2, 0.2
 _PATIENCE = 600
 
 
@@ -64,7 +63,8 @@ def _selling(room: Room, partner: Partner) -> Iterator[Crowd]:
     server = Server({**room.environment, "COVERDESK_WORKER": "false"}, room.folder)
     server.start()
     try:
-        with Crowd(server.url, partner.test_key, clients=CLIENTS, uploaders=0, connected=True) as crowd:
+        crowd = Crowd(server.url, partner.test_key, clients=CLIENTS, uploaders=0, connected=True, rest=REST_SECONDS)
+        with crowd:
             yield crowd
     finally:
         server.kill()

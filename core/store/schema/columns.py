@@ -43,7 +43,7 @@ class Row(SQLModel):
         What a session needs to track a row costs as much as its values.
         """
         row = cls.__new__(cls)
-        row._fill(values)
+        Row._fill(row, values)
         return row
 
     def __setattr__(self, name: str, value: Any) -> None:
