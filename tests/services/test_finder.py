@@ -88,7 +88,7 @@ def test_products_are_for_operations_and_partners_for_admins(sold: Store, partne
 
 
 def test_the_newest_are_the_same_however_many_are_found(sold: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What finds few is looked for once for all kinds; what finds very many is asked for by its page."""
+    """Few policies are looked for once and named to the next statement; very many are asked for by their page."""
     texts = ("okafor", "quoted", (a_policy(sold).policy_number or "")[-4:], "0803")
     few = [find(sold, text, "operations", "claims") for text in texts]
     assert any(few)
