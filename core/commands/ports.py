@@ -1,4 +1,4 @@
-"""Whether a port can be listened on, asked before anything slow begins."""
+"""A port to listen on: refused when it is taken or not of this machine, before anything slow begins."""
 
 import errno
 import socket

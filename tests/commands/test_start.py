@@ -84,6 +84,17 @@ def test_a_command_loads_no_library_of_the_screens_and_asks_little(
     assert modules - {"columns", "tables", "versions"} == declared
 
 
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_an_export_loads_its_own_list_and_none_of_the_others(store: Store) -> None:
+    libraries, asked, ours = start("export", "purchases", "--from", "2031-01-01", "--to", "2031-01-02")
+    # Phone numbers and countries are what its filter validates.
+    assert libraries.isdisjoint(_HEAVY - {"phonenumbers", "pycountry"})
+    assert 0 < len(asked) <= 24, asked
+    others = ("claims", "finance", "mail", "policies", "renewals", "files", "people.passwords", "people.staff")
+    unneeded = ("core.covers.insurers", *(f"core.services.{name}" for name in others))
+    assert [name for name in ours if name.startswith(unneeded)] == []
+
+
 def test_init_and_the_servers_load_nothing_that_invents_a_business() -> None:
     loaded = "import json, sys, core.commands.init, core.commands.serve; print(json.dumps(list(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True)
