@@ -70,7 +70,7 @@ def test_help_loads_neither_the_store_nor_the_settings() -> None:
     ("words", "most", "declared"),
     [
         (("keys", "list"), 2, {"admin", "parties"}),
-        (("status",), 14, {"admin", "parties", "compliance", "events", "sales"}),
+        (("status",), 15, {"admin", "parties", "compliance", "events", "sales"}),
     ],
 )
 def test_a_command_loads_no_library_of_the_screens_and_asks_little(

@@ -80,6 +80,10 @@ OF_DESK = [kind for kind in list_kinds() if kind.name not in _ELSEWHERE]
 EVERY_CLAIM = ClaimFilter()
 
 
+def test_every_list_stands_under_its_own_name_and_title() -> None:
+    assert [(kind.name, kind.title) for kind in list_kinds()] == list(TITLES.items())
+
+
 @pytest.fixture
 def sales() -> Sales:
     return Sales(
