@@ -111,6 +111,13 @@ def test_servers_worker_and_exports_load_no_parser_of_pdf_files_before_one_comes
     assert [name for name in loaded_modules if name.startswith(("pikepdf", "fpdf", "core.services.files.pdf_"))] == []
 
 
+def test_a_worker_loads_neither_what_serves_http_nor_the_figures_of_claims() -> None:
+    loaded = "import json, sys, core.commands.insurers; print(json.dumps(list(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True)
+    unneeded = ("core.api", "core.services.claims.reports", "starlette", "fastapi", "pandas")
+    assert [name for name in json.loads(done.stdout) if name.startswith(unneeded)] == []
+
+
 # A session of one distributor, in a process that has declared one module of tables so far, writes a row by its entity.
 _FRESH = """
 import sys
