@@ -19,6 +19,10 @@ SQLModel.metadata.naming_convention = {
 }
 
 
+# In the `info` of an index that one of the databases has and the other has not.
+ONE_DATABASE = "one_database"
+
+
 def json_field(default: Any = dict) -> Any:
     """A JSON column; `default` makes its empty value."""
     return Field(default_factory=default, sa_type=sa.JSON, nullable=False)
