@@ -4,7 +4,7 @@ import signal
 import subprocess
 import sys
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -35,7 +35,7 @@ def run(
     writing = subprocess.Popen([*_DEMO, str(purchases)], process_group=0)  # noqa: S603 - our own command
     stops: list[int] = []
 
-    def stop(number: int, _: Any) -> None:
+    def stop(number: int, *_: object) -> None:
         stops.append(number)
         writing.send_signal(signal.SIGINT)
 

@@ -185,7 +185,7 @@ def test_a_trial_that_is_told_to_stop_leaves_nothing_running(tmp_path: Path, num
         else:
             process.send_signal(number)
         # Ends once nobody has its output open any more.
-        told = process.communicate(timeout=120)
+        told = process.communicate(timeout=300)
         assert process.returncode == 128 + number
         assert "Coverdesk is at" not in told[0]
         assert "Traceback" not in told[1]
