@@ -245,7 +245,7 @@ def get_or_create(
     """Get or create the policyholder's customer record; newer contact details replace older ones."""
     details = _build_details(holder)
     email_key = holder.email.lower()
-    fresh = Customer(
+    fresh = Customer.to_insert(
         distributor_id=distributor_id,
         is_live=is_live,
         email=holder.email,
@@ -270,7 +270,7 @@ def get_or_create_many(
     by_key = {holder.email.lower(): holder for holder in holders}
     known = _load_details(session, list(by_key), distributor_id, is_live=is_live)
     fresh = {
-        key: Customer(
+        key: Customer.to_insert(
             distributor_id=distributor_id,
             is_live=is_live,
             email=by_key[key].email,

@@ -83,7 +83,7 @@ def build_submission(policy: Policy, segment: str) -> Submission:
     """Return the row that queues a policy, as `queue_policy` inserts it."""
     address = settings().insurer_url(segment, is_live=policy.is_live)
     is_delegated = policy.submitted_to_provider and address is None
-    return Submission(
+    return Submission.to_insert(
         distributor_id=policy.distributor_id,
         is_live=policy.is_live,
         policy_id=policy.id,
