@@ -35,7 +35,7 @@ _REST: Final = 0.05
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stage:
-    """What became of the book, and what single sales took meanwhile."""
+    """One stage of a book: its rows and times, and the times of single sales meanwhile."""
 
     name: str
     rows: int

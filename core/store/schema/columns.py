@@ -46,7 +46,7 @@ class Row(SQLModel):
 
         What a session needs to track a row costs as much as its values.
         """
-        row = cls.__new__(cls)
+        row: Self = cls.__new__(cls)
         Row._fill(row, values)
         return row
 

@@ -176,7 +176,7 @@ def _build_event(claim: Claim, person: Person, note: str | None, *, at: datetime
 
 
 class MoveInputs(TypedDict, total=False):
-    """What an officer gives with a move, as `TransitionInput` takes it.
+    """Inputs of a move by an officer, as `TransitionInput` takes it.
 
     `amount` in naira is the estimate, the approved amount or the offer; `reasons` are by the keys of the coverage
     checks that are not met (contract C13), and `estimate_document` is the paper of the claim that has an estimate.
