@@ -1,6 +1,7 @@
 """Lists of records in a real browser: a row opens by click and by key, a header sorts every row, Back is one step."""
 
 import re
+from dataclasses import dataclass
 from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
@@ -29,24 +30,44 @@ from core.ui.kit import words
 from tests.e2e.conftest import Desk, Visit, settled
 from tests.every_case import every_case
 
+
+@dataclass(frozen=True)
+class Records:
+    """A list: who opens it and where, and what is promised of it besides the way to a record and back."""
+
+    role: str
+    path: str
+    order: str | None = None
+    """The header by which it is ordered in another way than the usual one."""
+    columns: bool = False
+    """Its columns can be chosen; otherwise that order stands in the path."""
+    high: bool = False
+    """Everybody works from it: it leaves little room above its first row, and fits a telephone."""
+    opens: bool = True
+
+
 LISTS = {
-    "purchases": ("operations", "/purchases?period=1y&order=largest", "Premium"),
-    "renewals": ("operations", "/renewals?order=oldest", "Renewed"),
-    "due": ("operations", "/due?order=latest", "Ends"),
-    "customers": ("operations", "/customers?order=name", "Name"),
-    "policies": ("operations", "/search?order=ends-back", "Ends"),
-    "awaiting": ("operations", "/awaiting?state=dead&order=newest", "Waiting"),
-    "claims": ("claims", "/queue?view=all&order=claimant", "Claimant"),
-    "audit log": ("admin", "/audit_log?kind=key", None),
-    "exports": ("finance", "/exports?order=most-rows", "Rows"),
-    "movements": ("operations", "/movements?order=oldest", "When"),
-    "statements": ("finance", "/statements?order=month-back", "Of the month"),
-    "products": ("admin", "/products?on=true&order=insurer", "Insurer"),
-    "keys": ("admin", "/keys?order=distributor", "Distributor"),
-    "staff": ("admin", "/staff?order=email-back", "E-mail"),
-    "distributors": ("admin", "/partners?view=distributors&order=oldest", "Since"),
-    "insurers": ("admin", "/partners?view=insurers", None),
+    "purchases": Records("operations", "/purchases?period=1y", "Premium", columns=True, high=True),
+    "renewals": Records("operations", "/renewals", "Renewed", columns=True, high=True),
+    "due": Records("operations", "/due", "Ends", columns=True, high=True),
+    "customers": Records("operations", "/customers", "Name", columns=True, high=True),
+    "policies": Records("operations", "/search", "Ends", columns=True, high=True),
+    "awaiting": Records("operations", "/awaiting?state=dead", "Waiting", columns=True),
+    "claims": Records("claims", "/queue?view=all", "Claimant", columns=True, high=True),
+    "audit log": Records("admin", "/audit_log?kind=key", high=True),
+    "exports": Records("finance", "/exports", "Rows", columns=True),
+    "movements": Records("finance", "/movements", "When", columns=True, high=True),
+    "statements": Records("finance", "/statements?order=month-back", "Of the month", high=True),
+    "balances": Records("finance", "/payments", high=True, opens=False),
+    "bordereaux": Records("finance", "/bordereaux", high=True, opens=False),
+    "reconciliations": Records("finance", "/reconcile", high=True, opens=False),
+    "products": Records("admin", "/products?on=true", "Insurer", columns=True),
+    "keys": Records("admin", "/keys?order=distributor", "Distributor"),
+    "staff": Records("admin", "/staff?order=email-back", "E-mail"),
+    "distributors": Records("admin", "/partners?view=distributors", "Since", columns=True),
+    "insurers": Records("admin", "/partners?view=insurers"),
 }
+MAIN = "document.querySelector('[data-testid=stMain]')"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -119,61 +140,45 @@ def came_back(page: Page, address: str, title: str) -> None:
     settled(page)
 
 
-@pytest.mark.parametrize("name", LISTS)
-def test_a_row_opens_by_click_and_by_key_and_back_is_the_same_list(visit: Visit, desk: Desk, name: str) -> None:
-    role, path, sorted_by = LISTS[name]
-    page = visit(role, f"{path}&bucket={bucket(desk)}" if name == "due" else path)
-    address, title, rows = page.url, page.title(), page.locator("tbody tr:has(a)")
-    first = rows.first.inner_text()
-    before = entries(page)
-    rows.first.locator("td").nth(-2 if name in ("awaiting", "due") else -1).click()
-    arrived(page, title_before=title)
-    assert entries(page) == before + 1
-    page.go_back()
-    came_back(page, address, title)
-    expect(rows.first).to_have_text(first.replace("\t", ""), use_inner_text=False)
-    if sorted_by:
-        expect(column_header(page, sorted_by)).to_have_attribute("aria-sort", re.compile("ending$"))
-    settled(page)
-    rows.first.get_by_role("link").focus()
-    page.keyboard.press("Enter")
-    arrived(page, title_before=title)
-    page.go_back()
-    came_back(page, address, title)
-    # Whoever goes on before the list has come back would meet a page that is still being drawn.
-    # A record may show rows of its own, so that it is the list's first row that tells.
-    expect(rows.first).to_have_text(first.replace("\t", ""), use_inner_text=False)
-    settled(page)
-    page.go_forward()
-    arrived(page, title_before=title)
+@every_case("name", LISTS)
+def test_a_list_has_room_keeps_its_order_and_leads_to_a_record_and_back(visit: Visit, desk: Desk, name: str) -> None:
+    """All that is promised of a list, on one page: opening it anew for each promise would take most of the time."""
+    listed = LISTS[name]
+    page = visit(listed.role, f"{listed.path}?bucket={bucket(desk)}" if name == "due" else listed.path)
+    if listed.high:
+        begins_high_and_fits_a_telephone(page)
+    if listed.columns:
+        assert listed.order
+        stays_ordered_after_the_columns_were_opened(page, listed.order)
+    if listed.opens:
+        opens_by_click_and_by_key(page, listed.order, cell=-2 if name in ("awaiting", "due") else -1)
 
 
-# Lists with a choice of columns: where they are, another order than the usual one, and the header that leads to it.
-ORDERED = {
-    "purchases": ("operations", "/purchases", "Premium"),
-    "renewals": ("operations", "/renewals", "Renewed"),
-    "due": ("operations", "/due", "Ends"),
-    "customers": ("operations", "/customers", "Name"),
-    "policies": ("operations", "/search", "Ends"),
-    "awaiting": ("operations", "/awaiting?state=dead", "Waiting"),
-    "claims": ("claims", "/queue?view=all", "Claimant"),
-    "movements": ("finance", "/movements", "When"),
-    "exports": ("finance", "/exports", "Rows"),
-    "products": ("admin", "/products", "Insurer"),
-    "distributors": ("admin", "/partners?view=distributors", "Since"),
-}
+def begins_high_and_fits_a_telephone(page: Page) -> None:
+    """It scrolls with the page at that."""
+    usual = page.viewport_size
+    assert usual
+    page.set_viewport_size({"width": 1440, "height": 900})
+    first = page.locator("tbody tr:has(a)").first
+    top = first.bounding_box()
+    assert top
+    assert top["y"] < 262, top
+    box = page.locator(".scroller").first
+    assert box.evaluate("box => box.scrollHeight <= box.clientHeight + 1"), "no scroll of its own"
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function(f"() => {MAIN}.scrollWidth <= {MAIN}.clientWidth")
+    cells = first.locator("th:visible, td:visible").evaluate_all("all => all.map(c => c.getBoundingClientRect().y)")
+    assert len({round(y / 16) for y in cells}) <= 3, "two lines"
+    page.set_viewport_size(usual)
 
 
-@pytest.mark.parametrize("name", ORDERED)
-def test_an_order_stays_after_the_columns_were_opened_once(visit: Visit, desk: Desk, name: str) -> None:
-    role, path, sorted_by = ORDERED[name]
-    page = visit(role, f"{path}?bucket={bucket(desk)}" if name == "due" else path)
+def stays_ordered_after_the_columns_were_opened(page: Page, order: str) -> None:
     columns = page.get_by_role("button", name="Columns", exact=True)
     columns.click()
     page.get_by_text("Columns to show").wait_for()
     columns.click()
     expect(page.get_by_text("Columns to show")).to_be_hidden()
-    header = column_header(page, sorted_by)
+    header = column_header(page, order)
     before = header.get_attribute("aria-sort")
     header.get_by_role("link").click()
     expect(page).to_have_url(re.compile("order="))
@@ -195,6 +200,36 @@ def test_an_order_stays_after_the_columns_were_opened_once(visit: Visit, desk: D
     expect(page).to_have_url(address)
     if "page=" not in address:
         assert page.locator("tbody tr:has(a)").all_inner_texts() == rows
+    if tick.count():
+        tick.first.click()
+        settled(page)
+
+
+def opens_by_click_and_by_key(page: Page, order: str | None, *, cell: int) -> None:
+    """Back from the record is the same list each time, in one step."""
+    address, title, rows = page.url, page.title(), page.locator("tbody tr:has(a)")
+    first = rows.first.inner_text()
+    before = entries(page)
+    rows.first.locator("td").nth(cell).click()
+    arrived(page, title_before=title)
+    assert entries(page) == before + 1
+    page.go_back()
+    came_back(page, address, title)
+    expect(rows.first).to_have_text(first.replace("\t", ""), use_inner_text=False)
+    if order:
+        expect(column_header(page, order)).to_have_attribute("aria-sort", re.compile("ending$"))
+    settled(page)
+    rows.first.get_by_role("link").focus()
+    page.keyboard.press("Enter")
+    arrived(page, title_before=title)
+    page.go_back()
+    came_back(page, address, title)
+    # Whoever goes on before the list has come back would meet a page that is still being drawn.
+    # A record may show rows of its own, so that it is the list's first row that tells.
+    expect(rows.first).to_have_text(first.replace("\t", ""), use_inner_text=False)
+    settled(page)
+    page.go_forward()
+    arrived(page, title_before=title)
 
 
 def test_a_filter_that_was_taken_away_stays_away_after_its_drawer_was_opened_once(visit: Visit) -> None:
@@ -239,8 +274,9 @@ def test_a_header_sorts_all_rows_and_says_so(visit: Visit, desk: Desk) -> None:
     assert money.format_naira(totals[0]) in page.locator("tbody tr:has(a)").first.inner_text()
 
 
-def test_a_row_opens_in_a_new_tab_and_the_arrows_walk_through_the_rows(visit: Visit) -> None:
+def test_a_row_opens_in_a_new_tab_arrows_walk_through_the_rows_and_titles_say_where_one_is(visit: Visit) -> None:
     page = visit("operations", "/purchases")
+    expect(page).to_have_title("Purchases · Coverdesk")
     address = page.url
     with page.context.expect_page() as opened:
         page.locator("tbody tr:has(a)").nth(2).locator("td").first.click(modifiers=["Control"])
@@ -250,55 +286,13 @@ def test_a_row_opens_in_a_new_tab_and_the_arrows_walk_through_the_rows(visit: Vi
     rows.first.get_by_role("link").focus()
     page.keyboard.press("ArrowDown")
     expect(rows.nth(1).get_by_role("link")).to_be_focused()
-
-
-def test_where_there_is_little_room_the_four_columns_that_matter_stay(visit: Visit) -> None:
-    page = visit("operations", "/purchases")
-    page.set_viewport_size({"width": 820, "height": 900})
-    heads = page.locator("thead th[scope=col]")
-    expect(heads.locator("visible=true")).to_have_count(4)
-    assert [head.split(" ")[0].strip("↓↕\n") for head in heads.locator("visible=true").all_inner_texts()] == [
-        "Customer",
-        "Product",
-        "Premium",
-        "Sold",
-    ]
-
-
-# Lists that everybody works from, with the room that they leave above their first row.
-CHROME = {
-    "purchases": ("operations", "/purchases?period=1y"),
-    "renewals": ("operations", "/renewals"),
-    "customers": ("operations", "/customers"),
-    "policies": ("operations", "/search"),
-    "claims": ("claims", "/queue?view=all"),
-    "movements": ("finance", "/movements"),
-    "statements": ("finance", "/statements"),
-    "balances": ("finance", "/payments"),
-    "bordereaux": ("finance", "/bordereaux"),
-    "reconciliations": ("finance", "/reconcile"),
-    "due": ("operations", "/due"),
-    "audit log": ("admin", "/audit_log"),
-}
-MAIN = "document.querySelector('[data-testid=stMain]')"
-
-
-@every_case("name", CHROME)
-def test_a_list_begins_high_scrolls_with_the_page_and_fits_a_telephone(visit: Visit, name: str) -> None:
-    role, path = CHROME[name]
-    page = visit(role, path)
-    page.set_viewport_size({"width": 1440, "height": 900})
-    first = page.locator("tbody tr:has(a)").first
-    top = first.bounding_box()
-    assert top
-    assert top["y"] < 262, top
-    box = page.locator(".scroller").first
-    assert box.evaluate("box => box.scrollHeight <= box.clientHeight + 1"), "no scroll of its own"
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_function(f"() => {MAIN}.scrollWidth <= {MAIN}.clientWidth")
-    cells = first.locator("th:visible, td:visible").evaluate_all("all => all.map(c => c.getBoundingClientRect().y)")
-    assert len({round(y / 16) for y in cells}) <= 3, "two lines"
-    page.set_viewport_size({"width": 1440, "height": 900})
+    page.locator("tbody tr:has(a)").first.locator("td").first.click()
+    arrived(page, title_before="Purchases · Coverdesk")
+    expect(page).to_have_title(re.compile(r".+ · Purchase · Coverdesk"))
+    page.get_by_role("link", name="Open the policy").click()
+    expect(page).to_have_title(re.compile(r".+ · Policy · Coverdesk"))
+    page.goto("/nowhere-at-all")
+    expect(page).to_have_title("Page not found · Coverdesk")
 
 
 def test_the_header_stays_in_sight_and_back_finds_the_list_where_it_was_left(visit: Visit) -> None:
@@ -344,7 +338,7 @@ def test_a_state_keeps_its_colour_beside_the_link_of_its_row(visit: Visit) -> No
     assert state == page.locator(".word.red").last.evaluate("cell => getComputedStyle(cell).color")
 
 
-def test_filters_and_formats_have_room_for_their_words(visit: Visit) -> None:
+def test_filters_and_formats_have_room_for_their_words_and_four_columns_stay_in_little(visit: Visit) -> None:
     page = visit("operations", "/purchases")
     page.get_by_role("button", name="Filter", exact=True).click()
     fields = page.locator(".st-key-filter_fields")
@@ -356,6 +350,10 @@ def test_filters_and_formats_have_room_for_their_words(visit: Visit) -> None:
     word = page.get_by_role("link", name="CSV for Excel as shown").locator("p")
     expect(word).to_be_visible()
     assert word.evaluate("word => word.scrollWidth <= word.clientWidth")
+    page.keyboard.press("Escape")
+    page.set_viewport_size({"width": 820, "height": 900})
+    heads = page.locator("thead th[scope=col]").locator("visible=true")
+    expect(heads).to_have_text([re.compile(f"^{label}") for label in ("Customer", "Product", "Premium", "Sold")])
 
 
 def test_the_charts_begin_in_the_upper_part_of_the_dashboard(visit: Visit, page: Page) -> None:
@@ -398,18 +396,6 @@ def test_one_act_is_one_entry_on_the_dashboard_and_in_the_menu(visit: Visit) -> 
     expect(page).to_have_url(re.compile("/renewals[?]mode=test"))
     settled(page)
     assert entries(page) == now + 1
-
-
-def test_every_tab_says_where_one_is(visit: Visit) -> None:
-    page = visit("operations", "/purchases")
-    expect(page).to_have_title("Purchases · Coverdesk")
-    page.locator("tbody tr:has(a)").first.locator("td").first.click()
-    arrived(page, title_before="Purchases · Coverdesk")
-    expect(page).to_have_title(re.compile(r".+ · Purchase · Coverdesk"))
-    page.get_by_role("link", name="Open the policy").click()
-    expect(page).to_have_title(re.compile(r".+ · Policy · Coverdesk"))
-    page.goto("/nowhere-at-all")
-    expect(page).to_have_title("Page not found · Coverdesk")
 
 
 def _contrast(one: float, other: float) -> float:
