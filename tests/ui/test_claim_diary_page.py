@@ -47,7 +47,7 @@ def test_a_task_is_made_on_the_claim_and_done_on_the_page_of_its_person(opens: O
     at.text_input(key=key(claim_id, "task")).set_value("Call the lender")
     at.selectbox(key=key(claim_id, "task_for")).set_value(str(office.people["ada"].id))
     at = click(at, claim_id, "keep task")
-    assert "The task is kept." in texts(at)
+    assert "The task is saved." in texts(at)
     assert "Call the lender" in texts(at)
     at = opens("tasks", "ada")
     assert "1** task, 0 overdue" in texts(at)

@@ -467,7 +467,7 @@ def test_missing_document_is_added_and_approval_is_possible_then(opens: Opens, o
     assert moves(at, claim_id)["Approved"] is False
     at.file_uploader(key=key(claim_id, "upload 2")).upload("letter.pdf", papers.pdf())
     press(at, "Save the document")
-    assert "The document is kept with the claim" in texts(at)
+    assert "The document is saved with the claim" in texts(at)
     assert moves(at, claim_id)["Approved"] is True
     assert "letter.pdf" in texts(at)
 
