@@ -419,7 +419,7 @@ def test_day_of_the_incident_is_filled_in(opens: Opens, office: Office) -> None:
     at.date_input(key=key(claim_id, "day incident_date")).set_value(clock.today())
     press(at, "Save the day")
     assert office.claim(claim_id).incident_date == clock.today().isoformat()
-    assert "the checks are made with it" in texts(at)
+    assert "the checks use it" in texts(at)
     at.date_input(key=key(claim_id, "day incident_date")).set_value(clock.add_days(clock.today(), -1))
     press(at, "Save the day")
     assert "Must be given: the day is known, and this is another one" in texts(at)

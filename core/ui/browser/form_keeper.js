@@ -2,7 +2,7 @@
 // a moment, so that the page runs with it; and links to fields that are still missing. Payload documented in form_keeper.py.
 // What is typed and not yet stored is noted in this tab, and put back when the form is opened again; personal numbers,
 // which the store seals, are never noted: the server has them a moment after their field was left.
-const PAUSE = 700, CHOSEN = 100, DRAWN_WITHIN = 5000;
+const PAUSE = 700, CHOSEN = 100, DRAWN_WITHIN = 5000, BEGUN_WITHIN = 30000;
 const open = new WeakMap();
 const keepers = (window.coverdeskKeepers ??= { typed: null, form: null, listens: false });
 const WRITTEN = ["stTextInput", "stTextArea", "stNumberInput"].map((kind) => `[data-testid="${kind}"]`).join();
@@ -37,7 +37,7 @@ if (!keepers.listens) {
   }, true);
   document.addEventListener("click", (event) => {
     // The run of a press begins a moment after it.
-    if (event.target.closest?.('[data-testid="stButton"]')) pressed = { ran: false, until: performance.now() + DRAWN_WITHIN };
+    if (event.target.closest?.('[data-testid="stButton"]')) pressed = { ran: false, until: performance.now() + BEGUN_WITHIN };
     if (!inPage(event) || !event.target.closest('[role="option"], [role="radio"], [role="gridcell"], [role="checkbox"], button[data-variant]')) return;
     dirty = true;
     settle(CHOSEN);
