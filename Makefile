@@ -27,24 +27,29 @@ define STOP
   else echo 'Setting up failed: the end of $(SETUP_LOG) says why.' >&2; fi; exit 1; }
 endef
 
+# The machine's own pip puts the installer into the environment: a pip for the environment would take longer than that.
+define INSTALL_UV
+{ if $(PY) -c 'import pip; assert [int(part) for part in pip.__version__.split(".")[:2]] >= [22, 3]' 2>$(SETUP_LOG); \
+  then $(PY) -m pip --python $(V)/bin/python install -q uv; \
+  else $(V)/bin/python -m ensurepip && $(V)/bin/python -m pip install -q uv; fi >$(SETUP_LOG) 2>&1; }
+endef
+
 $(V)/.done: pyproject.toml requirements.lock
 	@$(PY) -c 'import sys; sys.exit("Coverdesk needs Python 3.11 or later" if sys.version_info < (3, 11) else 0)'
 	@echo "Setting up Coverdesk in $(V); packages that this machine does not have yet are downloaded:"
 	@echo "  1. an environment of its own for Python"
-	@test -x $(V)/bin/python || $(PY) -m venv $(V)
+	@test -x $(V)/bin/python || $(PY) -m venv --without-pip $(V)
 	@echo "  2. the installer"
-	@command -v uv >/dev/null || test -x $(V)/bin/uv || $(V)/bin/python -m pip install -q uv >$(SETUP_LOG) 2>&1 || $(STOP)
-	@echo "  3. $$(grep -c == requirements.lock) packages, each checked against the hash in requirements.lock"
-	@VIRTUAL_ENV=$(V) $(UV) pip install -q --require-hashes -r requirements.lock >$(SETUP_LOG) 2>&1 || $(STOP)
-	@echo "  4. Coverdesk itself, compiled, so that every command starts quickly"
-	@VIRTUAL_ENV=$(V) $(UV) pip install -q --no-deps -e . >$(SETUP_LOG) 2>&1 || $(STOP)
-	@$(V)/bin/python -m compileall -q -j 0 core pages app.py
+	@command -v uv >/dev/null || test -x $(V)/bin/uv || $(INSTALL_UV) || $(STOP)
+	@echo "  3. $$(grep -c == requirements.lock) packages, each checked against the hash in requirements.lock; and Coverdesk, compiled"
+	@$(V)/bin/python -m compileall -q -j 0 core pages app.py >/dev/null & \
+		VIRTUAL_ENV=$(V) $(UV) pip install -q --require-hashes -r requirements.lock >$(SETUP_LOG) 2>&1 && \
+		VIRTUAL_ENV=$(V) $(UV) pip install -q --no-deps -e . >$(SETUP_LOG) 2>&1 || $(STOP); wait
 	@echo "  Done."
 	@touch $@
 
 run: setup ## the working app with a demonstration portfolio; PORT=8501 PURCHASES=20000
-	@COVERDESK_DEMO=true $(V)/bin/coverdesk demo --purchases $(PURCHASES)
-	@COVERDESK_DEMO=true $(V)/bin/coverdesk serve --port $(PORT)
+	@COVERDESK_DEMO=true $(V)/bin/coverdesk run --purchases $(PURCHASES) --port $(PORT)
 
 test: setup ## every test that this machine can run
 	@echo "Running every test in $(WORKERS) processes: they collect the tests first, then a line shows each result."

@@ -5,12 +5,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.staticfiles import StaticFiles
 from fastapi_offline.core import _STATIC_PATH as SWAGGER_FILES
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.responses import HTMLResponse, JSONResponse
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Mount
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as Connection
@@ -61,6 +62,7 @@ api = FastAPI(
     description=openapi.INTRODUCTION,
     docs_url=None,
     redoc_url=None,
+    openapi_url=None,
     redirect_slashes=False,
 )
 api.router.route_class = StrictRoute
@@ -110,10 +112,17 @@ async def docs(request: Request) -> HTMLResponse:
     )
 
 
+@api.get("/openapi.json", include_in_schema=False)
+async def document(_: Request) -> Response:
+    """The OpenAPI document. A thread makes it, as that takes a second or two, and other requests go on."""
+    return Response(await run_in_threadpool(openapi.encode, api), media_type="application/json")
+
+
 @api.get("/docs/openapi.json", include_in_schema=False)
-async def document_of_the_page(request: Request) -> JSONResponse:
-    """The document for its page, which tries the server that it came from, whatever that is called outside."""
-    return JSONResponse({**api.openapi(), "servers": [{"url": request.scope.get("root_path", "")}]})
+async def document_of_the_page(request: Request) -> Response:
+    """The document for its page, which tries the server that it came from."""
+    root = request.scope.get("root_path", "")
+    return Response(await run_in_threadpool(openapi.encode, api, root), media_type="application/json")
 
 
 @asynccontextmanager

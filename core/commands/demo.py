@@ -1,7 +1,7 @@
 """`coverdesk demo`: a store with invented business."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -11,9 +11,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from core import demo as portfolio
 from core import telemetry
 from core.commands.init import out, prepare_store, print_first_steps
+from core.demo import portfolio, refuse_business
 from core.errors import NotFound
 from core.services.admin import demonstration
 from core.services.closing import demonstration as month_close
@@ -48,8 +48,10 @@ def demo(
     if loan_book:
         _write_sample(loan_book, loans, fault or [], seed)
         return
-    _refuse_business()
-    with telemetry.muting_warnings(), _showing() as show:
+    is_new = _refuse_business()
+    # The process that invents sales is loaded while this one makes the tables.
+    beginning = portfolio.making(purchases) if is_new else nullcontext()
+    with telemetry.muting_warnings(), _showing() as show, beginning as make:
         show("Tables and catalogue", None)
         lines, months = [prepare_store()], _Months(purchases)
         what = "policies, renewals, claims and the papers of each month" if months.are_kept else "policies and claims"
@@ -60,6 +62,7 @@ def demo(
             progress=show(f"{purchases:,} purchases with {what}", purchases),
             meanwhile=_add_accounts if settings().demo else _nothing,
             follow=months.write_until,
+            make=make,
         )
         lines.append(str(written))
         show("Figures by which the store plans its reading", None)
@@ -156,8 +159,10 @@ def _add_cases(purchases: int, show: Show) -> Iterator[str]:
             yield f"{transact(_LIVE, loan_books.write_books):,} loan books, in every state that lasts."
 
 
-def _refuse_business() -> None:
-    """Before anything is written, be it only a newer version of the tables."""
-    if versions.version(store()) is not None:
-        with reading(Scope.system()) as session:
-            portfolio.refuse_business(session)
+def _refuse_business() -> bool:
+    """Before anything is written, be it only a newer version of the tables; True where nothing is there yet."""
+    if versions.version(store()) is None:
+        return True
+    with reading(Scope.system()) as session:
+        refuse_business(session)
+    return False

@@ -10,23 +10,22 @@ from uuid import UUID
 
 import typer
 from rich.console import Console
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from core import money
 from core.commands import ACTOR
 from core.errors import InvalidInput
-from core.services.catalogue import products
 from core.services.exports import arrangement, runs
 from core.services.exports.exports import Tally
 from core.services.exports.receipts import ExportOrder
-from core.services.exports.registry import KINDS
+from core.services.exports.registry import TITLES, get_kind
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.filters.field import Parameter
 from core.services.lists.listing import Listing
-from core.services.people import staff
 from core.store.access import Scope, ScopedSession, reading
 from core.store.operations import local_files
 
-app = typer.Typer(help="Exports, each with a receipt.", no_args_is_help=True)
 err = Console(stderr=True)
 _ID_PATTERN = "-".join("?" * length for length in (8, 4, 4, 4, 12))
 _ARRANGING_OPTIONS = {
@@ -120,27 +119,28 @@ def _write(order: ExportOrder, out: str) -> Tally:
 def _build_query(kind: Listing[Any], parameters: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """Return the parameters in the form of a URL query: record names are resolved to ids."""
     with reading(Scope.system()) as session:
-        loaded_choices, insurers = load_choices(session), products.get_insurer_ids(session)
+        loaded_choices = load_choices(session)
         return {
-            parameter.name: _resolve_values(session, parameter, parameters[parameter.name], loaded_choices, insurers)
+            parameter.name: _resolve_values(session, parameter, parameters[parameter.name], loaded_choices)
             for parameter in kind.parameters
         }
 
 
 def _resolve_values(
-    session: ScopedSession,
-    parameter: Parameter,
-    values: Sequence[str],
-    loaded_choices: Choices,
-    insurers: dict[str, UUID],
+    session: ScopedSession, parameter: Parameter, values: Sequence[str], loaded_choices: Choices
 ) -> list[str]:
-    if parameter.names is None:
+    if parameter.names is None or not values:
         return list(values)
+    # Imported on first use, here and below: a file of everybody needs neither people nor what insurers sell.
     if parameter.names == "staff":
+        from core.services.people import staff  # noqa: PLC0415
+
         return [str(staff.get_by_email(session, value).id) if "@" in value else value for value in values]
-    ids_by_name = _index_by_name(
-        loaded_choices.names[parameter.names]  # type: ignore[index]
-    ) | (insurers if parameter.name == "provider" else {})
+    ids_by_name = _index_by_name(loaded_choices.names[parameter.names])  # type: ignore[index]
+    if parameter.name == "provider":
+        from core.services.catalogue import products  # noqa: PLC0415
+
+        ids_by_name |= products.get_insurer_ids(session)
     return [_resolve_id(parameter.name, ids_by_name, value) for value in values]
 
 
@@ -157,5 +157,28 @@ def _resolve_id(dimension: str, ids_by_name: Mapping[str, UUID], value: str) -> 
     return str(record_id)
 
 
-for each in KINDS:
-    app.command(each.name)(_build_command(each))
+class _Export(TyperCommand):
+    """The export of one list, which is imported when the command is called: its filters are the options."""
+
+    def __init__(self, name: str) -> None:
+        says = f"{TITLES[name]} of a selection as CSV or XLSX."
+        super().__init__(name, help=says, short_help=says)
+        self._list_name = name
+
+    def make_context(self, *given: Any, **also: Any) -> Any:  # noqa: ANN401 the library's own class
+        """The context of the list's own command, which then runs in our place."""
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(self._list_name)(_build_command(get_kind(self._list_name)))
+        return get_command(single).make_context(*given, **also)
+
+
+class _Exports(TyperGroup):
+    """Every list that can be exported."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        for name in TITLES:
+            self.add_command(_Export(name))
+
+
+app = typer.Typer(cls=_Exports, help="Exports, each with a receipt.", no_args_is_help=True)

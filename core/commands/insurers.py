@@ -9,7 +9,6 @@ import typer
 from rich.console import Console
 
 from core import telemetry
-from core.api.outside import health
 from core.errors import InvalidSetting
 from core.insurers import sandbox
 from core.insurers.sandbox import SandboxInsurer
@@ -33,7 +32,11 @@ def worker(
         raise InvalidSetting("COVERDESK_DATABASE_URL: this store has another version, run `coverdesk init`")
     telemetry.configure_logs()
     telemetry.start_spans()
-    health.serve_apart(host)
+    if settings().metrics:
+        # With it comes what serves HTTP, which a worker that nobody scrapes does without.
+        from core.api.outside import health  # noqa: PLC0415
+
+        health.serve_apart(host)
     running = Worker(store())
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: running.request_stop())

@@ -2,14 +2,12 @@
 
 import atexit
 import ctypes
-import errno
 import http.client
 import os
 import resource
 import runpy
 import shutil
 import signal
-import socket
 import sys
 import tempfile
 import threading
@@ -26,7 +24,7 @@ from uvicorn.config import HTTP_PROTOCOLS
 from core import telemetry
 from core.api.outside import health
 from core.api.protection import slow_senders
-from core.commands import insurers, stores
+from core.commands import insurers, ports, stores
 from core.errors import InvalidSetting
 from core.services.admin import demonstration
 from core.settings import LOOPBACK_HOSTS, ROOT, settings
@@ -53,7 +51,7 @@ def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     os.environ.setdefault("COVERDESK_BASE_URL", f"http://{_reached_at(host)}:{port}")
     settings.cache_clear()
     _check_safe_to_serve()
-    _refuse_used_port(host, port)
+    ports.refuse_used(host, port)
     # Ctrl-C is the usual end of a server and no failure.
     signal.signal(signal.SIGINT, _stopped)
     _prepare_process()
@@ -79,7 +77,7 @@ def api(
     if workers > 1 and store().is_sqlite:
         raise InvalidSetting("COVERDESK_DATABASE_URL: more than one worker needs PostgreSQL")
     store().close()
-    _refuse_used_port(host, port)
+    ports.refuse_used(host, port)
     # Ctrl-C is the usual end of a server and no failure.
     signal.signal(signal.SIGINT, _stopped)
     _prepare_process()
@@ -148,21 +146,6 @@ def _reached_at(host: str) -> str:
     if settings().demo and host in _EVERYWHERE:
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host
-
-
-def _refuse_used_port(host: str, port: int) -> None:
-    """UnreadableSetting where nobody can listen, before an address is promised."""
-    try:
-        for family, kind, _, _, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-            with socket.socket(family, kind) as tried:
-                tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                tried.bind(place)
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            why = f"is taken: choose another, such as `--port {port + 1}` or `make run PORT={port + 1}`"
-        else:
-            why = f"of {host} cannot be listened on: {error.strerror}"
-        raise InvalidSetting(f"Port {port} {why}") from None
 
 
 def _prepare_process() -> None:

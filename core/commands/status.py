@@ -58,6 +58,7 @@ def _describe(queue: QueueStatus) -> str:
     parts = {
         f"{queue.depth:,} wait": True,
         f"due for {queue.oldest_seconds:,} s": queue.oldest_seconds,
+        f"{queue.by_hand:,} for insurers without a connection, whom operations tells by hand": queue.by_hand,
         f"{queue.refused:,} given up because of their receivers": queue.refused,
         "no server configured": not queue.configured,
     }

@@ -10,7 +10,7 @@ from core.errors import InvalidSetting
 from core.settings import read_variables, settings
 
 WITHOUT_ONE = frozenset({"verify", "sandbox-insurer"})
-MAKING_ONE = frozenset({"init", "demo", "restore"})
+MAKING_ONE = frozenset({"init", "demo", "run", "restore"})
 # Whether `begin` chose the demonstration in this process.
 _choice = SimpleNamespace(is_assumed=False)
 
@@ -22,7 +22,7 @@ def begin(word: str) -> None:
     """
     current = settings()
     is_named = current.demo or current.secret_key.get_secret_value() or "COVERDESK_DATABASE_URL" in read_variables()
-    is_meant = word == "demo" or (word == "serve" and current.is_demonstration_by_default)
+    is_meant = word in {"demo", "run"} or (word == "serve" and current.is_demonstration_by_default)
     _choice.is_assumed = not is_named and is_meant
     if _choice.is_assumed:
         os.environ["COVERDESK_DEMO"] = "true"

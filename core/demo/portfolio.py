@@ -3,7 +3,7 @@
 import gc
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from multiprocessing.connection import Connection
 
@@ -27,7 +27,8 @@ from core.store.schema.parties import Customer
 from core.store.schema.sales import Policy, Purchase, Renewal
 
 
-def _make(theirs: Connection, plan: Plan) -> None:
+def _make(theirs: Connection) -> None:
+    plan = theirs.recv()
     with without_gc():
         for chunk in chunks(plan):
             theirs.send(chunk)
@@ -48,6 +49,7 @@ def without_gc() -> Iterator[None]:
 
 Progress = Callable[[int], object]
 Follow = Callable[[datetime], object]
+Make = Callable[[Plan], Iterable[Chunk]]
 # A second interpreter needs a second to start.
 _WORTH_A_PROCESS = 10_000
 
@@ -61,11 +63,13 @@ def write(
     progress: Progress = lambda _: None,
     meanwhile: Callable[[], object] = lambda: None,
     follow: Follow = lambda _: None,
+    make: Make | None = None,
 ) -> Summary:
     """Write the demonstration into a store with a catalogue; safe to repeat, and goes on after a crash.
 
     `progress` is given how many purchases are in the store; `meanwhile` is called once, while the first are made;
-    `follow` is given, after each transaction, the instant until which all that happened is in the store.
+    `follow` is given, after each transaction, the instant until which all that happened is in the store. `make` comes
+    of `making`, where that was begun while the store was still being made.
     StateForbids when the store holds another demonstration or business of its own; nothing is written then.
     """
     with store.writing(Scope.system()) as session:
@@ -75,7 +79,8 @@ def write(
         meanwhile()
         follow(clock.now())
     else:
-        with without_gc(), _pieces(plan) as pieces:
+        with without_gc(), nullcontext(make) if make else making(purchases) as made:
+            pieces = made(plan)
             meanwhile()
             _write(store, pieces, done, progress, follow)
     with store.reading(Scope.system()) as session:
@@ -102,21 +107,26 @@ def _begin(session: ScopedSession, *, purchases: int, seed: int, until: datetime
 
 
 @contextmanager
-def _pieces(plan: Plan) -> Iterator[Iterable[Chunk]]:
-    """The chunks; but for a small demonstration another process makes them from now on, one ahead of this one.
+def making(purchases: int) -> Iterator[Make]:
+    """Yield what makes the chunks of a plan: for many purchases a process, which is loaded from now on.
 
-    EOFError when that process dies.
+    It makes one chunk ahead of whoever writes them. EOFError when it dies.
     """
-    if plan.mark.purchases < _WORTH_A_PROCESS:
-        yield chunks(plan)
+    if purchases < _WORTH_A_PROCESS:
+        yield chunks
         return
     context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe(duplex=False)
-    maker = context.Process(target=_make, args=(theirs, plan), daemon=True)
+    ours, theirs = context.Pipe()
+    maker = context.Process(target=_make, args=(theirs,), daemon=True)
     maker.start()
     theirs.close()
+
+    def pieces(plan: Plan) -> Iterable[Chunk]:
+        ours.send(plan)
+        return iter(ours.recv, None)
+
     try:
-        yield iter(ours.recv, None)
+        yield pieces
     finally:
         ours.close()
         maker.terminate()

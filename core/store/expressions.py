@@ -122,6 +122,14 @@ class last_digits(_Spelled):  # noqa: N801
     postgresql = "right(CAST({0} AS TEXT), 8)"
 
 
+class join_lines(_Spelled):  # noqa: N801
+    """Three texts, each on a line of its own; the last one may be missing. The same words as in an index on them."""
+
+    type = sa.String()
+    sqlite = "({0} || char(10) || {1} || char(10) || coalesce({2}, ''))"
+    postgresql = "({0} || chr(10) || {1} || chr(10) || coalesce({2}, ''))"
+
+
 class milliseconds_between(_Spelled):  # noqa: N801
     """Whole milliseconds from the first of two instants to the second."""
 

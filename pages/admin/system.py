@@ -135,6 +135,8 @@ def _queue_lines(each: QueueHealth) -> None:
     facts.line(each.name, f"{words.count(each.queued)} waiting, {words.count(each.dead)} given up")
     if not each.is_configured:
         st.caption("Not configured: set COVERDESK_SMTP_URL to send what waits.")
+    if each.by_hand:
+        st.caption(f"{words.count(each.by_hand)} for insurers without a connection, told by hand")
     if each.refused:
         st.caption(f"Given up because of their receivers: {words.count(each.refused)}")
     if each.held:

@@ -24,7 +24,7 @@ from core.ui.lists.tables import Table
 ROLES: Final = ("operations", "supervisor")
 _EVERY: Final = "2s"
 _OUTCOMES: Final = {
-    "valid": "To be carried out",
+    "valid": "To be covered",
     "covered": "Covered",
     "ended": "Ended",
     "rejected": "Not covered",
@@ -168,7 +168,8 @@ def progress(view: LoanBookView) -> None:
     if view.book.state in {str(state) for state in WORKED}:
         st.fragment(_follow, run_every=_EVERY)(view)
     elif view.book.state == LoanBookState.PAUSED:
-        st.warning(f"{words.plain(view.book.refusal or 'Paused')}.", icon=":material/pause_circle:")
+        reason = words.plain(view.book.refusal or "Paused").removesuffix(".")
+        st.warning(f"{reason}. {_how_far(view)}.", icon=":material/pause_circle:")
 
 
 def _follow(view: LoanBookView) -> None:
@@ -179,11 +180,15 @@ def _follow(view: LoanBookView) -> None:
     if book.state in {LoanBookState.UPLOADED, LoanBookState.READING}:
         st.progress(0.0, text=f"Reading: {_plural(book.rows, 'row', 'rows')} so far")
         return
-    valid = max(1, int(book.preview.get("valid", 1)))
+    share = book.done_rows / max(1, int(book.preview["valid"]))
+    st.progress(min(1.0, share), text=_how_far(replace(view, book=book)))
+
+
+def _how_far(view: LoanBookView) -> str:
+    book = view.book
     verb = "ended" if book.kind == "exits" else "covered"
-    st.progress(
-        min(1.0, book.done_rows / valid),
-        text=f"{words.count(book.done_rows)} of {words.count(valid)} {verb}, {words.naira(book.done_minor)}",
+    return (
+        f"{words.count(book.done_rows)} of {words.count(book.preview['valid'])} {verb}, {words.naira(book.done_minor)}"
     )
 
 
@@ -207,20 +212,40 @@ def confirm(view: LoanBookView, person: Person) -> None:
 
 def tiles(view: LoanBookView) -> None:
     """Draw the figures that are seen first."""
-    preview = view.book.preview
-    valid, rows = int(preview["valid"]), int(preview["rows"])
-    is_exit = view.book.kind == "exits"
-    shown = [
-        ("Rows in the file", words.count(rows)),
-        ("Policies to end" if is_exit else "Loans to cover", words.count(valid)),
-        ("Goes back" if is_exit else "Premium", words.naira(_minor(preview["premium"]))),
-        ("Stay as they are" if is_exit else "Without cover", words.count(rows - valid)),
-    ]
-    if not is_exit:
-        shown.insert(3, ("Net due to the insurer", words.naira(_minor(preview["net_due"]))))
+    shown = _list_snapshot(view) if view.book.kind == "snapshot" else _list_figures(view)
     with st.grid(len(shown), min_column_width=200, gap="small"):
         for label, value in shown:
             st.metric(label, value, border=True)
+
+
+def _list_figures(view: LoanBookView) -> list[tuple[str, str]]:
+    """Return what a book comes to, or came to once it is done."""
+    book, preview = view.book, view.book.preview
+    is_exit, is_done = book.kind == "exits", book.state == LoanBookState.DONE
+    valid, rows = book.done_rows if is_done else int(preview["valid"]), int(preview["rows"])
+    amount = book.done_minor if is_done else _minor(preview["premium"])
+    labels = ("Policies ended", "Policies to end") if is_exit else ("Loans covered", "Loans to cover")
+    shown = [
+        ("Rows in the file", words.count(rows)),
+        (labels[0 if is_done else 1], words.count(valid)),
+        ("Goes back" if is_exit else "Premium", words.naira(amount)),
+        ("Stay as they are" if is_exit else "Without cover", words.count(rows - valid)),
+    ]
+    # What is due is known of the preview: a loan that was sold elsewhere meanwhile is not in it.
+    if not is_exit and valid == int(preview["valid"]):
+        shown.insert(3, ("Net due to the insurer", words.naira(_minor(preview["net_due"]))))
+    return shown
+
+
+def _list_snapshot(view: LoanBookView) -> list[tuple[str, str]]:
+    preview = view.book.preview
+    uninsured, missing = preview["compared"]["uninsured"], preview["compared"]["missing"]
+    return [
+        ("Rows in the file", words.count(preview["rows"])),
+        ("Covered", words.count(preview["outcomes"].get("insured", 0))),
+        ("Without cover", words.count(uninsured)),
+        ("Policies whose loan is not in it", words.count(missing)),
+    ]
 
 
 def details(view: LoanBookView) -> None:
@@ -356,6 +381,7 @@ def draw() -> None:
     progress(view)
     if book.state == LoanBookState.REFUSED:
         st.error(f"The {words.plain(book.refusal or 'file cannot be read')}.", icon=":material/error:")
+        st.caption("Nothing of it is kept but this reason. Mend the file, and drop it on Loan books again.")
     if book.preview:
         # First what it comes to, said by the button: on a phone the figures fill a screen.
         confirm(view, person)

@@ -1,7 +1,9 @@
 """The OpenAPI page says what the API does: every status, envelope and example (contract S1)."""
 
 import re
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +13,7 @@ from openapi_spec_validator import validate
 
 from core import clock
 from core.api.app import api
+from core.api.http import openapi
 from core.covers import request
 from core.covers.fields import build_example
 from core.covers.registry import COVERS
@@ -340,6 +343,27 @@ def _broken(kind: dict[str, Any]) -> Iterator[Any]:
 def _is_cross_checked(name: str) -> bool:
     """Return True if the field also depends on another: papers on the incident, the debt on the loan."""
     return name == "pending_repayment_amount"
+
+
+def test_other_requests_are_answered_while_the_document_is_made(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, others_answered = threading.Event(), threading.Event()
+    made_by_fastapi = openapi.get_openapi
+
+    def make_slowly(**options: Any) -> dict[str, Any]:
+        begun.set()
+        assert others_answered.wait(60), "the thread that answers requests makes the document, and nothing else"
+        return made_by_fastapi(**options)
+
+    monkeypatch.setattr(openapi, "get_openapi", make_slowly)
+    with clock.freeze(clock.now() + timedelta(days=40)), ThreadPoolExecutor(2) as pool:
+        documents = [pool.submit(client.get, path) for path in ("/v1/openapi.json", "/v1/docs/openapi.json")]
+        assert begun.wait(60)
+        assert client.get("/v1/docs").status_code == 200
+        others_answered.set()
+        first, second = (each.result() for each in documents)
+    assert first.json()["paths"] == second.json()["paths"]
 
 
 def test_document_and_its_page_need_no_key_and_no_internet(client: Client) -> None:

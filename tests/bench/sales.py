@@ -11,7 +11,7 @@ import secrets
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,11 +73,12 @@ class Server:
         return (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
 
 
-async def _client(server: Server, until: float, took: list[float]) -> None:
+async def sell(server: Server, goes_on: Callable[[], bool], took: list[float], rest: float = 0.0) -> None:
+    """Sell one after the other on one connection, with so many seconds of rest between them."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     path, body = f"/v1{COVER.path}", build_example(COVER.request)
     with closing(writer):
-        while time.perf_counter() < until:
+        while goes_on():
             sent = orjson.dumps({**body, "email": f"{secrets.token_hex(8)}@example.com"})
             head = (
                 f"POST {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {server.key}\r\n"
@@ -92,30 +93,35 @@ async def _client(server: Server, until: float, took: list[float]) -> None:
             took.append((time.perf_counter() - began) * 1000)
             if not answer.startswith(b"HTTP/1.1 201"):
                 raise RuntimeError(f"{server.name}: {content[:300]!r}")
+            await asyncio.sleep(rest)
 
 
 async def _load(server: Server, figure: Figure, seconds: float) -> None:
     began, busy = time.perf_counter(), server.busy
-    await asyncio.gather(*(_client(server, began + seconds, figure.took) for _ in range(figure.clients)))
+
+    def goes_on() -> bool:
+        return time.perf_counter() < began + seconds
+
+    await asyncio.gather(*(sell(server, goes_on, figure.took) for _ in range(figure.clients)))
     figure.seconds += time.perf_counter() - began
     figure.busy += server.busy - busy
 
 
 @contextmanager
-def _serving(name: str, command: Sequence[str], key: str, environment: Mapping[str, str]) -> Iterator[Server]:
+def serving(name: str, command: Sequence[str], key: str, environment: Mapping[str, str]) -> Iterator[Server]:
     with running(command, {**os.environ, **environment}) as (port, process):
         yield Server(name, port, key, process.pid)
 
 
-def partner(url: str) -> tuple[str, str]:
-    """The id of a distributor of its own in that store, and its live key."""
+def partner(url: str, *, is_live: bool = True) -> tuple[str, str]:
+    """The id of a distributor of its own in that store, and its key."""
     from core.services.catalogue import keys
     from core.store.access import Scope, Store
 
     store = Store(url)
     with store.writing(Scope.system()) as session:
         distributor_id = keys.get_or_create_distributor(session, f"Bench {secrets.token_hex(4)}")
-        key = keys.issue_key(session, distributor_id=distributor_id, is_live=True, name="bench", actor="bench")
+        key = keys.issue_key(session, distributor_id=distributor_id, is_live=is_live, name="bench", actor="bench")
     store.close()
     return str(distributor_id), key
 
@@ -144,10 +150,10 @@ def measure(url: str, *, clients: Sequence[int] = CLIENTS, seconds: float = 4.0,
     ]
     with ExitStack() as stack:
         ours = [str(Path(sys.executable).with_name("coverdesk")), "api"]
-        servers = [stack.enter_context(_serving(OURS, ours, key, {**shared, "COVERDESK_LOG_LEVEL": "INFO"}))]
+        servers = [stack.enter_context(serving(OURS, ours, key, {**shared, "COVERDESK_LOG_LEVEL": "INFO"}))]
         for name, together in limits.items():
             told = {**shared, **by_hand, "RAW_SALES_TOGETHER": str(together)}
-            servers.append(stack.enter_context(_serving(name, bare, key, told)))
+            servers.append(stack.enter_context(serving(name, bare, key, told)))
         return _in_turns(servers, clients, seconds, rounds)
 
 

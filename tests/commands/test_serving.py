@@ -18,6 +18,7 @@ import pytest
 from core.settings import ROOT
 from core.store.access import Store
 from tests.commands.command_line import coverdesk
+from tests.every_case import every_case
 from tests.load.serving import COVERDESK, environment
 from tests.ports import free_port
 
@@ -82,7 +83,7 @@ def test_a_server_says_its_address_and_nothing_of_its_framework_and_ends_well_on
 
 
 @pytest.mark.parametrize("database", ["sqlite"])
-@pytest.mark.parametrize("command", ["serve", "api"])
+@pytest.mark.parametrize("command", ["serve", "api", "run"])
 def test_a_port_that_is_taken_is_said_before_an_address_is_promised(store: Store, command: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
@@ -133,3 +134,59 @@ def test_no_line_of_the_log_is_lost_when_a_server_is_told_to_stop(sqlite_templat
         process.send_signal(signal.SIGTERM)
         told, _ = process.communicate(timeout=60)
     assert sum('"event":"request"' in line for line in told.splitlines()) == 300
+
+
+@contextmanager
+def trying_out(folder: Path, port: int, purchases: int) -> "Iterator[subprocess.Popen[str]]":
+    """`coverdesk run` in a folder of its own, as the foreground of a terminal."""
+    words = [COVERDESK, "run", "--purchases", str(purchases), "--port", str(port)]
+    named = {**environment(folder, port), "COVERDESK_DEMO": "true"}
+    process = subprocess.Popen(
+        words,
+        env=named,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def test_a_trial_writes_the_demonstration_and_serves_it_and_its_last_line_is_the_address(tmp_path: Path) -> None:
+    port = free_port()
+    with trying_out(tmp_path, port, purchases=20) as process:
+        assert process.stdout is not None
+        told = []
+        while not told or not told[-1].startswith("Coverdesk is at "):
+            told.append(process.stdout.readline())
+            assert told[-1], process.communicate()[1]
+        assert _answers(port)
+        written = next(place for place, line in enumerate(told) if line.startswith("Written: 20 purchases"))
+        assert written < told.index(f"Starting on 127.0.0.1, port {port} ...\n")
+        assert f"Coverdesk is at http://127.0.0.1:{port} " in told[-1]
+        assert any("operations@coverdesk.example" in line for line in told)
+
+
+@every_case("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_trial_that_is_told_to_stop_leaves_nothing_running(tmp_path: Path, number: signal.Signals) -> None:
+    with trying_out(tmp_path, free_port(), purchases=20_000) as process:
+        assert process.stderr is not None
+        while not process.stderr.readline().startswith("20,000 purchases"):
+            assert process.poll() is None
+        # Ctrl-C reaches all that a terminal runs; whoever stops a service reaches the one that it has started.
+        if number is signal.SIGINT:
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
+        told = process.communicate(timeout=120)
+        assert process.returncode != 0
+        assert "Coverdesk is at" not in told[0]
+        assert "Traceback" not in told[1]
+        with pytest.raises(ProcessLookupError):
+            os.killpg(process.pid, 0)

@@ -70,7 +70,7 @@ def test_help_loads_neither_the_store_nor_the_settings() -> None:
     ("words", "most", "declared"),
     [
         (("keys", "list"), 2, {"admin", "parties"}),
-        (("status",), 14, {"admin", "parties", "compliance", "events", "sales"}),
+        (("status",), 15, {"admin", "parties", "compliance", "events", "sales"}),
     ],
 )
 def test_a_command_loads_no_library_of_the_screens_and_asks_little(
@@ -82,6 +82,17 @@ def test_a_command_loads_no_library_of_the_screens_and_asks_little(
     assert len(ours) <= 60, ours
     modules = {name.removeprefix("core.store.schema.") for name in ours if name.startswith("core.store.schema.")}
     assert modules - {"columns", "tables", "versions"} == declared
+
+
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+def test_an_export_loads_its_own_list_and_none_of_the_others(store: Store) -> None:
+    libraries, asked, ours = start("export", "purchases", "--from", "2031-01-01", "--to", "2031-01-02")
+    # Phone numbers and countries are what its filter validates.
+    assert libraries.isdisjoint(_HEAVY - {"phonenumbers", "pycountry"})
+    assert 0 < len(asked) <= 24, asked
+    others = ("claims", "finance", "mail", "policies", "renewals", "files", "people.passwords", "people.staff")
+    unneeded = ("core.covers.insurers", *(f"core.services.{name}" for name in others))
+    assert [name for name in ours if name.startswith(unneeded)] == []
 
 
 def test_init_and_the_servers_load_nothing_that_invents_a_business() -> None:
@@ -98,6 +109,13 @@ def test_servers_worker_and_exports_load_no_parser_of_pdf_files_before_one_comes
     loaded_modules = json.loads(done.stdout)
     assert "core.services.files.files" in loaded_modules, "who inspects files was loaded"
     assert [name for name in loaded_modules if name.startswith(("pikepdf", "fpdf", "core.services.files.pdf_"))] == []
+
+
+def test_a_worker_loads_neither_what_serves_http_nor_the_figures_of_claims() -> None:
+    loaded = "import json, sys, core.commands.insurers; print(json.dumps(list(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True)
+    unneeded = ("core.api", "core.services.claims.reports", "starlette", "fastapi", "pandas")
+    assert [name for name in json.loads(done.stdout) if name.startswith(unneeded)] == []
 
 
 # A session of one distributor, in a process that has declared one module of tables so far, writes a row by its entity.

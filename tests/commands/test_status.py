@@ -6,14 +6,18 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from core import clock
+from core import clock, demo
 from core.services.admin import heartbeats, readiness
 from core.services.admin import status as service
 from core.services.audit import log as audit
+from core.services.policies import changes
 from core.settings import VERSION
 from core.store.access import Scope, Store
 from core.store.schema import versions
+from core.store.schema.tables import Policy, Provider
 from tests.commands.command_line import coverdesk
+from tests.conftest import Partner
+from tests.portfolio import NOW, sales_at
 
 pytestmark = pytest.mark.both_databases
 
@@ -38,6 +42,33 @@ def test_a_healthy_store_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPa
     assert told.returncode == 0, told.stdout
     assert f"Workers           here:1 ({VERSION})" in told.stdout
     assert "Nothing needs a person." in told.stdout
+
+
+def test_a_fresh_demonstration_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "_free_bytes", lambda: 1 << 40)
+    demo.write(store, purchases=300, seed=1, until=clock.now() - timedelta(hours=13))
+    told = coverdesk("status", COVERDESK_DEMO="true")
+    assert "Nothing needs a person." in told.stdout, told.stdout
+    assert told.returncode == 0
+
+
+def test_a_policy_of_an_insurer_without_a_connection_is_the_desks_to_tell_it_of(store: Store, partner: Partner) -> None:
+    backed_up(store)
+    with store.writing(Scope.system()) as session:
+        heartbeats.record(session, "here:1")
+        sales_at(session, partner.id, NOW)
+        policy = session.execute(sa.select(Policy)).scalar_one()
+        policy.submitted_to_provider = policy.activated = False
+        segment = session.execute(sa.select(Provider.segment).where(Provider.id == policy.provider_id)).scalar_one()
+        with clock.freeze(clock.now() - timedelta(hours=2)):
+            changes.queue_policy(session, policy, segment)
+    told = coverdesk("status")
+    assert "1 for insurers without a connection, whom operations tells by hand" in told.stdout, told.stdout
+    assert "work has been due" not in told.stdout
+    variable = f"COVERDESK_{segment.replace('-', '_').upper()}_URL"
+    told = coverdesk("status", **{variable: "https://insurer.example"})
+    assert "Insurers: work has been due for 120 minutes" in told.stdout, told.stdout
+    assert told.returncode == 1
 
 
 def test_the_health_check_of_a_worker_sees_those_of_its_own_machine(store: Store) -> None:

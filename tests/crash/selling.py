@@ -40,7 +40,8 @@ class Answered:
 class Crowd:
     """So many clients at once; what was acknowledged to them, and whatever they should not have seen.
 
-    With `connected` a broken connection is a trouble too: the API stays up and has to answer.
+    With `connected` a broken connection is a trouble too: the API stays up and has to answer. Each client waits for
+    `rest` seconds after an answer.
     """
 
     url: str
@@ -48,6 +49,7 @@ class Crowd:
     clients: int = CLIENTS
     uploaders: int = 1
     connected: bool = False
+    rest: float = 0.0
     sold: dict[str, Answered] = field(default_factory=dict)
     uploaded: dict[str, Answered] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
@@ -86,6 +88,7 @@ class Crowd:
             while not self._stopping.is_set():
                 work(http, f"{self.name}-{client}-{n}", f"{client}.{n // 2}")
                 n += 1
+                self._stopping.wait(self.rest)
 
     def connection(self) -> httpx.Client:
         headers = {"Authorization": f"Bearer {self.api_key}"}

@@ -39,7 +39,7 @@ class Desk:
             self.sale = sell(store, partner, CREDIT_LIFE, is_live=is_live, **asked)
 
     def lodge(
-        self, *, text: str = "", at: datetime = NOON, scope: Scope | None = None, **changed: Any
+        self, *, text: str = "", at: datetime = NOON, scope: Scope | None = None, actor: str = "tests", **changed: Any
     ) -> tuple[ClaimRecord, list[str]]:
         """A claim with the papers that it needs, and the flags that it raised."""
         told = {
@@ -64,7 +64,7 @@ class Desk:
             files.store_files(arriving) as kept,
             self.store.writing(scope or self.scope) as session,
         ):
-            record = lodging.lodge_claim(session, request, kept, owner=self.owner, actor="tests")
+            record = lodging.lodge_claim(session, request, kept, owner=self.owner, actor=actor)
             flags = session.execute(sa.select(col(Claim.flags)).where(col(Claim.id) == ids.parse(record["id"])))
             return record, flags.scalar_one()
 

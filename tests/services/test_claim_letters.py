@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.admin import mail_texts
-from core.services.claims.intake import attaching
+from core.services.claims.intake import attaching, requirements
 from core.services.claims.letters import letters
 from core.services.claims.letters.letters import KINDS, Composed, KeptLetter
 from core.services.files import files
@@ -52,7 +52,7 @@ def test_a_letter_is_kept_in_the_file_and_in_the_history(office: Office) -> None
     letter = keep(office, claim_id, "acknowledgement")
     assert "Dear Ngozi Okafor" in letter.body
     assert "loss of job" in letter.body
-    assert "Papers that we need still: none" in letter.body
+    assert "Papers that we still need: none" in letter.body
     assert letter.content.startswith(b"%PDF")
     with office.store.reading(DESK) as session:
         (kept,) = letters.list_letters(session, claim_id)
@@ -104,7 +104,8 @@ def test_a_decline_names_its_reason_its_wording_and_the_right_to_appeal(office: 
     claim_id = office.lodge()
     office.walk(claim_id, "Declined")
     body = compose(office, claim_id, "decline").body
-    assert "Reason: exclusion. Excluded by the wording" in body
+    assert "Reason: the policy excludes this loss. Excluded by the wording." in body
+    assert letters.DECLINED_BECAUSE.keys() == set(requirements.DECLINE_REASONS)
     assert "You have the right to appeal" in body
 
 

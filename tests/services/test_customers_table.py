@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from core import clock, ids
 from core.errors import NotFound
+from core.services.customers import customers
 from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
 from core.services.lists.dimensions import load_choices
@@ -81,6 +82,32 @@ def test_e_mail_and_every_spelling_of_a_phone_number_find(sold: Store) -> None:
     for spelling in ("+2347055551234", "07055551234", "0705 555 1234", "555 12"):
         assert [row.id for row in found(sold, CustomerFilter(search=spelling)).items] == [one.id]
     assert found(sold, CustomerFilter(search="0803 123 4567")).total_count == everybody.total_count - 1
+
+
+def test_the_narrow_indexes_of_the_desk_find_whom_the_filter_finds(sold: Store) -> None:
+    """The API's lists and the files ask the filter itself; the answers may not differ by how they are found."""
+    with sold.reading(LIVE) as session:
+        ngozi = session.execute(sa.select(Customer).where(Customer.phone_number.is_not(None)).limit(1)).scalar_one()
+        digits, email, name = ngozi.phone_number or "", ngozi.email, ngozi.first_name
+    texts = [
+        *(
+            digits,
+            digits[-8:],
+            f"{digits[-8:-4]} {digits[-4:]}",
+            f"0{digits[-10:]}",
+            f"0{digits[-10:-7]} {digits[-7:-4]}",
+        ),
+        *(email, email.upper()[:6], name, name[1:4], "gozi oka", "okafor, ngozi", "ọLÁD", "zoe", "Zoë", "o'neil", "+1"),
+        *("%", "_", "100%", "12345", "@", "example.com", "no such person"),
+    ]
+    for text in texts:
+        wanted = CustomerFilter(search=text)
+        with sold.reading(LIVE) as session:
+            query = sa.select(Customer.id).where(*customers.build_conditions(wanted))
+            expected = set(session.execute(query).scalars())
+        page = found(sold, wanted)
+        assert {row.id for row in page.items} == expected, text
+        assert page.total_count == len(expected), text
 
 
 def test_figures_are_those_of_the_rows_and_cover_divides_everybody(sold: Store) -> None:

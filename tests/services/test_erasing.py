@@ -221,9 +221,9 @@ class PrivacyDesk:
         given = {"reason": "Oluwaseyifunmi asked", "by_insurer": True, "expected_version": policy.version}
         changes.cancel(session, policy.id, actor=self.people["oye"].actor, **given)
         (note,) = session.execute(sa.select(col(CreditNote.id)).where(col(CreditNote.is_live))).scalars()
-        given = {"payee": "Oluwaseyifunmi", "payee_bank": "First Bank", "payee_account": "0123456789"}
+        given = {"payee_bank": "First Bank", "payee_account": "0123456789"}
         deciding.approve(session, note, given, by=self.people["femi"])
-        paid = {"payee": "Oluwaseyifunmi", "bank_reference": "TRF/1", "value_on": "2026-12-02"}
+        paid = {"bank_reference": "TRF/1", "value_on": "2026-12-02"}
         deciding.pay(session, note, paid, by=self.people["funmi"])
 
     def erase(self) -> UUID:

@@ -25,7 +25,7 @@ from core.services.customers import customers
 from core.services.exports import receipts, runs
 from core.services.exports.formats import CSV, EXCEL_CSV, FORMATS, XLSX, Format
 from core.services.exports.receipts import ExportOrder
-from core.services.exports.registry import KINDS, get_kind
+from core.services.exports.registry import TITLES, get_kind, list_kinds
 from core.services.finance import movements
 from core.services.lists.columns import Column
 from core.services.lists.dimensions import load_choices
@@ -60,7 +60,7 @@ pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 # their steps, what is due beside its calls.
 _ELSEWHERE = {"audit", "claim-payments", "loss-ratios", "credit-notes", "due"}
 BY_KIND = pytest.mark.parametrize(
-    "kind", [kind for kind in KINDS if kind.name not in _ELSEWHERE], ids=lambda kind: kind.name
+    "kind", [kind for kind in list_kinds() if kind.name not in _ELSEWHERE], ids=lambda kind: kind.name
 )
 _OF_SALES = {"from", "to", "provider", "category", "product", "distributor", "email", "source"}
 PARAMETERS = {
@@ -76,8 +76,12 @@ PARAMETERS = {
     },
 }
 # The log of the office has tests of its own.
-OF_DESK = [kind for kind in KINDS if kind.name not in _ELSEWHERE]
+OF_DESK = [kind for kind in list_kinds() if kind.name not in _ELSEWHERE]
 EVERY_CLAIM = ClaimFilter()
+
+
+def test_every_list_stands_under_its_own_name_and_title() -> None:
+    assert [(kind.name, kind.title) for kind in list_kinds()] == list(TITLES.items())
 
 
 @pytest.fixture

@@ -87,6 +87,15 @@ def test_products_are_for_operations_and_partners_for_admins(sold: Store, partne
     assert not [hit for hit in find(sold, "insurance", "operations") if hit.kind == "insurer"]
 
 
+def test_the_newest_are_the_same_however_many_are_found(sold: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few policies are looked for once and named to the next statement; very many are asked for by their page."""
+    texts = ("okafor", "quoted", (a_policy(sold).policy_number or "")[-4:], "0803")
+    few = [find(sold, text, "operations", "claims") for text in texts]
+    assert any(few)
+    monkeypatch.setattr(finder, "_MOST_FOUND", 0)
+    assert [find(sold, text, "operations", "claims") for text in texts] == few
+
+
 def test_the_other_mode_is_never_searched(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=False)) as session:
         other = session.execute(sa.select(Policy.id).limit(1)).scalar_one()

@@ -51,6 +51,12 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     "empty": ("a.csv", b"", "is empty"),
     "latin 1": ("a.csv", PLAIN.replace(b"Ngozi", "Ngözi".encode("latin-1")), "not in UTF-8, as line 2 shows"),
     "utf-16 cut short": ("a.csv", b"\xff\xfea", "is cut short"),
+    "utf-16 without its mark": ("a.csv", PLAIN.decode().encode("utf-16-le"), "save it as “CSV UTF-8”"),
+    "headings in another language": (
+        "a.csv",
+        b"Pret,Prenom\n1,2\n",
+        "no heading: it needs the columns loan_account_number, ",
+    ),
     "no text": ("a.csv", PLAIN + b"\0", "is no text"),
     "an open quote": ("a.csv", PLAIN + b'"LN', "a quote that does not end"),
     "old excel": ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 512, "old format of Excel"),
@@ -78,8 +84,13 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     "the heading alone": ("a.csv", PLAIN.splitlines()[0], "has no rows below its heading"),
     "100,001 rows": (
         "a.csv",
-        PLAIN.splitlines()[0] + b"\nLN1,a" * 100_021,
+        b"Loans of November\n" + PLAIN.splitlines()[0] + b"\nLN1,a" * 100_001,
         "has more than 100,000 rows",
+    ),
+    "two sheets of loans": (
+        "a.xlsx",
+        workbook(lambda book, _: [table(book, sheet) for sheet in book.worksheets()], "Lagos", "Abuja"),
+        "has rows in several sheets (Lagos, Abuja): put the loans into one called Loans",
     ),
     "merged headings": (
         "a.xlsx",
@@ -120,6 +131,11 @@ def _numbers(book: Any, sheet: Any) -> None:
 READ: dict[str, tuple[str, bytes, str]] = {
     "semicolons": ("a.csv", PLAIN.replace(b",", b";"), "YYYY-MM-DD"),
     "tabs, a mark and old line ends": ("a.csv", b"\xef\xbb\xbf" + PLAIN.replace(b",", b"\t"), "YYYY-MM-DD"),
+    "a title with commas": (
+        "a.csv",
+        b"Swift Lenders, Lagos, all, of it\r\n\r\n" + PLAIN.replace(b",", b";"),
+        "YYYY-MM-DD",
+    ),
     "utf-16": ("a.csv", PLAIN.decode().encode("utf-16"), "YYYY-MM-DD"),
     "200 empty rows": ("a.csv", b"\r\n,,,\r\n" + PLAIN + b",,,,,,,,,\r\n" * 200, "YYYY-MM-DD"),
     "days first": (
@@ -132,6 +148,7 @@ READ: dict[str, tuple[str, bytes, str]] = {
         PLAIN.replace(b"loan_account_number", b" Loan No. ").replace(b"loan_tenure_months", b"TENOR"),
         "YYYY-MM-DD",
     ),
+    "one sheet with rows": ("a.xlsx", workbook(table, "Cover", "Sheet1"), "YYYY-MM-DD"),
     "the sheet called Loans": ("a.xlsx", workbook(table, "Cover", "loans"), "YYYY-MM-DD"),
     "numbers and days of a spreadsheet": ("a.xlsx", workbook(_numbers), "YYYY-MM-DD"),
 }
@@ -158,3 +175,14 @@ def test_what_lenders_send_is_read(case: str) -> None:
         "email": email,
     }
     assert row.facts == expected
+
+
+def test_a_full_name_of_one_word_is_said_of_its_own_column() -> None:
+    heading = (*HEADING[:1], "full_name", *HEADING[3:])
+    rows = [
+        {name: loan(number).get(name, whole) for name in heading}
+        for number, whole in enumerate(("Ngozi", "Ngozi Ada Obi"))
+    ]
+    one, whole = read("a.csv", as_csv(rows, heading))
+    assert (one.code, one.reason) == ("MALFORMED_VALUE", "full_name must hold a first and a last name")
+    assert (whole.code, whole.also, whole.facts["last_name"]) == (None, ["NAME_SPLIT"], "Ada Obi")

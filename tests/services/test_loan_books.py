@@ -125,6 +125,7 @@ def test_one_code_decides_each_row_and_others_stand_beside_it(store: Store, part
         "over": ({"loan_start_date": "2026-02-01", "loan_tenure_months": "3"}, "TERM_OVER", []),
         "too young": ({"date_of_birth": "2010-01-01"}, "AGE_OUT_OF_BOUNDS", []),
         "nothing": ({"loan_amount": "0.50"}, "AMOUNT_OUT_OF_BOUNDS", []),
+        "zero": ({"loan_amount": "0"}, "AMOUNT_OUT_OF_BOUNDS", []),
         "above free cover": ({"loan_amount": "6000000"}, "ABOVE_FREE_COVER_LIMIT", []),
         "no contact": ({"email": "", "phone_number": ""}, None, ["CONTACT_MISSING"]),
         "a phone without its zero": ({"phone_number": "8031234567"}, None, ["LEADING_ZEROS_LOST"]),
@@ -142,7 +143,9 @@ def test_one_code_decides_each_row_and_others_stand_beside_it(store: Store, part
     told = {case: (row.code, row.also) for case, row in zip(cases, found, strict=False)}
     assert told == {case: (code, also) for case, (_, code, also) in cases.items()}
     assert (found[len(cases)].code, found[len(cases)].reason) == ("DUPLICATE_IN_FILE", "the same loan stands in line 2")
-    assert book.preview["outcomes"] == {"referred": 1, "rejected": 16, "valid": 25}
+    reasons = {case: row.reason for case, row in zip(cases, found, strict=False)}
+    assert reasons["zero"] == "loan_amount must be above zero for this product"
+    assert book.preview["outcomes"] == {"referred": 1, "rejected": 17, "valid": 25}
 
 
 def test_somebody_else_confirms_within_their_limit_what_was_seen(store: Store, partner: Partner) -> None:

@@ -11,6 +11,7 @@ import xlsxwriter
 
 from core import clock, money
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StateForbids, TooLarge
+from core.services.audit import log as audit
 from core.services.finance import adjustments, parties
 from core.services.finance.bordereaux import issuing
 from core.services.finance.bordereaux import reading as bordereau_reading
@@ -402,13 +403,36 @@ def test_a_difference_is_adjusted_by_a_movement_that_two_people_made_since(finan
     finance.do(differences.explain, row.id, {"cause": "Wrong amount of ours", "note": "We were wrong"}, by="funmi")
     with pytest.raises(StateForbids, match="propose one"):
         finance.do(differences.adjust, row.id, by="funmi")
-    given = {"premium": "10.00", "platform_commission": "0", "distributor_commission": "0", "reason": "As they say"}
-    proposal = finance.do(
-        adjustments.propose, UUID(row.subjects[0]), {**given, "reason": "It is as they say"}, by="funmi"
-    )
-    finance.do(adjustments.confirm, proposal, by="femi")
+    for premium in ("7.00", "10.00"):
+        given = {"premium": premium, "platform_commission": "0", "distributor_commission": "0"}
+        given["reason"] = "It is as they say"
+        proposal = finance.do(adjustments.propose, UUID(row.subjects[0]), given, by="funmi")
+        finance.do(adjustments.confirm, proposal, by="femi")
+        if premium == "7.00":
+            # Any adjustment at all would end a difference of any size, which two people write off within a limit.
+            with pytest.raises(StateForbids, match=r"leaves a difference of -₦3\.00: two people of finance make one"):
+                finance.do(differences.adjust, row.id, by="funmi")
     finance.do(differences.adjust, row.id, by="funmi")
     assert state(finance, row) == "Adjusted"
+
+
+def test_a_limit_of_write_offs_is_not_split_over_the_differences_of_a_party(finance: Finance, insurer: UUID) -> None:
+    """Two differences of 30,000 naira are above what finance writes off of a party within 30 days."""
+    mine = [each for each in ours(finance, insurer).items() if each[0]][:2]
+    lines = [(number, sum(minor for minor, _ in found) + 3_000_000, SEPTEMBER) for number, found in mine]
+    made = run(finance, insurer, file_of(lines))
+    shown = finance.read(reconciliation_reading.list_differences, made)
+    first, second = (next(row for row in shown if row.policy_number == number) for number, _ in mine)
+    for row in (first, second):
+        finance.do(differences.explain, row.id, {"cause": "Other", "note": "Nobody knows"}, by="funmi")
+        finance.do(differences.ask_write_off, row.id, by="funmi")
+    finance.do(differences.write_off, first.id, by="femi")
+    with pytest.raises(NotAllowed, match=r"with the ₦30,000\.00 of this party within 30 days, an admin approves"):
+        finance.do(differences.write_off, second.id, by="wale")
+    with finance.store.reading(Scope.system()) as session:
+        last = audit.list_history(session, f"difference {second.id}")[-1]
+    assert (last.actor, last.action) == ("staff wale@f.example", "difference write-off refused")
+    finance.do(differences.write_off, second.id, by="root")
 
 
 def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, insurer: UUID) -> None:

@@ -18,6 +18,7 @@ from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.review import officers
 from core.services.customers import customers
+from core.services.customers import table as customer_table
 from core.services.customers.customers import CustomerFilter
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
@@ -28,6 +29,7 @@ from core.services.policies.policies import PolicyFilter
 from core.services.renewals import records
 from core.services.sales import page_locator, purchases
 from core.services.sales.filter import PurchaseFilter, SalesFilter, resolve_customer
+from core.services.views import finder
 from core.store.access import Query, Scope, ScopedSession, ScopeViolation, Store
 from core.store.operations import statistics
 from core.store.schema.tables import Purchase
@@ -258,6 +260,42 @@ def explain(store: Store, statement: str, values: Any) -> str:
         words = "EXPLAIN QUERY PLAN" if store.is_sqlite else "EXPLAIN"
         rows = connection.exec_driver_sql(f"{words} {statement}", values)
         return "\n".join(row[-1] for row in rows)
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+def test_the_desk_looks_for_customers_along_narrow_indexes(store: Store, partner: Partner) -> None:
+    """The index in the order of the list is three times as wide, and its texts would be joined for each row."""
+    statistics.refresh(store)
+    with store.writing(Scope.system()) as session:
+        sales_at(session, partner.id, NOW)
+    with store.reading(Scope.system()) as session:
+        names = load_choices(session)
+    for text, index in {
+        "4967": "ix_customer_text (<expr>>?)",
+        "okafor": "ix_customer_text (<expr>>?)",
+        "80312345": "ix_customer_text (<expr>>?)",
+        "0803 123": "ix_customer_phone_number (phone_number>? AND phone_number<?)",
+        "okafor ngozi": "ix_customer_name_key (name_key>?)",
+    }.items():
+        sent: list[tuple[str, Any]] = []
+        with noting(store, sent), store.reading(Scope.staff(is_live=True)) as session:
+            customer_table.list_customers(session, CustomerFilter(search=text), names, paging=Paging(1, 50))
+        lines = explain(store, *next(each for each in sent if "LIKE" in each[0]))
+        assert f"INDEX {index}" in lines, (text, lines)
+        assert "ix_customer_search" not in lines, (text, lines)
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+def test_the_finder_looks_for_the_numbers_and_plates_of_policies_once(store: Store, partner: Partner) -> None:
+    with store.writing(Scope.system()) as session:
+        sales_at(session, partner.id, NOW)
+    everybody = Person(
+        id=ids.new(), email="o@d.example", name="Ola", roles=("operations", "claims"), claim_limit_minor=None
+    )
+    sent: list[tuple[str, Any]] = []
+    with noting(store, sent), store.reading(Scope.staff(is_live=True)) as session:
+        finder.find_records(session, "4967", everybody)
+    assert sum("INDEXED BY ix_policy_number_key" in statement for statement, _ in sent) == 1, sent
 
 
 @pytest.mark.parametrize("database", ["sqlite"])

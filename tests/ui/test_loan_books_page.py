@@ -30,5 +30,11 @@ def test_somebody_else_covers_the_loans_with_one_button(screen: Screen, lender: 
     assert not other.exception
     worker.work(lender.store)
     assert (lender.get(book.id).state, lender.get(book.id).done_rows) == ("done", 2)
+    shown = screen(signed_in=head, path="buy/loan_book.py", id=str(book.id))
+    figures = {each.label: each.value for each in shown.metric}
+    assert (figures["Loans covered"], figures["Without cover"]) == ("2", "1")
+    snapshot = lender.read(as_csv([loan(1), loan(7)]), by=maker, kind="snapshot")
+    counted = screen(signed_in=head, path="buy/loan_book.py", id=str(snapshot.id))
+    assert [each.value for each in counted.metric] == ["2", "1", "1", "1"]
     listed = screen(signed_in=head, path="buy/loan_books.py")
-    assert "**1** loan book" in texts(listed)
+    assert "**2** loan books" in texts(listed)

@@ -1,5 +1,6 @@
 """The OpenAPI document: statuses, envelopes and examples derived from the running declarations."""
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache, lru_cache
@@ -290,9 +291,28 @@ _AMOUNT: Final = "In naira, with at most two decimals."
 _DAY_PATTERN: Final = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 
+# Several who ask at once wait for the one that makes it.
+_MAKING: Final = threading.RLock()
+
+
 def document(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document; rebuilt each day, as its examples contain dates near today."""
-    return _document_of(app, clock.today(), settings().base_url)
+    with _MAKING:
+        return _document_of(app, clock.today(), settings().base_url)
+
+
+def encode(app: FastAPI, root: str | None = None) -> bytes:
+    """The document as it is sent; with a root path, for a page of this server, whatever that is called outside."""
+    with _MAKING:
+        return _encoded(app, clock.today(), settings().base_url, root)
+
+
+@lru_cache(maxsize=2)
+def _encoded(app: FastAPI, day: date, base_url: str, root: str | None) -> bytes:
+    made = _document_of(app, day, base_url)
+    if root is not None:
+        made = {**made, "servers": [{"url": root}]}
+    return orjson.dumps(made)
 
 
 def _servers(base_url: str) -> list[dict[str, str]]:

@@ -14,13 +14,14 @@ from starlette.routing import Route
 
 from core import telemetry
 from core.errors import StateForbids
-from core.services.admin import gauges, readiness
-from core.services.admin.gauges import GAUGES, Gauge
+from core.services.admin import readiness
 from core.settings import settings
 from core.store.access import Scope, reading
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
+
+    from core.services.admin.gauges import Gauge
 
 
 async def healthz(_: Request) -> Response:
@@ -52,7 +53,10 @@ class _StoreCollector:
     """Reads the gauges of the store once for each scrape; without the store, the counters are told all the same."""
 
     def collect(self) -> Iterator["Metric"]:
-        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily  # noqa: PLC0415 costs start-up
+        # Imported by the first scrape, here and below: a server or worker that nobody scrapes does without.
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily  # noqa: PLC0415
+
+        from core.services.admin.gauges import GAUGES  # noqa: PLC0415
 
         found = _read()
         for name, (text, labels) in GAUGES.items():
@@ -66,13 +70,15 @@ class _StoreCollector:
                 yield family
 
 
-def _read() -> Sequence[Gauge]:
+def _read() -> "Sequence[Gauge]":
+    from core.services.admin import gauges  # noqa: PLC0415
+
     try:
         with reading(Scope.system()) as session:
-            return [*gauges.list_gauges(session), Gauge("up", 1)]
+            return [*gauges.list_gauges(session), gauges.Gauge("up", 1)]
     except Exception as error:
         log.warning("gauges not read", error=type(error).__name__)
-        return [Gauge("up", 0)]
+        return [gauges.Gauge("up", 0)]
 
 
 def render() -> tuple[bytes, str]:

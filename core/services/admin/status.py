@@ -26,7 +26,8 @@ _MIN_FREE_BYTES: Final = 2 * _GIB
 class QueueStatus:
     """One queue: how much waits, is due, and was given up, and for how many seconds the oldest has been due.
 
-    `refused` were given up because of who was to receive them; `configured` is false where nothing can be sent at all.
+    `refused` were given up because of who was to receive them; `configured` is false where nothing can be sent at all;
+    `by_hand` are policies that the desk tells an insurer without a connection of.
     """
 
     name: str
@@ -36,6 +37,7 @@ class QueueStatus:
     oldest_seconds: int
     refused: int = 0
     configured: bool = True
+    by_hand: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,6 +96,7 @@ def _list_queues(session: ScopedSession) -> list[QueueStatus]:
             dead=queue.dead,
             refused=queue.refused,
             configured=queue.is_configured,
+            by_hand=queue.by_hand,
             oldest_seconds=int((now - (queue.oldest_due_at or now)).total_seconds()),
         )
         for queue in health.list_queues(session)
@@ -115,10 +118,11 @@ def _clock_skew(session: ScopedSession) -> float:
 
 def list_faults(status: Status) -> list[str]:
     """Return what is wrong with store, backup, disk, clock and replica."""
+    has_never_saved = status.backup_at is None and not settings().demo
     late = status.backup_at is not None and clock.now() - status.backup_at > BACKUP_DUE
     found = {
         "the store has another version: run `coverdesk init`": status.migration != status.newest_migration,
-        "there is no backup yet: run `coverdesk backup FILE`": status.backup_at is None,
+        "there is no backup yet: run `coverdesk backup FILE`": has_never_saved,
         "the newest backup is older than 26 hours": late,
         "less than 2 GiB are free on the disk of the files": status.disk_free_bytes < _MIN_FREE_BYTES,
         "the clocks of this machine and of the database differ": (

@@ -276,6 +276,9 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "No two claims were paid on one paper without a word": claim_invariants.find_paid_on_one_paper,
     "Nobody decided on a claim of their own": own_interest.find_own_decisions,
     "Nobody decided on a refund of their own": credit_note_proofs.find_own_decisions,
+    "No refund goes to the customer and to the parties, or to another payee by one person": (
+        credit_note_proofs.find_corrected_faults
+    ),
     "Nobody decided on a statement or payment of their own": parties.find_own_decisions,
     "Every approval was given on the desk": approvals.find_forged,
     "No claim was decided on by the command line": claim_invariants.find_decided_by_command,
@@ -285,6 +288,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every share of a distributor is what two admins confirmed": share_changes.find_unconfirmed,
     "Every transfer is the payments that it made": payment_proofs.find_transfer_faults,
     "The bank's answer to a payment is not its preparer's": payment_proofs.find_own_answers,
+    "Who proposed an account has no part in its payouts": payment_proofs.find_own_accounts,
     "The database keeps the rows that stay": _find_missing_guards,
     "Every claim came to where it stands by allowed moves": _find_history_faults,
     "The clock of every claim is the one of its history": _find_clock_faults,

@@ -51,7 +51,7 @@ def write(
     """Append an entry; `subject` is a kind and an id ("policy 0190…"), values are plain data."""
     chain = chain_of(subject)
     position, previous = _HEAD.one(session, chain=chain)
-    entry = AuditEntry(
+    entry = AuditEntry.to_insert(
         id=ids.new(),
         chain=chain,
         position=position + 1,
@@ -66,7 +66,9 @@ def write(
     )
     entry.hash = link(previous, *(getattr(entry, name) for name in _HASHED_FIELDS))
     session.insert(entry)
-    session.update_columns(AuditHead(chain=chain, position=entry.position, hash=entry.hash), "position", "hash")
+    session.update_columns(
+        AuditHead.to_insert(chain=chain, position=entry.position, hash=entry.hash), "position", "hash"
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -92,9 +94,9 @@ def write_many(session: ScopedSession, drafts: Sequence[Draft]) -> None:
         ends[chain] = position + 1, found
         names = ("chain", "position", "actor", "action", "subject", "before", "after")
         values: dict[str, Any] = dict(zip(names, facts, strict=True))
-        entries.append(AuditEntry(id=ids.new(), created_at=now, hash=found, trace_id=trace, **values))
+        entries.append(AuditEntry.to_insert(id=ids.new(), created_at=now, hash=found, trace_id=trace, **values))
     session.insert_many(entries)
-    heads = [AuditHead(chain=chain, position=position, hash=last) for chain, (position, last) in ends.items()]
+    heads = [AuditHead.to_insert(chain=chain, position=position, hash=last) for chain, (position, last) in ends.items()]
     session.update_many(heads, "position", "hash")
 
 

@@ -1,8 +1,8 @@
 """Customers: how they are found, kept, and known again when they buy a second time."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -23,13 +23,12 @@ from core.services.lists.paging import Page, Paging, fetch_newest
 from core.services.lists.shapes import CustomerRecord
 from core.services.lists.windows import Span
 from core.services.people.personal import list_spellings
-from core.store.access import Query, ScopedSession
+from core.store.access import AnySelect, Query, ScopedSession
+from core.store.expressions import join_lines
 from core.store.schema.tables import Customer, CustomerMerge, Policy, Purchase
 
 # The line break prevents matches across two fields: submitted text cannot contain one.
-_SEARCHED_TEXT = (
-    col(Customer.name_key) + "\n" + col(Customer.email_key) + "\n" + sa.func.coalesce(col(Customer.phone_number), "")
-)
+_SEARCHED_TEXT = join_lines(col(Customer.name_key), col(Customer.email_key), col(Customer.phone_number))
 # What may be a phone number or a part of one.
 PHONE = r"(?=(?:\D*\d){5})\+?[\d\s()-]+"
 _NIGERIA = "234"
@@ -194,6 +193,44 @@ def build_conditions(criteria: CustomerFilter) -> list[Condition]:
     return [*criteria.conditions(Customer), col(Customer.deleted_at).is_(None)]
 
 
+def build_desk_conditions(session: ScopedSession, criteria: CustomerFilter) -> list[Condition]:
+    """Build those of `build_conditions` as a large SQLite finds a text's customers of all distributors fastest.
+
+    It looks along narrow indexes. Those of one distributor are fewer, and stand together in an index of theirs.
+    """
+    is_one = session.scope.distributor_id is not None
+    if not criteria.search or is_one or session.connection().dialect.name != "sqlite":
+        return build_conditions(criteria)
+    found = sa.union_all(*(query.correlate(None) for query in _select_ids(" ".join(criteria.search.split()))))
+    return [col(Customer.id).in_(found), *build_conditions(replace(criteria, search=None))]
+
+
+def _select_ids(text: str) -> Iterator[AnySelect]:
+    """Yield queries of the ids that `_mentions` finds, each of which walks one index."""
+    if re.fullmatch(PHONE, text):
+        column, digits = col(Customer.phone_number), re.sub(r"\D", "", text)
+        parts = [expressions.has_part(_SEARCHED_TEXT, text)]
+        yield expressions.look_up(Customer.phone_number, column.in_(list_spellings(text)))
+        if begins_like_phone(text):
+            yield from (expressions.look_up(Customer.phone_number, begins) for begins in list_beginnings(column, text))
+        elif digits != text:
+            # The phone is the last of the lines.
+            parts.append(sa.type_coerce(_SEARCHED_TEXT, sa.String).like(f"%\n%\n%{digits}%"))
+        yield _walk_texts(sa.or_(*parts))
+    elif " " in text:
+        yield expressions.walk(Customer.name_key, has_words(col(Customer.name_key), text))
+    else:
+        folded = request_parts.fold_text(text)
+        yield _walk_texts(expressions.has_part(_SEARCHED_TEXT, folded or text.lower()))
+        if folded and folded != text.lower():
+            yield expressions.walk(Customer.email_key, expressions.has_part(col(Customer.email_key), text.lower()))
+
+
+def _walk_texts(condition: Condition) -> AnySelect:
+    query = sa.select(col(Customer.id)).where(_SEARCHED_TEXT > "", condition)
+    return query.with_hint(Customer, "INDEXED BY ix_customer_text", "sqlite")
+
+
 @dataclass(frozen=True, slots=True)
 class StoredCustomer:
     """A customer as a sale found it: `change` is "created", "updated", or None where nothing was new."""
@@ -208,7 +245,7 @@ def get_or_create(
     """Get or create the policyholder's customer record; newer contact details replace older ones."""
     details = _build_details(holder)
     email_key = holder.email.lower()
-    fresh = Customer(
+    fresh = Customer.to_insert(
         distributor_id=distributor_id,
         is_live=is_live,
         email=holder.email,
@@ -233,7 +270,7 @@ def get_or_create_many(
     by_key = {holder.email.lower(): holder for holder in holders}
     known = _load_details(session, list(by_key), distributor_id, is_live=is_live)
     fresh = {
-        key: Customer(
+        key: Customer.to_insert(
             distributor_id=distributor_id,
             is_live=is_live,
             email=by_key[key].email,

@@ -147,7 +147,7 @@ def list_customers(
     """Return a page of the customers that match a filter, with the exact total."""
     keys = CUSTOMERS.orders[order].keys
     # The page is found by its ids first: an index holds all that is searched.
-    page_query = sa.select(_ID).where(*customers.build_conditions(criteria)).order_by(*keys)
+    page_query = sa.select(_ID).where(*customers.build_desk_conditions(session, criteria)).order_by(*keys)
     page_ids, total = find_page(session, page_query, paging, searched=criteria.scans)
     rows = listing.read_rows(session, CUSTOMERS, page_ids, names, keys, shown=shown) if page_ids else []
     return Page(rows, total)

@@ -15,7 +15,7 @@ from core.services.audit import log as audit
 from core.services.exports.arrangement import USUAL, Arrangement
 from core.services.exports.exports import Tally
 from core.services.exports.formats import Format, Sheet
-from core.services.exports.registry import KINDS
+from core.services.exports.registry import TITLES
 from core.services.lists.filters.declaration import Filter, of
 from core.services.lists.filters.field import Condition
 from core.services.lists.filters.fields import Days, Flag, Member, Words
@@ -54,7 +54,7 @@ class ReceiptFilter(Filter, on=(ExportReceipt,)):
             label="Export",
             column="kind",
             address="kind",
-            options={kind.name: kind.title for kind in KINDS},
+            options=TITLES,
             anything="Every kind",
         )
     )

@@ -1,30 +1,38 @@
-"""The lists that can be exported, by name."""
+"""The lists that can be exported, by name. A list and all that it needs is imported when it is asked for first."""
 
-from typing import Any
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Final
 
 from core.errors import NotFound
-from core.services.audit.search import AUDIT
-from core.services.claims.lists.columns import CLAIM_PAYMENTS, CLAIMS
-from core.services.customers.table import CUSTOMERS
-from core.services.exports.loss_ratios import LOSS_RATIOS
-from core.services.finance.credit_notes.reading import CREDIT_NOTES
-from core.services.finance.movements import MOVEMENTS
 from core.services.lists.listing import Listing
-from core.services.policies.policies import POLICIES
-from core.services.renewals.due import DUE
-from core.services.renewals.records import RENEWALS
-from core.services.sales.table import PURCHASES
 
-KINDS: tuple[Listing[Any], ...] = (
-    *(PURCHASES, RENEWALS, DUE, MOVEMENTS, POLICIES),
-    *(CUSTOMERS, CLAIMS, CLAIM_PAYMENTS, LOSS_RATIOS, CREDIT_NOTES, AUDIT),
-)
-_BY_NAME = {kind.name: kind for kind in KINDS}
+# Each with its title, and where it is declared.
+_LISTS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "purchases": ("Purchases", "sales.table", "PURCHASES"),
+    "renewals": ("Renewals", "renewals.records", "RENEWALS"),
+    "due": ("Due for renewal", "renewals.due", "DUE"),
+    "movements": ("Movements", "finance.movements", "MOVEMENTS"),
+    "policies": ("Policies", "policies.policies", "POLICIES"),
+    "customers": ("Customers", "customers.table", "CUSTOMERS"),
+    "claims": ("Claims", "claims.lists.columns", "CLAIMS"),
+    "claim-payments": ("Payments of claims", "claims.lists.columns", "CLAIM_PAYMENTS"),
+    "loss-ratios": ("Loss ratios", "exports.loss_ratios", "LOSS_RATIOS"),
+    "credit-notes": ("Credit notes", "finance.credit_notes.reading", "CREDIT_NOTES"),
+    "audit": ("Audit entries", "audit.search", "AUDIT"),
+}
+TITLES: Final[Mapping[str, str]] = {name: title for name, (title, _, _) in _LISTS.items()}
 
 
 def get_kind(name: str) -> Listing[Any]:
     """Return the list of this name; NotFound for any other."""
-    found = _BY_NAME.get(name)
-    if found is None:
-        raise NotFound(f"There is no export of that name: the exports are {', '.join(_BY_NAME)}")
+    if name not in _LISTS:
+        raise NotFound(f"There is no export of that name: the exports are {', '.join(_LISTS)}")
+    _, module, attribute = _LISTS[name]
+    found: Listing[Any] = getattr(import_module(f"core.services.{module}"), attribute)
     return found
+
+
+def list_kinds() -> list[Listing[Any]]:
+    """Return every list, in the order of the menus."""
+    return [get_kind(name) for name in _LISTS]

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 from uuid import UUID
 
 from core import ids, telemetry
@@ -23,8 +23,10 @@ from core.services.lists.dimensions import load_choices
 from core.services.lists.filters.declaration import Filter
 from core.services.lists.filters.parsing import Address
 from core.services.lists.listing import Listing
-from core.services.people.staff import Person
 from core.store.access import Scope, reading, reading_replica, writing
+
+if TYPE_CHECKING:
+    from core.services.people.staff import Person
 
 _OF_EVERY_KIND: Final = ("mode", "receipt", "again")
 _MOST_COMPARED: Final = 10
@@ -32,14 +34,14 @@ _LONGEST_NAME: Final = 100
 _running: dict[UUID, Tally] = {}
 
 
-def create_order(kind_name: str, format_name: str, address: Address, *, by: Person | str) -> ExportOrder:
+def create_order(kind_name: str, format_name: str, address: Address, *, by: "Person | str") -> ExportOrder:
     """Make the order of a person whose role may export this kind, or of a command by the name of its actor.
 
     The address holds the selection, `columns` and `order`, `mode`, the id that a new `receipt` is to have, and that of
     the one to make `again`. A filter, column or order that this kind does not have is refused.
     """
     kind, format_ = get_kind(kind_name), get_format(format_name)
-    if isinstance(by, Person):
+    if not isinstance(by, str):
         kind.require_role(by)
     _refuse_unknown(kind, address)
     given = {name: address[name][-1] for name in _OF_EVERY_KIND if address.get(name)}
@@ -53,8 +55,8 @@ def create_order(kind_name: str, format_name: str, address: Address, *, by: Pers
         format=format_,
         selection=selection,
         is_live=is_live,
-        actor=by.actor if isinstance(by, Person) else by,
-        staff_id=by.id if isinstance(by, Person) else None,
+        actor=by if isinstance(by, str) else by.actor,
+        staff_id=None if isinstance(by, str) else by.id,
         again_of=ids.parse(given["again"], "again") if "again" in given else None,
     )
 

@@ -6,7 +6,7 @@ One person of finance proposes the amounts, another confirms them; the correctio
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -21,11 +21,21 @@ from core.covers.fields import fault
 from core.covers.request import Request
 from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateForbids
 from core.money import Split
+from core.services import transfers
 from core.services.audit import log as audit
+from core.services.finance.credit_notes.numbering import number_of
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
-from core.store.schema.tables import Adjustment, AdjustmentProposal, Movement, Policy
+from core.store.schema.tables import (
+    Adjustment,
+    AdjustmentProposal,
+    CreditNote,
+    CreditNotePayment,
+    Movement,
+    Policy,
+    Staff,
+)
 
 
 def _parse_signed(value: Any) -> Decimal:
@@ -52,6 +62,8 @@ _COPIED: Final = (
     *("product_version_id", "product_category_id", "provider_id"),
 )
 _AMOUNTS: Final = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
+# What finance confirmed of a distributor without an admin counts together for so long.
+_COUNTS_FOR: Final = timedelta(days=30)
 
 
 class AdjustmentInput(Request):
@@ -123,8 +135,8 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
     corrected, parts = _get_movement(session, proposal.corrects_id), _parts_of(proposal)
     with _keep_refusal(by, "adjustment confirmation", corrected.id, parts):
         PROPOSALS.require_second(proposal, by)
-        _refuse_above_limit(parts, by)
         _refuse_unbounded(session, corrected, parts)
+        _refuse_above_limit(session, corrected, parts, by)
     PROPOSALS.decide(session, proposal.id, "confirmed", by=by)
     adjustment = Adjustment(
         id=ids.new(),
@@ -225,6 +237,24 @@ def _refuse_unbounded(session: ScopedSession, corrected: Movement, parts: Split)
         raise InvalidInput.for_field("premium", message)
     _refuse_commissions(corrected, all_)
     _refuse_beyond_term(session, corrected, parts)
+    if corrected.kind == "refund" and parts.total_minor > 0:
+        _refuse_paid_back(session, corrected)
+
+
+def _refuse_paid_back(session: ScopedSession, corrected: Movement) -> None:
+    """StateForbids for the premium of a refund that the customer was paid: the parties would have it once more.
+
+    Whoever pays its credit note at this instant waits here.
+    """
+    query = sa.select(CreditNote).where(col(CreditNote.refund_id) == corrected.id).with_for_update()
+    note: CreditNote | None = session.execute(query).scalar_one_or_none()
+    if note is None:
+        return
+    if paid := transfers.sum_paid(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == note.id):
+        raise StateForbids(
+            f"The customer was paid {money.format_naira(paid)} by {number_of(note.number)}: the premium that went back"
+            " is not corrected. Correct the commissions alone, or let somebody of finance note first that it came back"
+        )
 
 
 def _refuse_beyond_term(session: ScopedSession, corrected: Movement, parts: Split) -> None:
@@ -282,12 +312,33 @@ def _tuple(parts: Split) -> tuple[int, ...]:
     return tuple(getattr(parts, name) for name in _AMOUNTS)
 
 
-def _refuse_above_limit(parts: Split, by: Person) -> None:
-    limit = reference.get_finance_limit("adjustment", by.roles)
-    if max(map(abs, _tuple(parts))) > limit:
-        nobody = "nobody confirms that much: refuse it, and cancel the policy instead"
-        who = nobody if "admin" in by.roles else "an admin confirms it"
-        raise NotAllowed(f"It is above {money.format_naira(limit)}: {who}")
+def _refuse_above_limit(session: ScopedSession, corrected: Movement, parts: Split, by: Person) -> None:
+    """NotAllowed above what the person confirms, with what was confirmed before: a limit is not split over acts.
+
+    All corrections of a policy count together, and for finance those of its distributor that no admin confirmed lately.
+    """
+    limit, is_admin = reference.get_finance_limit("adjustment", by.roles), "admin" in by.roles
+    of_policy = (col(Adjustment.policy_id) == corrected.policy_id,)
+    made = [_sum_sizes(session, *of_policy)]
+    if not is_admin:
+        since = col(Adjustment.created_at) > clock.now() - _COUNTS_FOR
+        admins = [row.id for row in session.execute(sa.select(Staff)).scalars() if "admin" in row.roles]
+        alone = col(Adjustment.approved_by).not_in(admins)
+        made.append(_sum_sizes(session, col(Adjustment.distributor_id) == corrected.distributor_id, since, alone))
+    size = max(map(abs, _tuple(parts)))
+    if size + max(made) <= limit:
+        return
+    nobody = "nobody confirms that much: refuse it, and cancel the policy instead"
+    whose = "this policy" if made[0] == max(made) else f"this distributor within {_COUNTS_FOR.days} days"
+    with_made = f", with the {money.format_naira(max(made))} corrected before of {whose}" if max(made) else ""
+    who = nobody if is_admin else "an admin confirms it"
+    raise NotAllowed(f"It is above {money.format_naira(limit)}{with_made}: {who}")
+
+
+def _sum_sizes(session: ScopedSession, *conditions: Any) -> int:
+    """Return the largest of premium and both commissions that confirmed corrections come to, without signs, in kobo."""
+    sums = [sa.func.coalesce(sa.func.sum(sa.func.abs(col(getattr(Adjustment, name)))), 0) for name in _AMOUNTS]
+    return max(int(minor) for minor in session.execute(sa.select(*sums).where(*conditions)).one())
 
 
 def _keep_refusal(by: Person, action: str, movement_id: UUID, parts: Split) -> AbstractContextManager[None]:

@@ -12,7 +12,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.request import Request
-from core.errors import FieldFault, InvalidInput
+from core.errors import FieldFault, InvalidInput, NotAllowed
 from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.parties import Party
@@ -20,12 +20,13 @@ from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
 from core.store.schema.agreements import COLLECTS as HOLDERS
-from core.store.schema.tables import Agreement, Distributor, Staff
+from core.store.schema.tables import Agreement, Distributor, Staff, Statement
 
 # Who may hold the premium of a distributor's sales; the first is usual.
 COLLECTS = HOLDERS
 # Days before its end at which a licence is spoken of, the most urgent first.
 WARNED_DAYS = (7, 30, 60)
+_CALCULATION = ("collects", "is_resident", "is_small", "charges_vat", "tin")
 _Short = Annotated[str, Field(max_length=60)]
 
 
@@ -105,6 +106,34 @@ def get_in_force(session: ScopedSession, party: Party, on: date) -> Agreement | 
     )
     found: Agreement | None = session.execute(query).scalar_one_or_none()
     return found
+
+
+def refuse_who_changed(session: ScopedSession, stated: Statement, by: Person) -> None:
+    """NotAllowed for who changed the terms by which a statement is calculated, since the one before (contract K3).
+
+    Terms of before the first statement count where they are other than the usual ones.
+    """
+    party = parties.party_of(stated)
+    last = clock.add_days(clock.add_months(stated.month, 1), -1)
+    before = sa.select(sa.func.max(col(Statement.prepared_at))).where(
+        party.owns(Statement), col(Statement.month) < stated.month, col(Statement.reverses_id).is_(None)
+    )
+    since = session.execute(before).scalar_one()
+    rows = [row for row, _ in reversed(list_history(session, party)) if row.starts_on <= last]
+    held: Agreement | None = None
+    for row in rows:
+        is_new = since is None or row.created_at > since
+        if is_new and row.made_by == by.id and _list_calculation(row) != _list_calculation(held):
+            raise NotAllowed(
+                f"You changed the terms by agreement {row.number}, by which it is calculated: somebody else of finance"
+                " approves it"
+            )
+        held = row
+
+
+def _list_calculation(row: Agreement | None) -> list[Any]:
+    """Return what of the terms a statement is calculated by; without terms the usual ones hold."""
+    return [COLLECTS[0], True, False, False, None] if row is None else [getattr(row, name) for name in _CALCULATION]
 
 
 def load_in_force(session: ScopedSession, on: date) -> Mapping[Party, Agreement]:

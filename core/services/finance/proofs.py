@@ -76,6 +76,18 @@ def find_adjustment_faults(session: ScopedSession) -> Iterator[str]:
             yield f"the adjustments of {movement.kind} {movement.id} change its premium of {of} by {by}"
         if min(left[1:]) < 0 or sum(left[1:]) > left[0]:
             yield f"the adjustments of {movement.kind} {movement.id} leave commissions beyond its premium, by {by}"
+    yield from _split_limits(session)
+
+
+def _split_limits(session: ScopedSession) -> Iterator[str]:
+    """Policies whose corrections come to more than anybody may confirm, in however many acts."""
+    sizes = [_whole(sa.func.abs(col(getattr(Adjustment, name)))) for name in _AMOUNTS]
+    limit = reference.get_finance_limit("adjustment", ("admin",))
+    above = sa.or_(*(size > limit for size in sizes))
+    query = sa.select(col(Adjustment.policy_id), *sizes).group_by(col(Adjustment.policy_id)).having(above)
+    for policy_id, *minors in session.execute(query):
+        together = money.format_naira(max(map(int, minors)))
+        yield f"the adjustments of policy {policy_id} come to {together}, more than anybody confirms"
 
 
 def find_rollup_faults(session: ScopedSession) -> Iterator[str]:

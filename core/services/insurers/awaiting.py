@@ -19,6 +19,7 @@ from core.services.lists.filters.declaration import Filter, Ids, of
 from core.services.lists.filters.field import Condition
 from core.services.lists.filters.fields import Flag, Member, Word
 from core.services.lists.paging import Page, Paging
+from core.services.outbox import health
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.policies import policies
@@ -49,7 +50,7 @@ def _is_in_view(_: Any, view: str) -> Condition:
 
 
 def _has_connection(_: Any, word: str) -> Condition:
-    is_connected = sa.or_(*(_is_connected(is_live=is_live) for is_live in (True, False)))
+    is_connected = sa.or_(*(health.is_connected(is_live=is_live) for is_live in (True, False)))
     fails = (
         sa.select(col(InsurerConnection.provider_id))
         .where(
@@ -72,16 +73,9 @@ def _is_owned(_: Any, owner: UUID | str) -> Condition:
 
 def _is_late(_: Any, value: bool) -> Condition:  # noqa: FBT001 - the value of a filter
     since, now = col(Submission.created_at), clock.now()
-    is_connected = sa.or_(*(_is_connected(is_live=is_live) for is_live in (True, False)))
+    is_connected = sa.or_(*(health.is_connected(is_live=is_live) for is_live in (True, False)))
     late = sa.or_(since <= now - TOLD_WITHIN, sa.and_(since <= now - ANSWERED_WITHIN, is_connected))
     return late if value else sa.not_(late)
-
-
-def _is_connected(*, is_live: bool) -> Condition:
-    known = settings()
-    segments = [segment for segment in known.insurers if known.insurer_url(segment, is_live=is_live)]
-    providers = sa.select(col(Provider.id)).where(col(Provider.segment).in_(segments))
-    return sa.and_(col(Submission.is_live).is_(is_live), col(Submission.provider_id).in_(providers))
 
 
 class SubmissionFilter(Filter, on=(Submission,)):

@@ -24,7 +24,7 @@ CLAIM_LETTERS: Final[Mapping[str, tuple[str, str]]] = {
         "We received your claim of $lodged for $incident under policy $policy_number, and have opened the file "
         "$reference for it. The law gives 60 days to settle or to decline it; they stand still while we wait for "
         "you.\n\n"
-        f"Papers that we need still: $papers.\n{_END}",
+        f"Papers that we still need: $papers.\n{_END}",
     ),
     "claim documents": (
         "Claim $reference: papers that we need",

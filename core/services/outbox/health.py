@@ -11,8 +11,9 @@ from sqlmodel import col
 from core import clock
 from core.outbound import mail as smtp
 from core.services.outbox.queue import INTERNAL_ERROR
+from core.settings import settings
 from core.store.access import ScopedSession
-from core.store.schema.tables import Distributor, Mail, Submission, WebhookDelivery, WebhookEndpoint
+from core.store.schema.tables import Distributor, Mail, Provider, Submission, WebhookDelivery, WebhookEndpoint
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,7 +22,8 @@ class QueueHealth:
 
     `dead` were given up and need a person here, `refused` were given up because of who was to receive them. What nobody
     could send now is not due: e-mail without a server (`is_configured` is false then), and deliveries to endpoints that
-    fail, are slow or take none.
+    fail, are slow or take none. `by_hand` are policies of insurers without a connection, which the desk tells them of
+    and no worker sends; they count nowhere else.
     """
 
     name: str
@@ -32,11 +34,37 @@ class QueueHealth:
     oldest_due_at: datetime | None
     refused: int = 0
     is_configured: bool = True
+    by_hand: int = 0
 
 
 def list_queues(session: ScopedSession) -> Sequence[QueueHealth]:
     """Return the health of every queue. Needs the system's scope."""
-    return [_measure(session, "Insurers", Submission), _measure_webhooks(session), _measure_mail(session)]
+    return [_measure_submissions(session), _measure_webhooks(session), _measure_mail(session)]
+
+
+def is_connected(*, is_live: bool) -> sa.ColumnElement[bool]:
+    """Return the condition of a submission in this mode whose insurer has an address in it."""
+    known = settings()
+    segments = [segment for segment in known.insurers if known.insurer_url(segment, is_live=is_live)]
+    providers = sa.select(col(Provider.id)).where(col(Provider.segment).in_(segments))
+    return sa.and_(col(Submission.is_live).is_(is_live), col(Submission.provider_id).in_(providers))
+
+
+def _measure_submissions(session: ScopedSession) -> QueueHealth:
+    can_be_sent = sa.or_(*(is_connected(is_live=is_live) for is_live in (True, False)))
+    found = _measure(session, "Insurers", Submission, can_be_sent)
+    rows = session.execute(
+        sa.select(col(Submission.state), sa.func.count())
+        .where(col(Submission.state).in_(("queued", "dead")), sa.not_(can_be_sent))
+        .group_by(col(Submission.state))
+    )
+    told = {state: int(count) for state, count in rows}
+    return replace(
+        found,
+        queued=found.queued - told.get("queued", 0),
+        dead=found.dead - told.get("dead", 0),
+        by_hand=sum(told.values()),
+    )
 
 
 def count_endpoints(session: ScopedSession) -> Mapping[str, int]:

@@ -183,7 +183,7 @@ class CertificateFacts:
 def build_certificate(policy: Policy, *, start_at: datetime, expiration_at: datetime, at: datetime) -> Certificate:
     """Build the certificate of one term, to be inserted by the caller; sets the policy's certificate code."""
     policy.certificate_code = ids.new_code()
-    return Certificate(
+    return Certificate.to_insert(
         distributor_id=policy.distributor_id,
         is_live=policy.is_live,
         code=policy.certificate_code,

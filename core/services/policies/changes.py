@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -26,7 +26,7 @@ from core.states.policies import OPEN, PolicyAction, SubmissionState
 from core.store import policy_numbers
 from core.store.access import ScopedSession
 from core.store.policy_numbers import Series, format_number
-from core.store.schema.tables import NumberCounter, Policy, Product, Purchase, Submission
+from core.store.schema.tables import AuditEntry, NumberCounter, Policy, Product, Purchase, Submission
 
 _MAX_AHEAD = 1_000_000
 
@@ -83,7 +83,7 @@ def build_submission(policy: Policy, segment: str) -> Submission:
     """Return the row that queues a policy, as `queue_policy` inserts it."""
     address = settings().insurer_url(segment, is_live=policy.is_live)
     is_delegated = policy.submitted_to_provider and address is None
-    return Submission(
+    return Submission.to_insert(
         distributor_id=policy.distributor_id,
         is_live=policy.is_live,
         policy_id=policy.id,
@@ -111,6 +111,7 @@ def settle_submission(
 # Changes to policies after the sale: activate, decline or cancel, checked for version (contract S8, S10).
 
 MAX_NUMBER_LENGTH, LONGEST_WORD = 60, 200
+_ISSUED: Final = ("policy activated", "policy issued by hand")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -172,10 +173,21 @@ def activate(
         "backdated_days": _days_back(start_at) or None,
         "insurer_accepted": word,
     }
-    action = "policy activated" if word else "policy issued by hand"
+    action = _ISSUED[0] if word else _ISSUED[1]
     change = _save_change(session, policy, cover, actor=actor, action=action, after=after)
     session.insert(certificate)
     return change
+
+
+def find_issued_at_desk(session: ScopedSession, policy: Policy) -> date | None:
+    """Return the day in Lagos on which the staff put a policy in force; None where its insurer or its sale did."""
+    query = sa.select(sa.func.max(col(AuditEntry.created_at))).where(
+        col(AuditEntry.subject) == audit.subject_of("policy", policy.id),
+        col(AuditEntry.action).in_(_ISSUED),
+        col(AuditEntry.actor).startswith("staff "),
+    )
+    at: datetime | None = session.execute(query).scalar_one()
+    return clock.to_lagos_day(at) if at else None
 
 
 def preview_activation(

@@ -349,6 +349,21 @@ def search_policies(
     return Page(listing.read_rows(session, POLICIES, ids_, names, keys, shown=shown) if ids_ else [], total)
 
 
+def find_among(session: ScopedSession, found: Any, most: int) -> list[UUID] | None:
+    """Return the ids that a query of `sales.filter` finds, newest first; None if there are more than `most`."""
+    query = sa.select(col(Policy.created_at), col(Policy.id)).where(
+        col(Policy.id).in_(found), col(Policy.deleted_at).is_(None)
+    )
+    rows = session.execute(query.limit(most + 1)).all()
+    return [row.id for row in sorted(rows, reverse=True)] if len(rows) <= most else None
+
+
+def read_policies(session: ScopedSession, ids_: Sequence[UUID], names: Choices, shown: Sequence[str]) -> list[Row]:
+    """Return these policies, newest first."""
+    keys = POLICIES.orders["newest"].keys
+    return list(listing.read_rows(session, POLICIES, ids_, names, keys, shown=shown)) if ids_ else []
+
+
 def build_search_conditions(criteria: PolicyFilter, names: Choices) -> list[Condition]:
     """Build the SQL conditions of a filter; insurers are replaced by their products, which the counting index has."""
     if not criteria.provider_ids:

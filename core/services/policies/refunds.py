@@ -20,7 +20,16 @@ from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
 from core.store.policy_numbers import credit_note_series
 from core.store.schema import tables
-from core.store.schema.tables import Adjustment, Claim, ClaimEvent, CreditNote, Policy, Purchase, Renewal
+from core.store.schema.tables import (
+    Adjustment,
+    Claim,
+    ClaimEvent,
+    ClaimPayment,
+    CreditNote,
+    Policy,
+    Purchase,
+    Renewal,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,8 +154,14 @@ class PolicyClaim:
 
 
 def list_policy_claims(session: ScopedSession, policy_id: UUID) -> list[PolicyClaim]:
-    """The claims on a policy, oldest first. One that was paid stays paid, whatever was decided after."""
-    paid = sa.exists().where(col(ClaimEvent.claim_id) == col(Claim.id), col(ClaimEvent.status) == ClaimStatus.PAID)
+    """The claims on a policy, oldest first. One that was paid stays paid, whatever was decided after.
+
+    So does one of which a part was paid and did not come back.
+    """
+    whole = sa.exists().where(col(ClaimEvent.claim_id) == col(Claim.id), col(ClaimEvent.status) == ClaimStatus.PAID)
+    parts = sa.select(sa.func.coalesce(sa.func.sum(col(ClaimPayment.amount_minor)), 0))
+    mine = parts.where(col(ClaimPayment.claim_id) == col(Claim.id)).correlate(Claim).scalar_subquery()
+    paid = sa.or_(whole, mine > 0)
     columns = (Claim.id, Claim.claim_status, Claim.incident_date, Claim.created_at)
     query = sa.select(*(col(column) for column in columns), paid.label("was_paid"))
     rows = session.execute(

@@ -30,6 +30,8 @@ from core.store.access import AnySelect, Query, ScopedSession
 from core.store.schema.tables import Customer, DaybookLine, Policy, Product, Purchase, Refund, Renewal
 
 Kind = Literal["id", "e-mail", "phone", "policy number", "plate", "name"]
+# What stands on the policy itself.
+ON_POLICY: Final[tuple[Kind, ...]] = ("policy number", "plate")
 MIN_LENGTH, MAX_LENGTH = 2, 100
 # Shorter parts are in nearly every number: those are compared whole.
 _SHORTEST_PART: Final = 3

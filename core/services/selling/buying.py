@@ -256,7 +256,7 @@ def _build_purchase(
         mca_bp=product.mca_commission_bp,
         distributor_bp=product.distributor_commission_bp,
     )
-    return Purchase(
+    return Purchase.to_insert(
         distributor_id=seller.distributor_id,
         is_live=seller.is_live,
         customer_id=customer_id,
@@ -284,7 +284,7 @@ def _build_policy(
 ) -> Policy:
     numbers = personal.find_personal_numbers(request)
     submitted, payload = request.model_dump(mode="json", exclude_none=True), cover.payload(request, price)
-    return Policy(
+    return Policy.to_insert(
         # Timestamps are copied too: the daily rollup counts by the purchase's, and policy lists are ordered by them.
         **{name: getattr(purchase, name) for name in _COPIED_FIELDS},
         purchase_id=purchase.id,

@@ -48,7 +48,7 @@ def lock_risks(
 ) -> dict[str, EarlierPolicy]:
     """Lock several risks, each by its keyed hash with its term, and return the policies that cover one already."""
     now, hashes = clock.now(), sorted(terms)
-    locks = [InsuredRisk(product_id=product_id, risk_hash=each, sold_at=now) for each in hashes]
+    locks = [InsuredRisk.to_insert(product_id=product_id, risk_hash=each, sold_at=now) for each in hashes]
     # A row of this transaction is locked already.
     if not session.insert_many(locks, if_absent=True):
         mine = (col(InsuredRisk.product_id) == product_id, col(InsuredRisk.risk_hash).in_(hashes))
@@ -117,7 +117,9 @@ def _lock_for(
 
 
 def _lock(session: ScopedSession, product_id: UUID, risk_hash: str) -> None:
-    if not session.insert_if_absent(InsuredRisk(product_id=product_id, risk_hash=risk_hash, sold_at=clock.now())):
+    if not session.insert_if_absent(
+        InsuredRisk.to_insert(product_id=product_id, risk_hash=risk_hash, sold_at=clock.now())
+    ):
         session.execute(
             sa.select(col(InsuredRisk.sold_at))
             .where(col(InsuredRisk.product_id) == product_id, col(InsuredRisk.risk_hash) == risk_hash)

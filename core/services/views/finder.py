@@ -1,14 +1,14 @@
 """Search across all kinds of records from one text, as far as a person may open them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Literal
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core.errors import InvalidInput
 from core.services.claims.lists import queue
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import table as customer_table
@@ -27,9 +27,12 @@ Kind = Literal["policy", "purchase", "customer", "claim", "product", "distributo
 MAX_LENGTH: Final = sales_filter.MAX_LENGTH
 _FIRST = Paging(1, 6)
 _MOST_NAMED = 4
+# So many policies are named to the next statement; a text that finds more is asked for anew.
+_MOST_FOUND: Final = 1_000
 _OF_CUSTOMER = ("name", "email", "distributor", "policies")
 _SHOWN = ("number", "plate", "customer", "product", "state")
 # Finance may open the purchase of a policy, others the policy itself (contract A1).
+_SALE_ROLES: Final = ("operations", "claims", "supervisor", "finance")
 _POLICY_ROLES: Final = ("operations", "claims", "supervisor")
 _CLAIM_ROLES: Final = ("claims", "supervisor")
 _CATALOGUE: Final[Mapping[Kind, tuple[Dimension, tuple[str, ...]]]] = {
@@ -59,27 +62,60 @@ def find_records(session: ScopedSession, text: str, person: Person) -> list[Hit]
     if not bare:
         return []
     names = load_choices(session)
+    on_policies = _Policies(session, bare)
     sources: tuple[tuple[tuple[str, ...], Callable[[], Iterator[Hit]]], ...] = (
-        (("operations", "claims", "supervisor", "finance"), lambda: _find_policies(session, bare, names, person)),
+        (_SALE_ROLES, lambda: _find_policies(session, bare, names, person, on_policies)),
         (_POLICY_ROLES, lambda: _find_customers(session, bare, names)),
-        (_CLAIM_ROLES, lambda: _find_claims(session, bare)),
+        (_CLAIM_ROLES, lambda: _find_claims(session, bare, on_policies)),
     )
     found = [hit for roles, find in sources if person.has_role(*roles) for hit in find()]
     return [*found, *_find_in_catalogue(bare, names, person)]
 
 
-def _find_policies(session: ScopedSession, text: str, names: Choices, person: Person) -> Iterator[Hit]:
-    try:
-        page = policies.search_policies(session, PolicyFilter(find=text), names, shown=_SHOWN, paging=_FIRST)
-    except InvalidInput:
-        return
-    rows = page.items
+class _Policies:
+    """The policies that a text finds, looked for once: each time walks an index of every policy."""
+
+    def __init__(self, session: ScopedSession, text: str) -> None:
+        self._session, self._text = session, text
+
+    @cached_property
+    def numbered(self) -> list[UUID] | None:
+        """Those with such a number or plate; None if they are too many to be named."""
+        return self._find(is_on_policy=True)
+
+    @cached_property
+    def others(self) -> list[UUID] | None:
+        """Those that are found by anything else; None if they are too many."""
+        return self._find(is_on_policy=False)
+
+    def _find(self, *, is_on_policy: bool) -> list[UUID] | None:
+        every = sales_filter.detect_kinds(self._text)
+        kinds = [kind for kind in every if (kind in sales_filter.ON_POLICY) is is_on_policy]
+        if not kinds:
+            return []
+        return policies.find_among(self._session, sales_filter.select_by_kind(self._text, kinds), _MOST_FOUND)
+
+
+def _find_policies(
+    session: ScopedSession, text: str, names: Choices, person: Person, found: _Policies
+) -> Iterator[Hit]:
+    rows = _read_policies(session, text, names, found)
     if person.has_role(*_POLICY_ROLES):
         yield from (_build_policy_hit("policy", row.id, row) for row in rows)
         return
     query = sa.select(col(Policy.id), col(Policy.purchase_id)).where(col(Policy.id).in_([row.id for row in rows]))
     purchases = {row.id: row.purchase_id for row in session.execute(query)}
     yield from (_build_policy_hit("purchase", purchases[row.id], row) for row in rows)
+
+
+def _read_policies(session: ScopedSession, text: str, names: Choices, found: _Policies) -> Sequence[Row]:
+    """Return the newest of the policies; what finds very many is asked for by its page alone."""
+    parts = (found.numbered, found.others)
+    # The newest of all are among the newest of each.
+    ids_ = [key for part in parts if part is not None for key in part[: _FIRST.limit]]
+    if None not in parts:
+        return policies.read_policies(session, list(dict.fromkeys(ids_)), names, _SHOWN)[: _FIRST.limit]
+    return policies.search_policies(session, PolicyFilter(find=text), names, shown=_SHOWN, paging=_FIRST).items
 
 
 def _build_policy_hit(kind: Kind, key: UUID, row: Row) -> Hit:
@@ -96,8 +132,8 @@ def _find_customers(session: ScopedSession, text: str, names: Choices) -> Iterat
         yield Hit(kind="customer", id=row.id, title=row["name"], detail=detail)
 
 
-def _find_claims(session: ScopedSession, text: str) -> Iterator[Hit]:
-    for row in queue.list_rows(session, ClaimFilter(search=text), paging=_FIRST):
+def _find_claims(session: ScopedSession, text: str, found: _Policies) -> Iterator[Hit]:
+    for row in queue.list_rows(session, ClaimFilter(search=text), paging=_FIRST, policy_ids=found.numbered):
         yield Hit(
             kind="claim",
             id=row.id,

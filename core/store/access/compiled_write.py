@@ -5,11 +5,13 @@ for the row itself; a sale writes a dozen.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any
 
 import orjson
 import sqlalchemy as sa
+from sqlmodel.sql.sqltypes import UTCDateTime
 
 from core.store.access.statements import Pending, execute
 
@@ -36,6 +38,15 @@ class CompiledWrite:
         return execute(connection, compiled.text, given)
 
 
+def _write_instant(at: datetime | None) -> str | None:
+    """Return an instant as SQLAlchemy writes it on SQLite, at a third of its cost; the time zone must be known."""
+    if at is None:
+        return None
+    if at.tzinfo is None:
+        raise ValueError("an instant needs its time zone")
+    return at.astimezone(UTC).isoformat(" ", "microseconds")[:26]
+
+
 class _Compiled:
     """The SQL text for one database and the processors of its parameters."""
 
@@ -46,6 +57,9 @@ class _Compiled:
         self._fixed: dict[str, Any] = {name: value for name, value in compiled.params.items() if value is not None}
         self._by_name = compiled.positiontup is None
         into = compiled._bind_processors  # noqa: SLF001 SQLAlchemy has no public name for it
+        if dialect.name == "sqlite":
+            kinds = {name: type(parameter.type) for parameter, name in compiled.bind_names.items()}
+            into = {name: _write_instant if kinds[name] is UTCDateTime else step for name, step in into.items()}
         self._steps = [(name, into.get(name)) for name in compiled.positiontup or compiled.params]
 
     def bind(self, values: Values) -> Any:

@@ -181,22 +181,19 @@ class ScopedSession(Session):
     def update_columns(self, row: SQLModel, *names: str) -> None:
         """Update these columns of the row with this primary key."""
         self._admit(row)
-        values = _values(row)
-        keys = {f"{_AT}{column.key}": values[column.key] for column in _table(type(row)).primary_key}
-        _update_statement(type(row), names).run(connection_of(self), {**{name: values[name] for name in names}, **keys})
+        _update_statement(type(row), names).run(connection_of(self), _keyed_values(row))
 
     def update_many(self, rows: Sequence[SQLModel], *names: str) -> None:
         """Update these columns of rows of one table in one go, each by its primary key."""
         if not rows:
             return
-        connection = connection_of(self)
-        if connection.dialect.name == "sqlite":
-            for row in rows:
-                self.update_columns(row, *names)
-            return
         for row in rows:
             self._admit(row)
-        _update_recordset(type(rows[0]), names).run(connection, [_values(row) for row in rows])
+        connection, entity = connection_of(self), type(rows[0])
+        if connection.dialect.name == "sqlite":
+            _update_statement(entity, names).run(connection, [_keyed_values(row) for row in rows])
+        else:
+            _update_recordset(entity, names).run(connection, [_values(row) for row in rows])
 
     def purge(self, entity: type[SQLModel], *, before: datetime, most: int) -> None:
         """Delete at most this many rows created before an instant, of every distributor; locked rows are skipped."""
@@ -258,6 +255,17 @@ def _table(entity: type[SQLModel]) -> Any:
 def _values(row: SQLModel) -> dict[str, Any]:
     attributes = vars(row)
     return {name: attributes[name] if name in attributes else getattr(row, name) for name in _columns(type(row))}
+
+
+def _keyed_values(row: SQLModel) -> dict[str, Any]:
+    """Return the values of a row, and those of its primary key under the names of an UPDATE's conditions."""
+    values = _values(row)
+    return values | {f"{_AT}{name}": values[name] for name in _key_columns(type(row))}
+
+
+@cache
+def _key_columns(entity: type[SQLModel]) -> tuple[str, ...]:
+    return tuple(column.key for column in _table(entity).primary_key)
 
 
 @cache

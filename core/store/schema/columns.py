@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -17,6 +17,10 @@ SQLModel.metadata.naming_convention = {
     "fk": "fk_%(table_name)s_%(column_0_N_name)s",
     "pk": "pk_%(table_name)s",
 }
+
+
+# In the `info` of an index that one of the databases has and the other has not.
+ONE_DATABASE = "one_database"
 
 
 def json_field(default: Any = dict) -> Any:
@@ -34,6 +38,27 @@ class Row(SQLModel):
 
     def __init__(self, **values: Any) -> None:
         """Rows are made of values that were checked before; asking each field again costs more than inserting it."""
+        self._fill(values)
+
+    @classmethod
+    def to_insert(cls, **values: Any) -> Self:
+        """Make a row for `ScopedSession.insert`, which tracks nothing: it cannot be added to a session.
+
+        What a session needs to track a row costs as much as its values.
+        """
+        row = cls.__new__(cls)
+        Row._fill(row, values)
+        return row
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a field; no session is told of a row that none can track."""
+        held = vars(self)
+        if "_sa_instance_state" in held:
+            super().__setattr__(name, value)
+        else:
+            held[name] = value
+
+    def _fill(self, values: dict[str, Any]) -> None:
         constants, made, names = _defaults(type(self))
         if not values.keys() <= names:
             raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(values.keys() - names))}")

@@ -96,6 +96,7 @@ _PARTIES = {
     money_acts.decide_account: 2,
 }
 _PEOPLE = {
+    money_acts.add_terms: 1,
     money_acts.propose_share: 2,
     money_acts.decide_share: 2,
     money_acts.propose_rates: 2,

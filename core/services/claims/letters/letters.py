@@ -233,12 +233,34 @@ def _build_values(session: ScopedSession, claim: Claim) -> dict[str, str]:
         "papers": papers or "none",
         "offer": money.format_naira(claim.offer_amount_minor),
         "payee": f"{payee.name}, account ending in {payee.hint}" if payee.hint else payee.name,
-        "reason": claim.decline_reason,
-        "note": _get_note(session, claim),
+        "reason": DECLINED_BECAUSE.get(claim.decline_reason, claim.decline_reason),
+        "note": _close(_get_note(session, claim)),
         "paid": money.format_naira(paid[-1].amount_minor if paid else 0),
         "payment_reference": claim.payment_reference or "",
         "value_date": format_day(paid[-1].value_on) if paid and paid[-1].value_on else "the day of this letter",
     }
+
+
+# The reasons of a decline (contract C6) as they are said to the claimant.
+DECLINED_BECAUSE: Final[Mapping[str, str]] = {
+    "not covered": "the policy does not cover this loss",
+    "outside period": "the loss lies outside the period of the cover",
+    "premium unpaid": "the premium was not paid",
+    "waiting period": "the loss lies within the waiting period",
+    "exclusion": "the policy excludes this loss",
+    "documents missing": "papers that we asked for are missing",
+    "duplicate": "the loss is claimed for already",
+    "misrepresentation": "what was declared to us was not so",
+    "below excess": "the loss is not larger than the excess",
+    "limit exhausted": "the limit of the policy is used up",
+    "claimant withdrew": "the claim was withdrawn",
+    "other": "as follows",
+}
+
+
+def _close(note: str) -> str:
+    """Return a note as a sentence that ends."""
+    return note if not note or note.rstrip()[-1:] in ".!?" else f"{note.rstrip()}."
 
 
 def _get_note(session: ScopedSession, claim: Claim) -> str:

@@ -1,6 +1,7 @@
 """The rows of the claims queue (contract C9)."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -14,6 +15,7 @@ from core.services.claims.intake import requirements
 from core.services.claims.intake.submitted import META_COLUMNS
 from core.services.claims.lists import orderings
 from core.services.claims.lists.filter import ClaimFilter, build_conditions
+from core.services.claims.lists.search import build_search_condition
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import reserves as claim_reserves
 from core.services.claims.workflow.clock import Clock
@@ -50,11 +52,22 @@ class QueueRow:
 
 
 def list_rows(
-    session: ScopedSession, criteria: ClaimFilter, *, order: str = "urgent", paging: Paging = Paging()
+    session: ScopedSession,
+    criteria: ClaimFilter,
+    *,
+    order: str = "urgent",
+    paging: Paging = Paging(),
+    policy_ids: Sequence[UUID] | None = None,
 ) -> list[QueueRow]:
-    """Return a page of claims in one of the named orders; the default order is by days left of the 60."""
+    """Return a page of claims in one of the named orders; the default order is by days left of the 60.
+
+    Who has the policies whose number or plate the search finds already gives their ids.
+    """
     fetch = orderings.fetch_matches if criteria.search else orderings.fetch_page
-    page = fetch(session, build_conditions(criteria), order, paging)
+    conditions = build_conditions(criteria if policy_ids is None else replace(criteria, search=None))
+    if policy_ids is not None and criteria.search:
+        conditions.append(build_search_condition(Claim, criteria.search, policy_ids))
+    page = fetch(session, conditions, order, paging)
     now = clock.now()
     rows_by_id = {row.id: _row(row, now) for row in session.execute(_build_row_query().where(col(Claim.id).in_(page)))}
     return [rows_by_id[claim_id] for claim_id in page if claim_id in rows_by_id]

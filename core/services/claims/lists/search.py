@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Literal
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -87,11 +88,11 @@ _IS_UNSETTLED: Final = col(Claim.claim_status).not_in([sa.literal_column(f"'{sta
 IS_OPEN: Final = sa.and_(_IS_UNSETTLED, col(Claim.claim_status).not_in(sorted(DECIDED)))
 
 
-def build_search_condition(_: Any, text: str) -> Condition:
+def build_search_condition(_: Any, text: str, policy_ids: Sequence[UUID] | None = None) -> Condition:
     """Return the condition of a text, whose form decides which indexed columns are searched.
 
     An id or the beginning of a reference; else a payment reference in full, or a part of a policy number, plate, phone,
-    name or e-mail.
+    name or e-mail. Who has the policies with such a number or plate already says so.
     """
     bare = " ".join(text.split())
     if _REFERENCE.fullmatch(bare):
@@ -103,12 +104,16 @@ def build_search_condition(_: Any, text: str) -> Condition:
     if kinds == ("id",):
         return col(Claim.id) == ids.parse(bare.lower())
     # One query per kind: with OR all claims are walked. Not correlated: it is claims that they narrow.
-    return col(Claim.id).in_(sa.union_all(*(query.correlate(None) for query in _build_searches(bare, kinds))))
+    return col(Claim.id).in_(
+        sa.union_all(*(query.correlate(None) for query in _build_searches(bare, kinds, policy_ids)))
+    )
 
 
-def _build_searches(text: str, kinds: Sequence[sales_filter.Kind]) -> Iterator[AnySelect]:
-    if of_policy := [kind for kind in kinds if kind in ("policy number", "plate")]:
-        found = sales_filter.select_by_kind(text, of_policy)
+def _build_searches(
+    text: str, kinds: Sequence[sales_filter.Kind], policy_ids: Sequence[UUID] | None
+) -> Iterator[AnySelect]:
+    if of_policy := [kind for kind in kinds if kind in sales_filter.ON_POLICY]:
+        found = sales_filter.select_by_kind(text, of_policy) if policy_ids is None else policy_ids
         yield sa.select(col(Claim.id)).where(col(Claim.policy_id).in_(found))
     yield (
         sa.select(col(ClaimPayment.claim_id))

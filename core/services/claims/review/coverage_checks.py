@@ -62,13 +62,15 @@ def run_checks(
     found: Sequence[Duplicate],
     recent_count: int,
     insured: Mapping[str, Any],
+    issued_on: date | None = None,
 ) -> list[CoverageCheck]:
     """Run the checks that apply to this type of claim, the most decisive first.
 
-    `endpoint` sold the policy, `insured` is its data as endorsed before the loss.
+    `endpoint` sold the policy, `insured` is its data as endorsed before the loss, and `issued_on` the day on which
+    somebody at the desk put it in force by hand.
     """
     happened = date.fromisoformat(claim.incident_date[:10]) if claim.incident_date else None
-    checks = [check_in_force(policy, happened)]
+    checks = [check_in_force(policy, happened, issued_on)]
     if claim.credit_life_claim_meta is not None:
         meta = claim.credit_life_claim_meta
         checks += [_check_benefit(policy, meta), _check_loan_dates(meta, happened), _check_loan_amount(policy, meta)]
@@ -131,8 +133,8 @@ def _check_velocity(count: int) -> CoverageCheck:
     )
 
 
-def check_in_force(policy: Policy, happened: date | None) -> CoverageCheck:
-    """Fails for a loss outside the days of cover; unknown without its day."""
+def check_in_force(policy: Policy, happened: date | None, issued_on: date | None = None) -> CoverageCheck:
+    """Fails for a loss outside the days of cover, or before the desk put it in force; unknown without its day."""
     start, last = fraud_flags.get_cover_days(policy)
     ended = policy.cancelled_at or policy.declined_at
     detail = " · ".join(f"{label} {value}" for label, value in fraud_flags.describe_cover(policy))
@@ -141,6 +143,8 @@ def check_in_force(policy: Policy, happened: date | None) -> CoverageCheck:
         return CoverageCheck(key=IN_FORCE, question="In force on the day of the incident", passed=passed, detail=detail)
     over = ended is not None and clock.to_lagos_day(ended) <= happened
     passed = start is not None and not over and not fraud_flags.is_outside(happened, start, last)
+    if issued_on is not None and issued_on > happened:
+        passed, detail = False, f"{detail} · Put in force at the desk {format_day(issued_on)}, after the loss"
     return CoverageCheck(IN_FORCE, "In force on the day of the incident", passed=passed, detail=detail)
 
 

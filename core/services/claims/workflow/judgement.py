@@ -24,6 +24,7 @@ from core.services.claims.workflow.offers import Limits
 from core.services.claims.workflow.payments import RelatedApprovals
 from core.services.people.four_eyes import Parties
 from core.services.people.staff import Person
+from core.services.policies import changes as policy_changes
 from core.services.policies import endorsements
 from core.states.claims import AskedRole, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
@@ -58,8 +59,9 @@ _STATUSES: Final[Mapping[str, str]] = {
     ClaimStatus.OFFER_SENT: OFFERED,
     ClaimStatus.DECLINED: DECLINED,
 }
+_BY_LODGING: Final = "claim lodged"
 _AUDITED: Final[Mapping[str, str]] = {
-    "claim lodged": LODGED,
+    _BY_LODGING: LODGED,
     "claim corrected": CORRECTED,
     "claim deductions set": DEDUCTED,
     "claim approved anew": APPROVED,
@@ -126,6 +128,9 @@ def _list_audited(session: ScopedSession, claim: Claim) -> Iterator[Link]:
         entry = row.AuditEntry
         name = row.name or ("the distributor" if entry.actor.startswith("key ") else entry.actor)
         yield Link(act=_AUDITED[entry.action], actor=entry.actor, by=name, at=entry.created_at)
+        if entry.action == _BY_LODGING and row.name and claim_payments.find_submitted_number(claim):
+            # Whoever typed the claim at the desk typed the account that it names.
+            yield Link(act=PAYEE_SET, actor=entry.actor, by=name, at=entry.created_at)
 
 
 def list_shown_links(links: Sequence[Link]) -> list[Link]:
@@ -150,7 +155,8 @@ def describe_approver(links: Sequence[Link], person: Person) -> str | None:
     """Say what forbids this person to approve: they set the payee of now, or ever declined or paid the claim."""
     set_last = next((link for link in reversed(links) if link.act == PAYEE_SET), None)
     if set_last is not None and set_last.actor == person.actor:
-        return "an approver other than who set the payee"
+        is_lodger = any(link.act == LODGED and link.at == set_last.at for link in links)
+        return f"an approver other than who {'lodged it and typed its account' if is_lodger else 'set the payee'}"
     done = {link.act for link in links if link.actor == person.actor}
     if DECLINED in done:
         return "an approver other than who declined it"
@@ -274,7 +280,8 @@ def _run_checks(
     endpoint = (product.prefix, product.route_name)
     insured = endorsements.get_insured_for_claim(session, policy, submitted.get_loss_day(claim))
     declined = coverage_checks.check_declined(duplicates.list_declined(session, claim))
-    in_force, *others = coverage_checks.run_checks(claim, policy, endpoint, found, recent_count, insured)
+    issued_on = policy_changes.find_issued_at_desk(session, policy)
+    in_force, *others = coverage_checks.run_checks(claim, policy, endpoint, found, recent_count, insured, issued_on)
     return [in_force, *cover_terms.run_checks(claim, terms), *others, declined]
 
 

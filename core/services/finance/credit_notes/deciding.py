@@ -28,6 +28,7 @@ from core.states.finance import CREDIT_NOTE_TRANSITIONS, CreditNoteState
 from core.states.loan_books import RowOutcome
 from core.store.access import ScopedSession
 from core.store.schema.tables import (
+    Adjustment,
     Approval,
     CreditNote,
     CreditNotePayment,
@@ -85,7 +86,9 @@ def limit_of(by: Person) -> int:
 def approve(
     session: ScopedSession, note_id: UUID, typed: Mapping[str, Any] | None = None, *, by: Person
 ) -> CreditNoteState:
-    """Approve a credit note for its payee and account, and return its state: above a limit it awaits a second person.
+    """Approve a credit note for its payee and account, and return its state.
+
+    Above a limit, and for another payee than the customer, it awaits a second person.
 
     An approved or returned note is approved anew for another payee or account: the former approval lapses. InvalidInput
     without an account. NotAllowed for who ended the policy or uploaded the book that did, who approved it first, who
@@ -99,6 +102,7 @@ def approve(
         payee = _choose_payee(session, row, given, held)
         _refuse_approver(session, row, payee, by)
         _refuse_claims(session, row)
+        _refuse_corrected(session, row)
         if row.state in (_STATE.APPROVED, _STATE.RETURNED):
             _take_off(session, row, payee, held, by)
         elif row.state == _STATE.SECOND_PERSON:
@@ -106,11 +110,13 @@ def approve(
     now, role = clock.now(), "admin" if "admin" in by.roles else ROLE
     facts = {"payee": payee.name, "payee_account": seal.mask(payee.number) or ""}
     payee_id = row.payee_id if payee == held and row.payee_id else _freeze(session, row, payee, by)
-    if row.state == _STATE.COMPUTED and row.total_minor > limit_of(by):
+    is_other = not is_customer(payee.name, _get_customer(session, row))
+    if row.state == _STATE.COMPUTED and (is_other or row.total_minor > limit_of(by)):
         first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
         _change(session, row, _STATE.SECOND_PERSON, by, "credit note approved first", facts=facts, **first)
         return _STATE.SECOND_PERSON
     approved = {"payee_id": payee_id, "approved_by": by.id, "approved_at": now}
+    facts["approvers"] = "2" if row.state == _STATE.SECOND_PERSON else "1"
     _change(session, row, _STATE.APPROVED, by, "credit note approved", facts=facts, **approved)
     approvals.approve(session, _subject(row, payee), staff_id=by.id, role=role, limit_minor=limit_of(by), at=now)
     return _STATE.APPROVED
@@ -136,6 +142,11 @@ def _freeze(session: ScopedSession, row: CreditNote, payee: Payee, by: Person) -
     given: dict[str, Any] = {"name": payee.name, "bank_name": payee.bank, "reason": "As approved"}
     at = {"staff_id": by.id, "created_at": clock.now()}
     return transfers.keep_payee(session, row, "credit_note_id", payee.number, **given, **at)
+
+
+def is_customer(name: str, customer: str) -> bool:
+    """Return True where a payee is the customer by name, however it is spaced or written."""
+    return " ".join(name.casefold().split()) == " ".join(customer.casefold().split())
 
 
 def load_people(session: ScopedSession, row: CreditNote) -> Parties:
@@ -238,6 +249,7 @@ def pay(session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: 
             ]
         )
         _refuse_claims(session, row)
+        _refuse_corrected(session, row)
         approvals.require_standing(session, _subject(row, payee))
         if transfers.sum_paid(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id):
             raise StateForbids("A payment of it stands: nothing is left to pay")
@@ -332,6 +344,16 @@ def _refuse_claims(session: ScopedSession, row: CreditNote) -> None:
     term = next((each for each in terms if each.renewal_id == refund.renewal_id), None)
     if refunds.paid_on(term, terms, claims) if term else any(claim.was_paid for claim in claims):
         raise StateForbids("A claim was paid out of this term: correct the refund by an adjustment instead")
+
+
+def _refuse_corrected(session: ScopedSession, row: CreditNote) -> None:
+    """StateForbids where the premium of the refund was corrected: it stands on the parties' accounts already."""
+    query = sa.select(sa.func.coalesce(sa.func.sum(col(Adjustment.total_minor)), 0))
+    if minor := int(session.execute(query.where(col(Adjustment.corrects_id) == row.refund_id)).scalar_one()):
+        raise StateForbids(
+            f"Its refund was corrected by {money.format_naira(minor)}: it does not go back to the customer any more as"
+            " it is. Two people of finance take the correction back first"
+        )
 
 
 def _change(

@@ -6,11 +6,14 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import money
+from core.services.audit import log as audit
+from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes.numbering import number_of
 from core.services.people import four_eyes
 from core.states.finance import CreditNoteState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
+    Adjustment,
     Approval,
     CreditNote,
     CreditNotePayment,
@@ -73,6 +76,60 @@ def _payment_faults(session: ScopedSession) -> Iterator[str]:
     for row in session.execute(both).scalars():
         amount = money.format_naira(row.amount_minor)
         yield f"the payment of {amount} on credit note {row.credit_note_id} was noted by who approved it"
+
+
+def find_corrected_faults(session: ScopedSession) -> Iterator[str]:
+    """Credit notes paid whose refund was corrected away, and those that one person approved for another payee."""
+    paid = sa.select(sa.func.sum(col(CreditNotePayment.amount_minor)))
+    paid_minor = paid.where(col(CreditNotePayment.credit_note_id) == col(CreditNote.id)).correlate(CreditNote)
+    made = sa.select(sa.func.sum(col(Adjustment.total_minor))).where(
+        col(Adjustment.corrects_id) == col(CreditNote.refund_id)
+    )
+    corrected = made.correlate(CreditNote).scalar_subquery()
+    query: AnySelect = (
+        sa.select(CreditNote, paid_minor.scalar_subquery().label("paid"), corrected.label("corrected"))
+        .add_columns(col(Provider.company_name).label("provider"))
+        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
+        .where(paid_minor.scalar_subquery() > 0, corrected > 0)
+    )
+    for note, got, back, provider in session.execute(query):
+        both = (
+            f"was paid {money.format_naira(int(got))}, and its refund was corrected by {money.format_naira(int(back))}"
+        )
+        yield f"credit note {number_of(note.number)} of {provider} {both}"
+    yield from _find_other_payees(session)
+
+
+def _find_other_payees(session: ScopedSession) -> Iterator[str]:
+    """Credit notes for another payee than the customer that nobody approved first (contract K2).
+
+    Those that were approved before it took two have an approval in the log that does not say how many approved.
+    """
+    query: AnySelect = (
+        sa.select(CreditNote, col(PaymentPayee.name), col(Policy.first_name), col(Policy.last_name))
+        .add_columns(col(Staff.name).label("approver"), col(Provider.company_name).label("provider"))
+        .join(PaymentPayee, col(PaymentPayee.id) == col(CreditNote.payee_id))
+        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        .join(Policy, col(Policy.id) == col(Refund.policy_id))
+        .join(Staff, col(Staff.id) == col(CreditNote.approved_by))
+        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
+        # An erasure writes the same word for every name: then nobody can tell who the customer was.
+        .where(col(CreditNote.first_by).is_(None), col(PaymentPayee.name) != col(Policy.first_name))
+    )
+    for note, payee, first, last, approver, provider in session.execute(query):
+        if deciding.is_customer(payee, f"{first} {last}") or _is_from_before(session, note):
+            continue
+        name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"
+        yield f"{name}, was approved by {approver} alone for {payee}, who is not the customer"
+
+
+def _is_from_before(session: ScopedSession, note: CreditNote) -> bool:
+    approved = [
+        entry.after or {}
+        for entry in audit.list_history(session, audit.subject_of("credit_note", note.id))
+        if entry.action == "credit note approved"
+    ]
+    return bool(approved) and "approvers" not in approved[-1]
 
 
 def find_own_decisions(session: ScopedSession) -> Iterator[str]:

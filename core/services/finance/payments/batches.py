@@ -20,13 +20,16 @@ from core.services.finance.statements import states as statement_states
 from core.services.lists.spreadsheets.formula_escaping import csv_field
 from core.services.people import approvals
 from core.services.people.approvals import Subject
-from core.services.people.four_eyes import require_second
+from core.services.people.four_eyes import refuse_same, require_second
 from core.services.people.staff import Person
 from core.states.finance import BatchState, PaymentState
 from core.store.access import ScopedSession
-from core.store.schema.tables import BankAccount, Payment, PaymentSettlement, PayoutBatch, Statement
+from core.store.schema.tables import BankAccount, Payment, PaymentSettlement, PayoutBatch, Staff, Statement
 
 KIND: Final = "payout"
+# In the log of an approval: who proposed the accounts that are paid to.
+PROPOSED_BY: Final = "accounts_proposed_by"
+_OWN_ACCOUNT: Final = "You proposed the account that is paid to: others of finance prepare and approve its payouts"
 HEADING: Final = "batch,line,payee,bank,account_name,account_number,amount,narration"
 
 
@@ -84,6 +87,7 @@ def prepare(session: ScopedSession, chosen: Mapping[Party, int | None], *, by: P
         paid = balance.amount_minor if amount is None else amount
         more = {"batch_id": batch.id, "bank_account_id": account.id}
         with transitions.keep_refusal(balance.party.subject, balance.party.id, "payout preparation", by):
+            refuse_same(account.proposed_by, by, _OWN_ACCOUNT)
             transitions.add(session, balance, paid, by=by, direction="out", **more)
     audit_batch(session, batch, "payout prepared", by=by)
     return batch.id
@@ -102,7 +106,7 @@ def approve(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
         _update(session, batch, state=BatchState.APPROVED, sha256=digest, **stamps)
         _move_payments(session, batch, PaymentState.APPROVED, **stamps)
         record_approval(session, batch, by)
-        audit_batch(session, batch, "payout approved", by=by, sha256=digest)
+        audit_batch(session, batch, "payout approved", by=by, sha256=digest, **_name_proposers(session, batch))
 
 
 def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
@@ -115,14 +119,25 @@ def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
             raise StateForbids("The approval stands: there is nothing to approve anew")
         _judge(session, batch, by)
         record_approval(session, batch, by)
-        audit_batch(session, batch, "payout approved anew", by=by)
+        audit_batch(session, batch, "payout approved anew", by=by, **_name_proposers(session, batch))
 
 
 def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
     require_second(batch.prepared_by, by, transitions.OWN_MESSAGE)
     for payment in _payments(session, batch.id):
         transitions.refuse_own_payment(session, payment, by)
+        refuse_same(session.get_one(BankAccount, payment.bank_account_id).proposed_by, by, _OWN_ACCOUNT)
         _require_unchanged(session, payment)
+
+
+def _name_proposers(session: ScopedSession, batch: PayoutBatch) -> dict[str, str]:
+    query = (
+        sa.select(col(Staff.email))
+        .join(BankAccount, col(BankAccount.proposed_by) == col(Staff.id))
+        .join(Payment, col(Payment.bank_account_id) == col(BankAccount.id))
+        .where(col(Payment.batch_id) == batch.id)
+    )
+    return {PROPOSED_BY: ", ".join(sorted(set(session.execute(query).scalars())))}
 
 
 def record_approval(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:

@@ -9,6 +9,7 @@ from sqlmodel import col
 
 from core import money
 from core.services import transfers
+from core.services.audit import log as audit
 from core.services.finance import parties
 from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.statements import reading as statement_reading
@@ -17,6 +18,7 @@ from core.services.people import approvals
 from core.states.finance import IN_FORCE, BatchState, PaymentState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
+    BankAccount,
     ClaimPayment,
     CreditNotePayment,
     Payment,
@@ -85,6 +87,27 @@ def find_own_answers(session: ScopedSession) -> Iterator[str]:
     for row, person in session.execute(query):
         amount = money.format_naira(row.net_minor)
         yield f"payment {row.id}, {amount}: {person} prepared it and noted what the bank said of it"
+
+
+def find_own_accounts(session: ScopedSession) -> Iterator[str]:
+    """Payments of a payout that was prepared or approved by who proposed the account, with their amounts (contract K3).
+
+    Those of before the rule have an approval in the log that does not say who proposed the accounts.
+    """
+    proposer = col(BankAccount.proposed_by)
+    query: AnySelect = (
+        sa.select(Payment, PayoutBatch, col(Staff.name))
+        .join(PayoutBatch, col(PayoutBatch.id) == col(Payment.batch_id))
+        .join(BankAccount, col(BankAccount.id) == col(Payment.bank_account_id))
+        .join(Staff, col(Staff.id) == proposer)
+        .where(sa.or_(col(PayoutBatch.approved_by) == proposer, col(PayoutBatch.prepared_by) == proposer))
+    )
+    for payment, batch, person in session.execute(query):
+        log = audit.list_history(session, audit.subject_of(batches.KIND, batch.id))
+        approved = [entry.after or {} for entry in log if entry.action.startswith("payout approved")]
+        if not approved or batches.PROPOSED_BY in approved[-1]:
+            named = f"payment of {money.format_naira(payment.net_minor)} in payout {batches.number_of(batch)}"
+            yield f"{named}: {person} proposed the account, and prepared or approved it"
 
 
 def find_unapproved(session: ScopedSession) -> Iterator[str]:

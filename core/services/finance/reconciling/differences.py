@@ -1,6 +1,8 @@
 """Settling a difference: explained, adjusted by a movement, or written off by two people (contract F6)."""
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import timedelta
 from typing import Annotated, Any, Final, Literal, get_args
 from uuid import UUID
 
@@ -20,7 +22,7 @@ from core.services.people.staff import Person
 from core.states.finance import DIFFERENCE_TRANSITIONS, ENDED, DifferenceState
 from core.store import policy_numbers
 from core.store.access import ScopedSession
-from core.store.schema.tables import Adjustment, Difference, Policy, Reconciliation
+from core.store.schema.tables import Adjustment, Difference, Policy, Reconciliation, Staff
 
 Cause = Literal[
     "Timing",
@@ -46,8 +48,9 @@ PROPOSED: Final[Mapping[str, Cause]] = {
 AS_PROPOSED: Final = "proposed"
 # Several are explained, and one transaction is not longer than it has to be.
 MOST_AT_ONCE: Final = 1_000
-# In kobo: more than that is written off with the approval of an admin.
+# In kobo: more than that, with what was written off before of the party, is written off with the approval of an admin.
 WRITE_OFF_LIMIT: Final = 5_000_000
+_COUNTS_FOR: Final = timedelta(days=30)
 _ACTIONS: Final[Mapping[DifferenceState, str]] = {
     DifferenceState.EXPLAINED: "difference explained",
     DifferenceState.ADJUSTED: "difference adjusted",
@@ -111,12 +114,16 @@ def assign(session: ScopedSession, difference_ids: Collection[UUID], owner_id: U
 
 
 def adjust(session: ScopedSession, difference_id: UUID, *, by: Person) -> None:
-    """End a difference by the adjustment of its policy that two people have made since; StateForbids without one."""
+    """End a difference by the adjustment of its policy that two people have made since.
+
+    StateForbids without one, and where it comes to something else than the difference: the rest would be written off by
+    nobody.
+    """
     row = _get_for_update(session, difference_id, DifferenceState.ADJUSTED, by)
     made = session.get_one(Reconciliation, row.reconciliation_id)
     used = sa.select(col(Difference.adjustment_id)).where(col(Difference.adjustment_id).is_not(None))
     query = (
-        sa.select(col(Adjustment.id))
+        sa.select(Adjustment)
         .join(Policy, col(Policy.id) == col(Adjustment.policy_id))
         .where(
             col(Policy.number_key) == policy_numbers.key(row.policy_number),
@@ -124,12 +131,32 @@ def adjust(session: ScopedSession, difference_id: UUID, *, by: Person) -> None:
             col(Adjustment.id).not_in(used),
         )
         .order_by(col(Adjustment.created_at))
-        .limit(1)
     )
-    adjustment_id = session.execute(query).scalar()
-    if made.kind != "insurer" or adjustment_id is None:
-        raise StateForbids("No adjustment of this policy was confirmed since: propose one on its movement first")
-    _change(session, row, DifferenceState.ADJUSTED, by, adjustment_id=adjustment_id)
+    with _keep_refusal(by, "adjustment", row):
+        found = session.execute(query).scalars().all() if made.kind == "insurer" else []
+        if not found:
+            raise StateForbids("No adjustment of this policy was confirmed since: propose one on its movement first")
+        fitting = [each for each in found if abs(measure_rest(row, made, each)) <= made.tolerance_minor]
+        if not fitting:
+            left = money.format_naira(measure_rest(row, made, found[-1]))
+            raise StateForbids(
+                f"The adjustment of this policy leaves a difference of {left}: two people of finance make one that"
+                " comes to the difference, or write it off"
+            )
+    _change(session, row, DifferenceState.ADJUSTED, by, adjustment_id=fitting[0].id)
+
+
+def measure_rest(row: Difference, made: Reconciliation, adjustment: Adjustment) -> int:
+    """Return what an adjustment leaves of a difference in kobo, gross or net as the file was compared."""
+    commissions = adjustment.mca_profit_minor + adjustment.distributor_profit_minor
+    effect = adjustment.total_minor - (0 if made.amount_is == "gross" else commissions)
+    return row.difference_minor + effect
+
+
+def _keep_refusal(by: Person, act: str, row: Difference) -> AbstractContextManager[None]:
+    subject = audit.subject_of("difference", row.id)
+    minor = money.to_wire(row.difference_minor)
+    return audit.keep_refusal(actor=by.actor, action=f"difference {act}", subject=subject, difference=minor)
 
 
 def ask_write_off(session: ScopedSession, difference_id: UUID, *, by: Person) -> None:
@@ -141,10 +168,32 @@ def ask_write_off(session: ScopedSession, difference_id: UUID, *, by: Person) ->
 def write_off(session: ScopedSession, difference_id: UUID, *, by: Person) -> None:
     """Write off what somebody else asked for; above the limit of finance only an admin does."""
     row = _get_for_update(session, difference_id, DifferenceState.WRITTEN_OFF, by)
-    require_second(row.asked_by, by, "You asked for this write-off: somebody else approves it")
-    if abs(row.difference_minor) > WRITE_OFF_LIMIT and "admin" not in by.roles:
-        raise NotAllowed(f"Above {money.format_naira(WRITE_OFF_LIMIT)} an admin approves the write-off")
+    with _keep_refusal(by, "write-off", row):
+        require_second(row.asked_by, by, "You asked for this write-off: somebody else approves it")
+        if "admin" not in by.roles:
+            _refuse_above_limit(session, row)
     _change(session, row, DifferenceState.WRITTEN_OFF, by, decided_by=by.id)
+
+
+def _refuse_above_limit(session: ScopedSession, row: Difference) -> None:
+    """NotAllowed above the limit, with what no admin wrote off of the same party within 30 days: no limit is split."""
+    made = session.get_one(Reconciliation, row.reconciliation_id)
+    admins = [each.id for each in session.execute(sa.select(Staff)).scalars() if "admin" in each.roles]
+    query = (
+        sa.select(sa.func.coalesce(sa.func.sum(sa.func.abs(col(Difference.difference_minor))), 0))
+        .join(Reconciliation, col(Reconciliation.id) == col(Difference.reconciliation_id))
+        .where(
+            col(Reconciliation.provider_id).is_not_distinct_from(made.provider_id),
+            col(Difference.state) == DifferenceState.WRITTEN_OFF,
+            col(Difference.changed_at) > clock.now() - _COUNTS_FOR,
+            col(Difference.decided_by).not_in(admins),
+        )
+    )
+    before = int(session.execute(query).scalar_one())
+    if abs(row.difference_minor) + before > WRITE_OFF_LIMIT:
+        days = _COUNTS_FOR.days
+        with_it = f" with the {money.format_naira(before)} of this party within {days} days," if before else ""
+        raise NotAllowed(f"Above {money.format_naira(WRITE_OFF_LIMIT)},{with_it} an admin approves the write-off")
 
 
 def list_allowed(row: Any, by: Person) -> list[str]:

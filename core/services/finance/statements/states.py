@@ -11,7 +11,7 @@ from sqlmodel import col
 from core import clock
 from core.errors import StateForbids
 from core.services.audit import log as audit
-from core.services.finance import months, parties
+from core.services.finance import agreements, months, parties
 from core.services.finance.payments.balances import refuse_under_way
 from core.services.finance.statements import paid_lines
 from core.services.finance.statements import reading as statement_reading
@@ -116,6 +116,7 @@ def _move(session: ScopedSession, statement_id: UUID, to: str, *, by: Person, no
         )
     if step.needs_other:
         require_second(row.prepared_by, by, "You prepared this statement: somebody else of finance approves it")
+        agreements.refuse_who_changed(session, row, by)
     if step.needs_note and len(note.strip()) < _SHORTEST_NOTE:
         raise StateForbids("Say why, in at least five characters")
     if step.to is StatementState.DISPUTED or (step.to is StatementState.APPROVED and row.reverses_id):

@@ -133,13 +133,22 @@ def names_of(kind: str) -> dict[str, str]:
     return {fold(text): column.name for column in COLUMNS[kind] for text in (column.name, *column.also)}
 
 
-def _require(kind: str, places: Mapping[str, int]) -> None:
+def describe_needed(kind: str) -> str:
+    """Name the columns that a file of a kind must have."""
+    return ", ".join(_list_missing(kind, {}))
+
+
+def _list_missing(kind: str, places: Mapping[str, int]) -> list[str]:
     missing = [column.name for column in COLUMNS[kind] if column.need == REQUIRED and column.name not in places]
     if "full_name" in places:
         missing = [name for name in missing if name not in {"first_name", "last_name"}]
     if kind == EXITS and not {"policy_number", "loan_account_number"} & places.keys():
         missing.insert(0, "policy_number or loan_account_number")
-    if missing:
+    return missing
+
+
+def _require(kind: str, places: Mapping[str, int]) -> None:
+    if missing := _list_missing(kind, places):
         raise InvalidInput.for_field("file", f"has no column {', '.join(missing)}: take the headings of the template")
 
 

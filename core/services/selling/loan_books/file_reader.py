@@ -7,6 +7,7 @@ Macros and links are never run, and a formula counts with the value that the fil
 
 import csv
 import io
+import itertools
 import json
 import re
 import resource
@@ -19,6 +20,7 @@ from typing import Any, Final
 
 MAX_ROWS: Final = 100_000
 MAX_COLUMNS: Final = 60
+TOO_MANY: Final = f"has more than {MAX_ROWS:,} rows: divide it, by branch or by days"
 # Longer cells are cut here, so that a file of them fills no memory; a row with one is refused.
 LONGEST_CELL: Final = 500
 MEMORY_BYTES: Final = 1_500_000_000
@@ -60,7 +62,7 @@ def read(name: str, content: bytes) -> Iterator[tuple[int, list[str]]]:
             raise Refused(f"has more than {MAX_COLUMNS} columns in row {number:,}: keep those of the template")
         count += 1
         if count > MAX_ROWS + _ABOVE:
-            raise Refused(f"has more than {MAX_ROWS:,} rows: divide it, by branch or by days")
+            raise Refused(TOO_MANY)
         yield number, cells
 
 
@@ -89,19 +91,25 @@ def _judge(ending: str, content: bytes) -> bool:
 def _read_text(content: bytes) -> Iterator[tuple[int, list[str]]]:
     text = _decode(content)
     if "\0" in text:
-        raise Refused("is no text: save it as CSV")
-    first = next((line for line in text.splitlines() if line.strip(f"{_SEPARATORS} \"'")), "")
-    separator = max(_SEPARATORS, key=re.sub(r'"[^"]*"', "", first).count)
+        raise Refused("is no text in UTF-8: save it as “CSV UTF-8”")
     csv.field_size_limit(1 << 20)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_find_separator(text), strict=True)
     while True:
         try:
             cells = next(reader, None)
         except csv.Error:
-            raise Refused(f"has a quote that does not end, near line {reader.line_num:,}") from None
+            raise Refused(
+                f"has a quote that does not end, or a cell beyond all bounds, near line {reader.line_num:,}"
+            ) from None
         if cells is None:
             return
         yield reader.line_num, [cell.strip()[: LONGEST_CELL + 1] for cell in cells]
+
+
+def _find_separator(text: str) -> str:
+    """Return what divides the columns: of the first lines the one that has most of it, as titles have other marks."""
+    lines = [re.sub(r'"[^"]*"', "", line) for line in itertools.islice(io.StringIO(text), _ABOVE)]
+    return max(_SEPARATORS, key=lambda mark: max((line.count(mark) for line in lines), default=0))
 
 
 def _decode(content: bytes) -> str:
@@ -123,15 +131,27 @@ def _read_workbook(content: bytes) -> Iterator[tuple[int, list[str]]]:
     from python_calamine import CalamineWorkbook  # noqa: PLC0415
 
     book = CalamineWorkbook.from_filelike(io.BytesIO(content))
-    named = [name for name in book.sheet_names if name.strip().lower() == _SHEET]
-    if not book.sheet_names:
-        raise Refused("has no sheet")
-    sheet = book.get_sheet_by_name((named or book.sheet_names)[0])
+    sheet = _find_sheet(book)
     if sheet.width > MAX_COLUMNS * 20:
         raise Refused(f"has more than {MAX_COLUMNS} columns: delete what stands at their right")
     # Rows above the first one in use are counted, columns before it are left out in each row alike.
     for number, cells in enumerate(sheet.iter_rows(), 1):
         yield number, [_text(cell) for cell in cells]
+
+
+def _find_sheet(book: Any) -> Any:
+    """Return the sheet called Loans, or the one that has rows: of several none is passed over unseen."""
+    if not book.sheet_names:
+        raise Refused("has no sheet")
+    for name in book.sheet_names:
+        if name.strip().lower() == _SHEET:
+            return book.get_sheet_by_name(name)
+    shown = [sheet.name for sheet in book.sheets_metadata if str(sheet.visible).endswith("Visible")]
+    filled = [sheet for sheet in map(book.get_sheet_by_name, shown) if sheet.height]
+    if len(filled) > 1:
+        names = ", ".join(sheet.name[:31] for sheet in filled[:5])
+        raise Refused(f"has rows in several sheets ({names}): put the loans into one called Loans")
+    return filled[0] if filled else book.get_sheet_by_index(0)
 
 
 def _check_parts(content: bytes) -> None:

@@ -148,7 +148,10 @@ def _judge_amount(row: Judged, rules: Rules, amount: Decimal) -> None:
     meta = rules.product.rates.meta
     least, most = Decimal(meta.get(LEAST_LOAN, 0)), Decimal(meta.get(MOST_LOAN, money.MAX_AMOUNT))
     if not amount or not least <= amount <= most:
-        row.found["AMOUNT_OUT_OF_BOUNDS"] = "loan_amount is outside what the product insures"
+        bound = "at most " + money.format_naira(money.to_minor(most)) if amount > most else "above zero"
+        if amount and amount < least:
+            bound = "at least " + money.format_naira(money.to_minor(least))
+        row.found["AMOUNT_OUT_OF_BOUNDS"] = f"loan_amount must be {bound} for this product"
         return
     chosen = row.facts.get("benefit_coverage") or list(rules.benefits)
     try:

@@ -21,7 +21,7 @@ from core.services.catalogue import products
 from core.services.selling import duplicate_guard
 from core.services.selling.loan_books import books, columns, exits, judging, preview, row_values
 from core.services.selling.loan_books.columns import Heading
-from core.services.selling.loan_books.file_reader import CPU_SECONDS, LONGEST_CELL
+from core.services.selling.loan_books.file_reader import CPU_SECONDS, LONGEST_CELL, MAX_ROWS, TOO_MANY
 from core.services.selling.loan_books.judging import Judged, Rules
 from core.services.selling.loan_books.preview import Tally
 from core.states.loan_books import LoanBookState, RowOutcome
@@ -143,14 +143,16 @@ def list_chunks(
         if heading is None:
             heading = columns.find_heading(kind, cells, is_last=place + 1 == _HEADING_ROWS)
             continue
+        count += 1
+        if count > MAX_ROWS:
+            raise InvalidInput.for_field("file", TOO_MANY)
         values = row_values.read(kind, heading, cells, date_order)
         chunk.append(judging.judge_values(line, cells, values, seen))
         if len(chunk) == CHUNK:
-            count += len(chunk)
             yield heading, chunk
             chunk = []
     if heading is None:
-        raise InvalidInput.for_field("file", "has no heading with the columns of the template")
+        raise InvalidInput.for_field("file", f"has no heading: it needs the columns {columns.describe_needed(kind)}")
     if chunk:
         yield heading, chunk
     elif not count:
@@ -234,7 +236,7 @@ def _build_row(book: LoanBook, heading: Heading, row: Judged) -> LoanBookRow:
         seal.mask(cell) or "" if place in hidden else cell if len(cell) <= LONGEST_CELL else f"{cell[:_SHOWN_CELL]}…"
         for place, cell in enumerate(row.cells)
     ]
-    return LoanBookRow(
+    return LoanBookRow.to_insert(
         distributor_id=book.distributor_id,
         is_live=book.is_live,
         book_id=book.id,

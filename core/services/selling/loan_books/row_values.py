@@ -18,6 +18,7 @@ from core.services.selling.loan_books.columns import Heading
 from core.services.selling.loan_books.file_reader import LONGEST_CELL
 
 PERSONAL: Final = ("nin", "bvn")
+_NAMES: Final = {"first_name", "last_name"}
 _NAME: Final = TypeAdapter(fields.Name)
 _PHONE: Final = TypeAdapter(fields.Phone)
 _EMAIL: Final = TypeAdapter(fields.Email)
@@ -54,7 +55,7 @@ def read(kind: str, heading: Heading, cells: Sequence[str], date_order: str) -> 
     for column in columns.COLUMNS[kind]:
         text = texts.get(column.name)
         if text is None:
-            if column.need == columns.REQUIRED:
+            if column.need == columns.REQUIRED and not (column.name in _NAMES and "full_name" in found.malformed):
                 found.missing.append(column.name)
         elif column.name != "full_name":
             _read_cell(column.name, text, date_order, found)
@@ -83,14 +84,17 @@ def _read_cell(name: str, text: str, date_order: str, found: RowValues) -> None:
 def _split_name(texts: dict[str, str], found: RowValues) -> None:
     """Divide a full name where the two parts are not given."""
     whole = texts.get("full_name", "")
-    if not whole or {"first_name", "last_name"} <= texts.keys():
+    if not whole or texts.keys() >= _NAMES:
         return
     last, comma, first = whole.partition(",")
     if not comma:
         first, _, last = whole.partition(" ")
     parts = {"first_name": " ".join(first.split()), "last_name": " ".join(last.split())}
     texts |= {name: part for name, part in parts.items() if part and name not in texts}
-    found.warnings.append("NAME_SPLIT")
+    if texts.keys() >= _NAMES:
+        found.warnings.append("NAME_SPLIT")
+    else:
+        found.malformed["full_name"] = "must hold a first and a last name"
 
 
 def _day(text: str, date_order: str) -> date:
@@ -132,7 +136,9 @@ def _account(text: str, _: str, __: RowValues) -> str:
 
 
 def _amount(text: str, _: str, __: RowValues) -> str:
-    match = _MONEY.fullmatch(_digits_kept(text))
+    if _EXPONENT.fullmatch(text):
+        raise Malformed("is shown as a rounded number: write it in full, such as 250000.00")
+    match = _MONEY.fullmatch(text)
     if match is None:
         raise Malformed("must be an amount in naira, such as 250000.00")
     amount: Decimal = _NAIRA.validate_python(match[1].replace(",", ""))

@@ -59,6 +59,7 @@ class Ledger:
             *self._of_transfers(),
             *self._of_two_people(),
             *self._of_accounts(),
+            *self._of_chains(),
         ]
 
     def _of_claims(self) -> list[str]:
@@ -76,6 +77,7 @@ class Ledger:
             if plain(newest.id) not in self.facts:
                 self.facts[plain(newest.id)] = _facts(claims[key], payees.get(key))
                 faults += self._of_authority(claims, key, newest)
+                faults += self._of_typed_account(claims[key], newest, payees)
                 faults += self._of_second_loss(claims, key, newest, approvals)
         payments = read(_ROWS.format("claim_payment"))
         paid: dict[str, int] = defaultdict(int)
@@ -301,6 +303,44 @@ class Ledger:
             if paid[policy] and paid[policy] + back > most[policy]:
                 faults.append(f"policy {policy}: {paid[policy]} of {most[policy]} paid on claims, and {back} went back")
         return faults
+
+    def _of_chains(self) -> list[str]:
+        """No refund goes to the customer and to the parties, and nobody who set an account approves what goes there."""
+        read, faults = self.office.read, []
+        for row in read(
+            "SELECT number, (SELECT sum(amount_minor) FROM credit_note_payment WHERE credit_note_id = note.id) AS paid,"
+            " (SELECT sum(total_minor) FROM adjustment WHERE corrects_id = note.refund_id) AS back"
+            " FROM credit_note AS note"
+        ):
+            if (row.paid or 0) > 0 and (row.back or 0) > 0:
+                faults.append(f"credit note {row.number}: {row.paid} was paid and {row.back} corrected away")
+        for row in read(
+            "SELECT note.number, name, first_name, last_name FROM credit_note AS note"
+            " JOIN payment_payee ON payment_payee.id = payee_id JOIN refund ON refund.id = refund_id"
+            " JOIN policy ON policy.id = refund.policy_id WHERE approved_by IS NOT NULL AND first_by IS NULL"
+        ):
+            if row.name.casefold().split() != f"{row.first_name} {row.last_name}".casefold().split():
+                faults.append(f"credit note {row.number}: one person approved {row.name}, who is not the customer")
+        for row in read(
+            "SELECT payout_batch.number FROM payment JOIN payout_batch ON payout_batch.id = batch_id"
+            " JOIN bank_account ON bank_account.id = bank_account_id"
+            " WHERE proposed_by IN (payout_batch.prepared_by, payout_batch.approved_by)"
+        ):
+            faults.append(f"payout {row.number} was prepared or approved by who proposed the account")
+        return faults
+
+    def _of_typed_account(self, claim: Any, approval: Any, payees: dict[str, Any]) -> list[str]:
+        """Whoever typed a claim with its account does not approve it, unless somebody named another payee."""
+        key = plain(claim.id)
+        if key in payees or not _meta(claim).get("account_name"):
+            return []
+        subject = f"claim {_dashed(key)}"
+        lodged = self.office.read(
+            "SELECT actor FROM audit_entry WHERE subject = :subject AND action = 'claim lodged'", subject=subject
+        )
+        approver = self.staff_now()[plain(approval.staff_id)]["email"]
+        is_own = f"staff {approver}" in {row.actor for row in lodged}
+        return [f"claim {key} was approved by {approver}, who typed it with its account"] if is_own else []
 
     def _of_statements(self) -> list[str]:
         """Statements are what their lines come to, and what was paid on those of a party is within what they say."""

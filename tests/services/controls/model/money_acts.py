@@ -7,7 +7,7 @@ from typing import Any, Final
 from core import clock, ids
 from core.services.catalogue import rate_changes, share_changes
 from core.services.closing import closing
-from core.services.finance import adjustments, bank_accounts
+from core.services.finance import adjustments, agreements, bank_accounts
 from core.services.finance.credit_notes import deciding
 from core.services.finance.payments import balances, batches, transitions
 from core.services.finance.reconciling import differences, running
@@ -80,14 +80,17 @@ def return_note(office: Office, dice: Random) -> None:
 
 
 def propose_adjustment(office: Office, dice: Random) -> None:
-    """The correction of a movement is proposed, bounded or not."""
+    """The correction of a movement is proposed, bounded or not; that of a refund would take it back mostly."""
     columns = "id, total_minor, mca_profit_minor, distributor_profit_minor"
-    row = _pick(office, dice, f"SELECT {columns} FROM movement ORDER BY created_at, id")
+    kind = "WHERE kind = 'refund'" if dice.random() < 0.3 else ""
+    row = _pick(office, dice, f"SELECT {columns} FROM movement {kind} ORDER BY created_at, id")
     total = int(row.total_minor)
     premium = dice.choice((0, 0, -total, -total // 2, total, 100, 5_000_000_000))
     platform = dice.choice((0, -int(row.mca_profit_minor), 100, total // 3))
     rest = total + premium - int(row.mca_profit_minor) - platform - int(row.distributor_profit_minor)
     distributor = dice.choice((0, -int(row.distributor_profit_minor), rest, total // 3))
+    if kind and dice.random() < 0.7:
+        premium, platform, distributor = -total, -int(row.mca_profit_minor), -int(row.distributor_profit_minor)
     names = ("premium", "platform_commission", "distributor_commission")
     typed = dict(zip(names, map(naira, (premium, platform, distributor)), strict=True)) | {"reason": WHY}
     with acting(office, anybody(office, dice, *FINANCE)) as (session, person):
@@ -272,6 +275,17 @@ def decide_account(office: Office, dice: Random) -> None:
             (bank_accounts.confirm, bank_accounts.confirm, bank_accounts.refuse, bank_accounts.take_back)
         )
         verb(session, as_id(row.id), by=person)
+
+
+def add_terms(office: Office, dice: Random) -> None:
+    """Other terms with a party, by one admin, perhaps from a day that is past."""
+    office.papers += 1
+    typed: dict[str, Any] = {"number": f"AG/{office.papers + 2}", "starts_on": office.today(dice.choice((-60, 0, 5)))}
+    if (party := dice.choice(office.parties)).account == "distributor":
+        typed |= {"charges_vat": dice.random() < 0.5, "is_small": dice.random() < 0.5}
+        typed["collects"] = dice.choice(("platform", "distributor"))
+    with acting(office, anybody(office, dice, *ADMINS)) as (session, person):
+        agreements.add(session, party, typed, by=person)
 
 
 def propose_share(office: Office, dice: Random) -> None:

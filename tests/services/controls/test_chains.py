@@ -1,0 +1,262 @@
+"""Chains over refunds, corrections, statements and payouts, each act of which is allowed alone (contract, Controls)."""
+
+from datetime import date, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+import sqlalchemy as sa
+from sqlmodel import col
+
+from core import clock, money, reference
+from core.covers.insurers import insurer_a
+from core.errors import NotAllowed, StateForbids
+from core.services.audit import log as audit
+from core.services.finance import adjustments, agreements, bank_accounts
+from core.services.finance.credit_notes import deciding
+from core.services.finance.credit_notes import reading as credit_note_reading
+from core.services.finance.parties import Party
+from core.services.finance.payments import batches
+from core.services.finance.payments import reading as payment_reading
+from core.services.finance.statements import preparing, states
+from core.services.policies import changes
+from core.store.access import Scope, Store
+from core.store.schema.tables import CreditNote, Policy, Refund, StatementLine
+from tests.conftest import Partner
+from tests.portfolio import NOW
+from tests.services.finance_office import ACCOUNT, BANK, Finance
+from tests.services.selling import sell
+
+pytestmark = [pytest.mark.frozen_at(NOW), pytest.mark.both_databases]
+
+PAID = {"bank_reference": "TRF 1/a", "value_on": "2026-11-20"}
+BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
+WHY = "The insurer charged another rate than agreed"
+
+
+@pytest.fixture
+def finance(store: Store) -> Finance:
+    return Finance(store)
+
+
+def sold(finance: Finance, partner: Partner, *, at: Any = NOW - timedelta(days=30), **asked: Any) -> UUID:
+    with clock.freeze(at):
+        return sell(finance.store, partner, insurer_a.THIRD_PARTY, is_live=True, **asked).policy_id
+
+
+def cancel(finance: Finance, policy_id: UUID, *, version: int = 1) -> UUID:
+    """End a policy and return the id of its credit note."""
+    given = {"reason": "Sold the car", "by_insurer": True, "actor": "tests", "expected_version": version}
+    finance.do(changes.cancel, policy_id, **given)
+    with finance.reading() as session:
+        notes = sa.select(col(CreditNote.id)).join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        return session.execute(notes.where(col(Refund.policy_id) == policy_id)).scalar_one()
+
+
+def movement(finance: Finance, policy_id: UUID, kind: str) -> Any:
+    return next(row for row in finance.rows(kind=kind) if row.policy_id == policy_id)
+
+
+def typed(premium: int = 0, platform: int = 0, distributor: int = 0) -> dict[str, str]:
+    """Amounts in kobo as somebody types them."""
+    amounts = {"premium": premium, "platform_commission": platform, "distributor_commission": distributor}
+    return {name: money.to_wire(minor) for name, minor in amounts.items()} | {"reason": WHY}
+
+
+def whole(row: Any) -> dict[str, str]:
+    """The correction that takes a movement back as if it had never been."""
+    return typed(-row.total_minor, -row.mca_profit_minor, -row.distributor_profit_minor)
+
+
+def refused_acts(finance: Finance, subject: str) -> list[str]:
+    with finance.store.reading(Scope.system()) as session:
+        return [entry.action for entry in audit.list_history(session, subject) if entry.action.endswith("refused")]
+
+
+def test_a_refund_is_paid_to_the_customer_or_corrected_for_the_parties_and_never_both(
+    finance: Finance, partner: Partner
+) -> None:
+    policy = sold(finance, partner)
+    note, refund = cancel(finance, policy), movement(finance, policy, "refund")
+    proposal = finance.do(adjustments.propose, refund.id, whole(refund), by="wale")
+    finance.do(deciding.approve, note, ACCOUNT, by="femi")
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    paid = rf"The customer was paid {money.format_naira(-refund.total_minor)} by CN-0001: the premium"
+    with pytest.raises(StateForbids, match=paid):
+        finance.do(adjustments.confirm, proposal, by="root")
+    with pytest.raises(StateForbids, match=paid):
+        finance.do(adjustments.propose, refund.id, whole(refund), by="wale")
+    assert refused_acts(finance, f"movement {refund.id}") == [
+        "adjustment confirmation refused",
+        "adjustment proposal refused",
+    ]
+    finance.do(deciding.return_payment, note, BACK, by="femi")
+    finance.do(adjustments.confirm, proposal, by="root")
+    gone = r"Its refund was corrected by .*: it does not go back to the customer any more as it is\. Two people"
+    with pytest.raises(StateForbids, match=gone):
+        finance.do(deciding.pay, note, {**PAID, "bank_reference": "TRF 2"}, by="funmi")
+    with pytest.raises(StateForbids, match=gone):
+        finance.do(deciding.approve, note, {"payee": "Her brother"}, by="wale")
+    assert refused_acts(finance, f"credit_note {note}") == [
+        "credit note payment refused",
+        "credit note approval refused",
+    ]
+    assert finance.money_faults() == []
+    back = finance.do(adjustments.propose, refund.id, whole(movement(finance, policy, "adjustment")), by="wale")
+    finance.do(adjustments.confirm, back, by="root")
+    finance.do(deciding.pay, note, {**PAID, "bank_reference": "TRF 2"}, by="funmi")
+    assert finance.money_faults() == []
+
+
+def test_the_check_names_a_refund_that_was_paid_and_corrected_with_its_sum(
+    finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = sold(finance, partner)
+    note, refund = cancel(finance, policy), movement(finance, policy, "refund")
+    finance.do(deciding.approve, note, ACCOUNT, by="femi")
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    # As a version without the rule did it.
+    monkeypatch.setattr(adjustments, "_refuse_paid_back", lambda *_: None)
+    proposal = finance.do(adjustments.propose, refund.id, whole(refund), by="wale")
+    finance.do(adjustments.confirm, proposal, by="root")
+    amount = money.format_naira(-refund.total_minor)
+    (found,) = [each for each in finance.faults() if "and its refund was corrected by" in each]
+    assert found.startswith("credit note CN-0001 of ")
+    assert found.endswith(f"was paid {amount}, and its refund was corrected by {amount}")
+
+
+def test_a_limit_is_not_split_over_several_corrections_of_a_policy_or_a_distributor(
+    finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bounds = {"tolerance_row": 100, "tolerance_file": 100}
+    limits = {"finance": {"adjustment": 1_000}, "admin": {**bounds, "adjustment": 2_500}}
+    monkeypatch.setattr(reference, "_load_finance_limits", lambda: limits)
+    first = movement(finance, sold(finance, partner), "purchase")
+    car = {"registration_number": "ABC-123XY", "chassis_number": "CHASSIS0000000099"}
+    second = movement(finance, sold(finance, partner, email="b@x.example", **car), "purchase")
+
+    def correct(row: Any, minor: int, *, by: str) -> None:
+        made = finance.do(adjustments.propose, row.id, typed(distributor=minor), by="funmi")
+        finance.do(adjustments.confirm, made, by=by)
+
+    correct(first, 600, by="femi")
+    for row, minor in ((first, -600), (second, 401)):
+        with pytest.raises(NotAllowed, match=r"above ₦10\.00, with the ₦6\.00 corrected before of .*: an admin"):
+            correct(row, minor, by="wale")
+    correct(second, 400, by="wale")
+    correct(first, 1_900, by="root")
+    with pytest.raises(NotAllowed, match=r"with the ₦25\.00 corrected before of this policy: nobody confirms"):
+        correct(first, 1, by="root")
+    assert refused_acts(finance, f"movement {first.id}") == ["adjustment confirmation refused"] * 2
+    # What an admin confirmed is no part of what finance does alone, and neither is what is older than a month.
+    with clock.freeze(NOW + timedelta(days=31)):
+        correct(second, 500, by="femi")
+    monkeypatch.setattr(reference, "_load_finance_limits", lambda: {**limits, "admin": {**bounds, "adjustment": 2_499}})
+    (found,) = [each for each in finance.faults() if "more than anybody confirms" in each]
+    assert "come to ₦25.00" in found
+
+
+def test_another_payee_than_the_customer_takes_two_who_approve(finance: Finance, partner: Partner) -> None:
+    note = cancel(finance, sold(finance, partner))
+    assert finance.do(deciding.approve, note, {"payee": "A Friend", **ACCOUNT}, by="femi") == "Awaits second person"
+    with pytest.raises(NotAllowed, match="You approved it first: somebody else of finance approves it as well"):
+        finance.do(deciding.approve, note, ACCOUNT, by="femi")
+    with pytest.raises(StateForbids, match="cannot become"):
+        finance.do(deciding.pay, note, PAID, by="funmi")
+    assert finance.do(deciding.approve, note, {}, by="wale") == "Approved"
+    for by in ("femi", "wale"):
+        with pytest.raises(NotAllowed, match="You approved it: somebody else of finance notes its payment"):
+            finance.do(deciding.pay, note, PAID, by=by)
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    assert finance.money_faults() == []
+
+
+def test_the_check_names_another_payee_that_one_person_approved_with_the_sum(
+    finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = cancel(finance, sold(finance, partner))
+    monkeypatch.setattr(deciding, "is_customer", lambda *_: True)
+    finance.do(deciding.approve, note, {"payee": "A Friend", **ACCOUNT}, by="femi")
+    monkeypatch.undo()
+    (found,) = [each for each in finance.faults() if "A Friend" in each]
+    total = money.format_naira(finance.read(credit_note_reading.get_note, note).total_minor)
+    assert found.endswith(f"{total}, was approved by Femi alone for A Friend, who is not the customer")
+
+
+def test_who_set_the_terms_or_the_account_has_no_second_part_in_the_payout(
+    finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sold(finance, partner, at=NOW - timedelta(days=90))
+    party, last = Party("distributor", partner.id), date(2026, 8, 1)
+    with clock.freeze(NOW - timedelta(days=90)):
+        account = finance.do(bank_accounts.propose, party, BANK, by="root")
+        finance.do(bank_accounts.confirm, account, by="second")
+    terms = {"number": "AG/1", "starts_on": "2026-01-01"}
+    finance.do(agreements.add, party, {**terms, "charges_vat": True}, by="root")
+    made = finance.do(preparing.prepare, party, last, by="second")
+    with pytest.raises(NotAllowed, match="You changed the terms by agreement AG/1, by which it is calculated"):
+        finance.do(states.move, made, "Approved", by="root")
+    for to in ("Approved", "Sent"):
+        finance.do(states.move, made, to, by="femi")
+    own = "You proposed the account that is paid to: others of finance prepare and approve its payouts"
+    with pytest.raises(NotAllowed, match=own):
+        finance.do(batches.prepare, {party: None}, by="root")
+    batch = finance.do(batches.prepare, {party: None}, by="second")
+    with pytest.raises(NotAllowed, match=own):
+        finance.do(batches.approve, batch, by="root")
+    assert refused_acts(finance, f"distributor {partner.id}") == ["payout preparation refused"]
+    assert refused_acts(finance, f"payout {batch}") == ["payout approval refused"]
+    assert refused_acts(finance, f"statement {made}") == ["statement Approved refused"]
+    # As a version without the rule did it, for who prepared it is another person.
+    monkeypatch.setattr(batches, "refuse_same", lambda *_: None)
+    finance.do(batches.approve, batch, by="root")
+    (found,) = [each for each in finance.faults() if "proposed the account" in each]
+    paid = money.format_naira(finance.read(payment_reading.list_of_batch, batch)[0].net_minor)
+    assert found == f"payment of {paid} in payout PB-0001: Root proposed the account, and prepared or approved it"
+
+
+def test_terms_that_one_statement_was_approved_by_are_no_change_of_the_next(finance: Finance, partner: Partner) -> None:
+    sold(finance, partner, at=NOW - timedelta(days=90))
+    party = Party("distributor", partner.id)
+    finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01", "charges_vat": True}, by="root")
+    with clock.freeze(NOW + timedelta(seconds=1)):
+        finance.do(
+            states.move, finance.do(preparing.prepare, party, date(2026, 8, 1), by="funmi"), "Approved", by="femi"
+        )
+        following = finance.do(preparing.prepare, party, date(2026, 9, 1), by="funmi")
+        finance.do(states.move, following, "Approved", by="root")
+
+
+def test_commission_is_taken_back_once_whenever_the_sale_was_stated_and_paid(
+    finance: Finance, partner: Partner
+) -> None:
+    policy = sold(finance, partner, at=NOW - timedelta(days=90))
+    party = Party("distributor", partner.id)
+    sale = movement(finance, policy, "purchase")
+    finance.do(agreements.add, party, {"number": "AG/1", "starts_on": "2026-01-01"}, by="root")
+    for month in (date(2026, 8, 1), date(2026, 9, 1), date(2026, 10, 1)):
+        made = finance.do(preparing.prepare, party, month, by="funmi")
+        for to in ("Approved", "Sent"):
+            finance.do(states.move, made, to, by="femi")
+    cancel(finance, policy, version=1)
+    refund = movement(finance, policy, "refund")
+    assert 0 < -refund.distributor_profit_minor <= sale.distributor_profit_minor
+    with clock.freeze(NOW + timedelta(days=15)):
+        made = finance.do(preparing.prepare, party, date(2026, 11, 1), by="funmi")
+        finance.do(states.move, made, "Approved", by="femi")
+        reversal = finance.do(preparing.reverse, made, reason="It was of the wrong month", by="funmi")
+        finance.do(states.move, reversal, "Approved", by="femi")
+        again = finance.do(preparing.prepare, party, date(2026, 11, 1), by="funmi")
+        for to in ("Approved", "Sent"):
+            finance.do(states.move, again, to, by="femi")
+    query = sa.select(col(StatementLine.commission_minor), col(StatementLine.statement_id)).where(
+        col(StatementLine.movement_id) == refund.id,
+        col(StatementLine.account) == "distributor",
+        col(StatementLine.released_by).is_(None),
+    )
+    with finance.reading() as session:
+        assert session.execute(query).all() == [(refund.distributor_profit_minor, again)]
+        version = session.get_one(Policy, policy).version
+    with pytest.raises(StateForbids, match="cannot be cancelled"):
+        cancel(finance, policy, version=version)
+    assert finance.money_faults() == []

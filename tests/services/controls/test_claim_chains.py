@@ -1,0 +1,104 @@
+"""Chains through a claim: a part paid before a refund, an account typed by who approves it (contract, Controls)."""
+
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from core import seal
+from core.covers.refunds import Refund
+from core.errors import NotAllowed, StateForbids
+from core.services.claims.review import review as claim_review
+from core.services.claims.review.coverage_checks import CoverageCheck
+from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import paying as claim_paying
+from core.services.policies import changes, refunds
+from core.store.schema.tables import Policy
+from tests.services.claim_desk import NOON
+from tests.services.claim_office import DESK, Office
+
+pytestmark = [pytest.mark.frozen_at(NOON), pytest.mark.both_databases]
+
+KNOWN = {"incident_date": "2026-11-10"}
+
+
+def put_in_force_again(office: Office, *, actor: str) -> None:
+    """Let a policy that waits for its insurer be put in force, with the start that was planned."""
+    office.desk.change_policy(activated=False)
+    given = {"actor": actor, "expected_version": 1, "start_on": date(2026, 8, 22), "policy_number": "BY/HAND/1"}
+    with office.store.writing(DESK) as session:
+        changes.activate(session, office.desk.sale.policy_id, insurer_accepted="By telephone", **given)
+
+
+def in_force(office: Office, claim_id: UUID) -> CoverageCheck:
+    with office.store.reading(DESK) as session:
+        checks = claim_review.get_review(session, claim_id, person=office.people["sade"]).checks
+    return next(each for each in checks if each.key == "in_force")
+
+
+def preview(office: Office) -> Refund:
+    with office.store.reading(DESK) as session:
+        policy = session.get_one(Policy, office.desk.sale.policy_id)
+        return refunds.add_refunds(refunds.compute_cancellation_refunds(session, policy, by_insurer=True))
+
+
+def test_nothing_goes_back_of_a_term_on_which_a_part_of_a_claim_was_paid(office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+    part = {"amount": "20000", "payment_reference": "ONE"}
+    office.do(claim_paying.pay_part, claim_id, by="ada", version=office.claim(claim_id).version, **part)
+    office.move(claim_id, "Reviewing", by="sade")
+    office.move(claim_id, "Declined", by="bola", reason="exclusion", note="Excluded by the wording")
+    found = preview(office)
+    assert found.amount_minor == 0
+    with (
+        pytest.raises(StateForbids, match="was paid: the premium cannot go back whole"),
+        office.store.reading(DESK) as session,
+    ):
+        refunds.refuse_paid(refunds.list_policy_claims(session, office.desk.sale.policy_id))
+
+
+def test_a_part_that_came_back_uses_no_premium_up(office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted")
+    part = {"amount": "20000", "payment_reference": "ONE"}
+    office.do(claim_paying.pay_part, claim_id, by="ada", version=office.claim(claim_id).version, **part)
+    back = {"payment_reference": "ONE", "note": "The bank returned it", "version": office.claim(claim_id).version}
+    office.do(claim_paying.take_back_part, claim_id, by="sade", **back)
+    office.move(claim_id, "Reviewing", by="sade")
+    office.move(claim_id, "Declined", by="bola", reason="exclusion", note="Excluded by the wording")
+    assert preview(office).amount_minor > 0
+
+
+def test_who_typed_a_claim_with_its_account_at_the_desk_does_not_approve_it(office: Office) -> None:
+    claim_id = office.lodge(actor="staff sade@x.example", **KNOWN)
+    office.put(claim_id, sealed=seal.seal({"account_number": "0123456789"}))
+    why = "an approver other than who lodged it and typed its account"
+    with pytest.raises(NotAllowed, match=why):
+        office.move(claim_id, "Approved", by="sade", amount="75000")
+    assert "claim move to Approved refused" in {entry.action for entry in office.log(claim_id)}
+    payee: dict[str, Any] = {"name": "Ngozi Okafor", "bank_name": "A Bank", "account_number": "0123456780"}
+    seen = {"version": office.claim(claim_id).version, "reason": "By telephone"}
+    office.do(claim_corrections.set_payee, claim_id, by="bola", **payee, **seen)
+    with pytest.raises(NotAllowed, match="an approver other than who set the payee"):
+        office.move(claim_id, "Approved", by="bola", amount="75000")
+    office.move(claim_id, "Approved", by="sade", amount="75000")
+    lender_is_paid = office.lodge(actor="staff bola@x.example", **KNOWN)
+    office.move(lender_is_paid, "Approved", by="bola", amount="75000")
+
+
+def test_cover_that_the_desk_put_in_force_after_the_loss_fails(office: Office) -> None:
+    claim_id = office.lodge(**KNOWN)
+    assert in_force(office, claim_id).passed is True
+    put_in_force_again(office, actor="insurer")
+    assert in_force(office, claim_id).passed is True
+    put_in_force_again_by_hand = {"actor": "staff funmi@x.example"}
+    office.desk.change_policy(version=1)
+    put_in_force_again(office, **put_in_force_again_by_hand)
+    found = in_force(office, claim_id)
+    assert found.passed is False
+    assert found.detail.endswith("Put in force at the desk 20 Nov 2026, after the loss")
+    with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: In force on the day of the incident"):
+        office.move(claim_id, "Approved", by="bola", amount="75000")
+    office.move(claim_id, "Approved", by="sade", amount="75000")
