@@ -69,8 +69,8 @@ lint: setup ## form, rules and import contracts
 types: setup ## types of the core, the screens and the one process
 	@$(V)/bin/mypy
 
-quick: setup ## the tests of one folder or file, one after the other: make quick T=tests/api
-	@$(V)/bin/python -m pytest -n 0 -q $(T)
+quick: setup ## the tests of one folder or file, one after the other; of a folder without the long ones: make quick T=tests/api
+	@$(V)/bin/python -m pytest -n 0 -q $(if $(findstring .py,$(T)),,-m "not long") $(T)
 
 check: lint types test ## the one gate: form, rules, import contracts, types, every test
 

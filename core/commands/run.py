@@ -3,10 +3,8 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -33,29 +31,23 @@ def run(
 ) -> None:
     """Write the demonstration, as `coverdesk demo` does, and serve it; safe to repeat."""
     ports.refuse_used(host, port)
-    with _writing_demonstration(purchases) as writing:
-        for name in _SERVER:
+    # In a group of its own, so that Ctrl-C reaches it once, through us.
+    writing = subprocess.Popen([*_DEMO, str(purchases)], process_group=0)  # noqa: S603 - our own command
+    stops: list[int] = []
+
+    def stop(number: int, *_: object) -> None:
+        stops.append(number)
+        writing.send_signal(signal.SIGINT)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    for name in _SERVER:
+        if not stops:
             import_module(name)
-        failed = writing.wait()
-    if failed:
-        raise typer.Exit(failed)
+    failed = writing.wait()
+    for number, handler in before.items():
+        signal.signal(number, handler)
+    if stops or failed:
+        raise typer.Exit(128 + stops[0] if stops else failed)
     from core.commands.serve import serve  # noqa: PLC0415 - the demonstration begins before that is imported
 
     serve(host, port)
-
-
-@contextmanager
-def _writing_demonstration(purchases: int) -> "Iterator[subprocess.Popen[bytes]]":
-    """`coverdesk demo` in a process of its own, which ends when this one is told to."""
-    before = signal.signal(signal.SIGTERM, _leave)
-    process = subprocess.Popen([*_DEMO, str(purchases)])  # noqa: S603 - our own command
-    try:
-        yield process
-    finally:
-        process.terminate()
-        process.wait()
-        signal.signal(signal.SIGTERM, before)
-
-
-def _leave(*_: Any) -> None:
-    raise SystemExit(128 + signal.SIGTERM)

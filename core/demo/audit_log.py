@@ -20,7 +20,6 @@ from core.store.audit_chain import chain_of, link
 from core.store.schema.admin import AuditEntry, AuditHead
 from core.store.schema.events import EventCursor
 
-WORKER = "insurer worker"
 # Of two years of business, the newest entries of each chain become events when the store is served.
 _NEWEST = 20
 

@@ -2,6 +2,8 @@
 
 import gc
 import multiprocessing
+import signal
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import datetime
@@ -107,6 +109,19 @@ def _begin(session: ScopedSession, *, purchases: int, seed: int, until: datetime
 
 
 @contextmanager
+def _ignoring_interrupts() -> Iterator[None]:
+    """Let a process begin deaf to Ctrl-C: whoever writes is told, and ends the other."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
 def making(purchases: int) -> Iterator[Make]:
     """Yield what makes the chunks of a plan: for many purchases a process, which is loaded from now on.
 
@@ -118,7 +133,8 @@ def making(purchases: int) -> Iterator[Make]:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     maker = context.Process(target=_make, args=(theirs,), daemon=True)
-    maker.start()
+    with _ignoring_interrupts():
+        maker.start()
     theirs.close()
 
     def pieces(plan: Plan) -> Iterable[Chunk]:

@@ -358,8 +358,3 @@ def build_ping() -> dict[str, Any]:
     """Return the answer to a ping."""
     delivery = {**build_delivery(), "event_type": "endpoint.ping"}
     return {"delivery": delivery, "answer": "thanks", "endpoint": build_endpoint()}
-
-
-def build_feed() -> dict[str, Any]:
-    """Return a page of the feed."""
-    return {"events": [build_event()], "cursor": EVENT_ID, "has_more": False}

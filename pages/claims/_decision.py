@@ -175,27 +175,7 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
     needed = {need.field for need in move.inputs_needed if need.field}
     st.markdown(f"**{words.plain(move.label)}**")
     _focus(review, attempt, needed)
-    if Effect.PAYS in move.effects:
-        _money.draw_payment(review)
-    if "amount" in needed:
-        _ask_amount(review, move, person)
-    if "estimate_document" in needed:
-        _ask_document(review)
-    if "reason" in needed:
-        _ask_reason(review)
-    if "payment_reference" in needed:
-        _ask_text(review, "payment_reference", "Payment reference", longest=60)
-    if "reasons" in needed:
-        _ask_reasons(review)
-    is_signed = any(document.name == requirements.SIGNED_DISCHARGE and document.link for document in review.documents)
-    if EVIDENCE in move.needs:
-        st.caption(
-            "The signed discharge form is among the documents."
-            if is_signed
-            else "The note says how the claimant accepted, unless the signed discharge form is among the documents."
-        )
-    above = _describe_above(review, move, person)
-    _ask_note(review, required=above is not None or ("note" in needed and not (EVIDENCE in move.needs and is_signed)))
+    above = _ask_needed(review, move, person, needed)
     asked_too = _money.FIELDS if Effect.PAYS in move.effects else ()
     actions.complain(
         key(review.id, MOVE),
@@ -220,6 +200,32 @@ def _form(review: ClaimReview, attempt: Open, person: Person) -> None:
             args=(review.id,),
             type="tertiary",
         )
+
+
+def _ask_needed(review: ClaimReview, move: ClaimTransition, person: Person, needed: set[str]) -> str | None:
+    """Ask for what a transition needs, the note last; return why the amount is above this person's limit, if it is."""
+    if Effect.PAYS in move.effects:
+        _money.draw_payment(review)
+    if "amount" in needed:
+        _ask_amount(review, move, person)
+    if "estimate_document" in needed:
+        _ask_document(review)
+    if "reason" in needed:
+        _ask_reason(review)
+    if "payment_reference" in needed:
+        _ask_text(review, "payment_reference", "Payment reference", longest=60)
+    if "reasons" in needed:
+        _ask_reasons(review)
+    is_signed = any(document.name == requirements.SIGNED_DISCHARGE and document.link for document in review.documents)
+    if EVIDENCE in move.needs:
+        st.caption(
+            "The signed discharge form is among the documents."
+            if is_signed
+            else "The note says how the claimant accepted, unless the signed discharge form is among the documents."
+        )
+    above = _describe_above(review, move, person)
+    _ask_note(review, required=above is not None or ("note" in needed and not (EVIDENCE in move.needs and is_signed)))
+    return above
 
 
 def _focus(review: ClaimReview, attempt: Open, needed: set[str]) -> None:

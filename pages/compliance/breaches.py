@@ -7,7 +7,7 @@ from core.services.compliance.breaches import BreachRow
 from core.ui.frame import frame
 from core.ui.kit import actions
 from core.ui.kit.actions import Action, Day, Text
-from core.ui.lists import columns, held_rows, tables
+from core.ui.lists import columns, held_rows
 from core.ui.lists.tables import Table
 from pages.compliance._shared import ROLE, action, read
 
@@ -67,6 +67,4 @@ def draw() -> None:
     if not rows:
         st.info("No breach is known. One that is suspected is registered too: the clock runs from when it was known.")
         return
-    number = tables.page_of(BREACHES, len(rows))
-    if number is not None:
-        tables.draw(BREACHES, held_rows.page_of(BREACHES, rows, number), number=number, total=len(rows))
+    held_rows.draw(BREACHES, rows)

@@ -74,9 +74,7 @@ def draw() -> None:
     actions.run()
     rows = read(complaints.list_complaints)
     if rows:
-        number = tables.page_of(COMPLAINTS, len(rows))
-        if number is not None:
-            tables.draw(COMPLAINTS, held_rows.page_of(COMPLAINTS, rows, number), number=number, total=len(rows))
+        held_rows.draw(COMPLAINTS, rows)
     else:
         st.info("No complaint yet. Register every complaint here, however it arrives.")
     st.subheader("Insurers", anchor=False)

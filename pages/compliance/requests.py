@@ -8,7 +8,7 @@ from core.services.compliance.requests import RequestRow
 from core.ui.frame import frame
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action, Choice, Day, Text
-from core.ui.lists import columns, held_rows, tables
+from core.ui.lists import columns, held_rows
 from core.ui.lists.tables import Table
 from pages.compliance._shared import ROLE, STATES, action, days_left, get_days_left, read
 
@@ -67,6 +67,4 @@ def draw() -> None:
     late = sum((row.days_left or 0) < 0 for row in rows)
     open_ = sum(row.is_open for row in rows)
     st.markdown(f"{REQUESTS.count_text(len(rows))} · {words.count(open_)} open · {words.count(late)} late")
-    number = tables.page_of(REQUESTS, len(rows))
-    if number is not None:
-        tables.draw(REQUESTS, held_rows.page_of(REQUESTS, rows, number), number=number, total=len(rows))
+    held_rows.draw(REQUESTS, rows)

@@ -68,9 +68,7 @@ def draw() -> None:
     st.subheader("Erasures", anchor=False)
     rows = read(erasures.list_erasures)
     if rows:
-        number = tables.page_of(ERASURES, len(rows))
-        if number is not None:
-            tables.draw(ERASURES, held_rows.page_of(ERASURES, rows, number), number=number, total=len(rows))
+        held_rows.draw(ERASURES, rows)
     else:
         st.info("Nothing was erased yet. A class above is prepared when something of it is due.")
     st.subheader("Legal holds", anchor=False)

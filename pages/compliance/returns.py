@@ -54,9 +54,7 @@ def draw() -> None:
         rows, licences = read(filings.list_calendar), read(filings.list_licences)
     late = sum((row.days_left or 0) < 0 for row in rows)
     st.markdown(f"{CALENDAR.count_text(len(rows))} of periods that ended in the last year · {words.count(late)} late")
-    number = tables.page_of(CALENDAR, len(rows))
-    if number is not None:
-        tables.draw(CALENDAR, held_rows.page_of(CALENDAR, rows, number), number=number, total=len(rows))
+    held_rows.draw(CALENDAR, rows)
     st.subheader("Licences", anchor=False)
     if licences:
         st.caption("From the agreement of each distributor that is active; an admin keeps it.")

@@ -16,7 +16,7 @@ from core.store.access import reading, store
 from core.ui.frame import frame
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action
-from core.ui.lists import columns, held_rows, table_choices, tables
+from core.ui.lists import columns, held_rows, table_choices
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, choose_month, overdue_beside
 
@@ -114,9 +114,7 @@ def draw() -> None:
         st.info("There is nothing to report of this month.", icon=":material/event_busy:")
         return
     draw_head(rows)
-    number = tables.page_of(BORDEREAUX, len(rows))
-    if number is not None:
-        tables.draw(BORDEREAUX, held_rows.page_of(BORDEREAUX, rows, number), number=number, total=len(rows))
+    held_rows.draw(BORDEREAUX, rows)
     if any(row.state == DRAFT for row in rows):
         st.caption("The rows of a draft change until it is issued; months are reported one after the other.")
 

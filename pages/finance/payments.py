@@ -139,9 +139,7 @@ def due() -> None:
         st.info("Nothing is due: every statement that was sent is settled.", icon=":material/task_alt:")
         return
     table_choices.head(totals([balance for balance, _ in rows]), DUE, beside=partial(prepare_button, payable))
-    number = tables.page_of(DUE, len(rows))
-    if number is not None:
-        tables.draw(DUE, held_rows.page_of(DUE, rows, number), number=number, total=len(rows))
+    held_rows.draw(DUE, rows)
 
 
 def prepare_button(payable: Sequence[Balance]) -> None:
@@ -239,9 +237,8 @@ def payouts(person: Person) -> None:
     others = [row for row in rows if row.state == BatchState.PREPARED and row.prepared_by != person.id]
     line = f"{PAYOUTS.count_text(len(rows))} · {words.naira(sum(row.net_minor for row in rows))}"
     table_choices.head(line, PAYOUTS, beside=partial(approve_button, others, person))
-    number = tables.page_of(PAYOUTS, len(rows)) if rows else None
-    if number is not None:
-        tables.draw(PAYOUTS, held_rows.page_of(PAYOUTS, rows, number), number=number, total=len(rows))
+    if rows:
+        held_rows.draw(PAYOUTS, rows)
 
 
 def approve_button(others: Sequence[BatchRow], person: Person) -> None:

@@ -241,6 +241,4 @@ def draw() -> None:
     answers(row, person)
     total = words.naira(sum(each.net_minor for each in rows))
     st.markdown(f"{OF_BATCH.count_text(len(rows))} · {total}")
-    number = tables.page_of(OF_BATCH, len(rows))
-    if number is not None:
-        tables.draw(OF_BATCH, held_rows.page_of(OF_BATCH, rows, number), number=number, total=len(rows))
+    held_rows.draw(OF_BATCH, rows)

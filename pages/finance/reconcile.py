@@ -20,7 +20,7 @@ from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action
-from core.ui.lists import columns, held_rows, table_choices, tables
+from core.ui.lists import columns, held_rows, table_choices
 from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, choose_month
@@ -229,6 +229,4 @@ def draw() -> None:
         )
         return
     table_choices.head(RECONCILIATIONS.count_text(len(rows)), RECONCILIATIONS)
-    number = tables.page_of(RECONCILIATIONS, len(rows))
-    if number is not None:
-        tables.draw(RECONCILIATIONS, held_rows.page_of(RECONCILIATIONS, rows, number), number=number, total=len(rows))
+    held_rows.draw(RECONCILIATIONS, rows)

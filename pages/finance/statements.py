@@ -20,7 +20,7 @@ from core.store.access import reading, store
 from core.ui.frame import frame
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action
-from core.ui.lists import columns, held_rows, table_choices, tables
+from core.ui.lists import columns, held_rows, table_choices
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, choose_month, lacks_withholding, show_resting, warn_of_withholding
 
@@ -162,6 +162,4 @@ def draw() -> None:
             f"You have prepared {words.count(for_another)} of them: somebody else of finance approves"
             f" {'it' if for_another == 1 else 'them'}."
         )
-    number = tables.page_of(STATEMENTS, len(rows))
-    if number is not None:
-        tables.draw(STATEMENTS, held_rows.page_of(STATEMENTS, rows, number), number=number, total=len(rows))
+    held_rows.draw(STATEMENTS, rows)

@@ -49,12 +49,6 @@ def resending_all(provider_id: UUID, name: str) -> Action:
     )
 
 
-def _describe_queued(count: int, name: str) -> str:
-    if not count:
-        return f"Nothing was set aside for {name}."
-    return f"{words.count(count)} {'policy is' if count == 1 else 'policies are'} queued again for {name}."
-
-
 def acting_on(policy_ids: Sequence[UUID], act: Callable[..., None], done: str, table: Table[Any]) -> Action:
     """Return the action that does the same to the ticked policies; the ticks go when it is done for any of them."""
 

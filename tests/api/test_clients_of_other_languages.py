@@ -20,6 +20,8 @@ from tests import papers
 from tests.conftest import Partner
 from tests.covers import shipped
 
+pytestmark = pytest.mark.long
+
 CLIENTS = Path(__file__).with_name("clients")
 # The command of a generator that needs Java, which `make clients` names.
 GENERATE = shlex.split(os.environ.get("COVERDESK_GENERATE_CLIENT", ""))

@@ -23,6 +23,8 @@ from tests import papers
 from tests.conftest import Partner
 from tests.covers import shipped
 
+pytestmark = pytest.mark.long
+
 PACKAGE = "generated_coverdesk"
 
 

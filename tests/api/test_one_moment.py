@@ -71,6 +71,7 @@ def paths_of(customer_id: str) -> list[str]:
     ]
 
 
+@pytest.mark.long
 def test_rows_and_total_of_every_list_agree_while_others_write(store: Store, client: Client, partner: Partner) -> None:
     with clock.freeze(clock.now() - timedelta(days=350)):
         due = [expiring(client, partner, number) for number in range(ROUNDS)]

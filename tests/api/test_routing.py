@@ -32,6 +32,7 @@ def said(port: int, line: str, *headers: str) -> tuple[str, str]:
     return head, body
 
 
+@pytest.mark.long
 @every_case("path", ODD)
 def test_a_path_with_two_dots_is_answered_with_the_envelope_beside_the_screens(desk: Server, path: str) -> None:
     head, body = said(desk.port, f"GET {path}", f"Authorization: Bearer {desk.key}")
@@ -42,6 +43,7 @@ def test_a_path_with_two_dots_is_answered_with_the_envelope_beside_the_screens(d
     assert said(desk.port, f"GET {path}")[0].startswith("HTTP/1.1 401 ")
 
 
+@pytest.mark.long
 def test_outside_the_api_the_screens_still_refuse_such_a_path(desk: Server) -> None:
     for path in ("/static/../app.py", "/v1x/../purchase", "/../v1/purchase"):
         assert said(desk.port, f"GET {path}", f"Authorization: Bearer {desk.key}")[0].startswith("HTTP/1.1 400 ")

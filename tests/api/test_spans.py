@@ -72,6 +72,7 @@ def test_a_request_without_a_caller_begins_a_trace_which_its_log_names_and_one_t
     assert PERSONAL.encode() not in b"".join(collector.bodies)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_a_server_exports_until_its_end_and_does_not_wait_for_a_collector_that_is_away(
     store: Store, tmp_path: Path
@@ -127,6 +128,7 @@ def test_a_refusal_of_a_command_keeps_its_brackets(
     assert "pip install './coverdesk.whl[otel]'" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_nothing_of_it_is_imported_where_nobody_asks_for_it() -> None:
     script = (
         "import sys; from core import telemetry; from core.api import app; telemetry.start_spans()\n"

@@ -52,14 +52,6 @@ def read_page(session: ScopedSession, criteria: FeedFilter, *, after: UUID | Non
     return FeedPage(bodies=[row.body for row in shown], cursor=cursor, has_more=len(rows) > limit)
 
 
-def get_body(session: ScopedSession, event_id: UUID) -> bytes | None:
-    """Return the bytes of one event; None for an unknown id."""
-    body: bytes | None = session.execute(
-        sa.select(col(Event.body)).where(col(Event.id) == event_id)
-    ).scalar_one_or_none()
-    return body
-
-
 def _build_query(criteria: FeedFilter) -> AnySelect:
     # A ping tries one endpoint, and is news to nobody.
     query: AnySelect = sa.select(col(Event.id), col(Event.body)).where(col(Event.type) != catalogue.PING)

@@ -1,9 +1,8 @@
 """Totals of sales: count, premium and shares, from the roll-up of days where it can answer, and what was given back."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
-from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
@@ -277,16 +276,6 @@ OF_PURCHASE = sa.and_(col(Refund.purchase_id) == col(Purchase.id), col(Refund.re
 OF_RENEWAL = col(Refund.renewal_id) == col(Renewal.id)
 _AMOUNTS = (Refund.total_minor, Refund.mca_profit_minor, Refund.distributor_profit_minor)
 SUMS: AnySelect = sa.select(*(sa.func.coalesce(sa.func.sum(col(amount)), 0) for amount in _AMOUNTS))
-
-
-def select_refunds_of_purchases(session: ScopedSession, purchase_ids: Collection[UUID]) -> dict[UUID, int]:
-    """Return what was refunded of each of these purchases, in kobo, without the refunds of their renewals."""
-    query = (
-        sa.select(col(Refund.purchase_id), sa.func.sum(col(Refund.total_minor)))
-        .where(col(Refund.purchase_id).in_(purchase_ids), col(Refund.renewal_id).is_(None))
-        .group_by(col(Refund.purchase_id))
-    )
-    return {key: int(minor) for key, minor in session.execute(query)}
 
 
 def add_refunds(session: ScopedSession, query: AnySelect) -> Split:

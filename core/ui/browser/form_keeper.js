@@ -24,7 +24,8 @@ if (!keepers.listens) {
   };
   const settle = (pause) => {
     clearTimeout(waiting);
-    if (dirty && keepers.typed) waiting = setTimeout(() => {
+    // Whether there is a form is asked when it is due: while a page is drawn anew it has none for an instant.
+    if (dirty) waiting = setTimeout(() => {
       if (isBusy()) return settle(CHOSEN);
       dirty = false;
       keepers.typed?.();

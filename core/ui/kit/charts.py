@@ -267,32 +267,42 @@ def build_figure(
             "plot_bgcolor": _CLEAR,
             "font": {"family": colours.font(), "size": _FONT_SIZE, "color": colours.text()},
             "showlegend": legend,
-            # At the foot, so that the bars begin at the top: however many rows it takes, room for the labels of the
-            # axis is above it, made by a title without words.
-            "legend": {
-                "title": {"text": "\u00a0", "side": "top", "font": {"size": round(below * 0.7)}},
-                "orientation": "h",
-                "x": 0,
-                "yref": "container",
-                "y": 0,
-                "yanchor": "bottom",
-                "traceorder": "normal",
-            },
+            "legend": _place_legend(below),
             # With all bars of a place in one box, a click would be taken for one of the first series.
             "hovermode": "closest",
-            "hoverlabel": {
-                "bgcolor": colours.surface(),
-                "bordercolor": colours.faint(),
-                "font": {"family": colours.font(), "color": colours.text()},
-                "align": "left",
-                "namelength": -1,
-            },
+            "hoverlabel": _style_hover(),
             "dragmode": "pan",
             "clickmode": "event",
             "xaxis": across,
             "yaxis": up,
             **layout,
         },
+    }
+
+
+def _place_legend(below: int) -> dict[str, Any]:
+    """Put it at the foot, so that the bars begin at the top.
+
+    However many rows it takes, `below` pixels for the labels of the axis are above it, made by a title without words.
+    """
+    return {
+        "title": {"text": "\u00a0", "side": "top", "font": {"size": round(below * 0.7)}},
+        "orientation": "h",
+        "x": 0,
+        "yref": "container",
+        "y": 0,
+        "yanchor": "bottom",
+        "traceorder": "normal",
+    }
+
+
+def _style_hover() -> dict[str, Any]:
+    return {
+        "bgcolor": colours.surface(),
+        "bordercolor": colours.faint(),
+        "font": {"family": colours.font(), "color": colours.text()},
+        "align": "left",
+        "namelength": -1,
     }
 
 

@@ -61,12 +61,6 @@ def policy_title(sale: SaleDetail) -> str:
     return f"{words.plain(sale.policy_number or unnumbered)} {words.badge(sale.stage)}"
 
 
-def days_of_cover(sale: SaleDetail) -> None:
-    """Show the days of cover of a policy; for a cancelled or declined one, when that happened and its original term."""
-    for label, value in list_days_of_cover(sale).items():
-        line(label, value)
-
-
 def list_days_of_cover(sale: SaleDetail) -> dict[str, str]:
     """Return the days of cover of a policy by what they are; of a cancelled or declined one, when that happened too."""
     starts = {"Starts": words.day(sale.start_at)}

@@ -2,13 +2,14 @@
 
 DUE = held_rows.sortable(Table(...), usual="By account and party")
 
-tables.draw(DUE, held_rows.page_of(DUE, rows, number), number=number, total=len(rows))
+held_rows.draw(DUE, rows)
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from core.ui.lists import tables
 from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
 
@@ -26,6 +27,13 @@ def sortable(table: Table[Row], *, usual: str) -> Table[Row]:
         orders |= dict((down, up) if column.is_right else (up, down))
         columns[name] = replace(column, sorts=(name, name + _BACK))
     return replace(table, orders=orders, columns=columns)
+
+
+def draw(table: Table[Row], rows: Sequence[Row]) -> None:
+    """Draw the page of the rows that the address names; where there is no such page, say so."""
+    number = tables.page_of(table, len(rows))
+    if number is not None:
+        tables.draw(table, page_of(table, rows, number), number=number, total=len(rows))
 
 
 def page_of(table: Table[Row], rows: Sequence[Row], number: int) -> list[Row]:

@@ -63,11 +63,6 @@ class Clock:
         return self.remaining < timedelta(0)
 
     @property
-    def is_near_deadline(self) -> bool:
-        """True when the clock runs and at most 7 of the 60 days are left, or none."""
-        return self.is_running and self.remaining <= NEAR_DEADLINE
-
-    @property
     def is_running(self) -> bool:
         """True while the desk has to act."""
         return not (self.is_waiting or self.is_decided)

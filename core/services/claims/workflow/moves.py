@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypedDict, Unpack
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -175,32 +175,36 @@ def _build_event(claim: Claim, person: Person, note: str | None, *, at: datetime
     )
 
 
-def move_claim(  # noqa: PLR0913 - all inputs of a transition, each by its name
+class MoveInputs(TypedDict, total=False):
+    """What an officer gives with a move, as `TransitionInput` takes it.
+
+    `amount` in naira is the estimate, the approved amount or the offer; `reasons` are by the keys of the coverage
+    checks that are not met (contract C13), and `estimate_document` is the paper of the claim that has an estimate.
+    """
+
+    note: str | None
+    amount: Decimal | str | None
+    reason: str | None
+    payment_reference: str | None
+    reasons: Mapping[str, str]
+    estimate_document: str | None
+
+
+def move_claim(
     session: ScopedSession,
     claim_id: UUID,
     *,
     to: str,
     person: Person,
     version: int,
-    note: str | None = None,
-    amount: Decimal | str | None = None,
-    reason: str | None = None,
-    payment_reference: str | None = None,
-    reasons: Mapping[str, str] | None = None,
     payment: Mapping[str, Any] | None = None,
-    estimate_document: str | None = None,
+    **given: Unpack[MoveInputs],
 ) -> ClaimChange:
-    """Move a claim to a status; `amount` in naira is the estimate, the approved amount or the offer.
-
-    `reasons` are by the keys of the coverage checks that are not met (contract C13); `payment` is the `method` and
-    `value_on` of a payment (contract C10), and `estimate_document` the paper of the claim that an estimate stands in.
+    """Move a claim to a status; `payment` is the `method` and `value_on` of a payment (contract C10).
 
     Without an amount the claim's own is used, and an offer follows the rule of C8. Raises NotAllowed, NotFound,
     StaleVersion, StateForbids or InvalidInput, naming what is missing; the claim is then unchanged.
     """
-    submitted: dict[str, Any] = {"note": note, "amount": amount, "reason": reason}
-    submitted["estimate_document"] = estimate_document
-    submitted |= {"payment_reference": payment_reference, "reasons": dict(reasons or {})}
     status = reference.find_option(requirements.CLAIM_STATUSES, to)
     if status is None:
         raise InvalidInput.for_field("to", f"must be one of {', '.join(requirements.CLAIM_STATUSES)}")
@@ -208,16 +212,17 @@ def move_claim(  # noqa: PLR0913 - all inputs of a transition, each by its name
         raise InvalidInput.for_field("payment", f"is no part of the move to {status}")
     details: PaymentInput = request.validate(PaymentInput, dict(payment or {}))
     with claim_changes.refusals(claim_id, f"move to {status}", person=person):
-        inputs: TransitionInput = request.validate(TransitionInput, submitted)
+        inputs: TransitionInput = request.validate(
+            TransitionInput, {**given, "reasons": dict(given.get("reasons", {}))}
+        )
         claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
         transition = claim_transitions.require_transition(claim, status)
         judgement = claim_judgement.judge(session, claim, for_update=True)
-        amount_minor = claim_transitions.check_amount(transition, claim, person, inputs, judgement)
         move = Move(
             transition=transition,
             person=person,
             inputs=inputs,
-            amount_minor=amount_minor,
+            amount_minor=claim_transitions.check_amount(transition, claim, person, inputs, judgement),
             judgement=judgement,
             details=details,
         )

@@ -113,8 +113,8 @@ def _find_other_payees(session: ScopedSession) -> Iterator[str]:
         .join(Policy, col(Policy.id) == col(Refund.policy_id))
         .join(Staff, col(Staff.id) == col(CreditNote.approved_by))
         .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
-        # An erasure writes the same word for every name: then nobody can tell who the customer was.
-        .where(col(CreditNote.first_by).is_(None), col(PaymentPayee.name) != col(Policy.first_name))
+        # An erasure takes the names and the account away: then nobody can tell who was paid.
+        .where(col(CreditNote.first_by).is_(None), col(PaymentPayee.hint).is_not(None))
     )
     for note, payee, first, last, approver, provider in session.execute(query):
         if deciding.is_customer(payee, f"{first} {last}") or _is_from_before(session, note):
