@@ -6,7 +6,7 @@ It must be inside pages/: with the script beside that folder, Streamlit would ru
 import streamlit as st
 
 from core.errors import StoreUnavailable
-from core.ui.frame import demonstration, frame, navigation, unavailable
+from core.ui.frame import demonstration, frame, navigation, page_links, unavailable
 from core.ui.lists import saved_views
 from core.ui.sign_in import gate as sign_in_gate
 from core.ui.sign_in import link_forms
@@ -23,6 +23,7 @@ with unavailable.explain_refusals():
     frame.name_tab(page.title.partition(" (")[0] if page else "Sign in")
     if page is None:
         navigation.take_away()
+        page_links.forget_typed()
         sign_in_gate.draw(frame.LOGO)
     else:
         with navigation.measure_run(page.url_path):

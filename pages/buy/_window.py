@@ -109,7 +109,7 @@ def _draw_cover(cover: Cover[Any], sold: Sequence[ProductForSale], seller: Distr
 def describe_price(cover: Cover[Any], sold: Sequence[ProductForSale]) -> str:
     """Return from which price a cover is sold: the lowest rate or flat price, or that of its example."""
     if cover is CREDIT_LIFE:
-        return "by loan, tenure and benefits"
+        return "priced by loan, tenure and benefits"
     if all(product.rates.dynamic for product in sold):
         return f"from {min(product.rates.price for product in sold).normalize():f} % of the value"
     example = build_example(cover.request)
@@ -118,7 +118,7 @@ def describe_price(cover: Cover[Any], sold: Sequence[ProductForSale]) -> str:
     ]
     prices = [found.value.total for found in known if found.value]
     if not prices:
-        return "by what is insured"
+        return "priced by what is insured"
     is_flat = all(found.reads <= {"product_id"} for found in known)
     lead = "" if is_flat and len(prices) == 1 else "from " if is_flat else "such as "
     return f"{lead}{words.naira_of(min(prices))}"

@@ -292,13 +292,13 @@ def _compared(view: LoanBookView) -> None:
     compared = view.book.preview["compared"]
     with st.container(border=True, height="stretch"):
         if view.book.kind == "snapshot":
-            st.markdown("**Against the policies in force**")
+            st.markdown("**Compared with the policies in force**")
             facts.line("Loans without cover", words.count(compared["uninsured"]))
             facts.line("Policies whose loan is not in the file", words.count(compared["missing"]))
             facts.line("Their premium", words.naira(_minor(compared["missing_premium"])))
             st.caption("Nothing ends by this: send an exit file for the loans that are over.")
             return
-        st.markdown(f"**Against {date.fromisoformat(compared['month'] + '-01'):%B %Y}**")
+        st.markdown(f"**Compared with {date.fromisoformat(compared['month'] + '-01'):%B %Y}**")
         if "rows" not in compared:
             st.caption("There was no such book of this lender in the month before.")
             return

@@ -129,7 +129,7 @@ def _change_payee(review: ClaimReview) -> None:
             person=by,
             version=review.version,
         ),
-        "The payee is kept. Somebody else has to pay.",
+        "The payee is saved: somebody else makes the payment.",
         fields=[Text(name, label, longest=500) for name, label in _PAYEE_FIELDS.items()],
     )
     with st.popover("Change the payee", icon=":material/account_balance:", type="tertiary"):
@@ -244,7 +244,7 @@ def _deductions(review: ClaimReview) -> None:
         lambda session, typed, by: claim_moves.set_deductions(
             session, review.id, person=by, version=review.version, **typed
         ),
-        "The deductions are kept.",
+        "The deductions are saved.",
         fields=[Naira(name, f"{words.title(name)} (₦)") for name in kept],
         keeps_typed=True,
     )

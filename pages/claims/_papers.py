@@ -138,7 +138,7 @@ def _attaching(review: ClaimReview, place: str, chosen: str) -> Action:
         lambda session, typed, by: attaching.attach_document(
             session, review.id, typed[STORED], person=by, version=review.version
         ),
-        "The document is kept with the claim.",
+        "The document is saved with the claim.",
         given=(name, arriving and arriving.sha256),
         around=store,
     )

@@ -97,7 +97,7 @@ def _write_message(review: ClaimReview, kind: str, token: str) -> None:
         # Second click of a double click: the first one has sent it.
         return
     is_question, for_claimant = kind == _QUESTION, kind == _COMMENT
-    done = "The comment can be read by the claimant." if for_claimant else "The note is kept, for the desk alone."
+    done = "The comment can be read by the claimant." if for_claimant else "The note is saved, for the desk alone."
 
     def write(session: ScopedSession, typed: Values, by: Person) -> None:
         if is_question:
@@ -183,7 +183,7 @@ def _add_task(review: ClaimReview, officers: list[Officer], person: Person) -> N
             due_on=date.fromisoformat(typed["due_on"]) if typed["due_on"] else None,
             person=by,
         ),
-        "The task is kept.",
+        "The task is saved.",
         token=lambda typed, _: _task_token(review, typed),
         fields=[
             Text("task", "What is to be done", longest=500),

@@ -315,7 +315,7 @@ def _incident_day(review: ClaimReview) -> None:
             version=review.version,
             reason=typed.get("correction_reason") or None,
         ),
-        "The day of the incident is kept, and the checks are made with it.",
+        "The day of the incident is saved, and the checks use it.",
         fields=[
             Day(
                 "incident_date",
@@ -453,7 +453,7 @@ def _draw_claimant(review: ClaimReview) -> None:
             person=by,
             version=review.version,
         ),
-        "The claimant is kept.",
+        "The claimant is saved.",
         fields=[
             Choice("claimant", "Who claims", options={each: each for each in CLAIMANTS}, value=CLAIMANTS[0]),
             *(Text(name, words.title(name.removeprefix("claimant_")), longest=500) for name in _CLAIMANT),

@@ -121,7 +121,7 @@ def about(policy: ClaimablePolicy) -> None:
         }
         facts.grid(values, columns=4)
         answers = policy.incidents if policy.line else map(words.title, policy.benefits)
-        st.caption(f"Insured are: {words.plain(', '.join(answers).lower() or 'nothing')}")
+        st.caption(f"Insured against: {words.plain(', '.join(answers).lower() or 'nothing')}")
 
 
 def others(policy: ClaimablePolicy) -> None:

@@ -1,6 +1,7 @@
 """Ageing: what is payable and receivable with each party, and to customers, by how long it waits."""
 
 from dataclasses import replace
+from typing import Final
 
 import streamlit as st
 
@@ -13,10 +14,14 @@ from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE
 
+# What has waited for more than two months is to be asked about, and beyond three is late whatever the terms are.
+_COLOURS: Final = ("", "", "orange", "red")
+
 
 def bucket(place: int) -> Column[Aged]:
     # An age without anything is a dash: the amounts stand out.
-    return columns.naira(BUCKETS[place], lambda row: row.minors[place] or None)
+    column = columns.naira(BUCKETS[place], lambda row: row.minors[place] or None)
+    return replace(column, colour=lambda row: _COLOURS[place] if row.minors[place] else "")
 
 
 PAYABLE: Table[Aged] = Table(

@@ -1,6 +1,7 @@
 """Claims to pay: payments that supervisors have handed to finance."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from uuid import UUID
 from zlib import crc32
 
@@ -20,25 +21,52 @@ from core.ui.claims import payees
 from core.ui.frame import frame
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action, Choice, Day, Field, Naira, Several, Text, Values
+from core.ui.lists import columns, tables
+from core.ui.lists.columns import Column
+from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action
 
 MOST = 50
 
 
-def line(row: HandOver) -> None:
-    with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small"):
-        with st.container(gap=None, width="stretch"):
-            st.markdown(
-                f"**{words.naira(row.amount_minor)}** to **{words.plain(row.payee.name)}**,"
-                f" {words.plain(describe_account(row))}"
-            )
-            st.caption(
-                f"{words.plain(row.reference)} · {words.plain(row.claim_type)} · {words.plain(row.provider)} · approved"
-                f" by {words.plain(row.approved_name)} · handed over by {words.plain(row.by)}, {words.moment(row.at)}"
-            )
-            if row.note:
-                st.text(row.note)
-        paying(row).button("Pay", key=f"pay {row.id.hex} {row.version}")
+PAY = "Pay"
+TO_PAY: Table[HandOver] = Table(
+    name="claims_to_pay",
+    noun=("payment", "payments"),
+    act=lambda row: PAY,
+    narrow=("payee", "amount", "account", "waits"),
+    columns={
+        "payee": columns.text("Payee", lambda row: row.payee.name, 170),
+        "amount": columns.naira("Amount", lambda row: row.amount_minor),
+        "account": Column(
+            "Account",
+            lambda row: ", ".join(
+                filter(None, (f"Ending in {row.payee.hint}" if row.payee.hint else "Not named", row.payee.bank_name))
+            ),
+            200,
+            colour=lambda row: "" if row.payee.hint else "orange",
+        ),
+        "claim": columns.text("Claim", lambda row: row.reference),
+        "type": columns.text("Cover", lambda row: row.claim_type, 100),
+        "insurer": columns.text("Insurer", lambda row: row.provider, 180),
+        "approved": columns.text("Approved by", lambda row: row.approved_name, 130),
+        "waits": columns.text(
+            "Waits",
+            lambda row: _count_days((clock.now() - row.at).days),
+            right=True,
+            says="Since a supervisor handed it to finance.",
+        ),
+        "note": columns.text("Note", lambda row: row.note, 200, usual=False),
+    },
+)
+
+
+def draw_list(found: Sequence[HandOver]) -> None:
+    """Draw the oldest payments; the notes of supervisors have a column where there are any."""
+    note = replace(TO_PAY.columns["note"], usual=any(row.note for row in found))
+    tables.draw_short(replace(TO_PAY, columns={**TO_PAY.columns, "note": note}), found[:MOST])
+    if len(found) > MOST:
+        st.caption(f"The oldest {MOST} are shown; the others follow as these are paid.")
 
 
 def together(found: Sequence[HandOver]) -> None:
@@ -47,11 +75,18 @@ def together(found: Sequence[HandOver]) -> None:
     for row in found:
         waiting.setdefault(row.provider, []).append(row)
     several = {name: rows for name, rows in sorted(waiting.items()) if len(rows) > 1}
-    with st.container(horizontal=True, gap="xsmall"):
-        for name, rows in several.items():
-            paying_together(rows).button(
-                f"One transfer for {len(rows)} claims of {words.plain(name)}", key=f"together {name}"
-            )
+    for name, rows in several.items():
+        paying_together(rows).button(
+            f"One transfer for {len(rows)} claims of {words.plain(name)}", key=f"together {name}"
+        )
+
+
+def follow(found: Sequence[HandOver]) -> None:
+    """Open the dialog of the payment whose button was clicked."""
+    clicked, _ = tables.get_clicked(TO_PAY)
+    row = next((row for row in found if row.id == clicked), None)
+    if row is not None:
+        actions.open_(paying(row))
 
 
 def draw() -> None:
@@ -61,20 +96,23 @@ def draw() -> None:
         "Payments of claims that a supervisor has approved for finance. Whoever approved one, set its payee or handed"
         " it over cannot pay it.",
     )
-    actions.run()
-    draw_file()
     with st.skeleton(height=300), reading(frame.scope()) as session:
         found = claim_paying.list_open(session)
-    if not found:
+    follow(found)
+    actions.run()
+    if found:
+        due = words.naira(sum(row.amount_minor for row in found))
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"{TO_PAY.count_text(len(found))} · {due}", width="content")
+            together(found)
+        draw_list(found)
+    else:
         st.info("No payment of a claim waits for finance.", icon=":material/task_alt:")
-        return
-    due = words.naira(sum(row.amount_minor for row in found))
-    st.markdown(f"**{words.count(len(found))}** {'payment' if len(found) == 1 else 'payments'} · {due}")
-    together(found)
-    for row in found[:MOST]:
-        line(row)
-    if len(found) > MOST:
-        st.caption(f"The oldest {MOST} are shown; the others follow as these are paid.")
+    draw_file()
+
+
+def _count_days(days: int) -> str:
+    return f"{words.count(days)} {'day' if days == 1 else 'days'}"
 
 
 def describe_account(row: HandOver) -> str:
@@ -107,7 +145,8 @@ def paying(row: HandOver) -> Action:
         title=f"Pay {words.plain(row.reference)}",
         icon="payments",
         says=f"**{words.naira(row.amount_minor)}** to **{words.plain(row.payee.name)}**,"
-        f" {words.plain(describe_account(row))}. Approved by {words.plain(row.approved_name)}.",
+        f" {words.plain(describe_account(row))}. Approved by {words.plain(row.approved_name)}, handed over by"
+        f" {words.plain(row.by)}, {words.moment(row.at)}." + (f"  \n{words.plain(row.note)}" if row.note else ""),
         fields=[show_chain, Text("payment_reference", "Payment reference", longest=60), *_payment()],
         confirm=f"Pay {words.naira(row.amount_minor)}",
         work=pay,

@@ -21,6 +21,7 @@ from core.ui.frame import frame, page_links
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action
 from core.ui.lists import columns, held_rows, table_choices
+from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, choose_month
 
@@ -160,7 +161,7 @@ def reconciling(typed: dict[str, Any], content: bytes, provider_id: UUID | None)
     return action(
         title="Reconcile",
         work=lambda session, _, by: running.run(session, typed, content, by=by, provider_id=provider_id),
-        done="The file was compared: every difference is kept.",
+        done="The file was compared: its differences are below.",
         then=lambda made: st.session_state.update({f"{PLACE}.made": str(made)}),
     )
 
@@ -182,7 +183,12 @@ RECONCILIATIONS: Table[ReconciliationRow] = held_rows.sortable(
             "file": columns.text("File", lambda row: row.file_name, 180),
             "rows": columns.number("Their rows", lambda row: row.theirs_rows),
             "matched": columns.number("Matched", lambda row: row.matched_rows),
-            "verdict": columns.text("Differences", lambda row: row.verdict, 150),
+            "verdict": Column(
+                "Differences",
+                lambda row: row.verdict,
+                150,
+                colour=lambda row: "orange" if row.verdict.endswith("not explained") else "",
+            ),
             "difference": columns.naira("Ours less theirs", lambda row: row.ours_minor - row.theirs_minor),
             "made": columns.moment("Made", lambda row: row.made_at),
         },

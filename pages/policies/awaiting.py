@@ -254,10 +254,7 @@ def _card(insurer: InsurerHealth) -> None:
     with st.container(border=True, height="stretch", gap="xsmall"):
         st.markdown(f"**{words.plain(insurer.name)}** {words.badge(insurer.health)}")
         st.caption(_means(insurer))
-        st.markdown(
-            f"**{words.count(insurer.queued)}** queued · **{words.count(insurer.dead)}** set aside"
-            + (f"  \noldest waits {age(insurer.oldest_at)}" if insurer.oldest_at else "")
-        )
+        st.markdown(_count_waiting(insurer))
         with st.container(horizontal=True, gap="xsmall"):
             if insurer.queued or insurer.dead:
                 st.button(
@@ -279,11 +276,18 @@ def _card(insurer: InsurerHealth) -> None:
                 )
 
 
+def _count_waiting(insurer: InsurerHealth) -> str:
+    """Return how many policies wait, those that need a person in red, and for how long the oldest has waited."""
+    oldest = f", the oldest for {age(insurer.oldest_at)}" if insurer.oldest_at else ""
+    aside = f"  \n:red[**{words.count(insurer.dead)}** set aside: needs you]" if insurer.dead else ""
+    return f"**{words.count(insurer.queued)}** waiting{oldest}{aside}"
+
+
 def _means(insurer: InsurerHealth) -> str:
     trouble = words.plain(insurer.last_error)
     heard = f"Last success {words.moment(insurer.last_success_at)}." if insurer.last_success_at else "No success yet."
     return {
-        "Delegated": "No connection here: it is told by hand, or by bordereau.",
+        "Delegated": "No connection: tell it by hand, or by bordereau.",
         "Not used yet": "Connected; nothing was sent yet.",
         "Working": heard,
         "Failing": f"{trouble}. {heard}",

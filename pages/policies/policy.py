@@ -163,7 +163,7 @@ def draw_money(policy: PolicyDetail) -> None:
             st.metric("Premium", words.naira(policy.sale.total_minor))
             sale_split.draw(policy.sale)
         with st.container(border=True):
-            st.markdown("**How the premium came about**")
+            st.markdown("**How the premium was calculated**")
             facts.table_of(policy.sale.explained)
         for refund in policy.refunds:
             _refund(refund)

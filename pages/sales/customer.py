@@ -333,7 +333,7 @@ def _adding(customer_id: UUID) -> Action:
         fields=[Text("text", "Note", longest=1_000), Choice("kind", "Kind", options=KINDS)],
         roles=notes.ROLES,
         work=partial(_add_note, customer_id),
-        done="The note is kept.",
+        done="The note is saved.",
     )
 
 

@@ -37,6 +37,7 @@ LISTS: Final[Mapping[str, str]] = {
     "claim": "queue?view=open",
     "customer": "customers",
     "policy": "search",
+    "loan_book": "loan_books",
     "movement": "movements",
     "statement": "statements",
     "payment": "payments?view=payments",

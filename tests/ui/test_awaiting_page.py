@@ -76,8 +76,9 @@ def test_queue_shows_why_and_each_insurers_health(screen: Screen, store: Store, 
     assert all(each.endswith(" left") for each in shown["Target"])
     assert list(shown.sort_values("State")["Act"]) == ["Send now", "Told by hand"]
     assert "**2** policies waiting" in texts(at)
-    assert "**0** queued · **1** set aside" in texts(at)
-    assert "**1** queued · **0** set aside" in texts(at)
+    assert "**0** waiting" in texts(at)
+    assert ":red[**1** set aside: needs you]" in texts(at)
+    assert "**1** waiting, the oldest for " in texts(at)
 
 
 def test_a_row_is_retried_and_opened_by_its_buttons(screen: Screen, store: Store, aside: Sale) -> None:

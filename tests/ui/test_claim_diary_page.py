@@ -47,7 +47,7 @@ def test_a_task_is_made_on_the_claim_and_done_on_the_page_of_its_person(opens: O
     at.text_input(key=key(claim_id, "task")).set_value("Call the lender")
     at.selectbox(key=key(claim_id, "task_for")).set_value(str(office.people["ada"].id))
     at = click(at, claim_id, "keep task")
-    assert "The task is kept." in texts(at)
+    assert "The task is saved." in texts(at)
     assert "Call the lender" in texts(at)
     at = opens("tasks", "ada")
     assert "1** task, 0 overdue" in texts(at)
@@ -83,7 +83,7 @@ def test_the_payee_and_the_amounts_are_changed_with_a_reason(opens: Opens, offic
     for name, value in {**typed, "payee_reason": "New account"}.items():
         at.text_input(key=key(claim_id, name)).set_value(value)
     at = click(at, claim_id, "keep payee")
-    assert "Somebody else has to pay" in texts(at)
+    assert "somebody else makes the payment" in texts(at)
     assert any("account ending in 6789" in each.value for each in at.text)
     assert not any("0123456789" in each.value for each in at.text)
     at.text_input(key=key(claim_id, "right pending_repayment_amount")).set_value("80,000")

@@ -13,7 +13,7 @@ from core.services.claims.workflow import paying as claim_paying
 from core.states.claims import ClaimStatus
 from core.store.schema.tables import ClaimOverride, ClaimReserve
 from tests.services.claim_office import DESK, Office
-from tests.ui.conftest import Screen, confirm, texts
+from tests.ui.conftest import Screen, confirm, lists, texts
 
 Opens = Callable[..., AppTest]
 KNOWN = {"incident_date": "2026-11-10"}
@@ -141,7 +141,15 @@ def test_a_payment_is_handed_to_finance_and_paid_there(opens: Opens, office: Off
     assert all(button.key != key(claim_id, "refer") for button in opens(claim_id, "ada").button)
     at = opens(claim_id, "funmi", page="finance/claim_payments.py")
     assert "1 payment · ₦70,000.00" in texts(at).replace("*", "")
-    at = next(button for button in at.button if button.label == "Pay").click().run()
+    (row,) = lists(at)[0].to_dict("records")
+    assert (row["Amount"], row["Account"], row["Waits"], row["Note"]) == (
+        "₦70,000.00",
+        "Not named",
+        "0 days",
+        "By noon, please",
+    )
+    at.session_state["claims_to_pay_act"] = claim_id, "Pay"
+    at.run()
     at.button(key="decision.confirm").click().run()
     assert office.claim(claim_id).claim_status == "Offer accepted"
     at.text_input(key="decision.field.payment_reference").set_value("FIN-1")

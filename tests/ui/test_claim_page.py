@@ -419,7 +419,7 @@ def test_day_of_the_incident_is_filled_in(opens: Opens, office: Office) -> None:
     at.date_input(key=key(claim_id, "day incident_date")).set_value(clock.today())
     press(at, "Save the day")
     assert office.claim(claim_id).incident_date == clock.today().isoformat()
-    assert "the checks are made with it" in texts(at)
+    assert "the checks use it" in texts(at)
     at.date_input(key=key(claim_id, "day incident_date")).set_value(clock.add_days(clock.today(), -1))
     press(at, "Save the day")
     assert "Must be given: the day is known, and this is another one" in texts(at)
@@ -467,7 +467,7 @@ def test_missing_document_is_added_and_approval_is_possible_then(opens: Opens, o
     assert moves(at, claim_id)["Approved"] is False
     at.file_uploader(key=key(claim_id, "upload 2")).upload("letter.pdf", papers.pdf())
     press(at, "Save the document")
-    assert "The document is kept with the claim" in texts(at)
+    assert "The document is saved with the claim" in texts(at)
     assert moves(at, claim_id)["Approved"] is True
     assert "letter.pdf" in texts(at)
 

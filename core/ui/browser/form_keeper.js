@@ -1,7 +1,8 @@
 // Services for forms: `focus` puts the cursor into a field; `typed` is triggered when what was typed has been left for
 // a moment, so that the page runs with it; and links to fields that are still missing. Payload documented in form_keeper.py.
-// What is typed and not yet stored is noted in this tab, and put back when the form is opened again.
-const PAUSE = 700, CHOSEN = 100, DRAWN_WITHIN = 5000, NOTES = "coverdesk typed";
+// What is typed and not yet stored is noted in this tab, and put back when the form is opened again; personal numbers,
+// which the store seals, are never noted: the server has them a moment after their field was left.
+const PAUSE = 700, CHOSEN = 100, DRAWN_WITHIN = 5000, BEGUN_WITHIN = 30000;
 const open = new WeakMap();
 const keepers = (window.coverdeskKeepers ??= { typed: null, form: null, listens: false });
 const WRITTEN = ["stTextInput", "stTextArea", "stNumberInput"].map((kind) => `[data-testid="${kind}"]`).join();
@@ -12,10 +13,20 @@ function inPage(event) {
 
 if (!keepers.listens) {
   keepers.listens = true;
-  let dirty = false, waiting = null;
+  let dirty = false, waiting = null, pressed = null;
+  // A run that is asked for while another is under way would send the fields as they still stand here: over what that
+  // one empties, such as a draft that is discarded right after something was typed.
+  const isBusy = () => {
+    const runs = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState !== "notRunning";
+    if (pressed && runs) pressed.ran = true;
+    else if (pressed?.ran || performance.now() > pressed?.until) pressed = null;
+    return runs || pressed !== null;
+  };
   const settle = (pause) => {
     clearTimeout(waiting);
-    if (dirty && keepers.typed) waiting = setTimeout(() => {
+    // Whether there is a form is asked when it is due: while a page is drawn anew it has none for an instant.
+    if (dirty) waiting = setTimeout(() => {
+      if (isBusy()) return settle(CHOSEN);
       dirty = false;
       keepers.typed?.();
     }, pause);
@@ -26,24 +37,25 @@ if (!keepers.listens) {
     note(event.target, { text: event.target.value, left: null });
   }, true);
   document.addEventListener("click", (event) => {
+    // The run of a press begins a moment after it.
+    if (event.target.closest?.('[data-testid="stButton"]')) pressed = { ran: false, until: performance.now() + BEGUN_WITHIN };
     if (!inPage(event) || !event.target.closest('[role="option"], [role="radio"], [role="gridcell"], [role="checkbox"], button[data-variant]')) return;
     dirty = true;
     settle(CHOSEN);
   }, true);
   document.addEventListener("focusout", (event) => {
     note(event.target, { left: Date.now() });
-    settle(PAUSE);
+    settle(keepers.form?.personal.includes(classOf(event.target, keepers.form)) ? CHOSEN : PAUSE);
   }, true);
   document.addEventListener("keydown", (event) => { if (event.key === "Enter") settle(PAUSE); }, true);
   // Whoever signs in next in this tab reads nothing of this person's.
   document.addEventListener("submit", (event) => {
-    if (event.target.action?.endsWith?.("/auth/sign-out")) sessionStorage.removeItem(NOTES);
+    if (event.target.action?.endsWith?.("/auth/sign-out")) keepNotesOf("");
   }, true);
 }
 
-// Notes of this tab: {holder, forms: {form: {field: {text, left}}}}, with `left` the moment its field was left.
 function change(holder, edit) {
-  let notes = JSON.parse(sessionStorage.getItem(NOTES) ?? "null");
+  let notes = readNotes();
   if (notes?.holder !== holder) notes = { holder, forms: {} };
   const result = edit(notes.forms);
   sessionStorage.setItem(NOTES, JSON.stringify(notes));
@@ -54,11 +66,15 @@ function nameOf(prefix, draft) {
   return `${prefix} ${draft}`;
 }
 
+function classOf(input, form) {
+  return input.closest?.(WRITTEN) && [...(input.closest('[class*="st-key-"]')?.classList ?? [])]
+    .find((name) => name.startsWith(`st-key-${form.prefix}`));
+}
+
 function note(input, noted) {
   const form = keepers.form;
-  const field = form && input.closest?.(WRITTEN) && [...(input.closest('[class*="st-key-"]')?.classList ?? [])]
-    .find((name) => name.startsWith(`st-key-${form.prefix}`));
-  if (!field) return;
+  const field = form && classOf(input, form);
+  if (!field || form.personal.includes(field)) return;
   change(form.holder, (forms) => {
     const fields = (forms[form.name] ??= {});
     if ("text" in noted || fields[field]) fields[field] = { ...fields[field], ...noted };
@@ -88,7 +104,7 @@ function whenDrawn(selector, until, act) {
 function follow(data, place) {
   const before = open.get(place);
   const name = nameOf(data.prefix, data.draft);
-  const form = before?.name === name ? before : { holder: data.holder, prefix: data.prefix, name };
+  const form = before?.name === name ? before : { holder: data.holder, prefix: data.prefix, personal: data.personal, name };
   open.set(place, form);
   keepers.form = form;
   const first = nameOf(data.prefix, "");

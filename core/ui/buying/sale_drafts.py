@@ -93,7 +93,10 @@ def watch(form: Form, counter: Counter) -> None:
     """Store what is typed a moment after a field is left; until then the tab has it. Drawn after `store_draft`."""
     held = get_held(form, counter)
     is_begun = held is not None and st.session_state.get(_begun(form)) == held
-    form_keeper.watch(form.key, holder=_holder(counter.person), draft=str(held or ""), is_begun=is_begun)
+    personal = [form.key_of(question) for question in form.questions if question.personal]
+    form_keeper.watch(
+        form.key, holder=_holder(counter.person), draft=str(held or ""), is_begun=is_begun, personal=personal
+    )
 
 
 def settle(form_key: str, person: Person, held: UUID | None = None) -> None:

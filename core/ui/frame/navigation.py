@@ -138,7 +138,7 @@ def page_for(person: Person, starts: Mapping[str, str]) -> StreamlitPage:
         frame.mode_switch()
         with place:
             palette.draw(person)
-        page_links.keep_mode(starts)
+        page_links.keep_mode(starts, person.id)
         _who(person, counts)
     return page
 
@@ -198,9 +198,9 @@ def _unknown(known: Collection[str], home: Screen | None) -> list[StreamlitPage]
 
 
 def _not_found(requested: str, home: Screen | None) -> None:
-    frame.page_header("Page not found", "Nothing stands at this address.")
+    frame.page_header("Page not found", "This address leads to no page.")
     st.warning(
-        f"There is no page called **{words.plain(requested)}**. It may be mistyped, or have been taken away.",
+        f"There is no page called **{words.plain(requested)}**. It may be mistyped, or have been removed.",
         icon=":material/explore_off:",
     )
     if home:

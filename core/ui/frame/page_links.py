@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NoReturn
 from urllib.parse import urlencode
+from uuid import UUID
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -21,8 +22,9 @@ from core.ui.frame import frame
 
 BROWSER = Path(__file__).parents[1] / "browser"
 VISIT = (BROWSER / "visit.js").read_text()
+NOTES = (BROWSER / "typed_notes.js").read_text()
 _PAGES = "linked_pages"
-_mount = st.components.v2.component("coverdesk_page_links", js=VISIT + (BROWSER / "page_links.js").read_text())
+_mount = st.components.v2.component("coverdesk_page_links", js=VISIT + NOTES + (BROWSER / "page_links.js").read_text())
 
 
 def settle_pages(pages: Mapping[str, StreamlitPage]) -> None:
@@ -87,7 +89,16 @@ def put_in_address(name: str, value: str) -> None:
         _mount(key=f"put {name}", data={"put": {name: value}, "run": str(ids.new())}, height=1)
 
 
-def keep_mode(starts: Mapping[str, str]) -> None:
-    """Make the menu's links carry the mode, which Streamlit leaves out, and the query of `starts` by page file."""
+def keep_mode(starts: Mapping[str, str], person_id: UUID) -> None:
+    """Make the menu's links carry the mode, which Streamlit leaves out, and the query of `starts` by page file.
+
+    What anybody but this person has typed in this tab is forgotten.
+    """
     by_path = {frame.link_path(path): query for path, query in starts.items()}
-    _mount(key="menu links", data={"query": urlencode(frame.mode_query()), "starts": by_path}, height=1)
+    data = {"query": urlencode(frame.mode_query()), "starts": by_path, "person": str(person_id)}
+    _mount(key="menu links", data=data, height=1)
+
+
+def forget_typed() -> None:
+    """Forget what was typed in this tab and not yet stored: nobody is signed in."""
+    _mount(key="typed notes", data={"person": ""}, height=1)

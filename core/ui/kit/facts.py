@@ -34,9 +34,13 @@ _OPTIONS: Final = frozenset(
 )
 
 
+# Beyond that an eye loses the line between a label and its value.
+_LINE_WIDTH: Final = 520
+
+
 def line(label: str, value: str) -> None:
-    """Show one fact: the label on the left, the value on the right."""
-    with st.container(horizontal=True, horizontal_alignment="distribute", gap="small"):
+    """Show one fact: the label on the left, the value on the right, near it also where there is more room."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", gap="small", width=_LINE_WIDTH):
         st.caption(words.plain(label), width="content")
         st.text(value, width="content")
 
@@ -76,7 +80,7 @@ def _name_end(expiration_at: datetime | None) -> str:
 def draw_steps(steps: Sequence[Mapping[str, str]]) -> None:
     """Show the steps of the price calculation."""
     if steps:
-        with st.expander("How the price came about", icon=":material/calculate:"):
+        with st.expander("How the price was calculated", icon=":material/calculate:"):
             table_of(steps)
 
 
@@ -148,7 +152,7 @@ def history(events: Sequence[AuditEvent]) -> None:
 def log(events: Sequence[AuditEvent]) -> None:
     """Show log entries: action, time and actor, with the changed facts below."""
     if not events:
-        st.caption("The log holds nothing about this.")
+        st.caption("The audit log has no entry about this.")
     for event in events:
         who = event.actor_name or event.actor.removeprefix("staff ")
         st.markdown(f"**{words.title(event.action)}** · {words.moment(event.at)} · {words.plain(who)}")

@@ -4,8 +4,8 @@ A custom component (`browser/form_keeper.js`) with a payload of plain values:
 
     focus: container class of a field that gets the cursor, once for each `token`
     watches: True to run the page after typing. What is typed in fields whose container class begins with `prefix` is
-        noted in the tab for `holder` and `draft`, until a run that began at `kept` has stored it; with `begun`, the
-        draft is what was typed here before it had a number
+        noted in the tab for `holder` and `draft`, until a run that began at `kept` has stored it, but for fields whose
+        container class is in `personal`; with `begun`, the draft is what was typed here before it had a number
     settled: True to forget what was noted of `draft`, or of every draft of the form
     says, fields: the words before the links, and label and container class of each field to jump to
 """
@@ -21,15 +21,15 @@ _mount = st.components.v2.component(
     "coverdesk_form_keeper",
     html='<div class="root"></div>',
     css=(page_links.BROWSER / "form_keeper.css").read_text(),
-    js=(page_links.BROWSER / "form_keeper.js").read_text(),
+    js=page_links.NOTES + (page_links.BROWSER / "form_keeper.js").read_text(),
 )
 
 
-def watch(key: str, *, holder: str, draft: str, is_begun: bool) -> None:
+def watch(key: str, *, holder: str, draft: str, is_begun: bool, personal: Sequence[str]) -> None:
     """Run the page again when what was typed has been left for a moment; drawn after the draft of the form is stored.
 
     `holder` is the person, with the mode, and `draft` the stored draft of the form, empty while there is none;
-    `is_begun` if this form began it.
+    `is_begun` if this form began it. `personal` are the widget keys of personal numbers: the tab never notes them.
     """
     place, kept = f"{key} keeper", f"{key} keeper kept"
 
@@ -38,7 +38,13 @@ def watch(key: str, *, holder: str, draft: str, is_begun: bool) -> None:
         if typed := getattr(st.session_state.get(place), "typed", None):
             st.session_state[kept] = typed
 
-    data = {"watches": True, "begun": is_begun, "kept": st.session_state.get(kept) or 0, **_form(key, holder, draft)}
+    data = {
+        "watches": True,
+        "begun": is_begun,
+        "kept": st.session_state.get(kept) or 0,
+        "personal": [f"st-key-{_container_class(field)}" for field in personal],
+        **_form(key, holder, draft),
+    }
     _mount(key=place, data=data, height=1, on_typed_change=take)
 
 

@@ -66,7 +66,7 @@ def to_page(number: int) -> None:
 def way_back(faults: Sequence[FieldFault]) -> NoReturn:
     """Show invalid query parameters with a reset button, and stop the page."""
     lines = "\n".join(f"- `{fault.field}` {fault.message}" for fault in faults)
-    st.error(f"The address asks for something that cannot be shown:\n{lines}", icon=":material/link_off:")
+    st.error(f"This link has filters that cannot be used:\n{lines}", icon=":material/link_off:")
     st.button("Start again without filters", icon=":material/restart_alt:", type="primary", on_click=reset)
     st.stop()
 

@@ -67,7 +67,7 @@ def _state(watch: Watch | None) -> None:
     if watch is None:
         return
     if watch.is_crossed:
-        st.warning("The bound is crossed now.", icon=":material/notifications_active:")
+        st.warning("The limit is exceeded now.", icon=":material/notifications_active:")
     if watch.last_error:
         st.error(words.plain(f"{watch.last_error}."), icon=":material/block:")
     if not smtp.can_send():
@@ -89,7 +89,7 @@ def _save(key: str, view: View, person: Person) -> None:
     except CoverdeskError as error:
         st.session_state[_FAULTS] = {"": str(error)}
     else:
-        st.session_state[_NOTICE] = "Saved." if inputs else "Nothing is mailed of this view."
+        st.session_state[_NOTICE] = "Saved." if inputs else "No e-mail is sent about this view."
 
 
 def _write(view_id: UUID, inputs: Mapping[str, str], person: Person) -> None:
