@@ -39,7 +39,7 @@ def _approving(row: CreditNoteRow) -> Action:
         icon="fact_check",
         says=f"**{words.naira(row.total_minor)}** to {words.plain(row.customer)}: {words.plain(row.reason)}."
         f" One person approves up to {words.naira(deciding.LIMIT)}, an admin up to {words.naira(deciding.ADMIN_LIMIT)};"
-        " above it, and for another payee than the customer, two do.",
+        " above it, for another payee than the customer, and for an account that another customer has, two do.",
         fields=[
             Text("payee", "Pay to", value=row.payee or row.customer, longest=200),
             Text("payee_bank", "Bank", value=row.payee_bank, longest=200),
@@ -56,8 +56,8 @@ def _approving(row: CreditNoteRow) -> Action:
 def _describe_approval(state: CreditNoteState) -> str:
     if state == CreditNoteState.SECOND_PERSON:
         return (
-            "Approved by you: above your limit, and for another payee than the customer, somebody else of finance"
-            " approves it as well."
+            "Approved by you: above your limit, for another payee than the customer, and for an account that another"
+            " customer has, somebody else of finance approves it as well."
         )
     return "Approved: somebody else of finance notes the payment."
 

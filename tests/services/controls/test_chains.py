@@ -171,6 +171,31 @@ def test_another_payee_than_the_customer_takes_two_who_approve(finance: Finance,
     assert finance.money_faults() == []
 
 
+def test_the_account_of_another_customer_takes_two_who_approve(
+    finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, third = (
+        cancel(finance, sold(finance, partner, email=f"{name}@x.example", registration_number=f"LSR{name}AA"))
+        for name in ("101", "102", "103")
+    )
+    assert finance.do(deciding.approve, first, ACCOUNT, by="femi") == "Approved"
+    # The name stays that of the customer, so nobody who reads the payment would see it.
+    assert finance.do(deciding.approve, second, ACCOUNT, by="femi") == "Awaits second person"
+    assert finance.do(deciding.approve, second, {}, by="wale") == "Approved"
+    other = {**ACCOUNT, "payee_account": "9876543210"}
+    assert finance.do(deciding.approve, third, other, by="femi") == "Approved"
+    assert finance.money_faults() == []
+    finance.do(deciding.approve, third, ACCOUNT, by="wale")
+    monkeypatch.setattr(deciding, "_is_of_another", lambda *_: False)
+    fourth = cancel(finance, sold(finance, partner, email="104@x.example", registration_number="LSR104AA"))
+    with clock.freeze(NOW + timedelta(minutes=1)):
+        finance.do(deciding.approve, fourth, ACCOUNT, by="femi")
+    monkeypatch.undo()
+    (found,) = [each for each in finance.faults() if "another customer's" in each]
+    total = money.format_naira(finance.read(credit_note_reading.get_note, fourth).total_minor)
+    assert f"{total}, was approved by Femi alone for" in found
+
+
 def test_the_check_names_another_payee_that_one_person_approved_with_the_sum(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:

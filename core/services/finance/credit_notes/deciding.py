@@ -30,6 +30,7 @@ from core.store.access import ScopedSession
 from core.store.schema.tables import (
     Adjustment,
     Approval,
+    Claim,
     CreditNote,
     CreditNotePayment,
     Customer,
@@ -88,7 +89,8 @@ def approve(
 ) -> CreditNoteState:
     """Approve a credit note for its payee and account, and return its state.
 
-    Above a limit, and for another payee than the customer, it awaits a second person.
+    Above a limit, for another payee than the customer, and for an account that was named for another customer, it
+    awaits a second person.
 
     An approved or returned note is approved anew for another payee or account: the former approval lapses. InvalidInput
     without an account. NotAllowed for who ended the policy or uploaded the book that did, who approved it first, who
@@ -110,7 +112,7 @@ def approve(
     now, role = clock.now(), "admin" if "admin" in by.roles else ROLE
     facts = {"payee": payee.name, "payee_account": seal.mask(payee.number) or ""}
     payee_id = row.payee_id if payee == held and row.payee_id else _freeze(session, row, payee, by)
-    is_other = not is_customer(payee.name, _get_customer(session, row))
+    is_other = not is_customer(payee.name, _get_customer(session, row)) or _is_of_another(session, row, payee)
     if row.state == _STATE.COMPUTED and (is_other or row.total_minor > limit_of(by)):
         first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
         _change(session, row, _STATE.SECOND_PERSON, by, "credit note approved first", facts=facts, **first)
@@ -142,6 +144,36 @@ def _freeze(session: ScopedSession, row: CreditNote, payee: Payee, by: Person) -
     given: dict[str, Any] = {"name": payee.name, "bank_name": payee.bank, "reason": "As approved"}
     at = {"staff_id": by.id, "created_at": clock.now()}
     return transfers.keep_payee(session, row, "credit_note_id", payee.number, **given, **at)
+
+
+def _is_of_another(session: ScopedSession, row: CreditNote, payee: Payee) -> bool:
+    """Return True where the account was named before for a refund or a claim of another customer."""
+    if not payee.number:
+        return False
+    key = transfers.build_account_key(payee.number)
+    customer_id = session.get_one(Policy, session.get_one(Refund, row.refund_id).policy_id).customer_id
+    refunds_to = select_refund_payees().where(
+        col(PaymentPayee.account_key) == key, col(Policy.customer_id) != customer_id
+    )
+    claims_to = (
+        sa.select(col(Claim.id))
+        .outerjoin(PaymentPayee, col(PaymentPayee.claim_id) == col(Claim.id))
+        .where(
+            sa.or_(col(Claim.account_key) == key, col(PaymentPayee.account_key) == key),
+            col(Claim.customer_id) != customer_id,
+        )
+    )
+    return any(session.execute(query.limit(1)).first() is not None for query in (refunds_to, claims_to))
+
+
+def select_refund_payees() -> sa.Select[Any]:
+    """Select the ids of payees of refunds, joined to the policies that were refunded."""
+    return (
+        sa.select(col(PaymentPayee.id))
+        .join(CreditNote, col(CreditNote.id) == col(PaymentPayee.credit_note_id))
+        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        .join(Policy, col(Policy.id) == col(Refund.policy_id))
+    )
 
 
 def is_customer(name: str, customer: str) -> bool:

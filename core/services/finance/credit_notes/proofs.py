@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import sqlalchemy as sa
+from sqlalchemy import orm
 from sqlmodel import col
 
 from core import money
@@ -101,12 +102,28 @@ def find_corrected_faults(session: ScopedSession) -> Iterator[str]:
 
 
 def _find_other_payees(session: ScopedSession) -> Iterator[str]:
-    """Credit notes for another payee than the customer that nobody approved first (contract K2).
+    """Credit notes that nobody approved first for another payee or account than the customer's (contract K2).
 
     Those that were approved before it took two have an approval in the log that does not say how many approved.
     """
+    earlier, theirs = orm.aliased(PaymentPayee), orm.aliased(Policy)
+    note, refund = orm.aliased(CreditNote), orm.aliased(Refund)
+    shared = (
+        sa.exists()
+        .select_from(earlier)
+        .where(
+            earlier.credit_note_id == note.id,
+            note.refund_id == refund.id,
+            refund.policy_id == theirs.id,
+            earlier.account_key == col(PaymentPayee.account_key),
+            earlier.created_at < col(PaymentPayee.created_at),
+            theirs.customer_id != col(Policy.customer_id),
+        )
+        .correlate(PaymentPayee, Policy)
+    )
     query: AnySelect = (
         sa.select(CreditNote, col(PaymentPayee.name), col(Policy.first_name), col(Policy.last_name))
+        .add_columns(shared.label("is_shared"))
         .add_columns(col(Staff.name).label("approver"), col(Provider.company_name).label("provider"))
         .join(PaymentPayee, col(PaymentPayee.id) == col(CreditNote.payee_id))
         .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
@@ -116,11 +133,13 @@ def _find_other_payees(session: ScopedSession) -> Iterator[str]:
         # An erasure takes the names and the account away: then nobody can tell who was paid.
         .where(col(CreditNote.first_by).is_(None), col(PaymentPayee.hint).is_not(None))
     )
-    for note, payee, first, last, approver, provider in session.execute(query):
-        if deciding.is_customer(payee, f"{first} {last}") or _is_from_before(session, note):
+    for note, payee, first, last, is_shared, approver, provider in session.execute(query):
+        is_other = not deciding.is_customer(payee, f"{first} {last}")
+        if not (is_other or is_shared) or _is_from_before(session, note):
             continue
         name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"
-        yield f"{name}, was approved by {approver} alone for {payee}, who is not the customer"
+        why = "who is not the customer" if is_other else "on an account that was another customer's before"
+        yield f"{name}, was approved by {approver} alone for {payee}, {why}"
 
 
 def _is_from_before(session: ScopedSession, note: CreditNote) -> bool:
