@@ -22,7 +22,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "demo",
         "Write a labelled demonstration portfolio, and in demonstration mode its accounts; safe to repeat.",
     ),
-    "run": ("run", "Write the demonstration and serve it as soon as it is there: all of `make run`."),
+    "run": ("run", "Write the demonstration, as `coverdesk demo` does, and serve it; safe to repeat."),
     "serve": ("serve", "Serve screens and API in one process."),
     "api": ("serve", "Serve the API alone, in as many processes as wanted (PostgreSQL for more than one)."),
     "status": ("status", "Print the status of the installation; exit code 1 when something needs a person."),

@@ -45,7 +45,7 @@ def reload(page: Page) -> None:
 
 
 def noted(page: Page) -> str:
-    """What the tab keeps of what was typed and is not stored yet."""
+    """Return what the tab keeps of what was typed and is not stored yet."""
     return str(page.evaluate("JSON.stringify(sessionStorage)"))
 
 

@@ -66,7 +66,7 @@ def kind(monkeypatch: pytest.MonkeyPatch) -> Listing[Any]:
     found: Listing[Any] = replace(PURCHASES, filter=PlantedFilter)
     monkeypatch.setattr(sales_filter, "PurchaseFilter", PlantedFilter)
     monkeypatch.setattr("pages.sales.purchases.PurchaseFilter", PlantedFilter)
-    monkeypatch.setitem(registry._BY_NAME, "purchases", found)
+    monkeypatch.setattr("core.services.sales.table.PURCHASES", found)
     return found
 
 
