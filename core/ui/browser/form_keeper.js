@@ -15,12 +15,14 @@ if (!keepers.listens) {
   keepers.listens = true;
   let dirty = false, waiting = null, pressed = null;
   // A run that is asked for while another is under way would send the fields as they still stand here: over what that
-  // one empties, such as a draft that is discarded right after something was typed.
+  // one empties, such as a draft that is discarded right after something was typed. The run of a press begins after it.
+  const app = document.querySelector('[data-testid="stApp"]');
+  const runs = () => app.dataset.testScriptState !== "notRunning";
+  new MutationObserver(() => { pressed = pressed && { ...pressed, ran: true }; })
+    .observe(app, { attributeFilter: ["data-test-script-state"] });
   const isBusy = () => {
-    const runs = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState !== "notRunning";
-    if (pressed && runs) pressed.ran = true;
-    else if (pressed?.ran || performance.now() > pressed?.until) pressed = null;
-    return runs || pressed !== null;
+    if (!runs() && (pressed?.ran || performance.now() > pressed?.until)) pressed = null;
+    return runs() || pressed !== null;
   };
   const settle = (pause) => {
     clearTimeout(waiting);
