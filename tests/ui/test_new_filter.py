@@ -22,7 +22,7 @@ from core.api.http.reads import ReadRoute
 from core.commands import export
 from core.money import format_naira
 from core.services.catalogue.keys import Caller
-from core.services.exports import receipts, registry
+from core.services.exports import receipts
 from core.services.lists.filters.declaration import of
 from core.services.lists.filters.fields import Texts
 from core.services.lists.listing import Listing

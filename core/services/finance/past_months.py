@@ -208,7 +208,8 @@ def _pay(session: ScopedSession, due: Sequence[Balance], accounts: Mapping[Party
     batch.sha256 = hashlib.sha256(batches.build_bank_file(batches.number_of(batch), lines)).hexdigest()
     session.insert(batch)
     batches.audit_batch(session, batch, "payout prepared", by=office.maker)
-    batches.audit_batch(session, batch, "payout approved", by=office.checker, sha256=batch.sha256)
+    proposed = batches.name_proposers(session, {row.bank_account_id for row, _, _ in made if row.bank_account_id})
+    batches.audit_batch(session, batch, "payout approved", by=office.checker, sha256=batch.sha256, **proposed)
     for place, (row, parts, _) in enumerate(made, 1):
         _confirm(session, row, parts, place, office)
     batches.record_approval(session, batch, office.checker)

@@ -112,12 +112,12 @@ def _find_other_payees(session: ScopedSession) -> Iterator[str]:
         sa.exists()
         .select_from(earlier)
         .where(
-            earlier.credit_note_id == note.id,
-            note.refund_id == refund.id,
-            refund.policy_id == theirs.id,
-            earlier.account_key == col(PaymentPayee.account_key),
-            earlier.created_at < col(PaymentPayee.created_at),
-            theirs.customer_id != col(Policy.customer_id),
+            col(earlier.credit_note_id) == col(note.id),
+            col(note.refund_id) == col(refund.id),
+            col(refund.policy_id) == col(theirs.id),
+            col(earlier.account_key) == col(PaymentPayee.account_key),
+            col(earlier.created_at) < col(PaymentPayee.created_at),
+            col(theirs.customer_id) != col(Policy.customer_id),
         )
         .correlate(PaymentPayee, Policy)
     )

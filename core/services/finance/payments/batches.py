@@ -1,7 +1,7 @@
 """Payout batches: prepared by one person of finance, approved by another, and a file for the bank (contract F4)."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -106,7 +106,7 @@ def approve(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
         _update(session, batch, state=BatchState.APPROVED, sha256=digest, **stamps)
         _move_payments(session, batch, PaymentState.APPROVED, **stamps)
         record_approval(session, batch, by)
-        audit_batch(session, batch, "payout approved", by=by, sha256=digest, **_name_proposers(session, batch))
+        audit_batch(session, batch, "payout approved", by=by, sha256=digest, **_name_proposers_of(session, batch))
 
 
 def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
@@ -119,7 +119,7 @@ def approve_anew(session: ScopedSession, batch_id: UUID, *, by: Person) -> None:
             raise StateForbids("The approval stands: there is nothing to approve anew")
         _judge(session, batch, by)
         record_approval(session, batch, by)
-        audit_batch(session, batch, "payout approved anew", by=by, **_name_proposers(session, batch))
+        audit_batch(session, batch, "payout approved anew", by=by, **_name_proposers_of(session, batch))
 
 
 def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
@@ -130,14 +130,19 @@ def _judge(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
         _require_unchanged(session, payment)
 
 
-def _name_proposers(session: ScopedSession, batch: PayoutBatch) -> dict[str, str]:
+def name_proposers(session: ScopedSession, accounts: Collection[UUID]) -> dict[str, str]:
+    """Return, for the log of an approval, who proposed the bank accounts that a payout is paid to."""
     query = (
         sa.select(col(Staff.email))
         .join(BankAccount, col(BankAccount.proposed_by) == col(Staff.id))
-        .join(Payment, col(Payment.bank_account_id) == col(BankAccount.id))
-        .where(col(Payment.batch_id) == batch.id)
+        .where(col(BankAccount.id).in_(accounts))
     )
     return {PROPOSED_BY: ", ".join(sorted(set(session.execute(query).scalars())))}
+
+
+def _name_proposers_of(session: ScopedSession, batch: PayoutBatch) -> dict[str, str]:
+    accounts = {each.bank_account_id for each in _payments(session, batch.id) if each.bank_account_id}
+    return name_proposers(session, accounts)
 
 
 def record_approval(session: ScopedSession, batch: PayoutBatch, by: Person) -> None:
