@@ -300,12 +300,13 @@ class RandomMonths:
             self.finance.do(closing.close, month, by="funmi", note=_NOTE)
 
     def _give_back(self) -> None:
-        """Approve and pay the credit notes, above the limit with a second person."""
+        """Approve and pay the credit notes, each to an account of its own, above the limit with a second person."""
         with self.finance.reading() as session:
             unpaid = credit_note_reading.list_unpaid(session, clock.now())
         for row in unpaid:
+            own = {**ACCOUNT, "payee_account": f"{row.id.int % 10**10:010d}"}
             for name in ("femi", "wale") if row.total_minor > deciding.LIMIT else ("femi",):
-                self.finance.do(deciding.approve, row.id, ACCOUNT, by=name)
+                self.finance.do(deciding.approve, row.id, own, by=name)
             paid = {"bank_reference": f"CN/{row.id.hex}", "value_on": str(clock.today())}
             self.finance.do(deciding.pay, row.id, paid, by="funmi")
             self.done["credit note paid"] += 1
