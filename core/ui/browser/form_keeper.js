@@ -2,7 +2,7 @@
 // a moment, so that the page runs with it; and links to fields that are still missing. Payload documented in form_keeper.py.
 // What is typed and not yet stored is noted in this tab, and put back when the form is opened again; personal numbers,
 // which the store seals, are never noted: the server has them a moment after their field was left.
-const PAUSE = 700, CHOSEN = 100, DRAWN_WITHIN = 5000, BEGUN_WITHIN = 30000;
+const PAUSE = 700, CHOSEN = 100, DRAWN_WITHIN = 5000;
 const open = new WeakMap();
 const keepers = (window.coverdeskKeepers ??= { typed: null, form: null, listens: false });
 const WRITTEN = ["stTextInput", "stTextArea", "stNumberInput"].map((kind) => `[data-testid="${kind}"]`).join();
@@ -13,22 +13,10 @@ function inPage(event) {
 
 if (!keepers.listens) {
   keepers.listens = true;
-  let dirty = false, waiting = null, pressed = null;
-  // A run that is asked for while another is under way would send the fields as they still stand here: over what that
-  // one empties, such as a draft that is discarded right after something was typed. The run of a press begins after it.
-  const app = document.querySelector('[data-testid="stApp"]');
-  const runs = () => app.dataset.testScriptState !== "notRunning";
-  new MutationObserver(() => { pressed = pressed && { ...pressed, ran: true }; })
-    .observe(app, { attributeFilter: ["data-test-script-state"] });
-  const isBusy = () => {
-    if (!runs() && (pressed?.ran || performance.now() > pressed?.until)) pressed = null;
-    return runs() || pressed !== null;
-  };
+  let dirty = false, waiting = null;
   const settle = (pause) => {
     clearTimeout(waiting);
-    // Whether there is a form is asked when it is due: while a page is drawn anew it has none for an instant.
-    if (dirty) waiting = setTimeout(() => {
-      if (isBusy()) return settle(CHOSEN);
+    if (dirty && keepers.typed) waiting = setTimeout(() => {
       dirty = false;
       keepers.typed?.();
     }, pause);
@@ -39,8 +27,6 @@ if (!keepers.listens) {
     note(event.target, { text: event.target.value, left: null });
   }, true);
   document.addEventListener("click", (event) => {
-    // The run of a press begins a moment after it.
-    if (event.target.closest?.('[data-testid="stButton"]')) pressed = { ran: false, until: performance.now() + BEGUN_WITHIN };
     if (!inPage(event) || !event.target.closest('[role="option"], [role="radio"], [role="gridcell"], [role="checkbox"], button[data-variant]')) return;
     dirty = true;
     settle(CHOSEN);
