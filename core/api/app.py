@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.staticfiles import StaticFiles
 from fastapi_offline.core import _STATIC_PATH as SWAGGER_FILES
@@ -114,15 +113,14 @@ async def docs(request: Request) -> HTMLResponse:
 
 @api.get("/openapi.json", include_in_schema=False)
 async def document(_: Request) -> Response:
-    """The OpenAPI document. A thread makes it, as that takes a second or two, and other requests go on."""
-    return Response(await run_in_threadpool(openapi.encode, api), media_type="application/json")
+    """The OpenAPI document."""
+    return await openapi.answer(api)
 
 
 @api.get("/docs/openapi.json", include_in_schema=False)
 async def document_of_the_page(request: Request) -> Response:
     """The document for its page, which tries the server that it came from."""
-    root = request.scope.get("root_path", "")
-    return Response(await run_in_threadpool(openapi.encode, api, root), media_type="application/json")
+    return await openapi.answer(api, request.scope.get("root_path", ""))
 
 
 @asynccontextmanager

@@ -1,16 +1,18 @@
 """The OpenAPI document: statuses, envelopes and examples derived from the running declarations."""
 
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache, lru_cache
 from typing import Any, Final
 
 import orjson
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
+from starlette.responses import Response
 
 from core import clock, reference
 from core.api.http import envelope
@@ -291,20 +293,22 @@ _AMOUNT: Final = "In naira, with at most two decimals."
 _DAY_PATTERN: Final = "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 
 
-# Several who ask at once wait for the one that makes it.
-_MAKING: Final = threading.RLock()
-
-
 def document(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document; rebuilt each day, as its examples contain dates near today."""
-    with _MAKING:
-        return _document_of(app, clock.today(), settings().base_url)
+    return _document_of(app, clock.today(), settings().base_url)
 
 
-def encode(app: FastAPI, root: str | None = None) -> bytes:
-    """The document as it is sent; with a root path, for a page of this server, whatever that is called outside."""
-    with _MAKING:
-        return _encoded(app, clock.today(), settings().base_url, root)
+async def answer(app: FastAPI, root: str | None = None) -> Response:
+    """The document as it is sent; with a root path, for a page of this server, whatever that is called outside.
+
+    A thread makes it, as that takes a second or two, and other requests go on. Of several who ask at once one makes it,
+    and the others keep no thread that requests need.
+    """
+    encoded = await run_sync(_encoded, app, clock.today(), settings().base_url, root, limiter=_MAKER)
+    return Response(encoded, media_type=envelope.JSON)
+
+
+_MAKER: Final = CapacityLimiter(1)
 
 
 @lru_cache(maxsize=2)

@@ -276,9 +276,8 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "No two claims were paid on one paper without a word": claim_invariants.find_paid_on_one_paper,
     "Nobody decided on a claim of their own": own_interest.find_own_decisions,
     "Nobody decided on a refund of their own": credit_note_proofs.find_own_decisions,
-    "No refund goes to the customer and to the parties, or to another payee by one person": (
-        credit_note_proofs.find_corrected_faults
-    ),
+    "No refund goes to the customer and to the parties": credit_note_proofs.find_corrected_faults,
+    "No refund goes to another payee or account by one person": credit_note_proofs.find_other_payees,
     "Nobody decided on a statement or payment of their own": parties.find_own_decisions,
     "Every approval was given on the desk": approvals.find_forged,
     "No claim was decided on by the command line": claim_invariants.find_decided_by_command,

@@ -151,9 +151,13 @@ def _is_of_another(session: ScopedSession, row: CreditNote, payee: Payee) -> boo
     if not payee.number:
         return False
     key = transfers.build_account_key(payee.number)
-    customer_id = session.get_one(Policy, session.get_one(Refund, row.refund_id).policy_id).customer_id
-    refunds_to = select_refund_payees().where(
-        col(PaymentPayee.account_key) == key, col(Policy.customer_id) != customer_id
+    customer_id = _get_policy(session, row).customer_id
+    refunds_to = (
+        sa.select(col(PaymentPayee.id))
+        .join(CreditNote, col(CreditNote.id) == col(PaymentPayee.credit_note_id))
+        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        .join(Policy, col(Policy.id) == col(Refund.policy_id))
+        .where(col(PaymentPayee.account_key) == key, col(Policy.customer_id) != customer_id)
     )
     claims_to = (
         sa.select(col(Claim.id))
@@ -166,16 +170,6 @@ def _is_of_another(session: ScopedSession, row: CreditNote, payee: Payee) -> boo
     return any(session.execute(query.limit(1)).first() is not None for query in (refunds_to, claims_to))
 
 
-def select_refund_payees() -> sa.Select[Any]:
-    """Select the ids of payees of refunds, joined to the policies that were refunded."""
-    return (
-        sa.select(col(PaymentPayee.id))
-        .join(CreditNote, col(CreditNote.id) == col(PaymentPayee.credit_note_id))
-        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
-        .join(Policy, col(Policy.id) == col(Refund.policy_id))
-    )
-
-
 def is_customer(name: str, customer: str) -> bool:
     """Return True where a payee is the customer by name, however it is spaced or written."""
     return " ".join(name.casefold().split()) == " ".join(customer.casefold().split())
@@ -183,7 +177,7 @@ def is_customer(name: str, customer: str) -> bool:
 
 def load_people(session: ScopedSession, row: CreditNote) -> Parties:
     """Return the customer and the policyholder to whom a refund goes back, and every account it was approved for."""
-    policy = session.get_one(Policy, session.get_one(Refund, row.refund_id).policy_id)
+    policy = _get_policy(session, row)
     customer = session.get_one(Customer, policy.customer_id)
     keys = sa.select(col(PaymentPayee.account_key)).where(col(PaymentPayee.credit_note_id) == row.id)
     return Parties(
@@ -250,8 +244,12 @@ def _subject(row: CreditNote, payee: Payee) -> Subject:
     return Subject(kind=_KIND, id=row.id, amount_minor=row.total_minor, parts=parts)
 
 
+def _get_policy(session: ScopedSession, row: CreditNote) -> Policy:
+    return session.get_one(Policy, session.get_one(Refund, row.refund_id).policy_id)
+
+
 def _get_customer(session: ScopedSession, row: CreditNote) -> str:
-    policy = session.get_one(Policy, session.get_one(Refund, row.refund_id).policy_id)
+    policy = _get_policy(session, row)
     return f"{policy.first_name} {policy.last_name}"[:200]
 
 

@@ -80,7 +80,7 @@ def _payment_faults(session: ScopedSession) -> Iterator[str]:
 
 
 def find_corrected_faults(session: ScopedSession) -> Iterator[str]:
-    """Credit notes paid whose refund was corrected away, and those that one person approved for another payee."""
+    """Credit notes paid whose refund was corrected away (contract K2)."""
     paid = sa.select(sa.func.sum(col(CreditNotePayment.amount_minor)))
     paid_minor = paid.where(col(CreditNotePayment.credit_note_id) == col(CreditNote.id)).correlate(CreditNote)
     made = sa.select(sa.func.sum(col(Adjustment.total_minor))).where(
@@ -98,10 +98,9 @@ def find_corrected_faults(session: ScopedSession) -> Iterator[str]:
             f"was paid {money.format_naira(int(got))}, and its refund was corrected by {money.format_naira(int(back))}"
         )
         yield f"credit note {number_of(note.number)} of {provider} {both}"
-    yield from _find_other_payees(session)
 
 
-def _find_other_payees(session: ScopedSession) -> Iterator[str]:
+def find_other_payees(session: ScopedSession) -> Iterator[str]:
     """Credit notes that nobody approved first for another payee or account than the customer's (contract K2).
 
     Those that were approved before it took two have an approval in the log that does not say how many approved.

@@ -136,9 +136,9 @@ def adjust(session: ScopedSession, difference_id: UUID, *, by: Person) -> None:
         found = session.execute(query).scalars().all() if made.kind == "insurer" else []
         if not found:
             raise StateForbids("No adjustment of this policy was confirmed since: propose one on its movement first")
-        fitting = [each for each in found if abs(measure_rest(row, made, each)) <= made.tolerance_minor]
+        fitting = [each for each in found if abs(_measure_rest(row, made, each)) <= made.tolerance_minor]
         if not fitting:
-            left = money.format_naira(measure_rest(row, made, found[-1]))
+            left = money.format_naira(_measure_rest(row, made, found[-1]))
             raise StateForbids(
                 f"The adjustment of this policy leaves a difference of {left}: two people of finance make one that"
                 " comes to the difference, or write it off"
@@ -146,7 +146,7 @@ def adjust(session: ScopedSession, difference_id: UUID, *, by: Person) -> None:
     _change(session, row, DifferenceState.ADJUSTED, by, adjustment_id=fitting[0].id)
 
 
-def measure_rest(row: Difference, made: Reconciliation, adjustment: Adjustment) -> int:
+def _measure_rest(row: Difference, made: Reconciliation, adjustment: Adjustment) -> int:
     """Return what an adjustment leaves of a difference in kobo, gross or net as the file was compared."""
     commissions = adjustment.mca_profit_minor + adjustment.distributor_profit_minor
     effect = adjustment.total_minor - (0 if made.amount_is == "gross" else commissions)
