@@ -1,4 +1,4 @@
-"""What the bank did with payments of parties is rows that stay, those of before too (contract F4)."""
+"""Rows of the bank for payments of parties stay as they are, those of before too (contract F4)."""
 
 from contextlib import AbstractContextManager
 from datetime import date, timedelta

@@ -1,4 +1,4 @@
-"""What the bank did with the payments of parties: each payment and each return, with day and reference (contract F4).
+"""Rows of the bank for payments of parties: each payment and each return, with day and reference (contract F4).
 
 Lists, statements, the journal and reconciliations read the rows here, and nowhere else.
 """

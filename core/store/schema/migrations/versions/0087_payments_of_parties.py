@@ -1,4 +1,4 @@
-"""What the bank did with a payment of a party is rows, as of claims and credit notes: the payment, and its return.
+"""A payment of a party and its return are rows of what the bank did, as of claims and credit notes.
 
 The columns that a return wrote over go. A receipt keeps what was said of it before it was confirmed, and an order that
 the bank refused who noted that, as neither has moved any money.
