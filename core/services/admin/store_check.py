@@ -253,6 +253,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Every movement is its row, and its premium the sum of its shares": proofs.find_movement_faults,
     "Accounts that move money are as the log has them": role_grants.find_account_faults,
     "Adjustments stay within what they correct": proofs.find_adjustment_faults,
+    "No limit of finance is split over several acts": proofs.find_split_limits,
     "Movements have the sums of the daybook": proofs.find_rollup_faults,
     "Merged customers are of one distributor and mode, and in no chain": merging.find_merge_faults,
     "Every bordereau is its rows, its hash, and leaves nothing out": proofs.find_bordereau_faults,

@@ -10,6 +10,7 @@ from sqlalchemy import orm
 from sqlmodel import col
 
 from core import clock, money
+from core.services.audit import log as audit
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.review import coverage_checks, duplicates
 from core.services.claims.workflow import changes as claim_changes
@@ -17,6 +18,7 @@ from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import offers as claim_offers
 from core.services.claims.workflow import payments as claim_payments
 from core.services.people import approvals
+from core.services.policies import changes as policy_changes
 from core.settings import settings
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import AnySelect, ScopedSession
@@ -65,8 +67,11 @@ def find_paid_for_an_earlier_loss(session: ScopedSession) -> Iterator[str]:
 
 
 def find_paid_outside_cover(session: ScopedSession) -> Iterator[str]:
-    """Claims that were paid for a loss outside the days of cover without a reason for that check (contract K7)."""
-    paid = _sum_paid()
+    """Claims that were paid for a loss outside the cover without a reason for that check (contract K1, K7).
+
+    Outside are the days before and after it, and those before the desk put it in force.
+    """
+    paid, issued = _sum_paid(), policy_changes.load_issued_at_desk(session)
     explained = sa.exists().where(
         col(ClaimOverride.claim_id) == col(Claim.id), col(ClaimOverride.check_key) == coverage_checks.IN_FORCE
     )
@@ -78,9 +83,13 @@ def find_paid_outside_cover(session: ScopedSession) -> Iterator[str]:
     )
     for row in session.execute(query.execution_options(yield_per=1_000)):
         happened = date.fromisoformat(row.incident_date[:10])
-        if coverage_checks.check_in_force(row.Policy, happened).passed is False:
-            day = clock.format_day(happened)
-            yield f"{_name(row.id, row.minor)} paid: its loss of {day} is outside the cover, and nobody gave a reason"
+        issued_on = issued.get(audit.subject_of("policy", row.Policy.id))
+        if coverage_checks.check_in_force(row.Policy, happened, issued_on).passed is False:
+            day, after = clock.format_day(happened), ""
+            if coverage_checks.check_in_force(row.Policy, happened).passed is not False and issued_on:
+                after = f", which the desk put in force on {clock.format_day(issued_on)}"
+            outside = f"its loss of {day} is outside the cover{after}, and nobody gave a reason"
+            yield f"{_name(row.id, row.minor)} paid: {outside}"
 
 
 def find_paid_on_a_lapse(session: ScopedSession) -> Iterator[str]:

@@ -32,6 +32,7 @@ from core.store.schema.tables import (
     AdjustmentProposal,
     CreditNote,
     CreditNotePayment,
+    Distributor,
     Movement,
     Policy,
     Staff,
@@ -63,7 +64,7 @@ _COPIED: Final = (
 )
 _AMOUNTS: Final = ("total_minor", "mca_profit_minor", "distributor_profit_minor")
 # What finance confirmed of a distributor without an admin counts together for so long.
-_COUNTS_FOR: Final = timedelta(days=30)
+COUNTS_FOR: Final = timedelta(days=30)
 
 
 class AdjustmentInput(Request):
@@ -151,7 +152,11 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
         created_at=clock.now(),
     )
     session.insert(adjustment)
-    _note(session, proposal, "adjustment confirmed", by=by, adjustment_id=str(adjustment.id))
+    role = "admin" if "admin" in by.roles else ROLES[0]
+    limit = money.to_wire(reference.get_finance_limit("adjustment", by.roles))
+    # `coverdesk check` holds the sum of a month against the limit of whoever confirmed it then.
+    facts = {"adjustment_id": str(adjustment.id), "role": role, "limit": limit}
+    _note(session, proposal, "adjustment confirmed", by=by, **facts)
     return adjustment.id
 
 
@@ -316,12 +321,16 @@ def _refuse_above_limit(session: ScopedSession, corrected: Movement, parts: Spli
     """NotAllowed above what the person confirms, with what was confirmed before: a limit is not split over acts.
 
     All corrections of a policy count together, and for finance those of its distributor that no admin confirmed lately.
+    Whoever of finance confirms another correction of the distributor at this instant waits here.
     """
     limit, is_admin = reference.get_finance_limit("adjustment", by.roles), "admin" in by.roles
     of_policy = (col(Adjustment.policy_id) == corrected.policy_id,)
     made = [_sum_sizes(session, *of_policy)]
     if not is_admin:
-        since = col(Adjustment.created_at) > clock.now() - _COUNTS_FOR
+        party = sa.select(col(Distributor.id)).where(col(Distributor.id) == corrected.distributor_id)
+        # Sales, which refer to the row, do not wait.
+        session.execute(party.with_for_update(key_share=True))
+        since = col(Adjustment.created_at) > clock.now() - COUNTS_FOR
         admins = [row.id for row in session.execute(sa.select(Staff)).scalars() if "admin" in row.roles]
         alone = col(Adjustment.approved_by).not_in(admins)
         made.append(_sum_sizes(session, col(Adjustment.distributor_id) == corrected.distributor_id, since, alone))
@@ -329,7 +338,7 @@ def _refuse_above_limit(session: ScopedSession, corrected: Movement, parts: Spli
     if size + max(made) <= limit:
         return
     nobody = "nobody confirms that much: refuse it, and cancel the policy instead"
-    whose = "this policy" if made[0] == max(made) else f"this distributor within {_COUNTS_FOR.days} days"
+    whose = "this policy" if made[0] == max(made) else f"this distributor within {COUNTS_FOR.days} days"
     with_made = f", with the {money.format_naira(max(made))} corrected before of {whose}" if max(made) else ""
     who = nobody if is_admin else "an admin confirms it"
     raise NotAllowed(f"It is above {money.format_naira(limit)}{with_made}: {who}")

@@ -1,30 +1,38 @@
 """Money checks of `coverdesk check`: movements equal their source rows, and their sums the roll-ups."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
+from uuid import UUID
 
 import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money, reference
-from core.services.finance import journal, months, redactions
+from core.services.audit import log as audit
+from core.services.finance import adjustments, journal, months, redactions
 from core.services.finance.bordereaux import columns, issuing
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.months import Step
-from core.states.finance import SHUT
-from core.store.access import ScopedSession
+from core.services.finance.reconciling import differences
+from core.states.finance import SHUT, DifferenceState
+from core.store.access import AnySelect, ScopedSession
 from core.store.expressions import lagos_day
 from core.store.schema.tables import (
     Adjustment,
+    AuditEntry,
     Bordereau,
     BordereauLine,
     ClaimPayment,
     ClaimPaymentFile,
     DaybookLine,
     Difference,
+    Distributor,
     Movement,
+    Provider,
     Purchase,
     Reconciliation,
     Refund,
@@ -88,6 +96,83 @@ def _split_limits(session: ScopedSession) -> Iterator[str]:
     for policy_id, *minors in session.execute(query):
         together = money.format_naira(max(map(int, minors)))
         yield f"the adjustments of policy {policy_id} come to {together}, more than anybody confirms"
+
+
+def find_split_limits(session: ScopedSession) -> Iterator[str]:
+    """Parties of whom finance wrote off or corrected more within 30 days than it may without an admin (K8, K10).
+
+    What was decided before the log had the role is left out; what the log does not know counts as of finance.
+    """
+    limit = differences.WRITE_OFF_LIMIT
+    minor = sa.func.abs(col(Difference.difference_minor))
+    query: AnySelect = (
+        sa.select(
+            col(Difference.id),
+            col(Reconciliation.provider_id),
+            sa.func.coalesce(col(Provider.company_name), "the bank"),
+            col(Difference.changed_at),
+            minor,
+        )
+        .join(Reconciliation, col(Reconciliation.id) == col(Difference.reconciliation_id))
+        .outerjoin(Provider, col(Provider.id) == col(Reconciliation.provider_id))
+        .where(col(Difference.state) == DifferenceState.WRITTEN_OFF)
+        .order_by(col(Reconciliation.provider_id), col(Difference.changed_at))
+    )
+    written_off = _by_finance(session, query, "difference written off", "difference", limit)
+    yield from _find_above("what was written off of", written_off, differences.COUNTS_FOR)
+    limit = reference.get_finance_limit("adjustment", adjustments.ROLES)
+    sizes = [sa.func.abs(col(getattr(Adjustment, name))) for name in _AMOUNTS]
+    query = (
+        sa.select(
+            col(Adjustment.proposal_id),
+            col(Adjustment.distributor_id),
+            col(Distributor.business_name),
+            col(Adjustment.created_at),
+            *sizes,
+        )
+        .join(Distributor, col(Distributor.id) == col(Adjustment.distributor_id))
+        .order_by(col(Adjustment.distributor_id), col(Adjustment.created_at))
+    )
+    adjusted = _by_finance(session, query, "adjustment confirmed", "adjustment", limit)
+    yield from _find_above("the adjustments of", adjusted, adjustments.COUNTS_FOR)
+
+
+class _Decided(NamedTuple):
+    """What finance decided on without an admin: of whom, when, its amounts and the limit in kobo."""
+
+    party_id: UUID | None
+    party: str
+    at: datetime
+    minors: tuple[int, ...]
+    limit_minor: int
+
+
+def _by_finance(session: ScopedSession, query: AnySelect, action: str, kind: str, limit_minor: int) -> list[_Decided]:
+    """Return what of a query was decided by finance; its columns are subject, party with its id, time and amounts."""
+    entries = sa.select(col(AuditEntry.subject), col(AuditEntry.after)).where(col(AuditEntry.action) == action)
+    logged: dict[str, dict[str, Any]] = {row.subject: row.after or {} for row in session.execute(entries)}
+    found = []
+    for subject, party_id, party, at, *minors in session.execute(query):
+        facts = logged.get(audit.subject_of(kind, subject))
+        if facts is None or facts.get("role") == adjustments.ROLES[0]:
+            limit = limit_minor if facts is None else money.to_minor(Decimal(facts["limit"]))
+            found.append(_Decided(party_id, party, at, tuple(map(int, minors)), limit))
+    return found
+
+
+def _find_above(what: str, found: Sequence[_Decided], period: timedelta) -> Iterator[str]:
+    for _, rows in groupby(found, key=lambda each: each.party_id):
+        window, worst = deque[_Decided](), (0, 0, "")
+        for row in rows:
+            window.append(row)
+            while window[0].at <= row.at - period:
+                window.popleft()
+            together = max(map(sum, zip(*(each.minors for each in window), strict=True)))
+            worst = max(worst, (together - row.limit_minor, together, row.party))
+        above, together, party = worst
+        if above > 0:
+            comes_to = f"comes to {money.format_naira(together)} within {period.days} days without an admin"
+            yield f"{what} {party} {comes_to}: finance decides on {money.format_naira(together - above)}"
 
 
 def find_rollup_faults(session: ScopedSession) -> Iterator[str]:

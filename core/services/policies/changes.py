@@ -181,13 +181,17 @@ def activate(
 
 def find_issued_at_desk(session: ScopedSession, policy: Policy) -> date | None:
     """Return the day in Lagos on which the staff put a policy in force; None where its insurer or its sale did."""
-    query = sa.select(sa.func.max(col(AuditEntry.created_at))).where(
-        col(AuditEntry.subject) == audit.subject_of("policy", policy.id),
-        col(AuditEntry.action).in_(_ISSUED),
-        col(AuditEntry.actor).startswith("staff "),
+    subject = audit.subject_of("policy", policy.id)
+    return load_issued_at_desk(session, col(AuditEntry.subject) == subject).get(subject)
+
+
+def load_issued_at_desk(session: ScopedSession, *conditions: sa.ColumnElement[bool]) -> dict[str, date]:
+    """Return the days on which the staff put policies in force, by the subjects that the audit log names them by."""
+    query = sa.select(col(AuditEntry.subject), sa.func.max(col(AuditEntry.created_at)).label("at")).where(
+        col(AuditEntry.action).in_(_ISSUED), col(AuditEntry.actor).startswith("staff "), *conditions
     )
-    at: datetime | None = session.execute(query).scalar_one()
-    return clock.to_lagos_day(at) if at else None
+    found = session.execute(query.group_by(col(AuditEntry.subject)))
+    return {row.subject: clock.to_lagos_day(row.at) for row in found}
 
 
 def preview_activation(

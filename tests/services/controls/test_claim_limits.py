@@ -80,12 +80,14 @@ def test_loss_on_the_day_of_the_sale_is_for_an_officer_to_judge(office: Office) 
 def test_a_limit_counts_what_was_approved_on_the_same_policy_claimant_or_account(office: Office) -> None:
     first = office.lodge(**KNOWN)
     office.move(first, "Approved", by="ada", amount="60000")
-    second = office.lodge_again(incident_type="Permanent disability", accidental="false", **KNOWN)
     office.people["ada"] = replace(office.people["ada"], claim_limit_minor=7_000_000)
-    with pytest.raises(
-        NotAllowed, match=r"₦15,000.00 with the ₦60,000.00 approved on another claim.*is above the limit"
-    ) as refused:
-        office.move(second, "Approved", by="ada", amount="15000")
+    with clock.freeze(NOON + timedelta(days=20)):
+        again = {"incident_date": "2026-12-08", "at": NOON + timedelta(days=20)}
+        second = office.lodge_again(incident_type="Permanent disability", accidental="false", **again)
+        with pytest.raises(
+            NotAllowed, match=r"₦15,000.00 with the ₦60,000.00 approved on another claim.*is above the limit"
+        ) as refused:
+            office.move(second, "Approved", by="ada", amount="15000")
     assert "within 90 days" in str(refused.value)
     with clock.freeze(NOON + timedelta(days=91)):
         office.move(second, "Approved", by="ada", amount="15000")
@@ -108,13 +110,22 @@ def test_debt_is_owed_once_on_all_its_claims_together(office: Office) -> None:
             assert "what is still owed after" in (entry.after or {})["refused"]
 
 
-def test_another_incident_of_the_same_policy_within_two_weeks_is_a_line(office: Office) -> None:
+def test_another_incident_of_a_loan_within_two_weeks_is_a_line_and_fails_once_one_is_approved(office: Office) -> None:
     first = office.lodge(**KNOWN)
     second = office.lodge_again(incident_type="Permanent disability", **KNOWN)
     for mine, other in ((first, second), (second, first)):
         (found,) = review(office, mine).duplicates
         assert (found.id, found.matches) == (other, ("another incident on this policy within 14 days",))
         assert check(office, mine, "duplicate")[0] is None
+    office.move(first, "Approved", by="bola", amount="40000")
+    words = f"C-{first.hex[-8:].upper()} (Approved) has another incident on this policy within 14 days"
+    assert check(office, second, "duplicate") == (False, words)
+    with pytest.raises(NotAllowed, match="a supervisor, as a check is failed: No other claim for this loss"):
+        office.move(second, "Approved", by="ada", amount="30000")
+    # What is left of the debt bounds it, so that who approved the first may approve this one too.
+    office.move(first, "Reviewing", by="sade")
+    office.move(first, "Approved", by="sade", amount="40000")
+    office.move(second, "Approved", by="sade", amount="30000")
 
 
 def test_an_estimate_names_its_paper_and_one_above_the_claimed_amount_takes_a_supervisor_and_a_note(

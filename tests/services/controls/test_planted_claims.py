@@ -1,6 +1,6 @@
 """Rows written past the services that break a rule on claims are found by name and sum, on both stores."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from core.services.admin import store_check
 from core.services.audit import log as audit
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow.moves import BY_COMMAND
+from core.services.policies import changes as policy_changes
 from core.store.access import Scope
 from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, FileMark, UploadedFile
 from tests.portfolio import build_payment
@@ -74,6 +75,18 @@ def test_payment_for_a_loss_outside_the_cover(office: Office) -> None:
     plant(office, sa.update(Claim).where(col(Claim.id) == claim_id).values(incident_date="2028-11-10"))
     said = "₦70,000.00 paid: its loss of 10 Nov 2028 is outside the cover, and nobody gave a reason"
     assert f"{named(claim_id)}, {said}" in faults(office)
+
+
+def test_payment_for_a_loss_before_the_desk_put_its_cover_in_force(office: Office) -> None:
+    claim_id = paid(office)
+    for actor in ("insurer", "staff funmi@x.example"):
+        assert not [each for each in faults(office) if "outside the cover" in each], "nobody at the desk did"
+        office.desk.change_policy(activated=False, version=1)
+        given = {"expected_version": 1, "start_on": date(2026, 8, 22), "policy_number": "BY/HAND/1", "actor": actor}
+        with office.store.writing(DESK) as session:
+            policy_changes.activate(session, office.desk.sale.policy_id, insurer_accepted="By telephone", **given)
+    said = "its loss of 10 Nov 2026 is outside the cover, which the desk put in force on 20 Nov 2026, and nobody gave"
+    assert f"{named(claim_id)}, ₦70,000.00 paid: {said} a reason" in faults(office)
 
 
 def test_payment_on_an_approval_that_had_lapsed(office: Office) -> None:

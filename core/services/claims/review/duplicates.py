@@ -14,7 +14,7 @@ from core.covers.claims.lines import PAPERS_OF_DAMAGE
 from core.services.claims.intake import requirements, submitted
 from core.services.files import likeness
 from core.states.claims import ClaimStatus
-from core.store.access import ScopedSession
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Approval, Claim, ClaimPayment, FileMark, UploadedFile
 
 SAME_INCIDENT: Final = "the same incident on this policy"
@@ -36,14 +36,15 @@ _MOST: Final = 50
 class Duplicate:
     """Another open or paid claim that matches, with what the two have in common.
 
-    `approvers` ever approved it, where it is approved or was paid and may be for the same loss: they do not approve
-    this one. Of a debt there are none, as all its claims together are paid once.
+    `is_decided` where it is approved or was paid. `approvers` are then those who ever approved it, if it may be for the
+    same loss: they do not approve this one. Of a debt there are none, as all its claims together are paid once.
     """
 
     id: UUID
     reference: str
     status: str
     matches: tuple[str, ...]
+    is_decided: bool = False
     approvers: frozenset[UUID] = frozenset()
 
     @property
@@ -54,7 +55,7 @@ class Duplicate:
     @property
     def fails(self) -> bool:
         """True when it is the same loss, or one near it that was approved or paid."""
-        return self.is_same_loss or bool(self.approvers)
+        return self.is_same_loss or (self.is_decided and OTHER_INCIDENT in self.matches)
 
     @property
     def text(self) -> str:
@@ -88,7 +89,7 @@ def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> lis
     if claim.claim_owner_phone_number:
         matches.append(col(Claim.claim_owner_phone_number) == claim.claim_owner_phone_number)
     was_paid = sa.exists().where(col(ClaimPayment.claim_id) == col(Claim.id))
-    query = sa.select(Claim).where(
+    query: AnySelect = sa.select(Claim, was_paid.label("was_paid")).where(
         sa.or_(*matches),
         col(Claim.id) != claim.id,
         col(Claim.is_live) == claim.is_live,
@@ -96,30 +97,26 @@ def _find_matches(session: ScopedSession, claim: Claim, sharing: Sharing) -> lis
         sa.or_(col(Claim.claim_status) != ClaimStatus.DECLINED, was_paid),
     )
     query = query.where(sa.or_(col(Claim.second_of).is_(None), col(Claim.second_of) != claim.id))
-    others = session.execute(query.order_by(col(Claim.created_at).desc(), col(Claim.id)).limit(_MOST)).scalars()
-    found = ((other, _match(claim, other, sharing)) for other in others if other.id != claim.second_of)
+    others = session.execute(query.order_by(col(Claim.created_at).desc(), col(Claim.id)).limit(_MOST)).all()
+    found = ((row, _match(claim, row.Claim, sharing)) for row in others if row.Claim.id != claim.second_of)
     return [
         Duplicate(
-            id=other.id,
-            reference=requirements.format_reference(other.id),
-            status=other.claim_status,
+            id=row.Claim.id,
+            reference=requirements.format_reference(row.Claim.id),
+            status=row.Claim.claim_status,
             matches=matches_found,
+            is_decided=row.was_paid or row.Claim.approved_by is not None,
         )
-        for other, matches_found in found
+        for row, matches_found in found
         if matches_found
     ]
 
 
 def _name_approvers(session: ScopedSession, claim: Claim, found: Sequence[Duplicate]) -> list[Duplicate]:
-    near = [each.id for each in found if each.is_same_loss or OTHER_INCIDENT in each.matches]
+    near = [each.id for each in found if each.is_decided and each.fails]
     if submitted.get_line(claim) is None or not near:
         return list(found)
-    was_paid = sa.exists().where(col(ClaimPayment.claim_id) == col(Claim.id))
-    query = (
-        sa.select(col(Approval.subject_id), col(Approval.staff_id))
-        .join(Claim, col(Claim.id) == col(Approval.subject_id))
-        .where(col(Claim.id).in_(near), sa.or_(col(Claim.approved_by).is_not(None), was_paid))
-    )
+    query = sa.select(col(Approval.subject_id), col(Approval.staff_id)).where(col(Approval.subject_id).in_(near))
     approvers: defaultdict[UUID, set[UUID]] = defaultdict(set)
     for claim_id, staff_id in session.execute(query):
         approvers[claim_id].add(staff_id)
