@@ -15,7 +15,6 @@ WORDS = {*ClaimStatus, *PolicyStage}
 # Words of another subject that happen to be the same: an insurer's health, a view, the state of a proposal, of a
 # letter or of a product version, and headings of figures.
 OTHER_SUBJECTS = {
-    "core/services/compliance/filings.py": {"Expired"},
     "core/services/events/catalogue.py": {"Approved"},
     "core/services/exports/kinds/claim_payments.py": {"Paid"},
     "core/services/exports/kinds/policies.py": {"In force"},
@@ -31,7 +30,7 @@ OTHER_SUBJECTS = {
     "core/store/schema/parties.py": {"withdrawn"},
     "pages/admin/agreement.py": {"Approved", "Declined"},
     "pages/compliance/_shared.py": {"Declined"},
-    "core/ui/kit/words.py": {"In force", "Expired"},
+    "core/ui/kit/words.py": {"In force"},
     "core/ui/policies/filters.py": {"In force"},
     "pages/policies/policy.py": {"Declined", "queued", "dead"},
     "core/services/customers/table.py": {"In force"},

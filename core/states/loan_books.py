@@ -1,5 +1,6 @@
 """States of a loan book and of its rows, and the transitions between them (contract B4, B5)."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -36,6 +37,19 @@ TRANSITIONS: Final = between(
         _S.PAUSED: (_S.SELLING, _S.CANCELLED),
     },
 )
+# A book that was given up, or that nobody confirmed, is over; what failed or stands still is red or orange.
+COLOURS: Final[Mapping[LoanBookState, str]] = {
+    _S.UPLOADED: "blue",
+    _S.READING: "blue",
+    _S.REFUSED: "red",
+    _S.VALIDATED: "orange",
+    _S.CONFIRMED: "blue",
+    _S.SELLING: "blue",
+    _S.PAUSED: "orange",
+    _S.DONE: "green",
+    _S.CANCELLED: "gray",
+    _S.EXPIRED: "gray",
+}
 # States in which the worker has something to do.
 WORKED: Final = (_S.UPLOADED, _S.READING, _S.CONFIRMED, _S.SELLING)
 # States in which the same file may come again.

@@ -13,7 +13,7 @@ from core.services.people.staff import Person
 from core.services.selling.loan_books import books, records
 from core.services.selling.loan_books.books import Expected
 from core.services.selling.loan_books.records import LoanBookRowRecord, LoanBookView
-from core.states.loan_books import TRANSITIONS, WORKED, LoanBookState
+from core.states.loan_books import COLOURS, TRANSITIONS, WORKED, LoanBookState
 from core.store.access import ScopedSession, reading
 from core.ui.frame import frame, record_pages
 from core.ui.kit import actions, facts, url_state, words
@@ -96,20 +96,16 @@ def _minor(amount: str | None) -> int | None:
     return None if amount is None else money.to_minor(Decimal(amount))
 
 
-def _plural(number: int, one: str, many: str) -> str:
-    return f"{words.count(number)} {one if number == 1 else many}"
-
-
 def sentence(view: LoanBookView) -> str:
     """Return what the button does: "Cover 9,872 loans for ₦5,410,332.00; 128 borrowers stay without cover"."""
     preview = view.book.preview
     valid, premium = int(preview["valid"]), words.naira(_minor(preview["premium"]))
     left = int(preview["rows"]) - valid
     if view.book.kind == "exits":
-        stay = f"; {_plural(left, 'row stays as it is', 'rows stay as they are')}" if left else ""
-        return f"End {_plural(valid, 'policy', 'policies')}; {premium} goes back{stay}"
-    stay = f"; {_plural(left, 'borrower stays', 'borrowers stay')} without cover" if left else ""
-    return f"Cover {_plural(valid, 'loan', 'loans')} for {premium}{stay}"
+        stay = f"; {words.counted(left, 'row stays as it is', 'rows stay as they are')}" if left else ""
+        return f"End {words.counted(valid, 'policy', 'policies')}; {premium} goes back{stay}"
+    stay = f"; {words.counted(left, 'borrower stays', 'borrowers stay')} without cover" if left else ""
+    return f"Cover {words.counted(valid, 'loan', 'loans')} for {premium}{stay}"
 
 
 def build_confirmation(view: LoanBookView) -> Action:
@@ -178,7 +174,7 @@ def _follow(view: LoanBookView) -> None:
     if book.state != view.book.state:
         st.rerun()
     if book.state in {LoanBookState.UPLOADED, LoanBookState.READING}:
-        st.progress(0.0, text=f"Reading: {_plural(book.rows, 'row', 'rows')} so far")
+        st.progress(0.0, text=f"Reading: {words.counted(book.rows, 'row', 'rows')} so far")
         return
     share = book.done_rows / max(1, int(book.preview["valid"]))
     st.progress(min(1.0, share), text=_how_far(replace(view, book=book)))
@@ -372,7 +368,7 @@ def draw() -> None:
     view = record_pages.load("loan book", records.get_view, is_of_mode=True)
     book = view.book
     with frame.header_with_buttons(
-        f"{words.plain(book.file_name)} {words.badge(book.state.capitalize())}",
+        f"{words.plain(book.file_name)} {words.badge(book.state.capitalize(), COLOURS[LoanBookState(book.state)])}",
         f"{words.plain(view.distributor)}, {book.month:%B %Y}",
         tab=f"{book.file_name} · Loan book",
     ):

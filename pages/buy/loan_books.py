@@ -23,7 +23,7 @@ from core.services.people.staff import Person
 from core.services.selling.loan_books import books, records
 from core.services.selling.loan_books.books import Uploader
 from core.services.selling.loan_books.records import LoanBookView
-from core.states.loan_books import LoanBookState
+from core.states.loan_books import COLOURS, LoanBookState
 from core.store.access import ScopedSession, reading
 from core.ui.buying import selling
 from core.ui.buying.selling import Counter
@@ -60,7 +60,9 @@ TABLE: Table[LoanBookView] = Table(
         "lender": columns.text("Lender", lambda row: row.distributor, 180),
         "kind": columns.text("What it holds", lambda row: _KINDS[row.book.kind], 150),
         "month": columns.text("Month", lambda row: f"{row.book.month:%b %Y}", 90),
-        "state": columns.state("State", lambda row: row.book.state.capitalize()),
+        "state": columns.state(
+            "State", lambda row: row.book.state.capitalize(), colour=lambda row: COLOURS[row.book.state]
+        ),
         "rows": columns.number("Rows", lambda row: row.book.rows),
         "done": columns.number("Carried out", lambda row: row.book.done_rows),
         "amount": columns.naira("Amount", _amount),

@@ -103,7 +103,7 @@ def shares(row: CreditNoteRow) -> None:
 def progress(row: CreditNoteRow) -> None:
     with st.container(border=True, height="stretch"):
         st.markdown("**People and dates**")
-        facts.line("Policy ended", f"{row.made_by.removeprefix('staff ')}, {words.moment(row.created_at)}")
+        facts.line("Policy ended", f"{row.maker}, {words.moment(row.created_at)}")
         if row.first:
             facts.line("Approved first", f"{row.first}, {words.moment(row.first_at)}")
         facts.line("Approved", f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–")

@@ -35,11 +35,16 @@ MOST: Final = 50
 
 
 def list_waiting(person: Person) -> Mapping[str, Sequence[CreditNoteRow]]:
-    """Return the oldest unpaid credit notes that this person may approve, and those whose payment they may note."""
-    oldest = Paging(1, MOST)
+    """Return the oldest unpaid credit notes that this person may approve or note as paid, and the newest paid ones.
+
+    Of these the person may note that the bank returned them.
+    """
+    some = Paging(1, MOST)
     with reading(frame.scope()) as session:
-        rows = credit_note_reading.list_notes(session, CreditNoteFilter(states=UNPAID), oldest, order="oldest")
-    return {verb: [row for row in rows if verb in deciding.list_allowed(row, person)] for verb in ("approve", "pay")}
+        rows = credit_note_reading.list_notes(session, CreditNoteFilter(states=UNPAID), some, order="oldest")
+        rows += credit_note_reading.list_notes(session, CreditNoteFilter(states=(CreditNoteState.PAID,)), some)
+    verbs = ("approve", "pay", "return")
+    return {verb: [row for row in rows if verb in deciding.list_allowed(row, person)] for verb in verbs}
 
 
 def approving(rows: Sequence[CreditNoteRow]) -> Action:
@@ -96,7 +101,36 @@ def paying(rows: Sequence[CreditNoteRow]) -> Action:
         fields=[_choice(rows), *map(ask, rows), Day("value_on", "Value date", value=clock.today())],
         confirm=_sum_up("Note the payment of", rows),
         work=lambda session, typed, by: _each(rows, typed, lambda row: pay(session, row, typed, by)),
-        done=lambda paid: f"{words.count(len(paid))} credit notes are paid.",
+        done=lambda paid: f"{words.counted(len(paid), 'credit note is', 'credit notes are')} paid.",
+    )
+
+
+def returning(rows: Sequence[CreditNoteRow]) -> Action:
+    """Return the dialog that notes the payments of several credit notes that came back."""
+
+    def take_back(session: ScopedSession, row: CreditNoteRow, typed: Values, by: Person) -> None:
+        given = {name: typed[name] for name in ("returned_on", "reason")}
+        deciding.return_payment(
+            session, row.id, {**given, "bank_reference": typed[_name(row, "bank_reference")]}, by=by
+        )
+
+    def ask(row: CreditNoteRow) -> Text:
+        label = f"{_title(row)}: the bank's reference of the return"
+        return Text(_name(row, "bank_reference"), label, value=row.reference, longest=60, when=_chosen(row))
+
+    return action(
+        title="Credit notes that the bank returned",
+        icon="undo",
+        says="Those that are chosen wait for their customers again, and can be paid once more. All are noted, or none.",
+        fields=[
+            _choice(rows),
+            *map(ask, rows),
+            Day("returned_on", "Returned on", value=clock.today()),
+            Text("reason", "What the bank says", longest=500),
+        ],
+        confirm=_sum_up("Note the return of", rows),
+        work=lambda session, typed, by: _each(rows, typed, lambda row: take_back(session, row, typed, by)),
+        done=lambda noted: f"{words.counted(len(noted), 'credit note', 'credit notes')} came back.",
     )
 
 
@@ -156,7 +190,9 @@ def buttons(waiting: Mapping[str, Sequence[CreditNoteRow]], person: Person) -> N
         approving(rows).button(label, key="approve many", type="primary", disabled=not person.may_approve)
         show_resting(person)
     if rows := waiting["pay"]:
-        paying(rows).button(f"Note {words.count(len(rows))} payments", key="pay many")
+        paying(rows).button(f"Note {words.counted(len(rows), 'payment', 'payments')}", key="pay many")
+    if rows := waiting["return"]:
+        returning(rows).button("Note returns", key="return many")
 
 
 def nothing(criteria: CreditNoteFilter) -> None:

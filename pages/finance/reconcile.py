@@ -26,6 +26,7 @@ from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, choose_month
 
 PLACE = "reconcile"
+_OPEN = f"{PLACE}.open"
 _NOT_IN_FILE = "– not in the file –"
 _MEANINGS = {
     "policy_number": "Policy number",
@@ -162,7 +163,7 @@ def reconciling(typed: dict[str, Any], content: bytes, provider_id: UUID | None)
         title="Reconcile",
         work=lambda session, _, by: running.run(session, typed, content, by=by, provider_id=provider_id),
         done="The file was compared: its differences are below.",
-        then=lambda made: st.session_state.update({f"{PLACE}.made": str(made)}),
+        then=lambda made: st.session_state.update({f"{PLACE}.made": str(made), _OPEN: True}),
     )
 
 
@@ -197,17 +198,33 @@ RECONCILIATIONS: Table[ReconciliationRow] = held_rows.sortable(
 )
 
 
+def draw_switch() -> None:
+    """Draw the button that opens the form, or closes it again."""
+    is_open = bool(st.session_state.get(_OPEN))
+    st.button(
+        "Close the form" if is_open else "Compare a file",
+        type="secondary" if is_open else "primary",
+        icon=":material/close:" if is_open else ":material/upload_file:",
+        on_click=lambda: st.session_state.update({_OPEN: not is_open}),
+    )
+
+
 def draw() -> None:
     frame.require(ROLE)
-    frame.page_header(
+    with reading(frame.scope()) as session:
+        months = statement_overview.list_months(session)
+        rows = reconciliation_reading.list_reconciliations(session)
+    # The form is what one comes for from the check list of a month, and while there is nothing else here.
+    is_first = not rows or "party" in st.query_params
+    with frame.header_with_buttons(
         "Reconcile",
         "Compare the file of an insurer or of the bank with our records of a month; every difference has an owner.",
-    )
+    ):
+        if frame.mode() and not is_first:
+            draw_switch()
     if not frame.mode():
         st.info("Only live records are reconciled: switch to Live in the menu.", icon=":material/science:")
         return
-    with reading(frame.scope()) as session:
-        months = statement_overview.list_months(session)
     actions.run()
     made = st.session_state.pop(f"{PLACE}.made", None)
     if made:
@@ -217,12 +234,9 @@ def draw() -> None:
             icon=":material/balance:",
             query_params={"id": made, **frame.mode_query()},
         )
-    with reading(frame.scope()) as session:
-        rows = reconciliation_reading.list_reconciliations(session)
-    # The form is what one comes for from the check list of a month, and while there is nothing else here.
-    is_open = not rows or "party" in st.query_params
-    with st.expander("Compare a file", icon=":material/upload_file:", expanded=is_open, key=f"{PLACE} form"):
-        draw_form(months)
+    if is_first or st.session_state.get(_OPEN):
+        with st.container(border=True):
+            draw_form(months)
     if not rows:
         st.info(
             "No file was reconciled yet: begin with the account of your largest insurer.", icon=":material/balance:"

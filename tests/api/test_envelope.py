@@ -93,6 +93,7 @@ def test_body_above_a_mebibyte_is_refused(client: Client, partner: Partner) -> N
     body = b'{"loan_amount": "' + b" " * 1024 * 1024 + b'1"}'
     answer = client.post(PRICE, key=partner.test_key, content=body, headers={"Content-Type": "application/json"})
     assert (answer.status_code, answer.json()["responseCode"]) == (413, 0)
+    assert answer.json()["responseText"] == "The body may have at most 1 MiB"
 
 
 def test_body_that_drips_in_is_refused_in_time(

@@ -111,7 +111,7 @@ def test_broken_or_locked_files_are_refused(
 
 def test_declared_size_is_refused_before_anything_is_read(client: Client, partner: Partner) -> None:
     answer = send(client, partner.test_key, b"\0" * (files.MAX_BYTES + 100_000))
-    assert answer.status_code == 413
+    assert (answer.status_code, answer.json()["responseText"]) == (413, "The body may have at most 10 MiB")
     assert answer.headers["connection"] == "close"
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from core import clock
 from core.covers.insurers import insurer_a
+from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.policies import changes
 from core.store.access import Store
@@ -99,6 +100,25 @@ def test_many_credit_notes_are_approved_by_one_and_paid_by_another(
     at = confirm(at, **{**same, f"{keys[1]} bank_reference": "TRF/21"})
     assert "2 credit notes are paid." in texts(at)
     assert _states(finance, keys) == ["Paid", "Paid", "Computed"]
+
+
+def test_many_returns_of_the_bank_are_noted_by_somebody_who_paid_none_of_them(
+    store: Store, partner: Partner, screen: Screen
+) -> None:
+    finance = Finance(store)
+    keys = _give_back(finance, partner, 2)
+    for place, key in enumerate(keys):
+        finance.do(deciding.approve, UUID(key), ACCOUNT, by="femi")
+        finance.do(deciding.pay, UUID(key), {"bank_reference": f"TRF/{place}", "value_on": str(NOW.date())}, by="funmi")
+    assert not any(button.label == "Note returns" for button in open_page(screen, finance, LIST, by="funmi").button)
+    at = press(open_page(screen, finance, LIST, by="wale"), "Note returns")
+    at = confirm(at.multiselect(key="decision.field.notes").set_value(keys).run(), reason="no")
+    assert _states(finance, keys) == ["Paid", "Paid"]
+    at = confirm(at, reason="The accounts are closed", **{f"{keys[1]} bank_reference": "RET/21"})
+    assert "2 credit notes came back." in texts(at)
+    assert _states(finance, keys) == ["Returned", "Returned"]
+    one = open_page(screen, finance, ONE, by="wale", id=str(UUID(keys[0])))
+    assert any(shown.value.startswith(f"{finance.people['root'].name}, ") for shown in one.text)
 
 
 def _give_back(finance: Finance, partner: Partner, number: int) -> list[str]:

@@ -4,10 +4,12 @@ import pytest
 
 from core import clock
 from core.dispatch import loan_books as worker
+from core.services.selling.loan_books import books
+from core.states.loan_books import COLOURS, LoanBookState
 from core.store.access import Store
 from tests.conftest import Partner
 from tests.services.loan_books import Lender, as_csv, loan, person
-from tests.ui.conftest import Screen, texts
+from tests.ui.conftest import Screen, sent, texts
 
 BUTTON = "**Cover 2 loans for ₦1,150.00; 1 borrower stays without cover**"
 
@@ -38,3 +40,16 @@ def test_somebody_else_covers_the_loans_with_one_button(screen: Screen, lender: 
     assert [each.value for each in counted.metric] == ["2", "1", "1", "1"]
     listed = screen(signed_in=head, path="buy/loan_books.py")
     assert "**2** loan books" in texts(listed)
+
+
+def test_a_book_that_was_given_up_is_not_shown_as_one_that_failed(screen: Screen, lender: Lender) -> None:
+    assert set(COLOURS) == set(LoanBookState)
+    head = person(lender.store, "supervisor", "supervisor")
+    given_up, refused = lender.read(as_csv([loan(1)])), lender.read(b"Name,Phone\nNgozi,0803\n", "phones.csv")
+    with lender.store.writing(lender.scope) as session:
+        books.cancel(session, given_up.id, actor=head.actor)
+    (table,) = (payload for payload in sent(screen(signed_in=head, path="buy/loan_books.py")) if "rows" in payload)
+    states = {tuple(cell) for row in table["rows"] for cell in row["cells"] if isinstance(cell, list)}
+    assert {("Cancelled", "gray"), ("Refused", "red")} <= states
+    for book, badge in ((given_up, ":gray-badge[Cancelled]"), (refused, ":red-badge[Refused]")):
+        assert badge in screen(signed_in=head, path="buy/loan_book.py", id=str(book.id)).title[0].value

@@ -27,7 +27,7 @@ class StrictRequest(Request):
         if not hasattr(self, "_body"):
             declared = self.headers.get("content-length", "")
             if declared.isdigit() and int(declared) > LARGEST_JSON:
-                raise TooLarge
+                raise _refuse_larger()
             with anyio.move_on_after(SECONDS) as wait:
                 self._body = await self._received()
             if wait.cancelled_caught:
@@ -39,7 +39,7 @@ class StrictRequest(Request):
         async for chunk in self.stream():
             received += chunk
             if len(received) > LARGEST_JSON:
-                raise TooLarge
+                raise _refuse_larger()
         return bytes(received)
 
     async def json(self) -> Any:
@@ -75,6 +75,10 @@ class StrictRoute(ReadRoute):
             request_body[name] = requests.validate(model, data)
         response = await self.endpoint(**request_body)
         await response(scope, receive, send)
+
+
+def _refuse_larger() -> TooLarge:
+    return TooLarge(f"The body may have at most {LARGEST_JSON // (1 << 20)} MiB")
 
 
 async def read(request: Request, *, accepted: str) -> Any:

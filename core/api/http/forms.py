@@ -134,7 +134,7 @@ async def read(request: Request, *, files: int, largest_file: int = MAX_BYTES) -
     largest = files * largest_file + _BOUNDARIES
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > largest:
-        raise TooLarge
+        raise _refuse_larger(largest)
     parser = FormParser(
         request.headers,
         _counted(request.stream(), largest),
@@ -149,10 +149,14 @@ async def read(request: Request, *, files: int, largest_file: int = MAX_BYTES) -
     raise TooSlow.for_field("body", f"must arrive within {files * _SECONDS_PER_FILE} seconds")
 
 
+def _refuse_larger(largest: int) -> TooLarge:
+    return TooLarge(f"The body may have at most {largest // (1 << 20)} MiB")
+
+
 async def _counted(chunks: AsyncGenerator[bytes, None], largest: int) -> AsyncGenerator[bytes, None]:
     received = 0
     async for chunk in chunks:
         received += len(chunk)
         if received > largest:
-            raise TooLarge
+            raise _refuse_larger(largest)
         yield chunk

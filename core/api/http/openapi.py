@@ -117,7 +117,7 @@ _FAILURE_EXAMPLES: dict[int, tuple[str, Any]] = {
         "This risk is already insured for these dates",
         {"policy_id": "01a1f7c0-3c00-7000-8000-0000000000f1", "policy_number": "ACC/AR/11/26/HQ/1"},
     ),
-    413: ("The body is too large", None),
+    413: ("The body may have at most 1 MiB", None),
     415: ("Send this body as application/json", None),
     429: ("Too many requests", None),
     500: ("Something went wrong", None),

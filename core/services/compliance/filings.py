@@ -82,7 +82,7 @@ class Licence:
         if self.expires_on is None:
             return "Active"
         left = (self.expires_on - clock.today()).days
-        return "Expired" if left < 0 else "Ends soon" if left <= 60 else "Active"
+        return "Lapsed" if left < 0 else "Ends soon" if left <= 60 else "Active"
 
 
 def list_calendar(session: ScopedSession) -> list[FilingRow]:

@@ -30,11 +30,7 @@ _COLOURS: dict[str, str] = {
     "On sale": "green",
     "Active": "green",
     "Planned": "violet",
-    "Uploaded": "gray",
-    "Reading": "blue",
     "Refused": "red",
-    "Validated": "orange",
-    "Selling": "blue",
     "Done": "green",
     "Covered": "green",
     "Not covered": "red",
@@ -72,7 +68,7 @@ _COLOURS: dict[str, str] = {
     "Notified": "green",
     "Judged": "blue",
     "Missing": "red",
-    "Expired": "red",
+    "Lapsed": "red",
     "Ends soon": "orange",
     "Accepted": "green",
     "Renewed": "green",
@@ -142,6 +138,11 @@ def as_typed(typed: str) -> str:
 def count(number: int) -> str:
     """Format a whole number with thousands separators."""
     return f"{number:,}"
+
+
+def counted(number: int, one: str, many: str) -> str:
+    """Return a number with its noun: "1 loan", "9,872 loans"."""
+    return f"{count(number)} {one if number == 1 else many}"
 
 
 def duration(milliseconds: int) -> str:
@@ -220,6 +221,6 @@ def until(days: int, *, is_over: bool) -> str:
     return f"Ended {distance} ago" if days < 0 else f"Ends in {distance}"
 
 
-def badge(state: str) -> str:
-    """Return a state as a coloured Markdown badge; grey for an unknown one."""
-    return f":{colour(state)}-badge[{plain(state)}]"
+def badge(state: str, shade: str | None = None) -> str:
+    """Return a state as a Markdown badge of this colour, else its own; grey for an unknown one."""
+    return f":{shade or colour(state)}-badge[{plain(state)}]"

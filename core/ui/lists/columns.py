@@ -17,8 +17,8 @@ class Column(Generic[Row]):
     """A table column: its heading and a function for the cell text; `usual` columns are shown by default.
 
     `width` is the maximum cell width in pixels. `sorts` names the table orders that belong to this column, ascending
-    first; rows in memory sort by `sort_key`, or by the cell text. The text of `is_state` columns is coloured by state,
-    that of others by `colour`, if given.
+    first; rows in memory sort by `sort_key`, or by the cell text. The text is coloured by `colour`, if given, that of
+    `is_state` columns else by state.
     """
 
     label: str
@@ -35,10 +35,10 @@ class Column(Generic[Row]):
     def cell(self, row: Row) -> str | tuple[str, str]:
         """Return the cell value sent to the browser: a text, or a text with its colour."""
         text = self.of(row)
-        if text and self.is_state:
-            return text, words.colour(text)
         if text and self.colour:
             return text, self.colour(row)
+        if text and self.is_state:
+            return text, words.colour(text)
         return text or NOTHING
 
 
@@ -73,10 +73,15 @@ def text(
 
 
 def state(
-    label: str, of: Callable[[Any], str | None], *, usual: bool = True, sorts: tuple[str, ...] = ()
+    label: str,
+    of: Callable[[Any], str | None],
+    *,
+    usual: bool = True,
+    sorts: tuple[str, ...] = (),
+    colour: Callable[[Any], str] | None = None,
 ) -> Column[Any]:
-    """Return a column of states, each shown in its colour."""
-    return Column(label, of, 200, usual, is_state=True, sorts=sorts)
+    """Return a column of states, each shown in its colour, or in one of the row's own."""
+    return Column(label, of, 200, usual, is_state=True, sorts=sorts, colour=colour)
 
 
 def number(

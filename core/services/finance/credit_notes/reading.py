@@ -69,7 +69,7 @@ _LAST_ID = (
     .correlate(CreditNote)
     .scalar_subquery()
 )
-_FIRST, _APPROVER, _PAYER = (orm.aliased(Staff) for _ in range(3))
+_FIRST, _APPROVER, _PAYER, _MAKER = (orm.aliased(Staff) for _ in range(4))
 _PAYMENT = {
     "payee": col(PaymentPayee.name),
     "payee_bank": col(PaymentPayee.bank_name),
@@ -117,6 +117,7 @@ class CreditNoteRow:
     term_end_at: datetime | None
     created_at: datetime
     made_by: str
+    maker: str
     state: str
     first_by: UUID | None
     first: str | None
@@ -188,6 +189,7 @@ def _query(order: str = "newest") -> AnySelect:
             *(col(Provider.company_name).label("provider"), col(Distributor.business_name).label("distributor")),
             col(Product.name).label("product"),
             *(col(_FIRST.name).label("first"), col(_APPROVER.name).label("approver"), col(_PAYER.name).label("payer")),
+            col(_MAKER.name).label("maker"),
             *(start.label("term_start_at"), end.label("term_end_at")),
             *(column.label(name) for name, column in _PAYMENT.items()),
         )
@@ -199,6 +201,7 @@ def _query(order: str = "newest") -> AnySelect:
         .outerjoin(Renewal, col(Renewal.id) == col(Refund.renewal_id))
         .outerjoin(_FIRST, col(_FIRST.id) == col(CreditNote.first_by))
         .outerjoin(_APPROVER, col(_APPROVER.id) == col(CreditNote.approved_by))
+        .outerjoin(_MAKER, sa.literal("staff ") + col(_MAKER.email) == col(CreditNote.made_by))
     )
     return query.outerjoin(_PAYER, col(_PAYER.id) == col(LAST.paid_by)).order_by(*CREDIT_NOTES.orders[order].keys)
 
@@ -210,6 +213,7 @@ def _build(row: Any) -> CreditNoteRow:
         **{name: getattr(row, name) for name in ("provider", "product", "distributor", "first", "approver", "payer")},
         **{name: getattr(row, name) for name in ("policy_number", "term_start_at", "term_end_at", *_PAYMENT)},
         number=number_of(note.number),
+        maker=row.maker or note.made_by.removeprefix("staff "),
         policy_id=refund.policy_id,
         customer=f"{row.first_name} {row.last_name}",
         parts=Split(refund.total_minor, refund.mca_profit_minor, refund.distributor_profit_minor),

@@ -130,7 +130,7 @@ def upload(session: ScopedSession, typed: Mapping[str, Any], name: str, content:
     """Keep a file that is to be read; InvalidInput for what is said of it, StateForbids for the same file again."""
     given: LoanBookRequest = request.validate(LoanBookRequest, typed)
     if len(content) > MAX_BYTES:
-        raise TooLarge(f"A loan book has at most {MAX_BYTES // (1 << 20)} MB")
+        raise TooLarge(f"A loan book has at most {MAX_BYTES // (1 << 20)} MiB: divide it, by branch or by days")
     product, _, _ = run_checks(
         lambda: products.get_for_sale(session, CREDIT_LIFE, given.product_id, by.owner.distributor_id),
         lambda: file_links.require_own_files(session, given, by.owner),
@@ -349,7 +349,8 @@ def _require_seen(book: LoanBook, accept: str, expected: Expected) -> None:
         raise StateForbids("There is no row to carry out")
     if accept == "all_or_nothing" and preview["valid"] != preview["rows"]:
         left = preview["rows"] - preview["valid"]
-        raise StateForbids(f"{left:,} rows cannot be carried out: correct the file, or accept the valid rows alone")
+        rows = f"{left:,} {'row' if left == 1 else 'rows'}"
+        raise StateForbids(f"{rows} cannot be carried out: correct the file, or accept the valid rows alone")
 
 
 def _require_unmoved(session: ScopedSession, book: LoanBook, actor: str) -> None:
@@ -395,7 +396,7 @@ def _describe_moved(session: ScopedSession, book: LoanBook) -> str | None:
         )
     )
     count = session.execute(insured).scalar_one()
-    return f"{count:,} loans were covered" if count else None
+    return f"{count:,} {'loan was' if count == 1 else 'loans were'} covered" if count else None
 
 
 def drop_file(session: ScopedSession, book_id: UUID) -> None:
