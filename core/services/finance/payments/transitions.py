@@ -197,12 +197,16 @@ def return_payment(
         given: ReturnInput = request.validate(ReturnInput, typed)
         if row.value_on and given.returned_on < row.value_on:
             raise InvalidInput.for_field("returned_on", "must not be before the day on which it was paid")
+        if row.approved_at and given.returned_on < clock.to_lagos_day(row.approved_at):
+            raise InvalidInput.for_field("returned_on", "must not be before the day of the approval")
         stamps: dict[str, Any] = {"returned_by": by.id, "returned_on": given.returned_on, "note": given.reason}
         if row.transfer_id is not None:
-            # An order that the bank refused has moved no money.
             back: dict[str, Any] = {"amount_minor": row.net_minor, "by": by.id, "at": clock.now()}
             typed_reference = TypedReference(given.bank_reference, _FIELD)
             stamps["return_id"] = transfers.register_return(session, row.transfer_id, typed_reference, **back)
+        elif given.bank_reference:
+            # An order that the bank refused has moved no money: what has is the answer to another one.
+            transfers.check_free(session, TypedReference(given.bank_reference, _FIELD), is_live=True)
         facts = {"return_reference": given.bank_reference} if given.bank_reference else {}
         _change(session, row, PaymentState.RETURNED, by=by, evidence={**facts, **(evidence or {})}, **stamps)
 
