@@ -50,6 +50,12 @@ def party_of(row: Any) -> Party:
     return Party("distributor" if row.distributor_id else "provider", party_id)
 
 
+def lock_distributor(session: ScopedSession, distributor_id: UUID) -> None:
+    """Wait for whoever decides on money of a distributor at this instant; sales, which refer to the row, do not."""
+    row = sa.select(col(Distributor.id)).where(col(Distributor.id) == distributor_id)
+    session.execute(row.with_for_update(key_share=True))
+
+
 def get_name(session: ScopedSession, party: Party) -> str:
     """Return the name of a party; NotFound for one that does not exist."""
     entity: Any = Distributor if party.account == "distributor" else Provider

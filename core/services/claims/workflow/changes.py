@@ -87,11 +87,10 @@ def find_approval(session: ScopedSession, claim: Claim) -> Approval | None:
     return None if claim.approved_by is None else approvals.find_latest(session, APPROVAL_KIND, claim.id)
 
 
-def describe_approval_fault(session: ScopedSession, claim: Claim) -> str | None:
-    """Say why the approval of a claim does not stand: "the account was changed by R. Adeyemi on 21 Nov 2026"."""
+def describe_approval_fault(session: ScopedSession, claim: Claim, found: Approval | None) -> str | None:
+    """Say why what `find_approval` found does not stand: "the account was changed by R. Adeyemi on 21 Nov"."""
     if claim.approved_by is None:
         return None
-    found = find_approval(session, claim)
     if found is None or found.staff_id != claim.approved_by:
         return approvals.FORGED
     return approvals.describe_fault(session, found, build_approval_subject(session, claim))

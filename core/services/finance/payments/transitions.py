@@ -204,15 +204,19 @@ def return_payment(
         row = get_for_update(session, payment_id, PaymentState.RETURNED, by)
         _refuse_preparer(row, by)
         given: ReturnInput = request.validate(ReturnInput, typed)
+        if row.approved_at and given.returned_on < clock.to_lagos_day(row.approved_at):
+            raise InvalidInput.for_field("returned_on", "must not be before the day of the approval")
         stamps: dict[str, Any] = {}
+        typed_reference = TypedReference(given.bank_reference, _FIELD)
         if row.state == PaymentState.CONFIRMED:
             paid = transfers.find_standing(session, PartyPayment, col(PartyPayment.payment_id) == row.id)
             back: dict[str, Any] = {"reason": given.reason, "value_on": given.returned_on, "by": by.id}
-            typed_reference = TypedReference(given.bank_reference, _FIELD)
             transfers.take_back(session, paid, typed_reference, **back, at=clock.now(), by_anybody=True)
         else:
-            # An order that the bank refused has moved no money.
+            # An order that the bank refused has moved no money: what has is the answer to another one.
             stamps = {"refused_by": by.id, "refused_on": given.returned_on, "note": given.reason}
+            if given.bank_reference:
+                transfers.check_free(session, typed_reference, is_live=True)
         facts = {"return_reference": given.bank_reference} if given.bank_reference else {}
         facts |= {"returned_on": str(given.returned_on), **(evidence or {})}
         _change(session, row, PaymentState.RETURNED, by=by, facts=facts, **stamps)
