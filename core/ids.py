@@ -20,7 +20,7 @@ def new() -> UUID:
     The 48 bits of milliseconds are followed by 12 bits that count within the millisecond.
     """
     with _lock:
-        ticks = max(int(clock.now().timestamp() * 1000) << 12, _last[0] + 1)
+        ticks = max(clock.milliseconds() << 12, _last[0] + 1)
         _last[0] = ticks
     return from_parts(ticks >> 12, ticks & 0xFFF, int.from_bytes(os.urandom(8)) >> 2)
 

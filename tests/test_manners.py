@@ -23,7 +23,6 @@ ALONE = {
     "core/services/admin/resealing.py": "a command writes no SQL of its own",
     "core/ui/frame/demonstration.py": "its cache begins with the running Streamlit",
     "core/commands/init.py": "the command line loads it by its name",
-    "core/services/claims/batches.py": "it carries out several moves, each of which imports others",
 }
 RIDDLES = {"What", "Who", "Whom", "Whose", "How", "Why", "Which", "Where", "When", "Whether"}
 ONLY_IN = {

@@ -135,7 +135,7 @@ def _note_activation(sale: Sale, log: Log, subject: str) -> None:
     first_end = life.stretches[0][1]
     log.add(
         life.accepted_at or sale.at,
-        DESK,
+        f"insurer {sale.offer.segment}",
         "policy activated",
         subject,
         before={"version": 1},

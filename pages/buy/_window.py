@@ -137,9 +137,9 @@ def _draw_recent() -> None:
             with st.container(gap=None):
                 page_links.link(
                     PURCHASE,
-                    label=words.plain(f"{row['product']}, {row['customer']}"),
+                    label=words.plain(row["customer"]),
                     query_params={"id": str(row.id), **frame.mode_query()},
                 )
-                st.caption(words.moment(row["sold"]))
+                st.caption(f"{words.plain(row['product'])} · {words.moment(row['sold'])}")
         if not rows:
             st.caption(f"Nothing in the last {_RECENT_DAYS} days.")

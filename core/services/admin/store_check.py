@@ -117,7 +117,7 @@ def count_rules() -> int:
 # Tables whose rows are neither changed nor removed (contract K15).
 _KEPT_TABLES = (
     *("audit_entry", "approval", "approval_lapse", "claim_event", "claim_payment", "payment_payee", "claim_comment"),
-    *("claim_referral", "claim_reserve", "credit_note_payment", "payment_settlement", "transfer"),
+    *("claim_referral", "claim_reserve", "credit_note_payment", "party_payment", "payment_settlement", "transfer"),
 )
 
 
@@ -279,6 +279,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Nobody decided on a refund of their own": credit_note_proofs.find_own_decisions,
     "No refund goes to the customer and to the parties": credit_note_proofs.find_corrected_faults,
     "No refund goes to another payee or account by one person": credit_note_proofs.find_other_payees,
+    "No refund is given back by us and by the distributor": credit_note_proofs.find_given_back_twice,
     "Nobody decided on a statement or payment of their own": parties.find_own_decisions,
     "Every approval was given on the desk": approvals.find_forged,
     "No claim was decided on by the command line": claim_invariants.find_decided_by_command,

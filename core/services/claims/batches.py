@@ -28,6 +28,7 @@ class BatchResult:
 def settle_claims(session: ScopedSession, chosen: Iterable[ChosenClaim], *, person: Person) -> BatchResult:
     """Settle each of several paid claims as it was seen; NotAllowed for who works no claims."""
     return _run(
+        session,
         chosen,
         person,
         lambda claim: claim_moves.move_claim(
@@ -39,10 +40,15 @@ def settle_claims(session: ScopedSession, chosen: Iterable[ChosenClaim], *, pers
 def ask_claimants(session: ScopedSession, chosen: Iterable[ChosenClaim], *, text: str, person: Person) -> BatchResult:
     """Ask the claimant of each of several claims the same thing; InvalidInput for a text that cannot be asked."""
     request.validate(QuestionInput, {"text": text})
-    return _run(chosen, person, lambda claim: claim_questions.ask_claimant(session, claim.id, text=text, person=person))
+    return _run(
+        session, chosen, person, lambda claim: claim_questions.ask_claimant(session, claim.id, text=text, person=person)
+    )
 
 
-def _run(chosen: Iterable[ChosenClaim], person: Person, act: Callable[[ChosenClaim], object]) -> BatchResult:
+def _run(
+    session: ScopedSession, chosen: Iterable[ChosenClaim], person: Person, act: Callable[[ChosenClaim], object]
+) -> BatchResult:
+    """Act on each; a refusal stops none of the others, and is kept in the log as one of a single act is."""
     claim_changes.require_claims_role(person)
     done_count, refusals = 0, []
     # Sorted, so that two callers with the same claims cannot deadlock.
@@ -52,4 +58,6 @@ def _run(chosen: Iterable[ChosenClaim], person: Person, act: Callable[[ChosenCla
             done_count += 1
         except _REFUSALS as error:
             refusals.append(f"{claim.reference}: {error}")
+            if error.kept is not None:
+                error.kept(session)
     return BatchResult(done_count=done_count, refusals=tuple(refusals))

@@ -23,6 +23,7 @@ from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StateFor
 from core.money import Split
 from core.services import transfers
 from core.services.audit import log as audit
+from core.services.finance import parties
 from core.services.finance.credit_notes.numbering import number_of
 from core.services.people.four_eyes import Proposals
 from core.services.people.staff import Person
@@ -32,7 +33,6 @@ from core.store.schema.tables import (
     AdjustmentProposal,
     CreditNote,
     CreditNotePayment,
-    Distributor,
     Movement,
     Policy,
     Staff,
@@ -327,9 +327,7 @@ def _refuse_above_limit(session: ScopedSession, corrected: Movement, parts: Spli
     of_policy = (col(Adjustment.policy_id) == corrected.policy_id,)
     made = [_sum_sizes(session, *of_policy)]
     if not is_admin:
-        party = sa.select(col(Distributor.id)).where(col(Distributor.id) == corrected.distributor_id)
-        # Sales, which refer to the row, do not wait.
-        session.execute(party.with_for_update(key_share=True))
+        parties.lock_distributor(session, corrected.distributor_id)
         since = col(Adjustment.created_at) > clock.now() - COUNTS_FOR
         admins = [row.id for row in session.execute(sa.select(Staff)).scalars() if "admin" in row.roles]
         alone = col(Adjustment.approved_by).not_in(admins)

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
+from core.services.finance.credit_notes import givers
 from core.services.finance.payments import balances
 from core.services.lists.spreadsheets.columns import SIGNED_MONEY, TEXT, WORD, Column
 from core.services.lists.spreadsheets.formula_escaping import csv_field
@@ -80,12 +81,17 @@ def _of_parties(session: ScopedSession) -> Iterator[Aged]:
 
 def _of_customers(session: ScopedSession) -> Iterator[Aged]:
     query = (
-        sa.select(col(Provider.company_name), col(CreditNote.created_at), col(CreditNote.total_minor))
+        sa.select(
+            col(Provider.company_name), col(CreditNote.id), col(CreditNote.created_at), col(CreditNote.total_minor)
+        )
         .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
         .where(col(CreditNote.state).in_(UNPAID))
     )
     found: dict[str, list[int]] = {}
-    for name, created_at, minor in session.execute(query):
+    others = givers.list_given_by_distributors(session, col(CreditNote.state).in_(UNPAID))
+    for name, note_id, created_at, minor in session.execute(query):
+        if note_id in others:
+            continue
         days = _days_since(clock.to_lagos_day(created_at))
         found.setdefault(name, [0] * len(BUCKETS))[bucket_of(days)] += minor
     for name, minors in sorted(found.items(), key=lambda each: each[0].lower()):

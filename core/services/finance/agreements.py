@@ -18,9 +18,19 @@ from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.people.account_changes import require_admin
 from core.services.people.staff import Person
-from core.store.access import ScopedSession
+from core.states.finance import StatementState
+from core.store.access import AnySelect, ScopedSession
 from core.store.schema.agreements import COLLECTS as HOLDERS
-from core.store.schema.tables import Agreement, Distributor, Staff, Statement
+from core.store.schema.tables import (
+    Agreement,
+    CreditNote,
+    CreditNotePayment,
+    Distributor,
+    Refund,
+    Staff,
+    Statement,
+    StatementLine,
+)
 
 # Who may hold the premium of a distributor's sales; the first is usual.
 COLLECTS = HOLDERS
@@ -66,7 +76,8 @@ def model_of(party: Party) -> type[Request]:
 def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: Person) -> UUID:
     """Add terms that hold from their first day on, and return their id; what held before is kept.
 
-    NotAllowed for anybody but an admin, InvalidInput for every wrong field.
+    NotAllowed for anybody but an admin, InvalidInput for every wrong field, and where a distributor would hold the
+    premium from a day on of whose month we paid a refund.
     """
     require_admin(by)
     parties.get_name(session, party)
@@ -75,6 +86,8 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
         raise InvalidInput([FieldFault("ends_on", "must not be before starts_on")])
     before = get_in_force(session, party, terms.starts_on)
     given = terms.model_dump()
+    if given.get("collects") == COLLECTS[1] and (before is None or before.collects != COLLECTS[1]):
+        _refuse_paid_refunds(session, party, terms.starts_on)
     premium = given.pop("book_premium", None)
     row = Agreement(
         id=ids.new(),
@@ -96,6 +109,35 @@ def add(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, by: P
     return row.id
 
 
+def _refuse_paid_refunds(session: ScopedSession, party: Party, starts_on: date) -> None:
+    """InvalidInput where a distributor would have refunds back on its statement that we paid to customers (K2)."""
+    parties.lock_distributor(session, party.id)
+    paid = (
+        sa.select(col(CreditNotePayment.credit_note_id))
+        .group_by(col(CreditNotePayment.credit_note_id))
+        .having(sa.func.sum(col(CreditNotePayment.amount_minor)) > 0)
+    )
+    stated = sa.and_(col(StatementLine.movement_id) == col(Refund.id), col(StatementLine.released_by).is_(None))
+    query: AnySelect = (
+        sa.select(col(Refund.created_at), col(Statement.month))
+        .join(CreditNote, col(CreditNote.refund_id) == col(Refund.id))
+        .outerjoin(StatementLine, sa.and_(stated, col(StatementLine.account) == party.account))
+        .outerjoin(Statement, col(Statement.id) == col(StatementLine.statement_id))
+        .where(col(Refund.distributor_id) == party.id, col(Refund.is_live), col(CreditNote.id).in_(paid))
+    )
+    is_valid = col(Statement.state) != StatementState.VOID, col(Statement.reverses_id).is_(None)
+    last = session.execute(
+        sa.select(sa.func.max(col(Statement.month))).where(party.owns(Statement), *is_valid)
+    ).scalar()
+    due = clock.add_months(last, 1) if last else date.min
+    months = [
+        row.month or max(clock.to_lagos_day(row.created_at).replace(day=1), due) for row in session.execute(query)
+    ]
+    if months and starts_on < (free := clock.add_months(max(months), 1)):
+        message = f"must be {free} or later: we paid refunds to customers that it would have back on its statements"
+        raise InvalidInput.for_field("starts_on", message)
+
+
 def get_in_force(session: ScopedSession, party: Party, on: date) -> Agreement | None:
     """Return the terms that hold on a day: the newest that have begun by then; None before the first."""
     query = (
@@ -111,7 +153,8 @@ def get_in_force(session: ScopedSession, party: Party, on: date) -> Agreement | 
 def refuse_who_changed(session: ScopedSession, stated: Statement, by: Person) -> None:
     """NotAllowed for who changed the terms by which a statement is calculated, since the one before (contract K3).
 
-    Terms of before the first statement count where they are other than the usual ones.
+    Terms of before the first statement count where they are other than the usual ones, and so do those that were made
+    before the last statement and begin after its month.
     """
     party = parties.party_of(stated)
     last = clock.add_days(clock.add_months(stated.month, 1), -1)
@@ -122,7 +165,7 @@ def refuse_who_changed(session: ScopedSession, stated: Statement, by: Person) ->
     rows = [row for row, _ in reversed(list_history(session, party)) if row.starts_on <= last]
     held: Agreement | None = None
     for row in rows:
-        is_new = since is None or row.created_at > since
+        is_new = since is None or row.created_at > since or row.starts_on >= stated.month
         if is_new and row.made_by == by.id and _list_calculation(row) != _list_calculation(held):
             raise NotAllowed(
                 f"You changed the terms by agreement {row.number}, by which it is calculated: somebody else of finance"

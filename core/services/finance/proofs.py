@@ -138,7 +138,7 @@ def find_split_limits(session: ScopedSession) -> Iterator[str]:
 
 
 class _Decided(NamedTuple):
-    """What finance decided on without an admin: of whom, when, its amounts and the limit in kobo."""
+    """A decision of finance without an admin: its party, time, amounts, and the limit in kobo."""
 
     party_id: UUID | None
     party: str

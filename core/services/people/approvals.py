@@ -11,9 +11,10 @@ How a service adopts it:
 did not know is no change. Every refused act should also be in the log: see `audit.log.keep_refusal`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -95,11 +96,7 @@ def approve(
 
 def find_latest(session: ScopedSession, kind: str, subject_id: UUID) -> Approval | None:
     """Return the newest approval of a subject, None where there never was one."""
-    query = _build_query().where(
-        col(tables.Approval.subject_id) == subject_id, col(tables.Approval.subject_kind) == kind
-    )
-    newest = query.order_by(col(tables.Approval.approved_at).desc(), col(tables.Approval.id).desc()).limit(1)
-    row = session.execute(newest).one_or_none()
+    row = session.execute(_build_latest(), {"kind": kind, "subject_id": subject_id}).one_or_none()
     return None if row is None else _build(row)
 
 
@@ -111,6 +108,16 @@ def list_lapsed(session: ScopedSession, subject_ids: Sequence[UUID]) -> set[UUID
         for row in session.execute(query.order_by(col(tables.Approval.approved_at), col(tables.Approval.id)))
     }
     return {subject_id for subject_id, is_lapsed in newest.items() if is_lapsed}
+
+
+@cache
+def _build_latest() -> AnySelect:
+    """The newest approval of a subject: every move of a claim asks for it, and building costs as much as running."""
+    approval = tables.Approval
+    query = _build_query().where(
+        col(approval.subject_id) == sa.bindparam("subject_id"), col(approval.subject_kind) == sa.bindparam("kind")
+    )
+    return query.order_by(col(approval.approved_at).desc(), col(approval.id).desc()).limit(1)
 
 
 def _build_query() -> AnySelect:
@@ -165,12 +172,12 @@ def lapse(session: ScopedSession, approval_id: UUID, *, reason: str, actor: str,
     session.insert_if_absent(ApprovalLapse(approval_id=approval_id, reason=reason, actor=actor, lapsed_at=at))
 
 
-def complete(session: ScopedSession, subject: Subject) -> None:
+def complete(session: ScopedSession, kind: str, subject_id: UUID, build: Callable[[], Subject]) -> None:
     """Freeze the subject of an approval from before there were parts, with its approver and its time."""
-    found = find_latest(session, subject.kind, subject.id)
+    found = find_latest(session, kind, subject_id)
     if found is not None and found.lapse is None and found.is_genuine and not found.parts:
         authority: dict[str, Any] = {"role": found.role, "limit_minor": found.limit_minor}
-        approve(session, subject, staff_id=found.staff_id, at=found.at, **authority)
+        approve(session, build(), staff_id=found.staff_id, at=found.at, **authority)
 
 
 def describe_changed(names: Sequence[str]) -> str:

@@ -167,8 +167,15 @@ def refuse_resting(person: Person) -> None:
 
 
 def apply_input(row: Staff, inputs: StaffInput) -> None:
-    """Copy the submitted fields into a row at once; a new claims officer decides nothing until a limit is set."""
-    row.claim_limit_minor = limit_of(row, inputs)
+    """Copy the submitted fields into a row at once; a new claims officer decides nothing until a limit is set.
+
+    Also by the server's command the limit of a known account counts a day after it was raised.
+    """
+    limit = limit_of(row, inputs)
+    if row.roles:
+        set_limit(row, limit)
+    else:
+        row.claim_limit_minor = limit
     row.name = inputs.name
     set_roles(row, inputs.roles)
     row.updated_at = clock.now()

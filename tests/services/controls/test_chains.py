@@ -10,9 +10,9 @@ from sqlmodel import col
 
 from core import clock, money, reference
 from core.covers.insurers import insurer_a
-from core.errors import NotAllowed, StateForbids
+from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
-from core.services.finance import adjustments, agreements, bank_accounts
+from core.services.finance import adjustments, ageing, agreements, bank_accounts
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.parties import Party
@@ -20,8 +20,9 @@ from core.services.finance.payments import batches
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.statements import preparing, states
 from core.services.policies import changes
+from core.services.selling import endorsing
 from core.store.access import Scope, Store
-from core.store.schema.tables import CreditNote, Policy, Refund, StatementLine
+from core.store.schema.tables import CreditNote, Policy, Refund, Staff, StatementLine
 from tests.conftest import Partner
 from tests.portfolio import NOW
 from tests.services.finance_office import ACCOUNT, BANK, Finance
@@ -208,6 +209,39 @@ def test_the_check_names_another_payee_that_one_person_approved_with_the_sum(
     assert found.endswith(f"{total}, was approved by Femi alone for A Friend, who is not the customer")
 
 
+def test_a_customer_who_was_given_another_name_before_the_refund_takes_two_who_approve(
+    finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A friend is no other payee once the policy has the friend's name."""
+    policy = sold(finance, partner)
+    with finance.store.writing(Scope.system()) as session:
+        session.get_one(Staff, finance.people["wale"].id).roles = ["finance", "operations"]
+    given: dict[str, Any] = {"effective_on": clock.today(), "reason": "Married", "requested_by": "The customer"}
+    changed = {"first_name": "Another", "last_name": "Person"}
+    finance.do(endorsing.endorse, policy, changed, **given, expected_version=1, by=finance.person("wale"))
+    note = cancel(finance, policy, version=2)
+    for verb, typed, does in ((deciding.approve, ACCOUNT, "approves its"), (deciding.pay, PAID, "cannot become Paid")):
+        with pytest.raises((NotAllowed, StateForbids), match=does):
+            finance.do(verb, note, typed, by="wale")
+    assert refused_acts(finance, f"credit_note {note}") == [
+        "credit note approval refused",
+        "credit note payment refused",
+    ]
+    with monkeypatch.context() as before:
+        # As a version without the rule did it.
+        before.setattr(deciding, "list_renamed_by", lambda *_: [])
+        other = cancel(finance, sold(finance, partner, email="b@x.example", registration_number="ABC-123XY"))
+        assert finance.do(deciding.approve, other, {**ACCOUNT, "payee_account": "0987654321"}, by="femi") == "Approved"
+        assert finance.money_faults() == []
+    assert finance.do(deciding.approve, note, ACCOUNT, by="femi") == "Awaits second person"
+    assert finance.do(deciding.approve, note, {}, by="root") == "Approved"
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    assert finance.money_faults() == []
+    monkeypatch.setattr(deciding, "list_renamed_by", lambda *_: [finance.people["wale"].id])
+    (found,) = [each for each in finance.faults() if "by which name the customer did not buy" in each]
+    assert "was approved by Femi alone for Amaka Eze" in found
+
+
 def test_who_set_the_terms_or_the_account_has_no_second_part_in_the_payout(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -285,3 +319,69 @@ def test_commission_is_taken_back_once_whenever_the_sale_was_stated_and_paid(
     with pytest.raises(StateForbids, match="cannot be cancelled"):
         cancel(finance, policy, version=version)
     assert finance.money_faults() == []
+
+
+def agree(finance: Finance, partner: Partner, number: int, starts_on: str, collects: str) -> None:
+    terms = {"number": f"AG/{number}", "starts_on": starts_on, "collects": collects}
+    with clock.freeze(NOW + timedelta(seconds=number)):
+        finance.do(agreements.add, Party("distributor", partner.id), terms, by="root")
+
+
+def test_a_refund_goes_back_by_a_credit_note_or_by_the_statement_of_who_holds_the_premium(
+    finance: Finance, partner: Partner
+) -> None:
+    note = cancel(finance, sold(finance, partner))
+    agree(finance, partner, 1, "2026-11-01", "distributor")
+    its = r"The distributor holds the premium of its sales and has this refund back \(.*, by its next statement\)"
+    with pytest.raises(StateForbids, match=its):
+        finance.do(deciding.approve, note, ACCOUNT, by="femi")
+    assert refused_acts(finance, f"credit_note {note}") == ["credit note approval refused"]
+    assert finance.read(credit_note_reading.list_unpaid, clock.now() + timedelta(days=1)) == []
+    assert [each for each in finance.read(ageing.list_aged) if each.kind == "refunds"] == []
+    # The terms are changed back, so that we pay it, and then changed again, so that the distributor has it as well.
+    agree(finance, partner, 2, "2026-11-02", "platform")
+    finance.do(deciding.approve, note, ACCOUNT, by="femi")
+    finance.do(deciding.pay, note, PAID, by="funmi")
+    with pytest.raises(InvalidInput, match="starts_on must be 2026-12-01 or later: we paid refunds to customers"):
+        agree(finance, partner, 3, "2026-11-03", "distributor")
+    agree(finance, partner, 3, "2026-12-01", "distributor")
+    assert finance.money_faults() == []
+
+
+def test_the_check_names_a_refund_that_we_paid_and_the_distributor_has_back(
+    finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agree(finance, partner, 1, "2026-01-01", "distributor")
+    note = cancel(finance, sold(finance, partner))
+    with clock.freeze(NOW + timedelta(days=15)):
+        for month in (date(2026, 10, 1), date(2026, 11, 1)):
+            party = Party("distributor", partner.id)
+            finance.do(preparing.prepare, party, month, by="funmi", without_withholding=True)
+        with pytest.raises(StateForbids, match=r"has this refund back \(.*, by CS-0002\): it pays the customer"):
+            finance.do(deciding.approve, note, ACCOUNT, by="femi")
+        assert finance.money_faults() == []
+        # As a version without the rule did it.
+        monkeypatch.setattr(deciding, "_refuse_given_back", lambda *_: None)
+        finance.do(deciding.approve, note, ACCOUNT, by="femi")
+        finance.do(deciding.pay, note, {**PAID, "value_on": "2026-12-05"}, by="funmi")
+        (found,) = [each for each in finance.faults() if "has it back as well" in each]
+    total = money.format_naira(finance.read(credit_note_reading.get_note, note).total_minor)
+    assert f", {total}, was paid, and the distributor has it back as well: " in found
+    assert found.endswith(", by CS-0002")
+
+
+def test_who_changed_terms_ahead_of_the_statement_before_approves_none_that_they_hold_for(
+    finance: Finance, partner: Partner
+) -> None:
+    """Terms that begin later are made before the statement of another month, and would seem to be older than it."""
+    sold(finance, partner, at=NOW - timedelta(days=90))
+    party = Party("distributor", partner.id)
+    terms = {"number": "AG/1", "starts_on": "2026-09-01", "charges_vat": True}
+    finance.do(agreements.add, party, terms, by="root")
+    with clock.freeze(NOW + timedelta(seconds=1)):
+        first = finance.do(preparing.prepare, party, date(2026, 8, 1), by="funmi", without_withholding=True)
+        finance.do(states.move, first, "Approved", by="root")
+        following = finance.do(preparing.prepare, party, date(2026, 9, 1), by="funmi", without_withholding=True)
+        with pytest.raises(NotAllowed, match="You changed the terms by agreement AG/1, by which it is calculated"):
+            finance.do(states.move, following, "Approved", by="root")
+        finance.do(states.move, following, "Approved", by="femi")

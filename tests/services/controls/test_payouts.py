@@ -1,25 +1,27 @@
 """Payouts: the file that is superseded is not served, and the bank's answer is not the preparer's (contract K16)."""
 
-from datetime import date
+from datetime import date, timedelta
+from typing import cast
 from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import ids, money
+from core import clock, ids, money
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance.parties import Party
-from core.services.finance.payments import batches, transitions
+from core.services.finance.payments import bank_answers, batches, transitions
 from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments.bank_answers import AnswerLine
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import states as statement_states
 from core.services.people import staff
 from core.services.transfers import TypedReference
 from core.store.access import Scope, ScopedSession, Store
-from core.store.schema.tables import Payment, Transfer
+from core.store.schema.tables import PartyPayment, Payment, Transfer
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import BANK, Finance, pay_out
@@ -123,7 +125,7 @@ def test_a_reference_names_one_transfer_whatever_it_paid_and_a_return_has_its_ow
     with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
         session.execute(sa.insert(Transfer).values(**again))
     with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
-        session.execute(sa.update(Payment).values(bank_reference="OTHER"))
+        session.execute(sa.update(PartyPayment).values(transfer_id=ids.new()))
     finance.do(transitions.return_payment, row.id, {**BACK, "bank_reference": "RET/1"}, by="wale")
     with finance.store.reading(Scope.system()) as session:
         found = session.execute(of_this).scalars().all()
@@ -140,3 +142,31 @@ def test_a_reference_names_one_transfer_whatever_it_paid_and_a_return_has_its_ow
 
 def _register(session: ScopedSession, typed: TypedReference) -> UUID:
     return transfers.register(session, typed, is_live=True, amount_minor=5, by=None, at=NOW)
+
+
+def test_one_line_of_the_bank_answers_one_payout(finance: Finance, batch: UUID, partner: Partner) -> None:
+    """A payment by account and amount comes back, is paid again, and the rows of the first answer are read anew."""
+    (row,) = finance.read(payment_reading.list_of_batch, batch)
+    columns = dict(zip(("account", "amount", "status", "reference"), "abcd", strict=True))
+    amount, hint = money.to_wire(row.net_minor), (row.bank or "")[-4:]
+
+    def answers(batch_id: UUID, text: str) -> AnswerLine:
+        file = bank_answers.read("answer.csv", f"a,b,c,d\n{hint},{amount},{text}".encode())
+        of = finance.read(payment_reading.get_batch, batch_id)
+        (line,) = finance.read(bank_answers.match, file, columns, of)
+        return cast("AnswerLine", line)
+
+    paid, back = "Paid,NIP/77", "Failed,RET/78"
+    for text in (paid, back):
+        finance.do(bank_answers.note, answers(batch, text), file_name="answer.csv", by="femi")
+    with clock.freeze(NOW + timedelta(days=1)):
+        second = finance.do(batches.prepare, {Party("distributor", partner.id): None}, by="wale")
+        finance.do(batches.approve, second, by="femi")
+        for text in (paid, back):
+            with pytest.raises(StateForbids, match="bank_reference was used for another payment already"):
+                finance.do(bank_answers.note, answers(second, text), file_name="answer.csv", by="funmi")
+        (row,) = finance.read(payment_reading.list_of_batch, second)
+        with pytest.raises(InvalidInput, match="returned_on must not be before the day of the approval"):
+            finance.do(transitions.return_payment, row.id, BACK, by="funmi")
+        assert row.state == "Approved"
+    assert finance.money_faults() == []

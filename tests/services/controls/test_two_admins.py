@@ -201,6 +201,12 @@ def test_the_servers_command_does_it_and_system_names_it(store: Store) -> None:
     with store.reading(SYSTEM) as session:
         (said,) = role_grants.list_unconfirmed(session, since=clock.now() - DAY)
     assert said.startswith("funmi@x.example: staff saved by the command line on")
+    for limit, counts in (("50000", 5_000_000), ("1000000", 5_000_000), ("20000", 2_000_000)):
+        # Raised, used within a day and lowered again: a raised one counts in a day, whoever raised it.
+        with store.writing(SYSTEM) as session:
+            given |= {"roles": ["claims"], "claim_limit": limit}
+            staff.add_or_update(session, email="ada@x.example", name="Ada", **given)
+            assert staff.get_by_email(session, "ada@x.example").claim_limit_minor == counts, limit
 
 
 def test_the_check_names_an_account_that_was_changed_past_the_desk(admins: Admins) -> None:

@@ -87,11 +87,10 @@ def find_approval(session: ScopedSession, claim: Claim) -> Approval | None:
     return None if claim.approved_by is None else approvals.find_latest(session, APPROVAL_KIND, claim.id)
 
 
-def describe_approval_fault(session: ScopedSession, claim: Claim) -> str | None:
-    """Say why the approval of a claim does not stand: "the account was changed by R. Adeyemi on 21 Nov 2026"."""
+def describe_approval_fault(session: ScopedSession, claim: Claim, found: Approval | None) -> str | None:
+    """Say why what `find_approval` found does not stand: "the account was changed by R. Adeyemi on 21 Nov"."""
     if claim.approved_by is None:
         return None
-    found = find_approval(session, claim)
     if found is None or found.staff_id != claim.approved_by:
         return approvals.FORGED
     return approvals.describe_fault(session, found, build_approval_subject(session, claim))
@@ -100,7 +99,7 @@ def describe_approval_fault(session: ScopedSession, claim: Claim) -> str | None:
 def complete_approval(session: ScopedSession, claim: Claim) -> None:
     """Freeze the facts of an approval from before there were any, as the claim is about to change."""
     if claim.approved_by is not None and claim.claim_status not in DECIDED:
-        approvals.complete(session, build_approval_subject(session, claim))
+        approvals.complete(session, APPROVAL_KIND, claim.id, lambda: build_approval_subject(session, claim))
 
 
 def follow_approval(session: ScopedSession, claim: Claim, *, actor: str, at: datetime) -> str | None:

@@ -16,13 +16,15 @@ from core.covers.request import Request, refuse_unless
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services import transfers
 from core.services.audit import log as audit
+from core.services.finance import parties
+from core.services.finance.credit_notes import givers
 from core.services.finance.credit_notes.numbering import number_of
 from core.services.finance.payments.transitions import BankAnswer, ReturnInput
 from core.services.people import approvals, four_eyes, staff
 from core.services.people.approvals import Subject
 from core.services.people.four_eyes import Parties, refuse_own, refuse_same
 from core.services.people.staff import Person
-from core.services.policies import refunds
+from core.services.policies import endorsements, refunds
 from core.services.transfers import TypedReference
 from core.states.finance import CREDIT_NOTE_TRANSITIONS, CreditNoteState
 from core.states.loan_books import RowOutcome
@@ -89,13 +91,13 @@ def approve(
 ) -> CreditNoteState:
     """Approve a credit note for its payee and account, and return its state.
 
-    Above a limit, for another payee than the customer, and for an account that was named for another customer, it
-    awaits a second person.
+    Above a limit, for another payee than the customer, for an account that was named for another customer, and where
+    the holder has another name than at the sale, it awaits a second person.
 
     An approved or returned note is approved anew for another payee or account: the former approval lapses. InvalidInput
     without an account. NotAllowed for who ended the policy or uploaded the book that did, who approved it first, who
     paid it before, whose own the refund or the account is, or who has a password that was just reset; StateForbids
-    while a claim on the policy is open, or once one was paid.
+    while a claim on the policy is open, or once one was paid, and where the distributor holds the premium.
     """
     with _keep_refusal(by, "approval", note_id):
         row = _get_for_update(session, note_id, by, _STATE.APPROVED)
@@ -105,6 +107,7 @@ def approve(
         _refuse_approver(session, row, payee, by)
         _refuse_claims(session, row)
         _refuse_corrected(session, row)
+        _refuse_given_back(session, row)
         if row.state in (_STATE.APPROVED, _STATE.RETURNED):
             _take_off(session, row, payee, held, by)
         elif row.state == _STATE.SECOND_PERSON:
@@ -112,7 +115,9 @@ def approve(
     now, role = clock.now(), "admin" if "admin" in by.roles else ROLE
     facts = {"payee": payee.name, "payee_account": seal.mask(payee.number) or ""}
     payee_id = row.payee_id if payee == held and row.payee_id else _freeze(session, row, payee, by)
-    is_other = not is_customer(payee.name, _get_customer(session, row)) or _is_of_another(session, row, payee)
+    is_renamed = bool(list_renamed_by(session, _get_policy(session, row).id))
+    is_known = is_customer(payee.name, _get_customer(session, row)) and not is_renamed
+    is_other = not is_known or _is_of_another(session, row, payee)
     if row.state == _STATE.COMPUTED and (is_other or row.total_minor > limit_of(by)):
         first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
         _change(session, row, _STATE.SECOND_PERSON, by, "credit note approved first", facts=facts, **first)
@@ -175,6 +180,15 @@ def is_customer(name: str, customer: str) -> bool:
     return " ".join(name.casefold().split()) == " ".join(customer.casefold().split())
 
 
+def list_renamed_by(session: ScopedSession, policy_id: UUID) -> list[UUID]:
+    """List who gave the holder of a policy another name by an endorsement: its refund goes to somebody else by that."""
+    return [
+        made.made_by
+        for made in endorsements.find_rows(session, policy_id)
+        if any(change["field"] in ("first_name", "last_name") for change in made.changes)
+    ]
+
+
 def load_people(session: ScopedSession, row: CreditNote) -> Parties:
     """Return the customer and the policyholder to whom a refund goes back, and every account it was approved for."""
     policy = _get_policy(session, row)
@@ -204,7 +218,9 @@ def _refuse_approver(session: ScopedSession, row: CreditNote, payee: Payee, by: 
 
 
 def _refuse_who_ended(session: ScopedSession, row: CreditNote, by: Person, does: str) -> None:
-    """NotAllowed for who ended the policy, and for who uploaded the loan book that ended it."""
+    """NotAllowed for who ended the policy, uploaded the loan book that ended it, or gave its holder another name."""
+    if by.id in list_renamed_by(session, _get_policy(session, row).id):
+        raise NotAllowed(f"You gave the holder of this policy another name: somebody else of finance {does}")
     if row.made_by == by.actor:
         raise NotAllowed(f"You ended this policy: somebody else of finance {does}")
     uploaded = (
@@ -280,6 +296,7 @@ def pay(session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: 
         )
         _refuse_claims(session, row)
         _refuse_corrected(session, row)
+        _refuse_given_back(session, row)
         approvals.require_standing(session, _subject(row, payee))
         if transfers.sum_paid(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id):
             raise StateForbids("A payment of it stands: nothing is left to pay")
@@ -322,8 +339,6 @@ def return_payment(session: ScopedSession, note_id: UUID, typed: Mapping[str, An
         refuse_own(load_people(session, row), by)
         given: ReturnInput = request.validate(ReturnInput, typed)
         paid = transfers.find_standing(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id)
-        if paid.value_on and given.returned_on < paid.value_on:
-            raise InvalidInput.for_field("returned_on", "must not be before the day on which it was paid")
         typed_reference = TypedReference(given.bank_reference, "bank_reference")
         how: dict[str, Any] = {"reason": given.reason, "value_on": given.returned_on, "by": by.id, "at": clock.now()}
         transfers.take_back(session, paid, typed_reference, **how)
@@ -383,6 +398,15 @@ def _refuse_corrected(session: ScopedSession, row: CreditNote) -> None:
         raise StateForbids(
             f"Its refund was corrected by {money.format_naira(minor)}: it does not go back to the customer any more as"
             " it is. Two people of finance take the correction back first"
+        )
+
+
+def _refuse_given_back(session: ScopedSession, row: CreditNote) -> None:
+    """StateForbids where the distributor holds the premium: it would be given back twice."""
+    parties.lock_distributor(session, row.distributor_id)
+    if by := givers.list_given_by_distributors(session, col(CreditNote.id) == row.id).get(row.id):
+        raise StateForbids(
+            f"The distributor holds the premium of its sales and has this refund back ({by}): it pays the customer"
         )
 
 

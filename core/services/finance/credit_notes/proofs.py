@@ -8,7 +8,7 @@ from sqlmodel import col
 
 from core import money
 from core.services.audit import log as audit
-from core.services.finance.credit_notes import deciding
+from core.services.finance.credit_notes import deciding, givers
 from core.services.finance.credit_notes.numbering import number_of
 from core.services.people import four_eyes
 from core.states.finance import CreditNoteState
@@ -100,6 +100,22 @@ def find_corrected_faults(session: ScopedSession) -> Iterator[str]:
         yield f"credit note {number_of(note.number)} of {provider} {both}"
 
 
+def find_given_back_twice(session: ScopedSession) -> Iterator[str]:
+    """Credit notes that we paid though the distributor has the refund back on its statement (contract K2)."""
+    paid = sa.func.sum(col(CreditNotePayment.amount_minor))
+    sums = sa.select(col(CreditNotePayment.credit_note_id)).group_by(col(CreditNotePayment.credit_note_id))
+    given = givers.list_given_by_distributors(session, col(CreditNote.id).in_(sums.having(paid > 0)))
+    query: AnySelect = (
+        sa.select(CreditNote, col(Provider.company_name).label("provider"))
+        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
+        .where(col(CreditNote.id).in_(list(given)))
+        .order_by(col(CreditNote.created_at), col(CreditNote.id))
+    )
+    for note, provider in session.execute(query):
+        name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"
+        yield f"{name}, was paid, and the distributor has it back as well: {given[note.id]}"
+
+
 def find_other_payees(session: ScopedSession) -> Iterator[str]:
     """Credit notes that nobody approved first for another payee or account than the customer's (contract K2).
 
@@ -122,7 +138,7 @@ def find_other_payees(session: ScopedSession) -> Iterator[str]:
     )
     query: AnySelect = (
         sa.select(CreditNote, col(PaymentPayee.name), col(Policy.first_name), col(Policy.last_name))
-        .add_columns(shared.label("is_shared"))
+        .add_columns(shared.label("is_shared"), col(Policy.id).label("policy_id"))
         .add_columns(col(Staff.name).label("approver"), col(Provider.company_name).label("provider"))
         .join(PaymentPayee, col(PaymentPayee.id) == col(CreditNote.payee_id))
         .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
@@ -132,12 +148,15 @@ def find_other_payees(session: ScopedSession) -> Iterator[str]:
         # An erasure takes the names and the account away: then nobody can tell who was paid.
         .where(col(CreditNote.first_by).is_(None), col(PaymentPayee.hint).is_not(None))
     )
-    for note, payee, first, last, is_shared, approver, provider in session.execute(query):
+    for note, payee, first, last, is_shared, policy_id, approver, provider in session.execute(query):
         is_other = not deciding.is_customer(payee, f"{first} {last}")
-        if not (is_other or is_shared) or _is_from_before(session, note):
+        is_renamed = bool(deciding.list_renamed_by(session, policy_id))
+        if not (is_other or is_shared or is_renamed) or _is_from_before(session, note):
             continue
         name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"
         why = "who is not the customer" if is_other else "on an account that was another customer's before"
+        if is_renamed and not (is_other or is_shared):
+            why = "by which name the customer did not buy"
         yield f"{name}, was approved by {approver} alone for {payee}, {why}"
 
 

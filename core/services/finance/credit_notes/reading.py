@@ -13,6 +13,7 @@ from sqlmodel import col
 from core import clock
 from core.errors import NotFound
 from core.money import Split
+from core.services.finance.credit_notes import givers
 from core.services.finance.credit_notes.filter import CreditNoteFilter
 from core.services.finance.credit_notes.numbering import number_of
 from core.services.lists.columns import Column, Derived, Order, mode_column, sale_names
@@ -172,9 +173,11 @@ def get_note(session: ScopedSession, note_id: UUID) -> CreditNoteRow:
 
 
 def list_unpaid(session: ScopedSession, before: datetime) -> list[CreditNoteRow]:
-    """List the credit notes made before an instant that nobody has paid."""
-    query = _query().where(col(CreditNote.state).in_(UNPAID), col(CreditNote.created_at) < before)
-    return [_build(row) for row in session.execute(query)]
+    """List the credit notes made before an instant that wait for us to pay them; a distributor pays some itself."""
+    conditions = (col(CreditNote.state).in_(UNPAID), col(CreditNote.created_at) < before)
+    others = givers.list_given_by_distributors(session, *conditions)
+    rows = [_build(row) for row in session.execute(_query().where(*conditions))]
+    return [row for row in rows if row.id not in others]
 
 
 def _query(order: str = "newest") -> AnySelect:
