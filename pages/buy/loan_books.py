@@ -114,7 +114,9 @@ def build_upload(counter: Counter, product: ProductForSale, kind: str) -> Action
         Several("benefit_coverage", "Benefits", options={n: words.title(n) for n in shares}, placeholder="All"),
     ]
     fields = [
-        FileField("file", f"The file: CSV or XLSX, up to 100,000 loans and {_MOST} MiB", ("csv", "xlsx"), books.MAX_BYTES),
+        FileField(
+            "file", f"The file: CSV or XLSX, up to 100,000 loans and {_MOST} MiB", ("csv", "xlsx"), books.MAX_BYTES
+        ),
         Segments("date_format", "Days are written", options=_DATE_ORDERS, value=books.DATE_ORDERS[0]),
         *(attested if kind == "additions" else []),
     ]
