@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from pydantic import AfterValidator, Field
 from sqlmodel import col
 
-from core import clock, money, seal
+from core import clock, money
 from core.covers import fields, request
 from core.covers.claims.request import AccountNumber
 from core.covers.fields import fault
@@ -123,9 +123,6 @@ def add_or_update(
     staff_sessions.end_sessions(session, row.id)
     record_change(session, row, "staff saved", actor=actor, before=before)
     return row.id
-
-
-ACCOUNT: Final = transfers.ACCOUNT
 
 
 class OwnDetailsInput(Request):
@@ -397,7 +394,7 @@ class StaffRow:
     @property
     def account_hint(self) -> str:
         """The last four digits of the person's own bank account; empty where none is known."""
-        return seal.unseal(self.sealed).get(ACCOUNT, "")[-4:]
+        return (transfers.open_account(self.sealed) or "")[-4:]
 
     @property
     def state(self) -> State:

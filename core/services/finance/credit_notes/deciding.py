@@ -134,7 +134,7 @@ def find_payee(session: ScopedSession, row: CreditNote) -> Payee | None:
     if row.payee_id is None:
         return None
     held = session.get_one(PaymentPayee, row.payee_id)
-    return Payee(held.name, held.bank_name, seal.unseal(held.sealed).get(transfers.ACCOUNT))
+    return Payee(held.name, held.bank_name, transfers.open_account(held.sealed))
 
 
 def _choose_payee(session: ScopedSession, row: CreditNote, given: PayeeInput, held: Payee | None) -> Payee:
@@ -155,7 +155,7 @@ def _is_of_another(session: ScopedSession, row: CreditNote, payee: Payee) -> boo
     """Return True where the account was named before for a refund or a claim of another customer."""
     if not payee.number:
         return False
-    key = transfers.build_account_key(payee.number)
+    key = seal.build_account_key(payee.number)
     customer_id = _get_policy(session, row).customer_id
     refunds_to = (
         sa.select(col(PaymentPayee.id))
@@ -210,7 +210,7 @@ def list_own_staff(session: ScopedSession, note_id: UUID) -> list[str]:
 def _refuse_approver(session: ScopedSession, row: CreditNote, payee: Payee, by: Person) -> None:
     refuse_own(load_people(session, row), by)
     if payee.number:
-        refuse_own(Parties(account_keys=frozenset({transfers.build_account_key(payee.number)})), by)
+        refuse_own(Parties(account_keys=frozenset({seal.build_account_key(payee.number)})), by)
     _refuse_who_ended(session, row, by, "approves its refund")
     staff.refuse_resting(by)
     if by.id in {payment.paid_by for payment in payments_of(session, row.id)}:
