@@ -18,6 +18,7 @@ from core.covers import pricing, request
 from core.covers.request import Request
 from core.covers.tariff import DISTRIBUTOR, HUNDRED, MCA, Tariff, parse_tariff
 from core.errors import FieldFault, InvalidInput, NotFound, StateForbids
+from core.services.audit import log as audit
 from core.services.catalogue import changes, product_detail
 from core.services.catalogue.product_detail import ProductDetail, Proposal, RatesVersion
 from core.services.catalogue.shares import find_excess, load_confirmed
@@ -103,11 +104,16 @@ def confirm(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen
     proposal is asked again: time has passed, and the floor may be another one.
     """
     product, proposal = _open(session, product_id, proposal_id, seen, by)
-    PROPOSALS.require_second(proposal, by)
-    if faults := _check_rates(session, product, proposal.tariff, proposal.effective_at):
-        reasons = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
-        raise StateForbids(f"This cannot be confirmed as it was proposed: {reasons}. Refuse it, and propose it anew")
-    _refuse_no_change(product, proposal.tariff, proposal.effective_at)
+    with audit.keep_refusal(
+        actor=by.actor, action="rates confirmation", subject=audit.subject_of("product", product_id)
+    ):
+        PROPOSALS.require_second(proposal, by)
+        if faults := _check_rates(session, product, proposal.tariff, proposal.effective_at):
+            reasons = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
+            raise StateForbids(
+                f"This cannot be confirmed as it was proposed: {reasons}. Refuse it, and propose it anew"
+            )
+        _refuse_no_change(product, proposal.tariff, proposal.effective_at)
     version_id = ids.new()
     figures = session.get_one(RateProposal, proposal_id)
     session.insert(

@@ -97,13 +97,16 @@ def propose(session: ScopedSession, distributor_id: UUID, typed: Mapping[str, An
 def confirm(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
     """Let a proposed share hold from its day on; its bounds are checked again, as rates may have changed since."""
     row = _open(session, share_id, by)
-    PROPOSALS.require_second(row, by)
-    if faults := _find_faults(session, row):
-        reasons = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
-        raise StateForbids(f"This cannot be confirmed as it was proposed: {reasons}. Refuse it, and propose it anew")
+    subject = audit.subject_of("distributor", row.distributor_id)
+    with audit.keep_refusal(actor=by.actor, action="commission share confirmation", subject=subject):
+        PROPOSALS.require_second(row, by)
+        if faults := _find_faults(session, row):
+            reasons = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
+            raise StateForbids(
+                f"This cannot be confirmed as it was proposed: {reasons}. Refuse it, and propose it anew"
+            )
     _decide(session, row, "confirmed", by)
-    subject = build_subject(row)
-    approvals.approve(session, subject, staff_id=by.id, role="admin", limit_minor=None, at=clock.now())
+    approvals.approve(session, build_subject(row), staff_id=by.id, role="admin", limit_minor=None, at=clock.now())
 
 
 def build_subject(row: CommissionShare) -> Subject:

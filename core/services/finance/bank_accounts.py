@@ -93,7 +93,8 @@ def propose(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, b
 def confirm(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
     """Confirm what another admin proposed; it is paid to after 48 hours."""
     row = _open(session, account_id, by)
-    PROPOSALS.require_second(row, by)
+    with audit.keep_refusal(actor=by.actor, action="bank account confirmation", subject=_subject_of(row)):
+        PROPOSALS.require_second(row, by)
     _decide(session, row, "confirmed", by, usable_from=clock.now() + RESTS)
 
 
@@ -155,9 +156,12 @@ def _decide(session: ScopedSession, row: BankAccount, state: str, by: Person, **
     _note(session, row, _DECIDED[state], by)
 
 
-def _note(session: ScopedSession, row: BankAccount, action: str, by: Person) -> None:
+def _subject_of(row: BankAccount) -> str:
     party_id = row.distributor_id or row.provider_id
     assert party_id is not None  # noqa: S101 - the store checks it
-    subject = audit.subject_of("distributor" if row.distributor_id else "insurer", party_id)
+    return audit.subject_of("distributor" if row.distributor_id else "insurer", party_id)
+
+
+def _note(session: ScopedSession, row: BankAccount, action: str, by: Person) -> None:
     after = {"bank": row.bank_name, "account_name": row.account_name, "account_ends_in": row.hint}
-    audit.write(session, actor=by.actor, action=action, subject=subject, after=after)
+    audit.write(session, actor=by.actor, action=action, subject=_subject_of(row), after=after)

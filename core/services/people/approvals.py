@@ -11,7 +11,7 @@ How a service adopts it:
 did not know is no change. Every refused act should also be in the log: see `audit.log.keep_refusal`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -172,12 +172,12 @@ def lapse(session: ScopedSession, approval_id: UUID, *, reason: str, actor: str,
     session.insert_if_absent(ApprovalLapse(approval_id=approval_id, reason=reason, actor=actor, lapsed_at=at))
 
 
-def complete(session: ScopedSession, subject: Subject) -> None:
+def complete(session: ScopedSession, kind: str, subject_id: UUID, build: Callable[[], Subject]) -> None:
     """Freeze the subject of an approval from before there were parts, with its approver and its time."""
-    found = find_latest(session, subject.kind, subject.id)
+    found = find_latest(session, kind, subject_id)
     if found is not None and found.lapse is None and found.is_genuine and not found.parts:
         authority: dict[str, Any] = {"role": found.role, "limit_minor": found.limit_minor}
-        approve(session, subject, staff_id=found.staff_id, at=found.at, **authority)
+        approve(session, build(), staff_id=found.staff_id, at=found.at, **authority)
 
 
 def describe_changed(names: Sequence[str]) -> str:

@@ -104,6 +104,7 @@ if TYPE_CHECKING:
         SubmissionOwner,
     )
     from core.store.schema.payments import (
+        PartyPayment,
         Payment,
         PaymentPayee,
         PaymentSettlement,
@@ -150,7 +151,7 @@ _NAMES: Final = {
     "parties": "ApiKey Automation Customer CustomerMerge CustomerNote Distributor EndorsementNotice OneTimeTicket "
     "PolicyEndorsement Provider ReminderOptOut RenewalCall RenewalReminder RoleGrant SignInAttempt Staff "
     "StaffDetail StaffSession SubmissionOwner",
-    "payments": "Payment PaymentPayee PaymentSettlement PayoutBatch StatementPayment Transfer",
+    "payments": "PartyPayment Payment PaymentPayee PaymentSettlement PayoutBatch StatementPayment Transfer",
     "rollups": "ClaimTotal DaybookLine DayTotal",
     "sales": "Certificate Inspection InsuredRisk InsurerConnection NumberCounter Policy Purchase Refund Renewal "
     "Submission",

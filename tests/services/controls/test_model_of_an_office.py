@@ -44,6 +44,7 @@ _CLAIMS = {
     acts.work_claim: 40,
     acts.lodge: 5,
     acts.sell: 1,
+    acts.put_in_force: 1,
     acts.any_move: 2,
     acts.move_by_command: 1,
     acts.comment: 1,

@@ -99,7 +99,7 @@ def describe_approval_fault(session: ScopedSession, claim: Claim, found: Approva
 def complete_approval(session: ScopedSession, claim: Claim) -> None:
     """Freeze the facts of an approval from before there were any, as the claim is about to change."""
     if claim.approved_by is not None and claim.claim_status not in DECIDED:
-        approvals.complete(session, build_approval_subject(session, claim))
+        approvals.complete(session, APPROVAL_KIND, claim.id, lambda: build_approval_subject(session, claim))
 
 
 def follow_approval(session: ScopedSession, claim: Claim, *, actor: str, at: datetime) -> str | None:

@@ -56,7 +56,8 @@ def correct_amounts(
     submitted.set_meta(claim, wanted)
     raised = claim_offers.get_amount_owed(claim)
     if raised is not None and raised > (owed or money.ZERO) and not person.has_role("supervisor"):
-        raise NotAllowed("Raising what is owed needs a supervisor")
+        with claim_changes.refusals(claim_id, "correction", person=person):
+            raise NotAllowed("Raising what is owed needs a supervisor")
     _flag_loan(session, claim)
     changed = {name: value for name, value in wanted.items() if value != known[name]}
     facts = {**changed, **{f"{name}_before": known[name] for name in changed}, "reason": given.correction_reason}
@@ -81,7 +82,8 @@ def set_incident_date(
     submitted.set_incident_date(claim, day)
     remaining = _list_failed_checks(session, claim)
     if (mended := [check for check in failed if check not in remaining]) and not person.has_role("supervisor"):
-        raise NotAllowed(f"A day by which a failed check is met needs a supervisor: {', '.join(mended)}")
+        with claim_changes.refusals(claim_id, "correction", person=person):
+            raise NotAllowed(f"A day by which a failed check is met needs a supervisor: {', '.join(mended)}")
     facts = {"reason": inputs.correction_reason} if inputs.correction_reason else {}
     return claim_changes.save_change(
         session, claim, before, person=person, action="claim incident dated", extra_facts=facts

@@ -156,6 +156,7 @@ _FIELD: Final = "payment_reference"
 # Where a sale names what is insured, if its price does not: the loan, or the value of the device.
 _INSURED: Final = ("loan_amount", "device_value")
 AMOUNT: Final = col(ClaimPayment.amount_minor)
+_REVERSED: Final = orm.aliased(ClaimPayment)
 RELATED_PERIOD: Final = timedelta(days=90)
 _OFFERED: Final = frozenset({ClaimStatus.OFFER_SENT, ClaimStatus.OFFER_ACCEPTED, ClaimStatus.OFFER_REJECTED})
 
@@ -326,13 +327,12 @@ def _sum_of_offer(session: ScopedSession, claim: Claim) -> int:
         .where(col(ClaimEvent.claim_id) == claim.id, col(ClaimEvent.status) == ClaimStatus.OFFER_SENT)
         .scalar_subquery()
     )
-    paid = orm.aliased(ClaimPayment)
     query = (
         sa.select(sa.func.sum(AMOUNT))
-        .outerjoin(paid, col(paid.id) == col(ClaimPayment.reverses))
+        .outerjoin(_REVERSED, col(_REVERSED.id) == col(ClaimPayment.reverses))
         .where(
             col(ClaimPayment.claim_id) == claim.id,
-            sa.func.coalesce(col(paid.created_at), col(ClaimPayment.created_at)) >= sent_at,
+            sa.func.coalesce(col(_REVERSED.created_at), col(ClaimPayment.created_at)) >= sent_at,
         )
     )
     return int(session.execute(query).scalar_one() or 0)

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, Final
 from uuid import UUID
 
+from core import clock
 from core.services.claims import batches
 from core.services.claims.intake import attaching
 from core.services.claims.review.coverage_checks import CHECK_KEYS
@@ -25,6 +26,7 @@ from core.services.files.links import Owner
 from core.services.finance.claim_payments import payment_files
 from core.services.people import staff
 from core.services.people.staff import Person
+from core.services.policies import changes
 from core.states.claims import RULES, ClaimStatus
 from core.store.access import ScopedSession
 from tests import papers
@@ -125,11 +127,27 @@ def sell(office: Office, dice: Random) -> None:
 def lodge(office: Office, dice: Random) -> None:
     """A claim over the API or at the desk."""
     claimed = {as_id(row.policy_id) for row in office.read("SELECT policy_id FROM claim")}
-    fresh = [each for each in office.sold if each.id not in claimed]
-    sold = dice.choice(fresh if fresh and dice.random() < 0.65 else office.sold)
+    known = [each for each in office.sold if each.number]
+    fresh = [each for each in known if each.id not in claimed]
+    sold = dice.choice(fresh if fresh and dice.random() < 0.65 else known)
     names = office.read("SELECT email FROM staff ORDER BY created_at, id")
     actor = "key distributor" if dice.random() < 0.7 else f"staff {dice.choice(names).email}"
     office.what = f"of claim {office.lodge(sold, dice, actor=actor).hex} on {sold.id.hex}"
+
+
+def put_in_force(office: Office, dice: Random) -> None:
+    """Somebody at the desk puts a cover that waits in force, from a day that may lie in the past."""
+    waiting = office.read("SELECT id, version FROM policy WHERE NOT activated ORDER BY created_at, id")
+    if not waiting:
+        raise Idle
+    policy = dice.choice(waiting)
+    sold = next(each for each in office.sold if each.id == as_id(policy.id))
+    number = f"BY/HAND/{len(office.trail)}"
+    given: dict[str, Any] = {"start_on": clock.today() - timedelta(days=dice.choice((0, 1, 10, 60)))}
+    given |= {"insurer_accepted": "By telephone", "policy_number": number, "expected_version": policy.version}
+    with acting(office, anybody(office, dice, "wale", "root")) as (session, person):
+        changes.activate(session, sold.id, actor=person.actor, **given)
+    sold.number = number
 
 
 def _move(office: Office, dice: Random, claim: Any, to: str, by: UUID) -> None:

@@ -2,6 +2,8 @@
 
 import json
 from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.services.controls.model.office import Office
@@ -16,12 +18,19 @@ _ROWS = (
     "SELECT {0}.*, transfer.reference FROM {0} JOIN transfer ON transfer.id = transfer_id"
     " ORDER BY {0}.created_at, {0}.id"
 )
+LAGOS = timedelta(hours=1)
 _PAYEES = "SELECT * FROM payment_payee WHERE staff_id IS NOT NULL ORDER BY created_at, id"
 
 
 def plain(value: Any) -> str:
     """An id as both databases give it."""
     return str(value).replace("-", "")
+
+
+def _moment(value: Any) -> datetime:
+    """An instant as both databases give it."""
+    at = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
 
 
 def _meta(row: Any) -> dict[str, Any]:
@@ -44,23 +53,23 @@ class Ledger:
         self.office = office
         self.facts: dict[str, dict[str, Any]] = {}
         self.seen: set[str] = set()
+        self.limited: set[str] = set()
         self.staff: dict[str, tuple[Any, ...]] = self._read_staff()
         self.grants: set[str] = set()
+        self.people: dict[str, dict[str, Any]] = {}
 
     def find_faults(self) -> list[str]:
         """Everything that does not hold now."""
-        return [
-            *self._of_claims(),
-            *self._of_own_claims(),
-            *self._of_notes(),
-            *self._of_policies(),
-            *self._of_statements(),
-            *self._of_bank_files(),
-            *self._of_transfers(),
-            *self._of_two_people(),
-            *self._of_accounts(),
-            *self._of_chains(),
-        ]
+        with self.office.reading():
+            self.people = self._read_people()
+            return [fault for look in self._looks() for fault in look()]
+
+    def _looks(self) -> Sequence[Callable[[], list[str]]]:
+        return (
+            *(self._of_claims, self._of_own_claims, self._of_notes, self._of_policies, self._of_statements),
+            *(self._of_bank_files, self._of_transfers, self._of_two_people, self._of_accounts, self._of_chains),
+            self._of_split_limits,
+        )
 
     def _of_claims(self) -> list[str]:
         read, faults = self.office.read, []
@@ -102,7 +111,7 @@ class Ledger:
 
     def _of_own_claims(self) -> list[str]:
         """Nobody moves a claim on which they are the claimant at that moment."""
-        staff, faults = self.staff_now(), []
+        staff, faults = self.people, []
         for row in self.office.read(
             "SELECT claim_event.id, claim_event.staff_id, claim_event.status, claim_owner_email AS email, claim_id"
             " FROM claim_event JOIN claim ON claim.id = claim_id"
@@ -119,7 +128,7 @@ class Ledger:
 
     def _of_authority(self, claims: dict[str, Any], key: str, approval: Any) -> list[str]:
         """An officer approves no more than the limit, with all that is approved on the policy."""
-        staff = self.staff_now()[plain(approval.staff_id)]
+        staff = self.people[plain(approval.staff_id)]
         claim = claims[key]
         if approval.role != "claims":
             return []
@@ -161,7 +170,7 @@ class Ledger:
         claims: dict[str, Any],
         payments: list[Any],
     ) -> list[str]:
-        key, staff = plain(row.claim_id), self.staff_now()
+        key, staff = plain(row.claim_id), self.people
         payer = staff[plain(row.paid_by)]
         what = f"claim {key}: {row.amount_minor} paid by {payer['email']}"
         if not given:
@@ -184,7 +193,22 @@ class Ledger:
             if each["email"] == (claim.claim_owner_email or "").lower():
                 faults.append(f"{what}: it is the claim of {each['email']}")
         faults += self._of_debt(what, claim, claims, paid, payments)
+        faults += self._of_late_cover(what, claim)
         return faults + _of_reference(what, row)
+
+    def _of_late_cover(self, what: str, claim: Any) -> list[str]:
+        """Cover that the desk put in force after the loss is paid on with a reason alone."""
+        issued = self.office.read(
+            "SELECT max(created_at) AS at FROM audit_entry WHERE subject = :policy AND actor LIKE 'staff %'"
+            " AND action IN ('policy activated', 'policy issued by hand')",
+            policy=f"policy {_dashed(plain(claim.policy_id))}",
+        )[0].at
+        if issued is None or str((_moment(issued) + LAGOS).date()) <= claim.incident_date[:10]:
+            return []
+        why = "SELECT 1 FROM claim_override WHERE claim_id = :claim AND check_key = 'in_force'"
+        if self.office.read(why, claim=claim.id):
+            return []
+        return [f"{what} for a loss of {claim.incident_date}, and the desk put the cover in force on {issued}"]
 
     def _setters(self, claim_id: Any, key: str, payer: dict[str, Any]) -> set[str]:
         """Everybody who ever set a figure or the payee of a claim, or approved it."""
@@ -254,7 +278,7 @@ class Ledger:
         return faults
 
     def _of_note(self, row: Any, note: Any, given: list[Any], rows: list[Any]) -> list[str]:
-        staff = self.staff_now()
+        staff = self.people
         payer = staff[plain(row.paid_by)]
         what = f"credit note {note.number}: {row.amount_minor} by {payer['email']}"
         if not given:
@@ -315,6 +339,14 @@ class Ledger:
             if (row.paid or 0) > 0 and (row.back or 0) > 0:
                 faults.append(f"credit note {row.number}: {row.paid} was paid and {row.back} corrected away")
         for row in read(
+            "SELECT note.number, sum(paid.amount_minor) AS paid FROM credit_note AS note"
+            " JOIN statement_line AS line ON line.movement_id = refund_id AND line.account = 'distributor'"
+            " JOIN credit_note_payment AS paid ON credit_note_id = note.id WHERE line.released_by IS NULL"
+            " AND line.net_minor - line.commission_minor - line.vat_minor + line.withheld_minor <> 0"
+            " GROUP BY note.number, note.id HAVING sum(paid.amount_minor) > 0"
+        ):
+            faults.append(f"credit note {row.number}: {row.paid} was paid, and the distributor has it on its statement")
+        for row in read(
             "SELECT note.number, name, first_name, last_name FROM credit_note AS note"
             " JOIN payment_payee ON payment_payee.id = payee_id JOIN refund ON refund.id = refund_id"
             " JOIN policy ON policy.id = refund.policy_id WHERE approved_by IS NOT NULL AND first_by IS NULL"
@@ -329,6 +361,33 @@ class Ledger:
             faults.append(f"payout {row.number} was prepared or approved by who proposed the account")
         return faults
 
+    def _of_split_limits(self) -> list[str]:
+        """Without an admin nobody writes off or corrects more of a party within 30 days than finance may."""
+        admins = {key for key, each in self.people.items() if "admin" in each["roles"]}
+        written_off = self.office.read(
+            "SELECT difference.id, provider_id AS party, changed_at AS at, decided_by, difference_minor AS a"
+            " FROM difference JOIN reconciliation ON reconciliation.id = reconciliation_id"
+            " WHERE difference.state = 'Written off'"
+        )
+        adjusted = self.office.read(
+            "SELECT id, distributor_id AS party, created_at AS at, approved_by AS decided_by, total_minor AS a,"
+            " mca_profit_minor AS b, distributor_profit_minor AS c FROM adjustment"
+        )
+        faults = []
+        for rows, limit in ((written_off, 5_000_000), (adjusted, 50_000_000)):
+            alone = [row for row in rows if plain(row.decided_by) not in admins]
+            for row in alone:
+                if plain(row.id) in self.limited:
+                    continue
+                since = _moment(row.at) - timedelta(days=30)
+                counted = [each for each in alone if each.party == row.party and _moment(each.at) > since]
+                together = max(sum(map(abs, minors)) for minors in zip(*(each[4:] for each in counted), strict=True))
+                if together > limit:
+                    faults.append(f"{together} of party {row.party} was decided on without an admin, last {row.id}")
+            # What was looked at when it was done: who became no admin since has decided as one.
+            self.limited |= {plain(row.id) for row in rows}
+        return faults
+
     def _of_typed_account(self, claim: Any, approval: Any, payees: dict[str, Any]) -> list[str]:
         """Whoever typed a claim with its account does not approve it, unless somebody named another payee."""
         key = plain(claim.id)
@@ -338,7 +397,7 @@ class Ledger:
         lodged = self.office.read(
             "SELECT actor FROM audit_entry WHERE subject = :subject AND action = 'claim lodged'", subject=subject
         )
-        approver = self.staff_now()[plain(approval.staff_id)]["email"]
+        approver = self.people[plain(approval.staff_id)]["email"]
         is_own = f"staff {approver}" in {row.actor for row in lodged}
         return [f"claim {key} was approved by {approver}, who typed it with its account"] if is_own else []
 
@@ -369,12 +428,13 @@ class Ledger:
         settled = self._sum("SELECT payment_id, sum(net_minor) FROM payment_settlement GROUP BY payment_id")
         faults = []
         batches: dict[str, int] = defaultdict(int)
+        noted = {(plain(row.payment_id), plain(row.paid_by)) for row in self.office.read("SELECT * FROM party_payment")}
         for row in rows:
             batches[plain(row.batch_id)] += row.net_minor
             if settled.get(plain(row.id)) != row.net_minor:
                 faults.append(f"payment {plain(row.id)} of {row.net_minor} settles {settled.get(plain(row.id))}")
-            if row.direction == "out" and row.confirmed_by and plain(row.prepared_by) == plain(row.confirmed_by):
-                faults.append(f"payment {plain(row.id)} was prepared and confirmed by one person")
+            if (plain(row.id), plain(row.prepared_by)) in noted:
+                faults.append(f"payment {plain(row.id)} was prepared and answered by one person")
         batched = self.office.read("SELECT * FROM payout_batch")
         return faults + [
             f"payout {row.number} of {row.net_minor} pays {batches[plain(row.id)]}"
@@ -384,7 +444,7 @@ class Ledger:
 
     def _of_bank_files(self) -> list[str]:
         """A bank file is opened on an approval whose approver is active and of finance, and of nobody's own payout."""
-        faults, staff = [], self.staff_now()
+        faults, staff = [], self.people
         for row in self.office.read("SELECT id, actor, subject FROM audit_entry WHERE action = 'bank file opened'"):
             if plain(row.id) in self.seen:
                 continue
@@ -400,16 +460,12 @@ class Ledger:
     def _of_transfers(self) -> list[str]:
         """A reference names one transfer, whatever it paid, and a transfer is the lines that it was made with."""
         made: dict[str, list[int]] = defaultdict(list)
-        for table in ("claim_payment", "credit_note_payment"):
+        for table in ("claim_payment", "credit_note_payment", "party_payment"):
             for row in self.office.read(
                 f"SELECT made.transfer_id, made.amount_minor FROM {table} AS made LEFT JOIN {table} AS paid"
                 " ON paid.id = made.reverses WHERE paid.id IS NULL OR paid.transfer_id <> made.transfer_id"
             ):
                 made[plain(row.transfer_id)].append(row.amount_minor)
-        for row in self.office.read("SELECT * FROM payment WHERE transfer_id IS NOT NULL"):
-            made[plain(row.transfer_id)].append(row.net_minor)
-            if row.return_id and plain(row.return_id) != plain(row.transfer_id):
-                made[plain(row.return_id)].append(-row.net_minor)
         faults, named = [], set[tuple[Any, str]]()
         for row in self.office.read("SELECT * FROM transfer"):
             name = (row.is_live, _key(row.reference))
@@ -433,16 +489,10 @@ class Ledger:
             ("difference", "asked_by", "decided_by"),
         )
         proposals = ("bank_account", "commission_share", "rate_proposal", "role_grant", "adjustment_proposal")
-        faults = []
-        for table, first, second in pairs:
-            found = self.office.read(f"SELECT count(*) AS rows FROM {table} WHERE {first} = {second}")
-            faults += [f"{table}: one person is {first} and {second}"] if found[0][0] else []
-        for table in proposals:
-            found = self.office.read(
-                f"SELECT count(*) AS rows FROM {table} WHERE state = 'confirmed' AND proposed_by = decided_by"
-            )
-            faults += [f"{table}: one person proposed and confirmed it"] if found[0][0] else []
-        return faults
+        both = [f"SELECT '{table}: one person is {a} and {b}' FROM {table} WHERE {a} = {b}" for table, a, b in pairs]
+        alone = "SELECT '{0}: one person proposed and confirmed it' FROM {0} WHERE state = 'confirmed'"
+        both += [f"{alone.format(table)} AND proposed_by = decided_by" for table in proposals]
+        return [row[0] for row in self.office.read(" UNION ALL ".join(both))]
 
     def _read_staff(self) -> dict[str, tuple[Any, ...]]:
         return {
@@ -450,7 +500,7 @@ class Ledger:
             for row in self.office.read("SELECT * FROM staff")
         }
 
-    def staff_now(self) -> dict[str, dict[str, Any]]:
+    def _read_people(self) -> dict[str, dict[str, Any]]:
         """Everybody by id, with roles and limit as the rows have them; a raised limit counts as it was for a day."""
         found = {}
         for row in self.office.read("SELECT * FROM staff"):

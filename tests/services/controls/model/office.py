@@ -1,8 +1,10 @@
 """Ten people of all roles over one store, the moment in which they act, and what they have in their hands."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from random import Random
 from typing import Any, TypeVar
 from uuid import UUID
@@ -50,6 +52,7 @@ PEOPLE: dict[str, tuple[list[str], str | None]] = {
     "wale": (["finance", "operations"], None),
 }
 SECONDS = (0, 1, 60, 3_600)
+_parse = cache(sa.text)
 
 
 @dataclass
@@ -81,6 +84,7 @@ class Office:
     what: str = ""
     papers: int = 0
     customers: int = 0
+    held: sa.Connection | None = None
 
     def copied(self, store: Store) -> "Office":
         """Return the same office over a store with the same rows, in which nobody has acted."""
@@ -94,8 +98,20 @@ class Office:
 
     def read(self, statement: str, **given: Any) -> list[Any]:
         """Rows of plain SQL."""
+        if self.held is not None:
+            return list(self.held.execute(_parse(statement), given))
         with self.store.engine.connect() as connection:
-            return list(connection.execute(sa.text(statement), given))
+            return list(connection.execute(_parse(statement), given))
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Read by one connection meanwhile."""
+        with self.store.engine.connect() as connection:
+            self.held = connection
+            try:
+                yield
+            finally:
+                self.held = None
 
     def today(self, days: int = 0) -> str:
         """A day from now, as somebody types it."""
@@ -105,10 +121,14 @@ class Office:
         """A sale over the distributor's key; a start may lie in the past."""
         self.customers += 1
         is_loan = dice.random() < 0.7
+        # Cover that waits for its insurer until somebody at the desk puts it in force.
+        waits = not is_loan and dice.random() < 0.5
         back = dice.choice((0, 0, 30, 120))
         email = "wale@x.example" if dice.random() < 0.1 else f"customer{self.customers}@x.example"
         whose = {"email": email, "phone_number": f"0806{self.customers:07d}"}
-        self.sold.append(_sell(self.store, self.partner, self.customers, is_loan=is_loan, back=back, **whose))
+        self.sold.append(
+            _sell(self.store, self.partner, self.customers, is_loan=is_loan, back=back, waits=waits, **whose)
+        )
 
     def lodge(self, sold: Sold, dice: Random, *, actor: str) -> UUID:
         """A claim on a policy, with its papers, some of them seen before, and figures that may be made up."""
@@ -221,7 +241,9 @@ def _state(store: Store, people: list[UUID], parties: list[Party]) -> None:
                     states.move(session, made, state, by=uche)
 
 
-def _sell(store: Store, partner: Partner, number: int, *, is_loan: bool, back: int, **whose: str) -> Sold:
+def _sell(
+    store: Store, partner: Partner, number: int, *, is_loan: bool, back: int, waits: bool = False, **whose: str
+) -> Sold:
     plate = f"KJA-{number % 1000:03d}AA"
     if is_loan:
         started = clock.to_lagos_day(clock.now() - timedelta(days=back)).isoformat()
@@ -229,6 +251,11 @@ def _sell(store: Store, partner: Partner, number: int, *, is_loan: bool, back: i
         sale = sell(store, partner, CREDIT_LIFE, is_live=True, **asked)
     else:
         car = {"registration_number": plate, "chassis_number": f"CHASSIS{number:010d}"}
-        sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True, **car, **whose)
+        cover = insurer_a.COMPREHENSIVE if waits else insurer_a.THIRD_PARTY
+        sale = sell(store, partner, cover, is_live=True, **car, **whose)
     named = sale.policy["meta"]["policy_number"]
-    return Sold(sale.policy_id, named, is_loan, 10_000_000 if is_loan else 300_000_000, plate)
+    most = 10_000_000 if is_loan else 300_000_000
+    if waits:
+        with store.reading(SYSTEM) as session:
+            most = session.get_one(Policy, sale.policy_id).sum_insured_minor or most
+    return Sold(sale.policy_id, named or "", is_loan, most, plate)

@@ -7,7 +7,7 @@ from alembic import op
 from core import ids
 
 revision = "0088"
-down_revision = "0086"
+down_revision = "0087"
 branch_labels = None
 depends_on = None
 
