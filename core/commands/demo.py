@@ -77,7 +77,10 @@ def _write_sample(path: Path, loans: int, faults: Sequence[str], seed: int) -> N
     if unknown := [name for name in faults if name not in FAULTS]:
         raise typer.BadParameter(f"{unknown[0]} is none of {', '.join(FAULTS)}", param_hint="--fault")
     path.write_bytes(loan_books.build_sample(loans, faults, seed=seed))
-    out.print(f"{loans:,} loans written to {path}: drop it on the screen Loan books.", highlight=False)
+    out.print(
+        f"{loans:,} {'loan' if loans == 1 else 'loans'} written to {path}: drop it on the screen Loan books.",
+        highlight=False,
+    )
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Payments of whatever kind: transfers with their references, payments and returns as rows, and frozen payees (K2, K9).
 
-Claims and credit notes are paid by rows of `Paid`, payouts to parties have a transfer each. A reference names one
-transfer in its mode, whatever it paid; the store keeps it unique. A transfer may pay several claims.
+Claims, credit notes and parties are paid by rows of `Paid`, each of a transfer. A reference names one transfer in its
+mode, whatever it paid; the store keeps it unique. A transfer may pay several claims.
 """
 
 import unicodedata
@@ -20,12 +20,12 @@ from core.covers.fields import fault
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.store.access import ScopedSession
 from core.store.schema.payments import Paid
-from core.store.schema.tables import ClaimPayment, CreditNotePayment, PaymentPayee, Transfer
+from core.store.schema.tables import ClaimPayment, CreditNotePayment, PartyPayment, PaymentPayee, Transfer
 
 LONGEST_REFERENCE: Final = 60
 TAKEN: Final = "was used for another payment already: give the reference of this one"
 ACCOUNT: Final = "account_number"
-PaidRow = TypeVar("PaidRow", ClaimPayment, CreditNotePayment)
+PaidRow = TypeVar("PaidRow", ClaimPayment, CreditNotePayment, PartyPayment)
 _SIGNS: Final = "-/._#"
 _ALLOWED: Final = "only letters A to Z, digits, blanks and - / . _ #"
 
@@ -134,8 +134,11 @@ def pay(
     transfer_id: UUID | None = None,
     **values: Any,
 ) -> None:
-    """Write a payment as a transfer of its own under this reference, or as a line of one that was registered."""
-    of = {name: values[name] for name in ("is_live", "amount_minor")}
+    """Write a payment as a transfer of its own under this reference, or as a line of one that was registered.
+
+    What has no mode of its own, as the money of parties, is live.
+    """
+    of = {"is_live": values.get("is_live", True), "amount_minor": values["amount_minor"]}
     made = transfer_id or register(session, typed, **of, by=values["paid_by"], at=values["created_at"])
     if not session.insert_if_absent(kind(id=ids.new(), transfer_id=made, **values)):
         raise typed.taken()
@@ -150,12 +153,16 @@ def take_back(
     by: UUID,
     at: datetime,
     value_on: date | None = None,
+    by_anybody: bool = False,
 ) -> None:
-    """Write that a payment came back, with the evidence of it; NotAllowed for who made the payment.
+    """Write that a payment came back, with the evidence of it; InvalidInput for a day before it was paid.
 
-    One person alone would pay it again and again.
+    NotAllowed for who noted the payment: one person alone would pay it again and again. What two others prepare and
+    approve before it is paid again may come back `by_anybody`.
     """
-    if paid.paid_by == by:
+    if value_on and paid.value_on and value_on < paid.value_on:
+        raise InvalidInput.for_field("returned_on", "must not be before the day on which it was paid")
+    if paid.paid_by == by and not by_anybody:
         raise NotAllowed("You noted this payment: somebody else notes that it came back")
     minor = paid.amount_minor
     made = register_return(session, paid.transfer_id, typed, amount_minor=minor, by=by, at=at)

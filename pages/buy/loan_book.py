@@ -13,7 +13,7 @@ from core.services.people.staff import Person
 from core.services.selling.loan_books import books, records
 from core.services.selling.loan_books.books import Expected
 from core.services.selling.loan_books.records import LoanBookRowRecord, LoanBookView
-from core.states.loan_books import COLOURS, TRANSITIONS, WORKED, LoanBookState
+from core.states.loan_books import COLOURS, GIVEN_UP, TRANSITIONS, WORKED, LoanBookState
 from core.store.access import ScopedSession, reading
 from core.ui.frame import frame, record_pages
 from core.ui.kit import actions, facts, url_state, words
@@ -168,6 +168,21 @@ def progress(view: LoanBookView) -> None:
         st.warning(f"{reason}. {_how_far(view)}.", icon=":material/pause_circle:")
 
 
+def end(view: LoanBookView) -> None:
+    """Say why a book is over that was not carried out to its end, and what follows of it."""
+    book = view.book
+    if book.state == LoanBookState.REFUSED:
+        st.error(f"The {words.plain(book.refusal or 'file cannot be read')}.", icon=":material/error:")
+        st.caption("Nothing of it is kept but this reason. Mend the file, and drop it on Loan books again.")
+    elif book.state in GIVEN_UP:
+        how = "Nobody confirmed it in time" if book.state == LoanBookState.EXPIRED else "It was given up"
+        left = f"{_how_far(view)} before that, and stay so" if book.done_rows else "nothing of it was carried out"
+        st.info(
+            f"{how} on {words.moment(book.updated_at)}: {left}. The same file can be dropped on Loan books again.",
+            icon=":material/do_not_disturb_on:",
+        )
+
+
 def _follow(view: LoanBookView) -> None:
     with reading(frame.scope()) as session:
         book = books.get(session, view.id)
@@ -215,9 +230,9 @@ def tiles(view: LoanBookView) -> None:
 
 
 def _list_figures(view: LoanBookView) -> list[tuple[str, str]]:
-    """Return what a book comes to, or came to once it is done."""
+    """Return what a book comes to, or came to once it is over."""
     book, preview = view.book, view.book.preview
-    is_exit, is_done = book.kind == "exits", book.state == LoanBookState.DONE
+    is_exit, is_done = book.kind == "exits", book.state in {LoanBookState.DONE, *GIVEN_UP}
     valid, rows = book.done_rows if is_done else int(preview["valid"]), int(preview["rows"])
     amount = book.done_minor if is_done else _minor(preview["premium"])
     labels = ("Policies ended", "Policies to end") if is_exit else ("Loans covered", "Loans to cover")
@@ -375,13 +390,12 @@ def draw() -> None:
         steps(view)
     actions.run()
     progress(view)
-    if book.state == LoanBookState.REFUSED:
-        st.error(f"The {words.plain(book.refusal or 'file cannot be read')}.", icon=":material/error:")
-        st.caption("Nothing of it is kept but this reason. Mend the file, and drop it on Loan books again.")
+    end(view)
     if book.preview:
         # First what it comes to, said by the button: on a phone the figures fill a screen.
         confirm(view, person)
         tiles(view)
-        details(view)
+        if book.state not in GIVEN_UP:
+            details(view)
         rows(view)
     draw_terms(view)

@@ -39,6 +39,7 @@ _FORM, _MADE = "loan_book", "loan_book.made"
 _KINDS: Final = {"additions": "New loans", "exits": "Loans that ended", "snapshot": "The whole live book"}
 _DATE_ORDERS: Final = {each: each for each in books.DATE_ORDERS}
 _MONTHS: Final = 6
+_MOST: Final = books.MAX_BYTES // (1 << 20)
 _AHEAD: Final = (LoanBookState.VALIDATED, LoanBookState.CONFIRMED)
 
 
@@ -113,7 +114,9 @@ def build_upload(counter: Counter, product: ProductForSale, kind: str) -> Action
         Several("benefit_coverage", "Benefits", options={n: words.title(n) for n in shares}, placeholder="All"),
     ]
     fields = [
-        FileField("file", "The file: CSV or XLSX, up to 100,000 loans", ("csv", "xlsx"), books.MAX_BYTES),
+        FileField(
+            "file", f"The file: CSV or XLSX, up to 100,000 loans and {_MOST} MiB", ("csv", "xlsx"), books.MAX_BYTES
+        ),
         Segments("date_format", "Days are written", options=_DATE_ORDERS, value=books.DATE_ORDERS[0]),
         *(attested if kind == "additions" else []),
     ]

@@ -431,7 +431,7 @@ NO_PERSON = {
     *("agreement", "bank_account", "bordereau", "compliance_figure", "erasure", "payment", "payment_settlement"),
     *("payout_batch", "product_version", "purchase", "rate_proposal", "renewal", "statement", "statement_payment"),
     *("tax_rate", "reconciliation", "difference", "month_step", "statement_step", "role_grant", "commission_share"),
-    *("claim_payment_file", "approval", "approval_lapse", "credit_note", "loan_book"),
+    *("claim_payment_file", "approval", "approval_lapse", "credit_note", "loan_book", "party_payment"),
 }
 
 

@@ -399,6 +399,7 @@ def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, party: 
 @pytest.mark.parametrize(
     ("triggers", "planted", "said"),
     [
+        ({"payment_moved": "payment"}, "UPDATE payment SET state = 'Returned'", "is Returned, and the bank moved"),
         ({"statement_figures": "statement"}, "UPDATE statement SET state = 'Sent'", "by its payments Paid"),
         (
             {"payment_settlement_update": "payment_settlement"},

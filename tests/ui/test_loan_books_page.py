@@ -52,4 +52,9 @@ def test_a_book_that_was_given_up_is_not_shown_as_one_that_failed(screen: Screen
     states = {tuple(cell) for row in table["rows"] for cell in row["cells"] if isinstance(cell, list)}
     assert {("Cancelled", "gray"), ("Refused", "red")} <= states
     for book, badge in ((given_up, ":gray-badge[Cancelled]"), (refused, ":red-badge[Refused]")):
-        assert badge in screen(signed_in=head, path="buy/loan_book.py", id=str(book.id)).title[0].value
+        at = screen(signed_in=head, path="buy/loan_book.py", id=str(book.id))
+        assert badge in at.title[0].value
+    at = screen(signed_in=head, path="buy/loan_book.py", id=str(given_up.id))
+    assert "nothing of it was carried out" in at.info[0].value
+    figures = {each.label: each.value for each in at.metric}
+    assert (figures["Loans covered"], figures["Without cover"]) == ("0", "1")

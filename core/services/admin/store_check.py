@@ -117,7 +117,7 @@ def count_rules() -> int:
 # Tables whose rows are neither changed nor removed (contract K15).
 _KEPT_TABLES = (
     *("audit_entry", "approval", "approval_lapse", "claim_event", "claim_payment", "payment_payee", "claim_comment"),
-    *("claim_referral", "claim_reserve", "credit_note_payment", "payment_settlement", "transfer"),
+    *("claim_referral", "claim_reserve", "credit_note_payment", "party_payment", "payment_settlement", "transfer"),
 )
 
 

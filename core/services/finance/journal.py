@@ -17,13 +17,14 @@ from core import clock, money, reference
 from core.errors import NotFound
 from core.services.finance import agreements, parties
 from core.services.finance.parties import Party
+from core.services.finance.payments import bank_rows
 from core.services.finance.statements import reading as statement_reading
 from core.services.lists.spreadsheets.formula_escaping import csv_field
 from core.services.lists.windows import Window
 from core.states.finance import StatementState
 from core.store.access import ScopedSession
 from core.store.expressions import lagos_day
-from core.store.schema.tables import Movement, Payment, Statement
+from core.store.schema.tables import Movement, Statement
 
 HEADING: Final = "date,number,code,account,party,debit,credit,reference"
 _HEADING_WITHOUT_CODES: Final = "date,account,party,debit,credit,reference"
@@ -174,16 +175,12 @@ def _holders(session: ScopedSession, window: Window) -> set[UUID]:
 
 
 def _payments(session: ScopedSession, window: Window, names: dict[Party, str]) -> Iterator[Entry]:
-    for name, sign in (("value_on", 1), ("returned_on", -1)):
-        day: Any = col(getattr(Payment, name))
-        query = sa.select(Payment).where(col(Payment.confirmed_at).is_not(None), day >= window.start, day < window.end)
-        for row in session.execute(query.order_by(day, col(Payment.id))).scalars():
-            party = parties.party_of(row)
-            on, verb = getattr(row, name), "payment" if sign > 0 else "returned"
-            about = f"{on} {verb} {row.bank_reference}"
-            account = INSURER if party.account == "provider" else DISTRIBUTOR if row.net_minor > 0 else RECEIVABLE
-            yield Entry(on, account, names[party], sign * row.net_minor, about)
-            yield Entry(on, BANK, "", -sign * row.net_minor, about)
+    for row in bank_rows.list_rows(session, window.start <= bank_rows.DAY, window.end > bank_rows.DAY):
+        about = f"{row.value_on} {'payment' if row.entry == 'paid' else 'returned'} {row.reference}"
+        is_out = row.direction == "out"
+        account = INSURER if row.party.account == "provider" else DISTRIBUTOR if is_out else RECEIVABLE
+        yield Entry(row.value_on, account, names[row.party], row.amount_minor, about)
+        yield Entry(row.value_on, BANK, "", -row.amount_minor, about)
 
 
 def _taxes(session: ScopedSession, window: Window) -> Iterator[Entry]:

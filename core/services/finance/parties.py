@@ -14,10 +14,10 @@ from core.services import transfers
 from core.services.people import four_eyes
 from core.services.people.four_eyes import Parties
 from core.store.access import ScopedSession
-from core.store.schema.tables import BankAccount, Distributor, Payment, Provider, Statement
+from core.store.schema.tables import BankAccount, Distributor, PartyPayment, Payment, Provider, Statement
 
 Account = Literal["distributor", "provider"]
-_DECIDED_BY: Final = frozenset({"approved_by", "sent_by", "confirmed_by", "returned_by"})
+_DECIDED_BY: Final = frozenset({"approved_by", "sent_by", "refused_by"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,8 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
             entities: tuple[tuple[Any, str], ...] = ((Statement, "statements"), (Payment, "payments"))
             for entity, noun in entities:
                 stamps = [column for column in sa.inspect(entity).columns if column.name in _DECIDED_BY]
-                mine = sa.or_(*(column == person.id for column in stamps))
+                noted = [col(Payment.id).in_(_select_noted(person.id))] if entity is Payment else []
+                mine = sa.or_(*(column == person.id for column in stamps), *noted)
                 query = sa.select(sa.func.count(), sa.func.sum(sa.func.abs(amounts[noun])))
                 number, minor = session.execute(query.where(party.owns(entity), mine)).one()
                 if number:
@@ -99,6 +100,10 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
                         f"{number:,} {noun} of {name}, {money.format_naira(int(minor))}, were decided on by"
                         f" {person.name}, whose own they are"
                     )
+
+
+def _select_noted(person_id: UUID) -> sa.Select[UUID]:
+    return sa.select(col(PartyPayment.payment_id)).where(col(PartyPayment.paid_by) == person_id)
 
 
 def list_parties(session: ScopedSession) -> list[tuple[Party, str]]:

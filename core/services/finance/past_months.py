@@ -16,7 +16,6 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids
-from core.services import transfers
 from core.services.finance import agreements, bank_accounts, parties, tax
 from core.services.finance.bordereaux import claim_rows, columns, issuing, premium_rows
 from core.services.finance.bordereaux.columns import ReportRow
@@ -29,6 +28,7 @@ from core.services.finance.statements.lines import Line
 from core.services.finance.statements.paid_lines import PaidLine
 from core.services.lists.windows import Window
 from core.services.people.staff import Person
+from core.services.transfers import TypedReference
 from core.states.finance import STATEMENT_TRANSITIONS, BatchState, BordereauState, PaymentState, StatementState
 from core.store.access import ScopedSession
 from core.store.schema.tables import (
@@ -237,12 +237,9 @@ def _confirm(session: ScopedSession, row: Payment, parts: Sequence[Due], place: 
     """Write a payment with its transfer and what it settles, all of which is paid by it."""
     by, now, paid_on = office.checker, clock.now(), clock.today()
     reference = f"DEMO/{paid_on:%y%m}/{place}"
-    typed = transfers.TypedReference(reference, "bank_reference")
-    row.transfer_id = transfers.register(session, typed, is_live=True, amount_minor=row.net_minor, by=by.id, at=now)
-    row.state, row.bank_reference, row.value_on = PaymentState.CONFIRMED, reference, paid_on
-    row.approved_by = row.confirmed_by = by.id
-    row.approved_at = row.confirmed_at = now
+    row.state, row.approved_by, row.approved_at = PaymentState.CONFIRMED, by.id, now
     session.insert(row)
+    transitions.note_paid(session, row, TypedReference(reference, "bank_reference"), paid_on, by=by)
     transitions.settle_parts(session, row, parts, by=office.maker)
     for part in parts:
         transitions.note_settled(session, part, StatementState.PAID, by=by)

@@ -11,11 +11,10 @@ from core import clock
 from core.states.claims import CLOSED, ClaimStatus
 from core.store.expressions import last_digits
 from core.store.schema.columns import Owned, Record, Row, json_field, minor_field, one_of
-from core.store.schema.payments import Paid, is_payment
+from core.store.schema.payments import IS_MADE, Paid, is_payment
 
 _CLOCK = ("is_live", "clock_stopped_at", "clock_from", "id", "claim_status", "assigned_to", "deleted_at")
 _AMOUNTS = ("claim_amount_minor", "offer_amount_minor")
-_IS_MADE = sa.text("reverses IS NULL")
 _LISTED = ", ".join(f"'{status}'" for status in sorted(CLOSED))
 _UNSETTLED = sa.text(f"claim_status NOT IN ({_LISTED})")
 
@@ -105,7 +104,7 @@ class ClaimEvent(Owned, table=True):
     created_at: datetime
 
 
-class ClaimPayment(Paid, table=True):
+class ClaimPayment(Paid, Owned, table=True):
     """Money that was paid on a claim, or came back; no transfer pays a claim twice (contract C10).
 
     Rows from before there were payees have none. `file_id` names the file that a payment was made from.
@@ -120,8 +119,8 @@ class ClaimPayment(Paid, table=True):
             "transfer_id",
             "claim_id",
             unique=True,
-            sqlite_where=_IS_MADE,
-            postgresql_where=_IS_MADE,
+            sqlite_where=IS_MADE,
+            postgresql_where=IS_MADE,
         ),
     )
     claim_id: UUID = Field(foreign_key="claim.id", index=True)

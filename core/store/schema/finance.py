@@ -114,7 +114,7 @@ class CreditNote(Owned, table=True):
     payee_id: UUID | None = None
 
 
-class CreditNotePayment(Paid, table=True):
+class CreditNotePayment(Paid, Owned, table=True):
     """Money that was paid on a credit note to the payee that was approved, or came back (contract K2)."""
 
     __tablename__ = "credit_note_payment"

@@ -15,6 +15,7 @@ DIRECTIONS = ("out", "in")
 PAYMENT_ENTRIES = ("paid", "returned")
 _OPEN = "state IN ('Prepared', 'Approved')"
 _HELD = sa.text("released_by IS NULL")
+IS_MADE = sa.text("reverses IS NULL")
 
 
 def _two_people() -> list[sa.CheckConstraint]:
@@ -45,10 +46,10 @@ class Transfer(Row, table=True):
     created_at: datetime
 
 
-class Paid(Owned):
+class Paid(Row):
     """A payment of one thing by a transfer, kept for ever; what was paid is the sum of its rows (contract C10, K2).
 
-    A row with a negative amount is a return: `reverses` is the payment that came back, `reason` what the bank said.
+    A row that `reverses` another is its return, with the amount of that one negated and as `reason` what the bank said.
     """
 
     id: UUID = Field(primary_key=True)
@@ -63,7 +64,7 @@ class Paid(Owned):
 
 
 def is_payment() -> list[Any]:
-    """Return the constraints of a table of payments and returns."""
+    """Return the constraints of a table of payments and returns of what we owe."""
     return [
         sa.UniqueConstraint("reverses"),
         sa.CheckConstraint("(reverses IS NULL) = (amount_minor > 0) AND amount_minor <> 0", name="amount"),
@@ -115,10 +116,11 @@ class PayoutBatch(Row, table=True):
 
 
 class Payment(Party, table=True):
-    """One payment: its figures never change, only its state.
+    """One payment as it was prepared and approved: its figures never change, only its state.
 
-    Amounts are positive where we pay, negative where we are paid. `net_minor` is what the bank moves; `statement_id`
-    is the newest statement that it settles. `transfer_id` is how the bank moved it, `return_id` how it came back.
+    Amounts are positive where we pay, negative where we are paid. `net_minor` is what the bank moves, which is a row of
+    `PartyPayment`; `statement_id` is the newest statement that it settles. What is said to be received has a reference
+    and a day before somebody else confirms it; what the bank refused has moved no money.
     """
 
     __table_args__ = (
@@ -131,12 +133,8 @@ class Payment(Party, table=True):
         sa.CheckConstraint("net_minor <> 0 AND (direction = 'out') = (net_minor > 0)", name="sign"),
         sa.CheckConstraint("direction = 'in' OR bank_account_id IS NOT NULL", name="payee"),
         sa.CheckConstraint("state NOT IN ('Approved', 'Confirmed') OR approved_by IS NOT NULL", name="in_two_hands"),
-        sa.CheckConstraint(
-            "state <> 'Confirmed' OR"
-            " (confirmed_by IS NOT NULL AND bank_reference IS NOT NULL AND value_on IS NOT NULL)",
-            name="confirmed",
-        ),
-        sa.CheckConstraint("(state = 'Returned') = (returned_on IS NOT NULL)", name="returned"),
+        sa.CheckConstraint("direction = 'in' OR (received_reference IS NULL AND received_on IS NULL)", name="received"),
+        sa.CheckConstraint("refused_on IS NULL OR state = 'Returned'", name="refused"),
         *(
             sa.Index(
                 f"ix_payment_open_of_{party}",
@@ -160,19 +158,33 @@ class Payment(Party, table=True):
     withheld_minor: int = minor_field()
     net_minor: int = minor_field()
     state: str = Field(default=PaymentState.PREPARED, max_length=9)
-    bank_reference: str | None = Field(default=None, max_length=60)
-    transfer_id: UUID | None = None
-    return_id: UUID | None = None
-    value_on: date | None = None
+    received_reference: str | None = Field(default=None, max_length=60)
+    received_on: date | None = None
     prepared_by: UUID = Field(foreign_key="staff.id")
     prepared_at: datetime
     approved_by: UUID | None = Field(default=None, foreign_key="staff.id")
     approved_at: datetime | None = None
-    confirmed_by: UUID | None = Field(default=None, foreign_key="staff.id")
-    confirmed_at: datetime | None = None
-    returned_by: UUID | None = Field(default=None, foreign_key="staff.id")
-    returned_on: date | None = None
+    refused_by: UUID | None = Field(default=None, foreign_key="staff.id")
+    refused_on: date | None = None
     note: str | None = None
+
+
+class PartyPayment(Paid, table=True):
+    """A payment of a party that the bank moved, or its return: once for each `Payment` and in whole, with its sign.
+
+    Parties are of no one distributor. `payee_id` is the bank account that was approved.
+    """
+
+    __tablename__ = "party_payment"
+    __table_args__ = (
+        sa.UniqueConstraint("reverses"),
+        sa.CheckConstraint("amount_minor <> 0", name="amount"),
+        sa.CheckConstraint("reverses IS NULL OR reason IS NOT NULL", name="reason"),
+        sa.Index("ix_party_payment_once", "payment_id", unique=True, sqlite_where=IS_MADE, postgresql_where=IS_MADE),
+        sa.Index(None, "value_on"),
+    )
+    payment_id: UUID = Field(foreign_key="payment.id")
+    value_on: date
 
 
 class PaymentSettlement(Row, table=True):

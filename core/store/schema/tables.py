@@ -99,10 +99,12 @@ if TYPE_CHECKING:
         RoleGrant,
         SignInAttempt,
         Staff,
+        StaffDetail,
         StaffSession,
         SubmissionOwner,
     )
     from core.store.schema.payments import (
+        PartyPayment,
         Payment,
         PaymentPayee,
         PaymentSettlement,
@@ -148,8 +150,8 @@ _NAMES: Final = {
     "loan_books": "LoanBook LoanBookFile LoanBookRow",
     "parties": "ApiKey Automation Customer CustomerMerge CustomerNote Distributor EndorsementNotice OneTimeTicket "
     "PolicyEndorsement Provider ReminderOptOut RenewalCall RenewalReminder RoleGrant SignInAttempt Staff "
-    "StaffSession SubmissionOwner",
-    "payments": "Payment PaymentPayee PaymentSettlement PayoutBatch StatementPayment Transfer",
+    "StaffDetail StaffSession SubmissionOwner",
+    "payments": "PartyPayment Payment PaymentPayee PaymentSettlement PayoutBatch StatementPayment Transfer",
     "rollups": "ClaimTotal DaybookLine DayTotal",
     "sales": "Certificate Inspection InsuredRisk InsurerConnection NumberCounter Policy Purchase Refund Renewal "
     "Submission",

@@ -21,7 +21,7 @@ from core.services.finance.statements import states as statement_states
 from core.services.people import staff
 from core.services.transfers import TypedReference
 from core.store.access import Scope, ScopedSession, Store
-from core.store.schema.tables import Payment, Transfer
+from core.store.schema.tables import PartyPayment, Payment, Transfer
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import BANK, Finance, pay_out
@@ -125,7 +125,7 @@ def test_a_reference_names_one_transfer_whatever_it_paid_and_a_return_has_its_ow
     with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
         session.execute(sa.insert(Transfer).values(**again))
     with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
-        session.execute(sa.update(Payment).values(bank_reference="OTHER"))
+        session.execute(sa.update(PartyPayment).values(transfer_id=ids.new()))
     finance.do(transitions.return_payment, row.id, {**BACK, "bank_reference": "RET/1"}, by="wale")
     with finance.store.reading(Scope.system()) as session:
         found = session.execute(of_this).scalars().all()

@@ -105,13 +105,15 @@ def journal(connection: sa.Connection, month: date) -> dict[str, int]:
         accounts["Payable to insurers"] -= each.insurer
         accounts["Commission payable"] -= each.seller
         accounts["Commission income"] -= each.platform
-    payments = "SELECT account, net_minor, value_on, returned_on FROM payment WHERE confirmed_at IS NOT NULL"
-    for account, net, value_on, returned_on in _rows(connection, payments):
-        for on, sign in ((value_on, 1), (returned_on, -1)):
-            if on is not None and _month(on) == month:
-                paid = "Payable to insurers" if account == "provider" else "Commission payable"
-                accounts[paid if net > 0 or account == "provider" else "Receivable from distributors"] += sign * net
-                accounts["Bank"] -= sign * net
+    payments = (
+        "SELECT account, direction, amount_minor, value_on FROM party_payment"
+        " JOIN payment ON payment.id = party_payment.payment_id"
+    )
+    for account, direction, minor, on in _rows(connection, payments):
+        if _month(on) == month:
+            paid = "Commission payable" if direction == "out" else "Receivable from distributors"
+            accounts["Payable to insurers" if account == "provider" else paid] += minor
+            accounts["Bank"] -= minor
     taxes = f"SELECT month, vat_minor, withheld_minor FROM statement WHERE account = 'distributor' AND {_VALID}"
     for stated, vat, withheld in _rows(connection, taxes):
         if _month(stated) == month:

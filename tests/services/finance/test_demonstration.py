@@ -34,6 +34,7 @@ from core.store.schema.tables import (
     Bordereau,
     BordereauLine,
     NumberCounter,
+    PartyPayment,
     Payment,
     PaymentSettlement,
     PayoutBatch,
@@ -51,15 +52,15 @@ pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(UNTIL)]
 SEPTEMBER = Window(date(2026, 9, 1), date(2026, 10, 1))
 # What statements, payments and bordereaux are made of; the lines of claims and movements have ids of the portfolio.
 PAPERS: tuple[type[SQLModel], ...] = (
-    *(Statement, StatementLine, StatementStep, StatementPayment, PayoutBatch, Payment, PaymentSettlement, Transfer),
-    *(Bordereau, BordereauLine, NumberCounter, Approval, AuditEntry),
+    *(Statement, StatementLine, StatementStep, StatementPayment, PayoutBatch, Payment, PartyPayment, PaymentSettlement),
+    *(Transfer, Bordereau, BordereauLine, NumberCounter, Approval, AuditEntry),
 )
 DRAWN = {
-    *("id", "statement_id", "payment_id", "batch_id", "bank_account_id", "transfer_id", "bordereau_id", "sha256"),
+    *("id", "statement_id", "payment_id", "batch_id", "bank_account_id", "payee_id", "transfer_id", "sha256"),
     *(
+        "bordereau_id",
         "reference",
         "reference_key",
-        "bank_reference",
         "hash",
         "chain",
         "subject",

@@ -306,9 +306,8 @@ def _check_estimate(
     is_above = claimed is not None and minor > money.to_minor(claimed)
     known = inputs.estimate_document is None or inputs.estimate_document in names
     document = f"must be one of the papers of this claim: {', '.join(names) or 'there is none yet, add it first'}"
-    reason = (
-        f"must be given: the estimate is above the {money.format_naira(money.to_minor(claimed or money.ZERO))} claimed"
-    )
+    bound = money.format_naira(money.to_minor(claimed or money.ZERO))
+    reason = f"must be given: the estimate is above the {bound} claimed, and the note of a supervisor says why"
     return [(known, "estimate_document", document), (not is_above or inputs.note is not None, "note", reason)]
 
 

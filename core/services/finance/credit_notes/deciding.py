@@ -372,8 +372,6 @@ def return_payment(session: ScopedSession, note_id: UUID, typed: Mapping[str, An
         refuse_own(load_people(session, row), by)
         given: ReturnInput = request.validate(ReturnInput, typed)
         paid = transfers.find_standing(session, CreditNotePayment, col(CreditNotePayment.credit_note_id) == row.id)
-        if paid.value_on and given.returned_on < paid.value_on:
-            raise InvalidInput.for_field("returned_on", "must not be before the day on which it was paid")
         typed_reference = TypedReference(given.bank_reference, "bank_reference")
         how: dict[str, Any] = {"reason": given.reason, "value_on": given.returned_on, "by": by.id, "at": clock.now()}
         transfers.take_back(session, paid, typed_reference, **how)

@@ -24,6 +24,7 @@ from core.store.schema.tables import (
     Provider,
     Refund,
     Staff,
+    StaffDetail,
 )
 
 
@@ -204,8 +205,8 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     accounts = sa.select(col(PaymentPayee.account_key)).where(col(PaymentPayee.credit_note_id) == col(CreditNote.id))
     is_own = sa.or_(
         *(sa.func.lower(email) == sa.func.lower(col(Staff.email)) for email in holder),
-        *(four_eyes.ends_in_the_same(phone, col(Staff.phone_number)) for phone in phones),
-        col(Staff.account_key).in_(accounts.correlate(CreditNote)),
+        *(four_eyes.ends_in_the_same(phone, col(StaffDetail.phone_number)) for phone in phones),
+        col(StaffDetail.account_key).in_(accounts.correlate(CreditNote)),
     )
     noted = sa.select(col(CreditNotePayment.paid_by)).where(col(CreditNotePayment.credit_note_id) == col(CreditNote.id))
     is_payer = col(Staff.id).in_(noted.correlate(CreditNote))
@@ -217,7 +218,9 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
         .join(Customer, col(Customer.id) == col(Policy.customer_id))
         .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
         .join(Staff, sa.or_(*(column == col(Staff.id) for column in decided), is_payer))
+        .outerjoin(StaffDetail, col(StaffDetail.staff_id) == col(Staff.id))
         .where(is_own)
+        .distinct()
     )
     for note, person, provider in session.execute(query):
         name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"

@@ -21,6 +21,7 @@ from core.store.schema.tables import (
     BankAccount,
     ClaimPayment,
     CreditNotePayment,
+    PartyPayment,
     Payment,
     PaymentSettlement,
     PayoutBatch,
@@ -33,8 +34,11 @@ _PARTS = ("net_minor", "vat_minor", "withheld_minor")
 
 
 def find_payment_faults(session: ScopedSession) -> Iterator[str]:
-    """Payments that are not their settlements, batches that are not their payments, and statements in a wrong state."""
+    """Payments that are not their settlements or rows, batches that are not their payments, and statements that are not
+    in the state of their payments.
+    """
     yield from _settlement_faults(session)
+    yield from _bank_faults(session)
     for batch in session.execute(sa.select(PayoutBatch).order_by(col(PayoutBatch.number))).scalars().all():
         yield from _batch_faults(session, batch)
     for party, name in parties.list_parties(session):
@@ -55,17 +59,13 @@ def find_odd_references(session: ScopedSession) -> Iterator[str]:
 def find_transfer_faults(session: ScopedSession) -> Iterator[str]:
     """Transfers that are not the payments, or the return, that they were registered for (contract K9)."""
     made: list[AnySelect] = []
-    for kind in (ClaimPayment, CreditNotePayment):
+    for kind in (ClaimPayment, CreditNotePayment, PartyPayment):
         paid = sa.orm.aliased(kind)
         # A return under the reference of its payment adds nothing to that one's transfer.
         is_own = sa.or_(col(paid.id).is_(None), col(paid.transfer_id) != col(kind.transfer_id))
         rows: AnySelect = sa.select(col(kind.transfer_id).label("transfer_id"), col(kind.amount_minor).label("minor"))
         made.append(rows.outerjoin(paid, col(paid.id) == col(kind.reverses)).where(is_own))
-    out = sa.select(col(Payment.transfer_id), col(Payment.net_minor)).where(col(Payment.transfer_id).is_not(None))
-    back = sa.select(col(Payment.return_id), -col(Payment.net_minor)).where(
-        col(Payment.return_id).is_not(None), col(Payment.return_id) != col(Payment.transfer_id)
-    )
-    lines = sa.union_all(*made, out, back).subquery()
+    lines = sa.union_all(*made).subquery()
     number, total = sa.func.count(lines.c.minor), sa.func.coalesce(sa.func.sum(lines.c.minor), 0)
     query = (
         sa.select(Transfer, number.label("number"), total.label("total"))
@@ -80,9 +80,10 @@ def find_transfer_faults(session: ScopedSession) -> Iterator[str]:
 
 def find_own_answers(session: ScopedSession) -> Iterator[str]:
     """Payments whose confirmation or return was noted by who prepared them, with their amounts (contract K16)."""
-    own = sa.or_(
-        col(Payment.confirmed_by) == col(Payment.prepared_by), col(Payment.returned_by) == col(Payment.prepared_by)
+    noted = sa.exists().where(
+        col(PartyPayment.payment_id) == col(Payment.id), col(PartyPayment.paid_by) == col(Payment.prepared_by)
     )
+    own = sa.or_(noted, col(Payment.refused_by) == col(Payment.prepared_by))
     query = sa.select(Payment, col(Staff.name)).join(Staff, col(Staff.id) == col(Payment.prepared_by)).where(own)
     for row, person in session.execute(query):
         amount = money.format_naira(row.net_minor)
@@ -136,6 +137,28 @@ def _settlement_faults(session: ScopedSession) -> Iterator[str]:
     )
     for payment_id in session.execute(query).scalars():
         yield f"payment {payment_id} does not have the sums of what it settles"
+
+
+def _bank_faults(session: ScopedSession) -> Iterator[str]:
+    """Payments whose rows of the bank are not what their state says, with what those come to."""
+    moved, number = (
+        sa.func.coalesce(sa.func.sum(col(PartyPayment.amount_minor)), 0),
+        sa.func.count(col(PartyPayment.id)),
+    )
+    of_state = sa.case(
+        (col(Payment.state) == PaymentState.CONFIRMED, 1),
+        (sa.and_(col(Payment.state) == PaymentState.RETURNED, col(Payment.refused_on).is_(None)), 2),
+        else_=0,
+    )
+    query = (
+        sa.select(Payment, moved.label("moved"))
+        .outerjoin(PartyPayment, col(PartyPayment.payment_id) == col(Payment.id))
+        .group_by(*sa.inspect(Payment).columns)
+        .having(sa.or_(number != of_state, moved != sa.case((of_state == 1, col(Payment.net_minor)), else_=0)))
+    )
+    for row, minor in session.execute(query):
+        amounts = money.format_naira(row.net_minor), money.format_naira(int(minor))
+        yield f"payment {row.id} of {amounts[0]} is {row.state}, and the bank moved {amounts[1]} by its rows"
 
 
 def _batch_faults(session: ScopedSession, batch: PayoutBatch) -> Iterator[str]:

@@ -12,6 +12,7 @@ from sqlmodel import col
 from core.errors import NotFound
 from core.services.finance import parties
 from core.services.finance.parties import Party
+from core.services.finance.payments import bank_rows
 from core.services.finance.payments import batches as payout_batches
 from core.services.finance.statements import reading as statement_reading
 from core.services.lists.paging import Paging
@@ -214,6 +215,7 @@ def _query() -> AnySelect:
         sa.select(
             *(Payment, Statement, PayoutBatch, BankAccount),
             *(col(preparer.name).label("preparer"), col(approver.name).label("approver")),
+            *(shown.label(name) for name, shown in bank_rows.SHOWN.items()),
         )
         .join(Statement, col(Statement.id) == col(Payment.statement_id))
         .outerjoin(PayoutBatch, col(PayoutBatch.id) == col(Payment.batch_id))
@@ -221,12 +223,12 @@ def _query() -> AnySelect:
         .join(preparer, col(preparer.id) == col(Payment.prepared_by))
         .outerjoin(approver, col(approver.id) == col(Payment.approved_by))
     )
-    return query
+    return bank_rows.join_bank(query)
 
 
 _COPIED = (
     *("id", "direction", "state", "statement_id", "batch_id", "gross_minor", "vat_minor", "withheld_minor"),
-    *("net_minor", "bank_reference", "value_on", "returned_on", "note", "prepared_by", "prepared_at", "approved_at"),
+    *("net_minor", "prepared_by", "prepared_at", "approved_at"),
 )
 
 
@@ -239,6 +241,7 @@ def _build_row(row: Any, names: dict[Party, str]) -> PaymentRow:
     party, account = parties.party_of(row.Payment), row.BankAccount
     return PaymentRow(
         **{name: getattr(row.Payment, name) for name in _COPIED},
+        **{name: getattr(row, name) for name in bank_rows.SHOWN},
         party=party,
         name=names[party],
         statement=statement_reading.number_of(row.Statement),

@@ -26,7 +26,7 @@ from core.services.people.staff import Person
 from core.services.transfers import Reference, TypedReference
 from core.states.finance import PAYMENT_TRANSITIONS, PaymentState, StatementState
 from core.store.access import ScopedSession
-from core.store.schema.tables import Payment, PaymentSettlement, Statement
+from core.store.schema.tables import PartyPayment, Payment, PaymentSettlement, Statement
 
 ROLE: Final = "finance"
 OWN_MESSAGE: Final = "You prepared this: somebody else of finance approves it"
@@ -85,12 +85,12 @@ def receive(session: ScopedSession, party: Party, typed: Mapping[str, Any], *, b
         require_finance(by)
         given: ReceiptInput = request.validate(ReceiptInput, typed)
         balance = balances.require_payable(session, party)
-        answer = {"bank_reference": given.bank_reference, "value_on": given.value_on}
+        told = {"received_reference": given.bank_reference, "received_on": given.value_on}
         transfers.check_free(session, TypedReference(given.bank_reference, _FIELD, party.id), is_live=True)
         amount = -money.to_minor(given.amount)
         if balance.amount_minor >= 0:
             raise StateForbids(f"{balance.name} owes nothing: a payment received for something else is an adjustment")
-        return add(session, balance, amount, by=by, direction="in", **answer)
+        return add(session, balance, amount, by=by, direction="in", **told)
 
 
 def add(
@@ -146,12 +146,10 @@ def approve_receipt(session: ScopedSession, payment_id: UUID, *, by: Person) -> 
         if row.direction != "in" or row.state != PaymentState.PREPARED:
             raise StateForbids("A payout is approved with its batch, and confirmed with the bank's reference")
         require_second(row.prepared_by, by, OWN_MESSAGE)
-        now = clock.now()
-        stamps: dict[str, Any] = {"approved_by": by.id, "approved_at": now, "confirmed_by": by.id, "confirmed_at": now}
-        stamps["transfer_id"] = _register(
-            session, row, TypedReference(row.bank_reference, _FIELD, parties.party_of(row).id), by
-        )
-        _change(session, row, PaymentState.CONFIRMED, by=by, **stamps)
+        assert row.received_on is not None  # noqa: S101 - it was noted with its day
+        typed = TypedReference(row.received_reference, _FIELD, parties.party_of(row).id)
+        note_paid(session, row, typed, row.received_on, by=by)
+        _change(session, row, PaymentState.CONFIRMED, by=by, approved_by=by.id, approved_at=clock.now())
 
 
 def confirm(
@@ -174,9 +172,20 @@ def confirm(
         given: BankAnswer = request.validate(BankAnswer, typed)
         if row.approved_at and given.value_on < clock.to_lagos_day(row.approved_at):
             raise InvalidInput.for_field("value_on", "must not be before the day of the approval")
-        stamps = {"confirmed_by": by.id, "confirmed_at": clock.now(), **given.model_dump()}
-        transfer_id = _register(session, row, TypedReference(given.bank_reference, _FIELD), by)
-        _change(session, row, PaymentState.CONFIRMED, by=by, evidence=evidence, transfer_id=transfer_id, **stamps)
+        note_paid(session, row, TypedReference(given.bank_reference, _FIELD), given.value_on, by=by)
+        facts = {"bank_reference": given.bank_reference, "value_on": str(given.value_on), **(evidence or {})}
+        _change(session, row, PaymentState.CONFIRMED, by=by, facts=facts)
+
+
+def note_paid(session: ScopedSession, row: Payment, typed: TypedReference, on: date, *, by: Person) -> None:
+    """Write that the bank moved a payment on a day; InvalidInput for a reference that another payment has."""
+    values: dict[str, Any] = {
+        "payment_id": row.id,
+        "amount_minor": row.net_minor,
+        "payee_id": row.bank_account_id,
+        "value_on": on,
+    }
+    transfers.pay(session, PartyPayment, typed, **values, paid_by=by.id, created_at=clock.now())
 
 
 def return_payment(
@@ -195,25 +204,22 @@ def return_payment(
         row = get_for_update(session, payment_id, PaymentState.RETURNED, by)
         _refuse_preparer(row, by)
         given: ReturnInput = request.validate(ReturnInput, typed)
-        if row.value_on and given.returned_on < row.value_on:
-            raise InvalidInput.for_field("returned_on", "must not be before the day on which it was paid")
         if row.approved_at and given.returned_on < clock.to_lagos_day(row.approved_at):
             raise InvalidInput.for_field("returned_on", "must not be before the day of the approval")
-        stamps: dict[str, Any] = {"returned_by": by.id, "returned_on": given.returned_on, "note": given.reason}
-        if row.transfer_id is not None:
-            back: dict[str, Any] = {"amount_minor": row.net_minor, "by": by.id, "at": clock.now()}
-            typed_reference = TypedReference(given.bank_reference, _FIELD)
-            stamps["return_id"] = transfers.register_return(session, row.transfer_id, typed_reference, **back)
-        elif given.bank_reference:
+        stamps: dict[str, Any] = {}
+        typed_reference = TypedReference(given.bank_reference, _FIELD)
+        if row.state == PaymentState.CONFIRMED:
+            paid = transfers.find_standing(session, PartyPayment, col(PartyPayment.payment_id) == row.id)
+            back: dict[str, Any] = {"reason": given.reason, "value_on": given.returned_on, "by": by.id}
+            transfers.take_back(session, paid, typed_reference, **back, at=clock.now(), by_anybody=True)
+        else:
             # An order that the bank refused has moved no money: what has is the answer to another one.
-            transfers.check_free(session, TypedReference(given.bank_reference, _FIELD), is_live=True)
+            stamps = {"refused_by": by.id, "refused_on": given.returned_on, "note": given.reason}
+            if given.bank_reference:
+                transfers.check_free(session, typed_reference, is_live=True)
         facts = {"return_reference": given.bank_reference} if given.bank_reference else {}
-        _change(session, row, PaymentState.RETURNED, by=by, evidence={**facts, **(evidence or {})}, **stamps)
-
-
-def _register(session: ScopedSession, row: Payment, typed: TypedReference, by: Person) -> UUID:
-    amount_minor = row.net_minor
-    return transfers.register(session, typed, is_live=True, amount_minor=amount_minor, by=by.id, at=clock.now())
+        facts |= {"returned_on": str(given.returned_on), **(evidence or {})}
+        _change(session, row, PaymentState.RETURNED, by=by, facts=facts, **stamps)
 
 
 def withdraw(session: ScopedSession, payment_id: UUID, *, reason: str, by: Person) -> None:
@@ -269,14 +275,13 @@ def _change(
     state: PaymentState,
     *,
     by: Person,
-    evidence: Mapping[str, str] | None = None,
+    facts: Mapping[str, str] | None = None,
     **values: Any,
 ) -> None:
     change = sa.update(Payment).where(col(Payment.id) == row.id).values(state=state, **values)
     session.execute(change.execution_options(synchronize_session=False))
     settle(session, row, by=by)
-    facts = {name: str(values[name]) for name in ("bank_reference", "value_on", "returned_on") if name in values}
-    audit_payment(session, row, _ACTIONS[state], by=by, **facts, **(evidence or {}))
+    audit_payment(session, row, _ACTIONS[state], by=by, **(facts or {}))
 
 
 def settle(session: ScopedSession, row: Payment, *, by: Person) -> None:

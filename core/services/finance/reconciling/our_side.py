@@ -1,6 +1,5 @@
 """Our records as entries: the movements of an insurer, or the payments that the bank made (contract F6)."""
 
-from datetime import date
 from typing import Any
 from uuid import UUID
 
@@ -8,12 +7,14 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
+from core.services.finance.payments import bank_rows
+from core.services.finance.payments.bank_rows import BankRow
 from core.services.finance.reconciling.matching import Entry
 from core.services.finance.statements.lines import transaction_of
 from core.services.lists.windows import Window
 from core.services.transfers import reference_key
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Movement, Payment, Policy, ProductVersion
+from core.store.schema.tables import Movement, Policy, ProductVersion
 
 
 def list_movements(
@@ -51,21 +52,18 @@ def _movement(row: Any, *, by_transaction: bool) -> Entry:
 
 def list_payments(session: ScopedSession, window: Window) -> list[Entry]:
     """List the payments and returns of a window as our bank account has them: positive comes in."""
-    entries = []
-    for name, sign in (("value_on", -1), ("returned_on", 1)):
-        day: Any = col(getattr(Payment, name))
-        query = sa.select(Payment).where(col(Payment.confirmed_at).is_not(None), day >= window.start, day < window.end)
-        entries += [_payment(row, sign, getattr(row, name)) for row in session.execute(query.order_by(day)).scalars()]
-    return entries
+    found = bank_rows.list_rows(session, window.start <= bank_rows.DAY, window.end > bank_rows.DAY)
+    # Payments before returns.
+    return [_payment(row) for row in sorted(found, key=lambda each: each.entry)]
 
 
-def _payment(row: Payment, sign: int, on: date) -> Entry:
+def _payment(row: BankRow) -> Entry:
     return Entry(
-        key=reference_key(row.bank_reference or ""),
-        label=row.bank_reference or "",
+        key=reference_key(row.reference),
+        label=row.reference,
         transaction="",
-        amount_minor=sign * row.net_minor,
-        on=on,
+        amount_minor=-row.amount_minor,
+        on=row.value_on,
         rate_bp=None,
-        subject=str(row.id),
+        subject=str(row.payment_id),
     )

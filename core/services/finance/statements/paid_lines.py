@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.finance import parties
 from core.services.finance.parties import Party
+from core.services.finance.payments import bank_rows
 from core.store.access import ScopedSession
 from core.store.schema.tables import Payment, StatementPayment
 
@@ -85,24 +85,10 @@ def find_left_out(session: ScopedSession, party: Party, before: date) -> int:
 
 
 def _load(session: ScopedSession, last_on: date, *conditions: Any) -> Iterator[tuple[Party, PaidLine]]:
-    for entry, sign, day in (("paid", 1, "value_on"), ("returned", -1, "returned_on")):
-        until = col(getattr(Payment, day)) <= last_on
-        query = _unstated(entry, col(Payment.confirmed_at).is_not(None), until, *conditions)
-        for row in session.execute(query).scalars():
-            line = PaidLine(
-                payment_id=row.id,
-                entry=entry,
-                amount_minor=sign * row.net_minor,
-                value_on=getattr(row, day),
-                reference=row.bank_reference or "",
-            )
-            yield parties.party_of(row), line
-
-
-def _unstated(entry: str, *conditions: Any) -> Any:
     stated = sa.exists().where(
         col(StatementPayment.payment_id) == col(Payment.id),
-        col(StatementPayment.entry) == entry,
+        col(StatementPayment.entry) == bank_rows.ENTRY,
         col(StatementPayment.released_by).is_(None),
     )
-    return sa.select(Payment).where(*conditions, ~stated)
+    for row in bank_rows.list_rows(session, last_on >= bank_rows.DAY, *conditions, ~stated):
+        yield row.party, PaidLine(**{name: getattr(row, name) for name in PaidLine.__dataclass_fields__})

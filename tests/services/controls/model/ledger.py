@@ -428,12 +428,13 @@ class Ledger:
         settled = self._sum("SELECT payment_id, sum(net_minor) FROM payment_settlement GROUP BY payment_id")
         faults = []
         batches: dict[str, int] = defaultdict(int)
+        noted = {(plain(row.payment_id), plain(row.paid_by)) for row in self.office.read("SELECT * FROM party_payment")}
         for row in rows:
             batches[plain(row.batch_id)] += row.net_minor
             if settled.get(plain(row.id)) != row.net_minor:
                 faults.append(f"payment {plain(row.id)} of {row.net_minor} settles {settled.get(plain(row.id))}")
-            if row.direction == "out" and row.confirmed_by and plain(row.prepared_by) == plain(row.confirmed_by):
-                faults.append(f"payment {plain(row.id)} was prepared and confirmed by one person")
+            if (plain(row.id), plain(row.prepared_by)) in noted:
+                faults.append(f"payment {plain(row.id)} was prepared and answered by one person")
         batched = self.office.read("SELECT * FROM payout_batch")
         return faults + [
             f"payout {row.number} of {row.net_minor} pays {batches[plain(row.id)]}"
@@ -459,16 +460,12 @@ class Ledger:
     def _of_transfers(self) -> list[str]:
         """A reference names one transfer, whatever it paid, and a transfer is the lines that it was made with."""
         made: dict[str, list[int]] = defaultdict(list)
-        for table in ("claim_payment", "credit_note_payment"):
+        for table in ("claim_payment", "credit_note_payment", "party_payment"):
             for row in self.office.read(
                 f"SELECT made.transfer_id, made.amount_minor FROM {table} AS made LEFT JOIN {table} AS paid"
                 " ON paid.id = made.reverses WHERE paid.id IS NULL OR paid.transfer_id <> made.transfer_id"
             ):
                 made[plain(row.transfer_id)].append(row.amount_minor)
-        for row in self.office.read("SELECT * FROM payment WHERE transfer_id IS NOT NULL"):
-            made[plain(row.transfer_id)].append(row.net_minor)
-            if row.return_id and plain(row.return_id) != plain(row.transfer_id):
-                made[plain(row.return_id)].append(-row.net_minor)
         faults, named = [], set[tuple[Any, str]]()
         for row in self.office.read("SELECT * FROM transfer"):
             name = (row.is_live, _key(row.reference))

@@ -1,0 +1,73 @@
+"""Rows of the bank for payments of parties: each payment and each return, with day and reference (contract F4).
+
+Lists, statements, the journal and reconciliations read the rows here, and nowhere else.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy import orm
+from sqlmodel import col
+
+from core.services.finance import parties
+from core.services.finance.parties import Party
+from core.store.access import AnySelect, ScopedSession
+from core.store.schema.tables import PartyPayment, Payment, Transfer
+
+PAID, BACK = PartyPayment, orm.aliased(PartyPayment)
+_OF = orm.aliased(PartyPayment)
+DAY: Final = col(PAID.value_on)
+# As statements have it.
+ENTRY: Final[sa.ColumnElement[str]] = sa.case((col(PAID.reverses).is_(None), "paid"), else_="returned")
+# What a payment shows of the bank: before it moved anything, what was said of a receipt, or why it refused an order.
+SHOWN: Final[Mapping[str, sa.ColumnElement[Any]]] = {
+    "bank_reference": sa.func.coalesce(col(Transfer.reference), col(Payment.received_reference)),
+    "value_on": sa.func.coalesce(col(PAID.value_on), col(Payment.received_on)),
+    "returned_on": sa.func.coalesce(col(BACK.value_on), col(Payment.refused_on)),
+    "note": sa.func.coalesce(col(BACK.reason), col(Payment.note)),
+}
+
+
+class BankRow(NamedTuple):
+    """A payment (`paid`) or its return (`returned`): positive where money leaves us; the reference is the payment's."""
+
+    payment_id: UUID
+    party: Party
+    direction: str
+    entry: str
+    amount_minor: int
+    value_on: date
+    reference: str
+
+
+def join_bank(query: AnySelect) -> AnySelect:
+    """Join to each payment what the bank made of it: its row, the transfer of that, and the return."""
+    made = sa.and_(col(PAID.payment_id) == col(Payment.id), col(PAID.reverses).is_(None))
+    joined: AnySelect = (
+        query.outerjoin(PAID, made)
+        .outerjoin(Transfer, col(Transfer.id) == col(PAID.transfer_id))
+        .outerjoin(BACK, col(BACK.reverses) == col(PAID.id))
+    )
+    return joined
+
+
+def list_rows(session: ScopedSession, *conditions: Any) -> Sequence[BankRow]:
+    """List the payments and returns that meet some conditions on `PAID` and `Payment`, by day."""
+    query = (
+        sa.select(PAID, Payment, ENTRY.label("entry"), col(Transfer.reference))
+        .join(Payment, col(Payment.id) == col(PAID.payment_id))
+        .outerjoin(_OF, col(_OF.id) == col(PAID.reverses))
+        .join(Transfer, col(Transfer.id) == sa.func.coalesce(col(_OF.transfer_id), col(PAID.transfer_id)))
+        .where(*conditions)
+        .order_by(DAY, col(PAID.payment_id))
+    )
+    return [
+        BankRow(
+            *(order.id, parties.party_of(order), order.direction),
+            *(entry, row.amount_minor, row.value_on, reference),
+        )
+        for row, order, entry, reference in session.execute(query)
+    ]
