@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, NamedTuple
 from uuid import UUID
 
@@ -47,8 +48,9 @@ ROLE: Final = "finance"
 # In kobo: what one person approves alone; above it somebody else approves it as well.
 LIMIT: Final = 10_000_000
 ADMIN_LIMIT: Final = 100_000_000
+_COUNTS_FOR: Final = timedelta(days=30)
 _STATE: Final = CreditNoteState
-_KIND: Final = "credit note"
+KIND: Final = "credit note"
 
 
 class PayeeName(Request):
@@ -91,8 +93,9 @@ def approve(
 ) -> CreditNoteState:
     """Approve a credit note for its payee and account, and return its state.
 
-    Above a limit, for another payee than the customer, for an account that was named for another customer, and where
-    the holder has another name than at the sale, it awaits a second person.
+    It awaits a second person above a limit, with what one person alone approved for the customer before, for another
+    payee than the customer, for an account that was named for another customer, and where the holder has another name
+    than at the sale.
 
     An approved or returned note is approved anew for another payee or account: the former approval lapses. InvalidInput
     without an account. NotAllowed for who ended the policy or uploaded the book that did, who approved it first, who
@@ -115,10 +118,9 @@ def approve(
     now, role = clock.now(), "admin" if "admin" in by.roles else ROLE
     facts = {"payee": payee.name, "payee_account": seal.mask(payee.number) or ""}
     payee_id = row.payee_id if payee == held and row.payee_id else _freeze(session, row, payee, by)
-    is_renamed = bool(list_renamed_by(session, _get_policy(session, row).id))
-    is_known = is_customer(payee.name, _get_customer(session, row)) and not is_renamed
-    is_other = not is_known or _is_of_another(session, row, payee)
-    if row.state == _STATE.COMPUTED and (is_other or row.total_minor > limit_of(by)):
+    alone = _sum_with_earlier(session, row)
+    facts["alone"] = money.to_wire(alone)
+    if row.state == _STATE.COMPUTED and (_is_to_another(session, row, payee) or alone > limit_of(by)):
         first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
         _change(session, row, _STATE.SECOND_PERSON, by, "credit note approved first", facts=facts, **first)
         return _STATE.SECOND_PERSON
@@ -127,6 +129,37 @@ def approve(
     _change(session, row, _STATE.APPROVED, by, "credit note approved", facts=facts, **approved)
     approvals.approve(session, _subject(row, payee), staff_id=by.id, role=role, limit_minor=limit_of(by), at=now)
     return _STATE.APPROVED
+
+
+def _is_to_another(session: ScopedSession, row: CreditNote, payee: Payee) -> bool:
+    """True for another payee than who bought, by name or by account."""
+    is_renamed = bool(list_renamed_by(session, _get_policy(session, row).id))
+    is_known = is_customer(payee.name, _get_customer(session, row)) and not is_renamed
+    return not is_known or _is_of_another(session, row, payee)
+
+
+def _sum_with_earlier(session: ScopedSession, row: CreditNote) -> int:
+    """Return in kobo a refund with those of `sum_alone`; who approves another of the customer at this instant waits."""
+    customer = sa.select(col(Customer.id)).where(col(Customer.id) == _get_policy(session, row).customer_id)
+    session.execute(customer.with_for_update(key_share=True))
+    return row.total_minor + sum_alone(session, row, until=clock.now())
+
+
+def sum_alone(session: ScopedSession, row: CreditNote, *, until: datetime) -> int:
+    """Return in kobo what one person alone approved for the customer of a refund in the 30 days before."""
+    customer_id = _get_policy(session, row).customer_id
+    query = (
+        sa.select(sa.func.coalesce(sa.func.sum(col(CreditNote.total_minor)), 0))
+        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        .where(
+            col(Refund.customer_id) == customer_id,
+            col(CreditNote.id) != row.id,
+            col(CreditNote.first_by).is_(None),
+            col(CreditNote.approved_at) <= until,
+            col(CreditNote.approved_at) > until - _COUNTS_FOR,
+        )
+    )
+    return int(session.execute(query).scalar_one())
 
 
 def find_payee(session: ScopedSession, row: CreditNote) -> Payee | None:
@@ -257,7 +290,7 @@ def _take_off(session: ScopedSession, row: CreditNote, payee: Payee, held: Payee
 
 def _subject(row: CreditNote, payee: Payee) -> Subject:
     parts = {"the payee": payee.name, "the account": [payee.bank, payee.number]}
-    return Subject(kind=_KIND, id=row.id, amount_minor=row.total_minor, parts=parts)
+    return Subject(kind=KIND, id=row.id, amount_minor=row.total_minor, parts=parts)
 
 
 def _get_policy(session: ScopedSession, row: CreditNote) -> Policy:
@@ -320,7 +353,7 @@ def pay(session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: 
 def _refuse_payer(session: ScopedSession, row: CreditNote, by: Person) -> None:
     refuse_own(load_people(session, row), by)
     given = sa.select(col(Approval.staff_id)).where(
-        col(Approval.subject_id) == row.id, col(Approval.subject_kind) == _KIND
+        col(Approval.subject_id) == row.id, col(Approval.subject_kind) == KIND
     )
     _refuse_who_ended(session, row, by, "notes the payment of its refund")
     if by.id in {row.first_by, row.approved_by, *session.execute(given).scalars()}:
