@@ -434,13 +434,18 @@ def _refuse_corrected(session: ScopedSession, row: CreditNote) -> None:
         )
 
 
+def describe_giver(session: ScopedSession, note_id: UUID) -> str | None:
+    """Say that the distributor holds the premium and gives a refund back itself; None where we do."""
+    if by := givers.list_given_by_distributors(session, col(CreditNote.id) == note_id).get(note_id):
+        return f"The distributor holds the premium of its sales and has this refund back ({by}): it pays the customer"
+    return None
+
+
 def _refuse_given_back(session: ScopedSession, row: CreditNote) -> None:
-    """StateForbids where the distributor holds the premium: it would be given back twice."""
+    """StateForbids where the distributor gives it back: the customer would be paid twice."""
     parties.lock_distributor(session, row.distributor_id)
-    if by := givers.list_given_by_distributors(session, col(CreditNote.id) == row.id).get(row.id):
-        raise StateForbids(
-            f"The distributor holds the premium of its sales and has this refund back ({by}): it pays the customer"
-        )
+    if why := describe_giver(session, row.id):
+        raise StateForbids(why)
 
 
 def _change(
