@@ -53,3 +53,8 @@ def _hash_key(purpose: str) -> bytes:
 def keyed_hash(purpose: str, text: str) -> str:
     """Return a hash keyed with the server secret; `purpose` separates uses."""
     return hmac.digest(_hash_key(purpose), text.encode("utf-8", "surrogatepass"), "sha256").hex()
+
+
+def build_account_key(number: str) -> str:
+    """Return the keyed hash of an account number, by which accounts are compared without being opened."""
+    return keyed_hash("payout account", number)

@@ -191,16 +191,16 @@ def sum_paid(session: ScopedSession, kind: type[Paid], *conditions: Any) -> int:
     return int(session.execute(query).scalar_one())
 
 
-def build_account_key(number: str) -> str:
-    """Return the keyed hash of an account number, by which accounts are compared without being opened."""
-    return seal.keyed_hash("payout account", number)
-
-
 def freeze_account(number: str | None) -> Mapping[str, Any]:
     """Return the columns that keep an account: sealed, its last four digits, and its key."""
     if not number:
         return {"hint": None, "sealed": None, "account_key": None}
-    return {"hint": number[-4:], "sealed": seal.seal({ACCOUNT: number}), "account_key": build_account_key(number)}
+    return {"hint": number[-4:], "sealed": seal.seal({ACCOUNT: number}), "account_key": seal.build_account_key(number)}
+
+
+def open_account(sealed: str | None) -> str | None:
+    """Return the number of an account that was kept so; None where there is none."""
+    return seal.unseal(sealed).get(ACCOUNT)
 
 
 def keep_payee(session: ScopedSession, of: Any, link: str, number: str | None, **values: Any) -> UUID:

@@ -124,17 +124,22 @@ def draw() -> None:
     person = frame.require(ROLE)
     tables.back_link("credit_notes", "finance/credit_notes.py", "Back to the credit notes")
     row = record_pages.load("credit note", credit_note_reading.get_note, is_of_mode=True)
+    with reading(frame.scope()) as session:
+        giver, own = deciding.describe_giver(session, row.id), deciding.list_own_staff(session, row.id)
     with frame.header_with_buttons(
         f"{row.number} of {words.plain(row.provider)} {words.badge(row.state)}",
         f"To {row.customer}, policy {row.policy_number or 'without a number'}, {row.age_days} days old",
         tab=f"{row.number} · Credit note",
     ):
         for verb in deciding.list_allowed(row, person):
+            if giver and verb != "return":
+                continue
             look = "secondary" if verb in ("return", "anew") else "primary"
             actions.button(LABELS[verb], build_dialog(row, verb), type=look)
     actions.run()
-    with reading(frame.scope()) as session:
-        facts.own_interest(deciding.list_own_staff(session, row.id))
+    facts.own_interest(own)
+    if giver:
+        st.info(f"{words.plain(giver)}.")
     with st.grid(2, min_column_width=320, gap="small"):
         shares(row)
         progress(row)

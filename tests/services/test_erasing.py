@@ -426,12 +426,12 @@ def test_append_only_tables_open_for_texts_while_erasing_and_never_for_figures(
         assert not session.connection().exec_driver_sql("SELECT 1 FROM erasure_window").all()
 
 
-# Append-only tables whose texts name no person: words of the business, and of what it sells.
+# Append-only tables whose texts name nobody who is sold to: words of the business, of what it sells, and of its staff.
 NO_PERSON = {
     *("agreement", "bank_account", "bordereau", "compliance_figure", "erasure", "payment", "payment_settlement"),
     *("payout_batch", "product_version", "purchase", "rate_proposal", "renewal", "statement", "statement_payment"),
     *("tax_rate", "reconciliation", "difference", "month_step", "statement_step", "role_grant", "commission_share"),
-    *("claim_payment_file", "approval", "approval_lapse", "credit_note", "loan_book", "party_payment"),
+    *("claim_payment_file", "approval", "approval_lapse", "credit_note", "loan_book", "party_payment", "staff_detail"),
 }
 
 

@@ -18,7 +18,7 @@ from core.services.audit import log as audit
 from core.services.finance.credit_notes import deciding
 from core.services.outbox import health
 from core.services.people.staff import Person
-from core.services.policies import letters, policies
+from core.services.policies import changes, letters, policies
 from core.services.selling.loan_books import books, carrying_out, demonstration, reading, records, report
 from core.store.access import Scope, Store
 from core.store.schema.tables import (
@@ -38,6 +38,7 @@ from core.store.schema.tables import (
 from tests.conftest import Partner
 from tests.covers import shipped
 from tests.services.loan_books import HEADING, Lender, as_csv, exits_csv, loan, person
+from tests.services.races import run_while_open
 from tests.services.selling import sell
 
 pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(shipped.STILL)]
@@ -304,6 +305,45 @@ def test_exits_give_back_what_the_worked_figures_say(store: Store, partner: Part
     again = lender.read(content + b"\n", "exits.csv", kind="exits")
     assert [row.code for row in lender.rows(again)][:2] == ["ALREADY_ENDED"] * 2
     assert faults(store) == []
+
+
+def test_a_policy_that_is_cancelled_while_its_exit_waits_is_refunded_once(store: Store, partner: Partner) -> None:
+    lender = Lender(store, partner)
+    started = {"loan_start_date": "2026-05-20", "loan_amount": "100000"}
+    lender.carry_out(lender.read(as_csv([loan(number, **started) for number in range(2)])))
+    content = exits_csv([(f"ln-00000{number}", "2026-11-20", "Settled early") for number in range(2)])
+    book = lender.read(content, "exits.csv", kind="exits")
+    lender.confirm(book)
+    first = lender.rows(book)[0].policy_id
+    given: dict[str, Any] = {"reason": "Sold the car", "by_insurer": True, "actor": "staff femi@desk.example"}
+    with store.writing(lender.scope) as session:
+        changes.cancel(session, first, **given, expected_version=1)
+    worker.work(store)
+    (row, other), done = lender.rows(book), lender.get(book.id)
+    assert ((row.outcome, row.code), other.outcome) == (("rejected", "ALREADY_ENDED"), "ended")
+    assert (done.done_rows, done.done_minor) == (1, 28_750)
+    assert (count(store, Refund, col(Refund.policy_id) == first), count(store, CreditNote)) == (1, 2)
+    assert faults(store) == []
+
+
+def test_two_books_that_a_key_confirms_at_one_instant_are_within_the_month_together(
+    store: Store, partner: Partner
+) -> None:
+    lender, by = Lender(store, partner, is_live=True), person(store, "admin", "ada")
+    with store.writing(Scope.system()) as session:
+        terms: dict[str, Any] = {"number": "A1", "starts_on": clock.add_days(clock.today(), -300)}
+        terms |= {"account": "distributor", "distributor_id": partner.id, "made_by": by.id, "created_at": clock.now()}
+        session.insert(Agreement(id=by.id, book_premium_minor=100_000, **terms))
+    first, second = (lender.read(as_csv([loan(number)]), f"{number}.csv") for number in range(2))
+    assert first.preview["premium"] == second.preview["premium"] == "575.00"
+    given: dict[str, Any] = {"accept": "valid", "actor": "key tests"}
+    refusal = run_while_open(
+        store,
+        lender.scope,
+        lambda session: books.confirm_by_key(session, first.id, expected=lender.expected(first), **given),
+        lambda: lender.confirm(second),
+    )
+    assert "With this book the premium of" in str(refusal)
 
 
 def test_who_uploaded_the_book_that_ended_a_policy_has_no_part_in_its_refund(store: Store, partner: Partner) -> None:

@@ -20,6 +20,8 @@ from core.services.claims.review import officers
 from core.services.customers import customers
 from core.services.customers import table as customer_table
 from core.services.customers.customers import CustomerFilter
+from core.services.finance.payments import bank_rows
+from core.services.finance.payments import reading as payment_reading
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.lists.windows import Span
@@ -283,6 +285,20 @@ def test_the_desk_looks_for_customers_along_narrow_indexes(store: Store, partner
         lines = explain(store, *next(each for each in sent if "LIKE" in each[0]))
         assert f"INDEX {index}" in lines, (text, lines)
         assert "ix_customer_search" not in lines, (text, lines)
+
+
+@pytest.mark.parametrize("database", ["sqlite"])
+def test_what_the_bank_did_with_payments_is_found_along_its_indexes(store: Store) -> None:
+    sent: list[tuple[str, Any]] = []
+    with noting(store, sent), store.reading(Scope.staff(is_live=True)) as session:
+        payment_reading.list_payments(session, Paging(1, 50))
+        bank_rows.list_rows(session, since=NOW.date())
+    page, rows = (explain(store, *each) for each in sent if "FROM pay" in each[0] or "FROM party" in each[0])
+    assert "SCAN payment USING INDEX ix_payment_prepared_at" in page
+    for index in ("ix_party_payment_once (payment_id=?)", "(reverses=?)"):
+        assert index in page, page
+    assert "SEARCH party_payment USING INDEX ix_party_payment_value_on" in rows
+    assert "SCAN party" not in page + rows
 
 
 @pytest.mark.parametrize("database", ["sqlite"])

@@ -7,8 +7,10 @@ import pytest
 
 from core import clock
 from core.covers.insurers import insurer_a
+from core.services.finance import agreements
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
+from core.services.finance.parties import Party
 from core.services.policies import changes
 from core.store.access import Store
 from core.ui.kit import words
@@ -70,6 +72,22 @@ def test_a_credit_note_goes_from_one_person_to_another_and_is_listed_and_aged(
                 screen(role, path=path)
     for given_id in ("1", "0" * 8 + "-0000-7000-8000-" + "0" * 12):
         assert open_page(screen, finance, ONE, by="funmi", id=given_id).error[0].value
+
+
+def test_a_refund_that_the_distributor_gives_back_offers_no_payment_and_says_why(
+    store: Store, partner: Partner, screen: Screen
+) -> None:
+    finance = Finance(store)
+    with clock.freeze(NOW - timedelta(days=10)):
+        sale = sell(store, partner, insurer_a.THIRD_PARTY, is_live=True)
+    given = {"reason": "Sold the car", "by_insurer": True, "actor": finance.people["root"].actor}
+    finance.do(changes.cancel, sale.policy_id, **given, expected_version=1)
+    (note,) = finance.read(credit_note_reading.list_unpaid, clock.now() + timedelta(days=1))
+    terms = {"number": "AG/1", "starts_on": "2026-11-01", "collects": "distributor"}
+    finance.do(agreements.add, Party("distributor", partner.id), terms, by="root")
+    at = open_page(screen, finance, ONE, by="femi", id=str(note.id))
+    assert "has this refund back" in at.info[0].value
+    assert "Approve" not in [button.label for button in at.button]
 
 
 def test_many_credit_notes_are_approved_by_one_and_paid_by_another(

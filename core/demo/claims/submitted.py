@@ -28,7 +28,7 @@ def build_meta(loss: Loss, dice: Random, specimens: Specimens, rows: Rows) -> di
     return {
         line.column: json.dumps({**meta, "account_number": seal.mask(account)}),
         "sealed": seal.seal({f"{line.column}.account_number": account}),
-        "account_key": seal.keyed_hash("payout account", account),
+        "account_key": seal.build_account_key(account),
     }
 
 

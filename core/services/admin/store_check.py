@@ -279,6 +279,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "Nobody decided on a refund of their own": credit_note_proofs.find_own_decisions,
     "No refund goes to the customer and to the parties": credit_note_proofs.find_corrected_faults,
     "No refund goes to another payee or account by one person": credit_note_proofs.find_other_payees,
+    "No limit on refunds is split over several of a customer": credit_note_proofs.find_split_limits,
     "No refund is given back by us and by the distributor": credit_note_proofs.find_given_back_twice,
     "Nobody decided on a statement or payment of their own": parties.find_own_decisions,
     "Every approval was given on the desk": approvals.find_forged,

@@ -175,7 +175,7 @@ def _holders(session: ScopedSession, window: Window) -> set[UUID]:
 
 
 def _payments(session: ScopedSession, window: Window, names: dict[Party, str]) -> Iterator[Entry]:
-    for row in bank_rows.list_rows(session, window.start <= bank_rows.DAY, window.end > bank_rows.DAY):
+    for row in bank_rows.list_rows(session, since=window.start, before=window.end):
         about = f"{row.value_on} {'payment' if row.entry == 'paid' else 'returned'} {row.reference}"
         is_out = row.direction == "out"
         account = INSURER if row.party.account == "provider" else DISTRIBUTOR if is_out else RECEIVABLE

@@ -70,11 +70,11 @@ def load_people(session: ScopedSession, party: Party) -> Parties:
     """Return the e-mail, phone and bank accounts of a party, also of an account that is only proposed."""
     entity: Any = session.get_one(Distributor if party.account == "distributor" else Provider, party.id)
     sealed = session.execute(sa.select(col(BankAccount.sealed)).where(party.owns(BankAccount))).scalars()
-    numbers = (seal.unseal(text)["account_number"] for text in sealed)
+    numbers = map(transfers.open_account, sealed)
     return Parties(
         emails=frozenset(email.lower() for email in (entity.email,) if email),
         phones=frozenset(filter(None, (getattr(entity, "phone_number", None),))),
-        account_keys=frozenset(transfers.build_account_key(number) for number in numbers),
+        account_keys=frozenset(seal.build_account_key(number) for number in numbers if number),
     )
 
 

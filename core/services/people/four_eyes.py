@@ -13,7 +13,7 @@ from core.services.people import staff
 from core.services.people.personal import list_spellings
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
-from core.store.schema.tables import Staff
+from core.store.schema.tables import Staff, StaffDetail
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,10 @@ class Parties:
     account_keys: frozenset[str] = frozenset()
 
     def is_own(self, person: Person) -> bool:
-        """True where one of them is the person's own."""
+        """True where one of them is the person's own, or ever was."""
         spelled = {way for phone in self.phones for way in list_spellings(phone)}
-        is_phone = person.phone_number is not None and not spelled.isdisjoint(list_spellings(person.phone_number))
-        return is_phone or person.email.lower() in self.emails or person.account_key in self.account_keys
+        is_phone = any(not spelled.isdisjoint(list_spellings(phone)) for phone in person.phone_numbers)
+        return is_phone or person.email.lower() in self.emails or not self.account_keys.isdisjoint(person.account_keys)
 
 
 def refuse_own(parties: Parties, by: Person) -> None:
@@ -51,12 +51,11 @@ def _build_tail(column: Any) -> Any:
 
 
 def list_staff(session: ScopedSession, parties: Parties) -> list[Staff]:
-    """List the staff who have an e-mail, phone or account of these, by name."""
-    own = (
-        sa.func.lower(col(Staff.email)).in_(parties.emails),
-        col(Staff.phone_number).in_({way for phone in parties.phones for way in list_spellings(phone)}),
-        col(Staff.account_key).in_(parties.account_keys),
-    )
+    """List the staff who have or had an e-mail, phone or account of these, by name."""
+    phones = {way for phone in parties.phones for way in list_spellings(phone)}
+    known = sa.or_(col(StaffDetail.phone_number).in_(phones), col(StaffDetail.account_key).in_(parties.account_keys))
+    theirs = sa.select(col(StaffDetail.staff_id)).where(known)
+    own = (sa.func.lower(col(Staff.email)).in_(parties.emails), col(Staff.id).in_(theirs))
     return list(session.execute(sa.select(Staff).where(sa.or_(*own)).order_by(col(Staff.name))).scalars())
 
 

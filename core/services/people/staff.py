@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from pydantic import AfterValidator, Field
 from sqlmodel import col
 
-from core import clock, money, seal
+from core import clock, ids, money
 from core.covers import fields, request
 from core.covers.claims.request import AccountNumber
 from core.covers.fields import fault
@@ -29,7 +29,7 @@ from core.services.people.staff_sessions import SIGNED_IN, build_open_conditions
 from core.settings import settings
 from core.store.access import AnyRow, AnySelect, ScopedSession
 from core.store.schema import parties
-from core.store.schema.tables import AuditEntry, Staff, StaffSession
+from core.store.schema.tables import AuditEntry, Staff, StaffDetail, StaffSession
 
 ROLES: Final = parties.ROLES
 LAST_ADMIN_MESSAGE: Final = "This is the last admin who can sign in: give somebody else the role first"
@@ -39,7 +39,7 @@ _UNKNOWN: Final = "No such person"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Person:
-    """A signed-in staff member."""
+    """A signed-in staff member, with every phone and account that is or was theirs."""
 
     id: UUID
     email: str
@@ -47,8 +47,8 @@ class Person:
     roles: tuple[str, ...]
     claim_limit_minor: int | None
     approves_from: datetime | None = None
-    phone_number: str | None = None
-    account_key: str | None = None
+    phone_numbers: tuple[str, ...] = ()
+    account_keys: tuple[str, ...] = ()
 
     @property
     def may_approve(self) -> bool:
@@ -125,9 +125,6 @@ def add_or_update(
     return row.id
 
 
-ACCOUNT: Final = transfers.ACCOUNT
-
-
 class OwnDetailsInput(Request):
     """The phone and the bank account of a staff member, by which a claim of their own is known."""
 
@@ -140,7 +137,8 @@ def set_own_details(
 ) -> None:
     """Set a person's phone and account, which is sealed; nobody decides on a claim that has one of them (contract K12).
 
-    None leaves what is known. NotFound for an unknown person, InvalidInput names what is wrong.
+    None leaves what is known. What they had before counts as theirs for ever: setting another one hides nothing.
+    NotFound for an unknown person, InvalidInput names what is wrong.
     """
     given: OwnDetailsInput = request.validate(
         OwnDetailsInput, {"phone_number": phone_number, "account_number": account_number}
@@ -148,13 +146,17 @@ def set_own_details(
     row: Staff | None = session.get(Staff, staff_id)
     if row is None:
         raise NotFound(_UNKNOWN)
+    now, kept = clock.now(), {}
     if given.phone_number:
-        row.phone_number = to_international(given.phone_number)
+        row.phone_number = kept["phone_number"] = to_international(given.phone_number)
     if given.account_number:
         frozen = transfers.freeze_account(given.account_number)
         row.account_key, row.sealed = frozen["account_key"], frozen["sealed"]
-    row.updated_at = clock.now()
+        kept["account_key"] = row.account_key
+    row.updated_at = now
     session.flush()
+    if kept:
+        session.insert(StaffDetail(id=ids.new(), staff_id=row.id, created_at=now, **kept))
     changed = [name for name, value in (("phone", phone_number), ("account", account_number)) if value]
     record_change(session, row, "staff details set", actor=actor, before=None, details=changed)
 
@@ -318,10 +320,16 @@ def find_by_id(session: ScopedSession, staff_id: UUID) -> Person | None:
     return None if row is None else _build_person(row)
 
 
+def _join_details(column: Any) -> Any:
+    joined = sa.select(sa.func.aggregate_strings(column, ",")).where(col(StaffDetail.staff_id) == col(Staff.id))
+    return joined.correlate(Staff).scalar_subquery()
+
+
+_DETAILS: Final = {"phone_number": col(StaffDetail.phone_number), "account_key": col(StaffDetail.account_key)}
 _PERSON_COLUMNS = (
     *(col(Staff.id), col(Staff.email), col(Staff.name), col(Staff.roles), col(Staff.claim_limit_minor)),
     *(col(Staff.approves_from), col(Staff.limit_before_minor), col(Staff.limit_holds_from)),
-    *(col(Staff.phone_number), col(Staff.account_key)),
+    *(_join_details(column).label(f"{name}s") for name, column in _DETAILS.items()),
 )
 
 
@@ -333,9 +341,13 @@ def _build_person(row: AnyRow) -> Person:
         roles=tuple(row.roles),
         claim_limit_minor=get_limit(row),
         approves_from=row.approves_from,
-        phone_number=row.phone_number,
-        account_key=row.account_key,
+        phone_numbers=_split(row.phone_numbers),
+        account_keys=_split(row.account_keys),
     )
+
+
+def _split(joined: str | None) -> tuple[str, ...]:
+    return tuple(joined.split(",")) if joined else ()
 
 
 def _build_session_query(token: str) -> AnySelect:
@@ -397,7 +409,7 @@ class StaffRow:
     @property
     def account_hint(self) -> str:
         """The last four digits of the person's own bank account; empty where none is known."""
-        return seal.unseal(self.sealed).get(ACCOUNT, "")[-4:]
+        return (transfers.open_account(self.sealed) or "")[-4:]
 
     @property
     def state(self) -> State:

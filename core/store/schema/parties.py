@@ -64,6 +64,18 @@ class Staff(Record, table=True):
     sealed: str | None = None
 
 
+class StaffDetail(Row, table=True):
+    """A phone or account of a staff member, kept for ever: what was theirs counts as theirs (contract K12)."""
+
+    __tablename__ = "staff_detail"
+    __table_args__ = (sa.CheckConstraint("phone_number IS NOT NULL OR account_key IS NOT NULL", name="of_one"),)
+    id: UUID = Field(primary_key=True)
+    staff_id: UUID = Field(foreign_key="staff.id", index=True)
+    phone_number: str | None = Field(default=None, max_length=32)
+    account_key: str | None = Field(default=None, max_length=64)
+    created_at: datetime
+
+
 class RoleGrant(Row, table=True):
     """A change of an account, proposed by one admin and confirmed by another (contract K4).
 

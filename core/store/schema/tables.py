@@ -99,6 +99,7 @@ if TYPE_CHECKING:
         RoleGrant,
         SignInAttempt,
         Staff,
+        StaffDetail,
         StaffSession,
         SubmissionOwner,
     )
@@ -149,7 +150,7 @@ _NAMES: Final = {
     "loan_books": "LoanBook LoanBookFile LoanBookRow",
     "parties": "ApiKey Automation Customer CustomerMerge CustomerNote Distributor EndorsementNotice OneTimeTicket "
     "PolicyEndorsement Provider ReminderOptOut RenewalCall RenewalReminder RoleGrant SignInAttempt Staff "
-    "StaffSession SubmissionOwner",
+    "StaffDetail StaffSession SubmissionOwner",
     "payments": "PartyPayment Payment PaymentPayee PaymentSettlement PayoutBatch StatementPayment Transfer",
     "rollups": "ClaimTotal DaybookLine DayTotal",
     "sales": "Certificate Inspection InsuredRisk InsurerConnection NumberCounter Policy Purchase Refund Renewal "

@@ -209,6 +209,30 @@ def test_the_check_names_another_payee_that_one_person_approved_with_the_sum(
     assert found.endswith(f"{total}, was approved by Femi alone for A Friend, who is not the customer")
 
 
+def test_a_limit_is_not_split_over_several_refunds_of_a_customer(
+    finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    car = {"registration_number": "ABC-123XY", "chassis_number": "CHASSIS0000000099"}
+    first, second = (cancel(finance, sold(finance, partner, **given)) for given in ({}, car))
+    each = finance.read(credit_note_reading.get_note, first).total_minor
+    monkeypatch.setattr(deciding, "LIMIT", each + 100)
+    assert finance.do(deciding.approve, first, ACCOUNT, by="femi") == "Approved"
+    assert finance.do(deciding.approve, second, ACCOUNT, by="wale") == "Awaits second person"
+    assert finance.do(deciding.approve, second, {}, by="funmi") == "Approved"
+    assert finance.money_faults() == []
+    with clock.freeze(NOW + timedelta(days=1)):
+        third = cancel(
+            finance, sold(finance, partner, registration_number="ABC-124XY", chassis_number="CHASSIS0000000098")
+        )
+        with monkeypatch.context() as before:
+            # As a version without the rule did it.
+            before.setattr(deciding, "sum_alone", lambda *_, **__: 0)
+            assert finance.do(deciding.approve, third, ACCOUNT, by="wale") == "Approved"
+    (found,) = [each for each in finance.faults() if "is the limit" in each]
+    assert "was approved by Wale alone, with ₦" in found
+    assert found.endswith(f"of the customer within 30 days: {money.format_naira(each + 100)} is the limit")
+
+
 def test_a_customer_who_was_given_another_name_before_the_refund_takes_two_who_approve(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:

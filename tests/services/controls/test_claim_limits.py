@@ -14,8 +14,10 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.admin import store_check
 from core.services.claims.review import review as claim_review
+from core.services.claims.review.coverage_checks import CHECK_KEYS
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import corrections as claim_corrections
+from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
 from core.services.finance.credit_notes import deciding
 from core.services.policies import changes
@@ -23,6 +25,7 @@ from core.store.access import Scope
 from core.store.schema.tables import Claim, CreditNote, Policy
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
+from tests.services.races import run_while_open
 from tests.services.selling import sell
 
 pytestmark = [pytest.mark.frozen_at(NOON), pytest.mark.both_databases]
@@ -91,6 +94,27 @@ def test_a_limit_counts_what_was_approved_on_the_same_policy_claimant_or_account
     assert "within 90 days" in str(refused.value)
     with clock.freeze(NOON + timedelta(days=91)):
         office.move(second, "Approved", by="ada", amount="15000")
+
+
+def test_two_claims_of_one_person_that_are_approved_at_one_instant_count_together(office: Office) -> None:
+    first, second = (office.lodge(**KNOWN) for _ in range(2))
+    for claim_id in (first, second):
+        office.put(claim_id, claim_owner_email="one@x.example")
+    seen: dict[str, Any] = {
+        "version": office.claim(first).version,
+        "reasons": dict.fromkeys(CHECK_KEYS, "Seen, and accepted"),
+    }
+    refusal = run_while_open(
+        office.store,
+        DESK,
+        lambda session: claim_moves.move_claim(
+            session, first, to="Approved", person=office.people["ada"], amount="75000", **seen
+        ),
+        lambda: office.move(second, "Approved", by="ada", amount="75000"),
+    )
+    assert "₦75,000.00 with the ₦75,000.00 approved on another claim of this policy, claimant or account" in str(
+        refusal
+    )
 
 
 def test_debt_is_owed_once_on_all_its_claims_together(office: Office) -> None:

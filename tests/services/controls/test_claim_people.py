@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+import sqlalchemy as sa
 from fpdf import FPDF
 from PIL import Image, ImageDraw
 
@@ -23,6 +24,7 @@ from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.people import staff
 from core.store.access import Scope
+from core.store.schema.tables import StaffDetail
 from tests import papers
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
@@ -87,12 +89,18 @@ def test_nobody_decides_on_a_claim_that_has_their_own_mail_phone_or_account(offi
     seen = office.claim(claim_id).version
     payee = {"name": "Root", "bank_name": "A Bank", "account_number": "0123456789", "reason": "By telephone"}
     office.do(claim_corrections.set_payee, claim_id, by="ada", version=seen, **payee)
+    # What an admin in league sets in its place hides nothing: what was theirs counts as theirs.
+    details(office, "bola", phone_number="08099999999")
+    details(office, "root", account_number="0999999999")
     for by in ("sade", "bola", "root"):
         for to, said in (("Approved", {"amount": "75000"}), ("Declined", {"reason": "other", "note": "No"})):
             with pytest.raises(NotAllowed, match="has your e-mail, phone or account"):
                 office.move(claim_id, to, by=by, **said)
     assert "claim move to Declined refused" in {entry.action for entry in office.log(claim_id)}
     assert "The customer, claimant or payee is of this desk: bola, root, sade" in review(office, claim_id).fraud_flags
+    for statement in (sa.update(StaffDetail).values(account_key=None, phone_number="1"), sa.delete(StaffDetail)):
+        with pytest.raises(sa.exc.DBAPIError), office.store.writing(Scope.system()) as session:
+            session.execute(statement)
 
 
 def test_the_queue_does_not_offer_ones_own_claim(office: Office) -> None:

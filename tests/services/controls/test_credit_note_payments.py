@@ -18,7 +18,7 @@ from core.services.people import staff
 from core.services.policies import changes
 from core.store.access import Scope, Store
 from core.store.schema import migrating
-from core.store.schema.tables import CreditNote, CreditNotePayment, PaymentPayee, Policy, Refund, Staff, Transfer
+from core.store.schema.tables import CreditNote, CreditNotePayment, PaymentPayee, Policy, Refund, Transfer
 from tests.conftest import Partner
 from tests.portfolio import NOW
 from tests.services.finance_office import ACCOUNT, Finance
@@ -229,16 +229,14 @@ def test_a_refund_is_approved_for_an_account_and_another_one_is_another_approval
 
 def test_nobody_approves_or_pays_a_refund_to_their_own_account(finance: Finance, note: UUID) -> None:
     own = {"phone_number": None, "account_number": ACCOUNT["payee_account"], "actor": "tests"}
-    for name in ("femi", "funmi"):
-        finance.do(staff.set_own_details, finance.people[name].id, **own)
+    finance.do(staff.set_own_details, finance.people["femi"].id, **own)
     with pytest.raises(NotAllowed, match="your own e-mail, phone or account"):
         finance.do(deciding.approve, note, ACCOUNT, by=finance.person("femi"))
     finance.do(deciding.approve, note, ACCOUNT, by="wale")
-    assert finance.read(deciding.list_own_staff, note) == ["Femi", "Funmi"]
+    finance.do(staff.set_own_details, finance.people["femi"].id, **own | {"account_number": "0999999999"})
+    assert finance.read(deciding.list_own_staff, note) == ["Femi"], "what was theirs counts as theirs"
     with pytest.raises(NotAllowed, match="your own e-mail, phone or account"):
-        finance.do(deciding.pay, note, PAID, by=finance.person("funmi"))
-    with finance.store.writing(Scope.system()) as session:
-        session.execute(sa.update(Staff).where(col(Staff.name) == "Funmi").values(account_key=None))
+        finance.do(deciding.pay, note, PAID, by=finance.person("femi"))
     finance.do(deciding.pay, note, PAID, by=finance.person("funmi"))
     assert finance.faults() == []
     finance.do(staff.set_own_details, finance.people["funmi"].id, **own)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
 
+from core import seal
 from core.covers.claims import lines
 from core.covers.claims.line import ClaimLine, Endpoint
 from core.covers.claims.lines import INCIDENTS
@@ -12,7 +13,6 @@ from core.covers.claims.request import OWNER, Claimant, LossRequest
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.request import Request
 from core.covers.request_parts import build_name_key
-from core.services import transfers
 from core.services.claims.intake import requirements
 from core.services.claims.intake.request import CreditLifeClaimRequest
 from core.services.people import personal
@@ -140,7 +140,7 @@ def _read_line(request: LossRequest) -> NewClaim:
         column=line.column,
         meta=personal.mask_personal_numbers(meta, numbers),
         sealed=personal.seal_personal_numbers({line.column: meta}, numbers),
-        account_key=transfers.build_account_key(account) if account else None,
+        account_key=seal.build_account_key(account) if account else None,
         claimant=request,
     )
 

@@ -13,7 +13,7 @@ from core.services.people.personal import list_spellings
 from core.services.people.staff import Person
 from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, Customer, Staff
+from core.store.schema.tables import Claim, ClaimEvent, ClaimPayment, Customer, Staff, StaffDetail
 
 
 def load_parties(session: ScopedSession, claim: Claim) -> Parties:
@@ -30,9 +30,11 @@ def load_parties(session: ScopedSession, claim: Claim) -> Parties:
 def build_own_condition(person: Person) -> sa.ColumnElement[bool]:
     """Return the condition of a claim whose claimant or account is the person's own."""
     own: list[sa.ColumnElement[bool]] = [sa.func.lower(col(Claim.claim_owner_email)) == person.email.lower()]
-    phones = list_spellings(person.phone_number) if person.phone_number else ()
-    accounts = (person.account_key,) if person.account_key else ()
-    for column, values in ((col(Claim.claim_owner_phone_number), phones), (col(Claim.account_key), accounts)):
+    phones = [way for phone in person.phone_numbers for way in list_spellings(phone)]
+    for column, values in (
+        (col(Claim.claim_owner_phone_number), phones),
+        (col(Claim.account_key), person.account_keys),
+    ):
         if values:
             # Compared with nothing it would be unknown, and so would its opposite.
             own.append(sa.and_(column.is_not(None), column.in_(values)))
@@ -52,9 +54,9 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     is_own = sa.or_(
         sa.func.lower(col(Claim.claim_owner_email)) == sa.func.lower(col(Staff.email)),
         sa.func.lower(col(Customer.email)) == sa.func.lower(col(Staff.email)),
-        four_eyes.ends_in_the_same(col(Claim.claim_owner_phone_number), col(Staff.phone_number)),
-        four_eyes.ends_in_the_same(col(Customer.phone_number), col(Staff.phone_number)),
-        col(Claim.account_key) == col(Staff.account_key),
+        four_eyes.ends_in_the_same(col(Claim.claim_owner_phone_number), col(StaffDetail.phone_number)),
+        four_eyes.ends_in_the_same(col(Customer.phone_number), col(StaffDetail.phone_number)),
+        col(Claim.account_key) == col(StaffDetail.account_key),
     )
     query: AnySelect = (
         sa.select(col(Claim.id), col(Staff.name), paid.correlate(Claim).scalar_subquery().label("paid"))
@@ -63,6 +65,7 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
             ClaimEvent, sa.and_(col(ClaimEvent.claim_id) == col(Claim.id), col(ClaimEvent.status) != ClaimStatus.VIEWED)
         )
         .join(Staff, col(Staff.id) == col(ClaimEvent.staff_id))
+        .outerjoin(StaffDetail, col(StaffDetail.staff_id) == col(Staff.id))
         .where(is_own)
         .distinct()
     )

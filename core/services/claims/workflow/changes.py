@@ -10,8 +10,9 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, money, seal
+from core import clock, money
 from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StaleVersion
+from core.services import transfers
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.lists import claims
@@ -57,7 +58,7 @@ def _list_payee_parts(session: ScopedSession, claim: Claim) -> dict[str, Any]:
     if row is not None:
         return {
             "the payee": row.name,
-            "the account": [row.bank_name, seal.unseal(row.sealed).get(claim_payments.ACCOUNT_NUMBER)],
+            "the account": [row.bank_name, transfers.open_account(row.sealed)],
         }
     meta = submitted.get_meta(claim)
     number = claim_payments.find_submitted_number(claim)

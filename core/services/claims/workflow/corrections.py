@@ -11,7 +11,6 @@ from core.covers import request
 from core.covers.claims.request import Claimant
 from core.covers.request import refuse_unless
 from core.errors import NotAllowed, StateForbids
-from core.services import transfers
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.intake.new_claims import build_claimant_columns
 from core.services.claims.review import fraud_flags
@@ -177,7 +176,7 @@ def set_payee(
         number=given.payee_account,
         at=at,
     )
-    claim.account_key = transfers.build_account_key(given.payee_account)
+    claim.account_key = seal.build_account_key(given.payee_account)
     facts: dict[str, Any] = {"payee": given.payee, "payee_account": seal.mask(given.payee_account)}
     facts["payee_reason"] = given.payee_reason
     return claim_changes.save_change(session, claim, before, person=person, action="claim payee set", extra_facts=facts)

@@ -83,12 +83,17 @@ def apply(session: ScopedSession, claim: Claim, move: Move) -> ClaimChange:
     return claim_changes.save_change(session, claim, before, person=person, action="claim moved", extra_facts=facts)
 
 
+def _get_approval() -> ClaimTransition:
+    transition = claim_states.TRANSITIONS.find(ClaimStatus.REVIEWING, ClaimStatus.APPROVED)
+    assert transition is not None  # noqa: S101 - the table has it
+    return transition
+
+
 def renew_approval(
     session: ScopedSession, claim: Claim, inputs: TransitionInput, *, person: Person, judgement: Judgement
 ) -> ClaimChange:
     """Approve a claim again as it is now; its status and its offer stay, and it needs what an approval needs."""
-    transition = claim_states.TRANSITIONS.find(ClaimStatus.REVIEWING, ClaimStatus.APPROVED)
-    assert transition is not None  # noqa: S101 - the table has it
+    transition = _get_approval()
     claim_transitions.check_amount(transition, claim, person, inputs, judgement)
     before, at = claim_changes.get_audited_facts(claim), claim_changes.next_instant(claim)
     claim.approved_by = person.id
@@ -217,6 +222,7 @@ def move_claim(
         )
         claim = claim_changes.get_version_for_update(session, claim_id, person=person, version=version)
         transition = claim_transitions.require_transition(claim, status)
+        claim_transitions.wait_for_authority(session, transition, person)
         judgement = claim_judgement.judge(session, claim, for_update=True)
         move = Move(
             transition=transition,
@@ -249,6 +255,7 @@ def approve_anew(
         approval = claim_changes.find_approval(session, claim)
         if approval is None or claim.claim_status in DECIDED:
             raise StateForbids("Only an approval of a claim that is not decided is given anew")
+        claim_transitions.wait_for_authority(session, _get_approval(), person)
         judgement = claim_judgement.judge(session, claim, for_update=True)
         if judgement.approval_fault is None:
             raise StateForbids("The approval stands: there is nothing to approve anew")

@@ -122,7 +122,7 @@ def find_other_payee(session: ScopedSession, claim: Claim) -> PaymentPayee | Non
         return row
     named = _build_submitted_payee(session, claim)
     is_same = (row.name, row.bank_name, row.hint) == (named.name, named.bank_name, named.hint)
-    is_same_number = seal.unseal(row.sealed).get(ACCOUNT_NUMBER) == find_submitted_number(claim)
+    is_same_number = transfers.open_account(row.sealed) == find_submitted_number(claim)
     return None if is_same and is_same_number else row
 
 

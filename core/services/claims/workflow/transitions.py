@@ -29,6 +29,7 @@ from core.states.claims import (
     Effect,
     Need,
 )
+from core.store.access import ScopedSession
 from core.store.schema.tables import Claim
 
 
@@ -150,6 +151,13 @@ def describe_backdated(person: Person, minor: int, most_minor: int | None) -> st
         return None
     most = money.format_naira(most_minor)
     return f"an admin: the cover was bought after the loss, of which a supervisor approves up to {most}"
+
+
+def wait_for_authority(session: ScopedSession, transition: ClaimTransition, person: Person) -> None:
+    """Wait for whoever decides under a limit at this instant: what both approve counts together (contract K5)."""
+    is_limited = person.claim_limit_minor is not None and not person.has_role("supervisor")
+    if is_limited and AUTHORITY in transition.needs:
+        session.next_in_transaction("claims decided under a limit")
 
 
 def require_transition(claim: Claim, to: str) -> ClaimTransition:

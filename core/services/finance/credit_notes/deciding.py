@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Final, NamedTuple
 from uuid import UUID
 
@@ -47,8 +48,9 @@ ROLE: Final = "finance"
 # In kobo: what one person approves alone; above it somebody else approves it as well.
 LIMIT: Final = 10_000_000
 ADMIN_LIMIT: Final = 100_000_000
+_COUNTS_FOR: Final = timedelta(days=30)
 _STATE: Final = CreditNoteState
-_KIND: Final = "credit note"
+KIND: Final = "credit note"
 
 
 class PayeeName(Request):
@@ -91,8 +93,9 @@ def approve(
 ) -> CreditNoteState:
     """Approve a credit note for its payee and account, and return its state.
 
-    Above a limit, for another payee than the customer, for an account that was named for another customer, and where
-    the holder has another name than at the sale, it awaits a second person.
+    It awaits a second person above a limit, with what one person alone approved for the customer before, for another
+    payee than the customer, for an account that was named for another customer, and where the holder has another name
+    than at the sale.
 
     An approved or returned note is approved anew for another payee or account: the former approval lapses. InvalidInput
     without an account. NotAllowed for who ended the policy or uploaded the book that did, who approved it first, who
@@ -115,10 +118,9 @@ def approve(
     now, role = clock.now(), "admin" if "admin" in by.roles else ROLE
     facts = {"payee": payee.name, "payee_account": seal.mask(payee.number) or ""}
     payee_id = row.payee_id if payee == held and row.payee_id else _freeze(session, row, payee, by)
-    is_renamed = bool(list_renamed_by(session, _get_policy(session, row).id))
-    is_known = is_customer(payee.name, _get_customer(session, row)) and not is_renamed
-    is_other = not is_known or _is_of_another(session, row, payee)
-    if row.state == _STATE.COMPUTED and (is_other or row.total_minor > limit_of(by)):
+    alone = _sum_with_earlier(session, row)
+    facts["alone"] = money.to_wire(alone)
+    if row.state == _STATE.COMPUTED and (_is_to_another(session, row, payee) or alone > limit_of(by)):
         first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
         _change(session, row, _STATE.SECOND_PERSON, by, "credit note approved first", facts=facts, **first)
         return _STATE.SECOND_PERSON
@@ -129,12 +131,43 @@ def approve(
     return _STATE.APPROVED
 
 
+def _is_to_another(session: ScopedSession, row: CreditNote, payee: Payee) -> bool:
+    """True for another payee than who bought, by name or by account."""
+    is_renamed = bool(list_renamed_by(session, _get_policy(session, row).id))
+    is_known = is_customer(payee.name, _get_customer(session, row)) and not is_renamed
+    return not is_known or _is_of_another(session, row, payee)
+
+
+def _sum_with_earlier(session: ScopedSession, row: CreditNote) -> int:
+    """Return in kobo a refund with those of `sum_alone`; who approves another of the customer at this instant waits."""
+    customer = sa.select(col(Customer.id)).where(col(Customer.id) == _get_policy(session, row).customer_id)
+    session.execute(customer.with_for_update(key_share=True))
+    return row.total_minor + sum_alone(session, row, until=clock.now())
+
+
+def sum_alone(session: ScopedSession, row: CreditNote, *, until: datetime) -> int:
+    """Return in kobo what one person alone approved for the customer of a refund in the 30 days before."""
+    customer_id = _get_policy(session, row).customer_id
+    query = (
+        sa.select(sa.func.coalesce(sa.func.sum(col(CreditNote.total_minor)), 0))
+        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        .where(
+            col(Refund.customer_id) == customer_id,
+            col(CreditNote.id) != row.id,
+            col(CreditNote.first_by).is_(None),
+            col(CreditNote.approved_at) <= until,
+            col(CreditNote.approved_at) > until - _COUNTS_FOR,
+        )
+    )
+    return int(session.execute(query).scalar_one())
+
+
 def find_payee(session: ScopedSession, row: CreditNote) -> Payee | None:
     """Return who a credit note is or was approved for; None before anybody approved it."""
     if row.payee_id is None:
         return None
     held = session.get_one(PaymentPayee, row.payee_id)
-    return Payee(held.name, held.bank_name, seal.unseal(held.sealed).get(transfers.ACCOUNT))
+    return Payee(held.name, held.bank_name, transfers.open_account(held.sealed))
 
 
 def _choose_payee(session: ScopedSession, row: CreditNote, given: PayeeInput, held: Payee | None) -> Payee:
@@ -155,7 +188,7 @@ def _is_of_another(session: ScopedSession, row: CreditNote, payee: Payee) -> boo
     """Return True where the account was named before for a refund or a claim of another customer."""
     if not payee.number:
         return False
-    key = transfers.build_account_key(payee.number)
+    key = seal.build_account_key(payee.number)
     customer_id = _get_policy(session, row).customer_id
     refunds_to = (
         sa.select(col(PaymentPayee.id))
@@ -210,7 +243,7 @@ def list_own_staff(session: ScopedSession, note_id: UUID) -> list[str]:
 def _refuse_approver(session: ScopedSession, row: CreditNote, payee: Payee, by: Person) -> None:
     refuse_own(load_people(session, row), by)
     if payee.number:
-        refuse_own(Parties(account_keys=frozenset({transfers.build_account_key(payee.number)})), by)
+        refuse_own(Parties(account_keys=frozenset({seal.build_account_key(payee.number)})), by)
     _refuse_who_ended(session, row, by, "approves its refund")
     staff.refuse_resting(by)
     if by.id in {payment.paid_by for payment in payments_of(session, row.id)}:
@@ -257,7 +290,7 @@ def _take_off(session: ScopedSession, row: CreditNote, payee: Payee, held: Payee
 
 def _subject(row: CreditNote, payee: Payee) -> Subject:
     parts = {"the payee": payee.name, "the account": [payee.bank, payee.number]}
-    return Subject(kind=_KIND, id=row.id, amount_minor=row.total_minor, parts=parts)
+    return Subject(kind=KIND, id=row.id, amount_minor=row.total_minor, parts=parts)
 
 
 def _get_policy(session: ScopedSession, row: CreditNote) -> Policy:
@@ -320,7 +353,7 @@ def pay(session: ScopedSession, note_id: UUID, typed: Mapping[str, Any], *, by: 
 def _refuse_payer(session: ScopedSession, row: CreditNote, by: Person) -> None:
     refuse_own(load_people(session, row), by)
     given = sa.select(col(Approval.staff_id)).where(
-        col(Approval.subject_id) == row.id, col(Approval.subject_kind) == _KIND
+        col(Approval.subject_id) == row.id, col(Approval.subject_kind) == KIND
     )
     _refuse_who_ended(session, row, by, "notes the payment of its refund")
     if by.id in {row.first_by, row.approved_by, *session.execute(given).scalars()}:
@@ -401,13 +434,18 @@ def _refuse_corrected(session: ScopedSession, row: CreditNote) -> None:
         )
 
 
+def describe_giver(session: ScopedSession, note_id: UUID) -> str | None:
+    """Say that the distributor holds the premium and gives a refund back itself; None where we do."""
+    if by := givers.list_given_by_distributors(session, col(CreditNote.id) == note_id).get(note_id):
+        return f"The distributor holds the premium of its sales and has this refund back ({by}): it pays the customer"
+    return None
+
+
 def _refuse_given_back(session: ScopedSession, row: CreditNote) -> None:
-    """StateForbids where the distributor holds the premium: it would be given back twice."""
+    """StateForbids where the distributor gives it back: the customer would be paid twice."""
     parties.lock_distributor(session, row.distributor_id)
-    if by := givers.list_given_by_distributors(session, col(CreditNote.id) == row.id).get(row.id):
-        raise StateForbids(
-            f"The distributor holds the premium of its sales and has this refund back ({by}): it pays the customer"
-        )
+    if why := describe_giver(session, row.id):
+        raise StateForbids(why)
 
 
 def _change(

@@ -1,6 +1,6 @@
 """Refunds that a distributor gives back, as it holds the premium and has it back on its statement (contract K2)."""
 
-from datetime import datetime
+from datetime import date
 from typing import Any, Final
 from uuid import UUID
 
@@ -27,12 +27,18 @@ def list_given_by_distributors(session: ScopedSession, *conditions: Any) -> dict
     It has the premium back on a statement, or will have it back by the terms that hold at the end of its month.
     """
     holders = sa.select(col(Agreement.distributor_id)).where(col(Agreement.collects) == HOLDER)
-    found = {}
+    found: dict[UUID, str] = {}
+    held: dict[tuple[UUID, date], bool] = {}
     for row in session.execute(_build_query().where(col(CreditNote.distributor_id).in_(holders), *conditions)):
         if row.Statement is not None:
             if row.credited:
                 found[row.id] = f"{row.business_name}, by {statement_reading.number_of(row.Statement)}"
-        elif _holds(session, row.distributor_id, row.created_at):
+            continue
+        month = clock.to_lagos_day(row.created_at).replace(day=1)
+        key = (row.distributor_id, month)
+        if key not in held:
+            held[key] = _holds(session, row.distributor_id, month)
+        if held[key]:
             found[row.id] = f"{row.business_name}, by its next statement"
     return found
 
@@ -56,9 +62,9 @@ def _build_query() -> AnySelect:
     )
 
 
-def _holds(session: ScopedSession, distributor_id: UUID, at: datetime) -> bool:
-    """True where the terms say so on the last day of the month whose statement a refund comes on."""
-    party, month = Party(HOLDER, distributor_id), clock.to_lagos_day(at).replace(day=1)
+def _holds(session: ScopedSession, distributor_id: UUID, month: date) -> bool:
+    """True where the terms say so on the last day of the month whose statement a refund of a month comes on."""
+    party = Party(HOLDER, distributor_id)
     due = preparing.find_due_month(session, party)
     last = clock.add_days(clock.add_months(max(month, due or month), 1), -1)
     terms = agreements.get_in_force(session, party, last)

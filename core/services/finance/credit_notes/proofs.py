@@ -10,7 +10,7 @@ from core import money
 from core.services.audit import log as audit
 from core.services.finance.credit_notes import deciding, givers
 from core.services.finance.credit_notes.numbering import number_of
-from core.services.people import four_eyes
+from core.services.people import approvals, four_eyes
 from core.states.finance import CreditNoteState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
@@ -24,6 +24,7 @@ from core.store.schema.tables import (
     Provider,
     Refund,
     Staff,
+    StaffDetail,
 )
 
 
@@ -116,6 +117,33 @@ def find_given_back_twice(session: ScopedSession) -> Iterator[str]:
         yield f"{name}, was paid, and the distributor has it back as well: {given[note.id]}"
 
 
+def find_split_limits(session: ScopedSession) -> Iterator[str]:
+    """Credit notes that one person approved alone, above a limit with those of the customer before (contract K2)."""
+    earlier, before = orm.aliased(CreditNote), orm.aliased(Refund)
+    several = sa.exists().where(
+        col(earlier.id) != col(CreditNote.id),
+        col(earlier.refund_id) == col(before.id),
+        col(before.customer_id) == col(Refund.customer_id),
+        col(earlier.first_by).is_(None),
+        col(earlier.approved_at) <= col(CreditNote.approved_at),
+    )
+    query: AnySelect = (
+        sa.select(CreditNote, col(Staff.name).label("approver"), col(Provider.company_name).label("provider"))
+        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        .join(Staff, col(Staff.id) == col(CreditNote.approved_by))
+        .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
+        .where(col(CreditNote.first_by).is_(None), col(CreditNote.approved_at).is_not(None), several)
+    )
+    for note, approver, provider in session.execute(query):
+        given = approvals.find_latest(session, deciding.KIND, note.id)
+        together = note.total_minor + deciding.sum_alone(session, note, until=note.approved_at)
+        limit = (given.limit_minor if given else None) or deciding.LIMIT
+        if together > limit and not _is_from_before(session, note, fact="alone"):
+            name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"
+            with_it = f"with {money.format_naira(together)} of the customer within 30 days"
+            yield f"{name}, was approved by {approver} alone, {with_it}: {money.format_naira(limit)} is the limit"
+
+
 def find_other_payees(session: ScopedSession) -> Iterator[str]:
     """Credit notes that nobody approved first for another payee or account than the customer's (contract K2).
 
@@ -160,13 +188,14 @@ def find_other_payees(session: ScopedSession) -> Iterator[str]:
         yield f"{name}, was approved by {approver} alone for {payee}, {why}"
 
 
-def _is_from_before(session: ScopedSession, note: CreditNote) -> bool:
+def _is_from_before(session: ScopedSession, note: CreditNote, *, fact: str = "approvers") -> bool:
+    """True where the log of the approval lacks a fact that it has had since there is the rule."""
     approved = [
         entry.after or {}
         for entry in audit.list_history(session, audit.subject_of("credit_note", note.id))
         if entry.action == "credit note approved"
     ]
-    return bool(approved) and "approvers" not in approved[-1]
+    return bool(approved) and fact not in approved[-1]
 
 
 def find_own_decisions(session: ScopedSession) -> Iterator[str]:
@@ -176,8 +205,8 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
     accounts = sa.select(col(PaymentPayee.account_key)).where(col(PaymentPayee.credit_note_id) == col(CreditNote.id))
     is_own = sa.or_(
         *(sa.func.lower(email) == sa.func.lower(col(Staff.email)) for email in holder),
-        *(four_eyes.ends_in_the_same(phone, col(Staff.phone_number)) for phone in phones),
-        col(Staff.account_key).in_(accounts.correlate(CreditNote)),
+        *(four_eyes.ends_in_the_same(phone, col(StaffDetail.phone_number)) for phone in phones),
+        col(StaffDetail.account_key).in_(accounts.correlate(CreditNote)),
     )
     noted = sa.select(col(CreditNotePayment.paid_by)).where(col(CreditNotePayment.credit_note_id) == col(CreditNote.id))
     is_payer = col(Staff.id).in_(noted.correlate(CreditNote))
@@ -189,7 +218,9 @@ def find_own_decisions(session: ScopedSession) -> Iterator[str]:
         .join(Customer, col(Customer.id) == col(Policy.customer_id))
         .join(Provider, col(Provider.id) == col(CreditNote.provider_id))
         .join(Staff, sa.or_(*(column == col(Staff.id) for column in decided), is_payer))
+        .outerjoin(StaffDetail, col(StaffDetail.staff_id) == col(Staff.id))
         .where(is_own)
+        .distinct()
     )
     for note, person, provider in session.execute(query):
         name = f"credit note {number_of(note.number)} of {provider}, {money.format_naira(note.total_minor)}"

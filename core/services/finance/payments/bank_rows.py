@@ -19,7 +19,6 @@ from core.store.schema.tables import PartyPayment, Payment, Transfer
 
 PAID, BACK = PartyPayment, orm.aliased(PartyPayment)
 _OF = orm.aliased(PartyPayment)
-DAY: Final = col(PAID.value_on)
 # As statements have it.
 ENTRY: Final[sa.ColumnElement[str]] = sa.case((col(PAID.reverses).is_(None), "paid"), else_="returned")
 # What a payment shows of the bank: before it moved anything, what was said of a receipt, or why it refused an order.
@@ -54,15 +53,19 @@ def join_bank(query: AnySelect) -> AnySelect:
     return joined
 
 
-def list_rows(session: ScopedSession, *conditions: Any) -> Sequence[BankRow]:
-    """List the payments and returns that meet some conditions on `PAID` and `Payment`, by day."""
+def list_rows(
+    session: ScopedSession, *conditions: Any, since: date | None = None, before: date | None = None
+) -> Sequence[BankRow]:
+    """List the payments and returns since a day and before another that meet some conditions on `Payment`, by day."""
+    day = col(PAID.value_on)
+    bounds = [*([day >= since] if since else []), *([day < before] if before else [])]
     query = (
         sa.select(PAID, Payment, ENTRY.label("entry"), col(Transfer.reference))
         .join(Payment, col(Payment.id) == col(PAID.payment_id))
         .outerjoin(_OF, col(_OF.id) == col(PAID.reverses))
         .join(Transfer, col(Transfer.id) == sa.func.coalesce(col(_OF.transfer_id), col(PAID.transfer_id)))
-        .where(*conditions)
-        .order_by(DAY, col(PAID.payment_id))
+        .where(*bounds, *conditions)
+        .order_by(day, col(PAID.payment_id))
     )
     return [
         BankRow(

@@ -9,8 +9,9 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock, ids, money, seal
+from core import clock, ids, money
 from core.errors import InvalidInput, NotFound, StateForbids
+from core.services import transfers
 from core.services.audit import log as audit
 from core.services.finance import bank_accounts, parties
 from core.services.finance.parties import Party
@@ -163,7 +164,7 @@ def build_subject(session: ScopedSession, batch: PayoutBatch) -> Subject:
             [row.distributor_id or row.provider_id, row.net_minor, row.withheld_minor] for row in rows
         ],
         "the list of accounts": [
-            [each.bank_name, each.account_name, seal.unseal(each.sealed)["account_number"]] for each in accounts
+            [each.bank_name, each.account_name, transfers.open_account(each.sealed)] for each in accounts
         ],
         "the list of statements": [[row.statement_id, row.net_minor] for row in session.execute(ordered).scalars()],
     }
@@ -221,7 +222,7 @@ def build_bank_file(number: str, lines: Iterable[BankLine]) -> bytes:
         account = line.account
         fields = (
             *(number, str(place), csv_field(line.payee), csv_field(account.bank_name)),
-            *(csv_field(account.account_name), seal.unseal(account.sealed)["account_number"]),
+            *(csv_field(account.account_name), transfers.open_account(account.sealed) or ""),
             *(money.to_wire(line.net_minor), f"{number}/{place} {line.month:%Y-%m}"),
         )
         rows.append(",".join(fields))

@@ -52,7 +52,7 @@ def _movement(row: Any, *, by_transaction: bool) -> Entry:
 
 def list_payments(session: ScopedSession, window: Window) -> list[Entry]:
     """List the payments and returns of a window as our bank account has them: positive comes in."""
-    found = bank_rows.list_rows(session, window.start <= bank_rows.DAY, window.end > bank_rows.DAY)
+    found = bank_rows.list_rows(session, since=window.start, before=window.end)
     # Payments before returns.
     return [_payment(row) for row in sorted(found, key=lambda each: each.entry)]
 

@@ -90,5 +90,5 @@ def _load(session: ScopedSession, last_on: date, *conditions: Any) -> Iterator[t
         col(StatementPayment.entry) == bank_rows.ENTRY,
         col(StatementPayment.released_by).is_(None),
     )
-    for row in bank_rows.list_rows(session, last_on >= bank_rows.DAY, *conditions, ~stated):
+    for row in bank_rows.list_rows(session, *conditions, ~stated, before=clock.add_days(last_on, 1)):
         yield row.party, PaidLine(**{name: getattr(row, name) for name in PaidLine.__dataclass_fields__})

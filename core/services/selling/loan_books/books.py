@@ -271,6 +271,7 @@ def confirm_by_key(session: ScopedSession, book_id: UUID, *, accept: str, expect
 
 
 def _require_allowance(session: ScopedSession, book: LoanBook) -> None:
+    """NotAllowed above the premium of a month; whoever confirms another book of the lender at this instant waits."""
     today = clock.today()
     terms = _get_agreement(session, book.distributor_id)
     allowed = (terms.book_premium_minor if terms else None) or 0
@@ -298,7 +299,7 @@ def _get_agreement(session: ScopedSession, distributor_id: UUID) -> Agreement | 
         .order_by(col(Agreement.starts_on).desc(), col(Agreement.created_at).desc(), col(Agreement.id).desc())
         .limit(1)
     )
-    found: Agreement | None = session.execute(query).scalar_one_or_none()
+    found: Agreement | None = session.execute(query.with_for_update()).scalar_one_or_none()
     return found
 
 
