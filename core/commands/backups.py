@@ -124,7 +124,8 @@ def _erase_again(remembered: Sequence[Mapping[str, Any]]) -> None:
     erased_people.remove_files(files)
     if count:
         backups.rewrite(store())
-        out.print(f"{count:,} people who were erased after this backup are erased again.")
+        one, many = "person who was erased after this backup is", "people who were erased after this backup are"
+        out.print(f"{count:,} {one if count == 1 else many} erased again.")
 
 
 def _record(action: str, manifest: Manifest, **more: str) -> None:

@@ -60,7 +60,7 @@ def draft(kind: str, given: str, text: str) -> None:
         return
     frame.page_header(
         f"{KIND_NAMES[kind]} bordereau, {month:%B %Y} {words.badge('Draft')}",
-        f"{words.count(rows)} rows, {words.naira(minor)}: they change until it is issued.",
+        f"{words.counted(rows, 'row', 'rows')}, {words.naira(minor)}, which can change until it is issued.",
         tab=f"{KIND_NAMES[kind]} · Draft",
     )
     actions.run()

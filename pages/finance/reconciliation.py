@@ -64,8 +64,8 @@ DIFFERENCES: Table[DifferenceRow] = Table(
 def sides(row: ReconciliationRow, results: list[tuple[str, int, int]]) -> None:
     with st.container(border=True, height="stretch"):
         st.markdown("**From their balance to ours**")
-        facts.line("Ours", f"{words.naira(row.ours_minor)} in {words.count(row.ours_rows)} rows")
-        facts.line("Theirs", f"{words.naira(row.theirs_minor)} in {words.count(row.theirs_rows)} rows")
+        facts.line("Ours", f"{words.naira(row.ours_minor)} in {words.counted(row.ours_rows, 'row', 'rows')}")
+        facts.line("Theirs", f"{words.naira(row.theirs_minor)} in {words.counted(row.theirs_rows, 'row', 'rows')}")
         for result, number, minor in results:
             facts.line(f"{result.capitalize()}: {number}", words.naira(minor))
         if row.passed_rows:

@@ -71,7 +71,7 @@ def test_a_restored_backup_is_erased_again_by_the_list_beside_it_and_by_the_stor
     erasure = erase(store)
     store.close()
     restored = coverdesk("restore", str(old))
-    assert "1 people who were erased after this backup are erased again" in restored.stdout, restored.stderr
+    assert "1 person who was erased after this backup is erased again" in restored.stdout, restored.stderr
     (email,) = emails(store)
     assert email.endswith("@erased.invalid")
     store.close()
@@ -97,7 +97,7 @@ def test_on_another_machine_the_list_is_read_that_lies_beside_the_backup_or_is_n
     entry = {"id": str(UUID(int=7)), "number": "ER-2026-0001", "record_class": "person", "customers": [str(customer)]}
     listed.write_text(json.dumps([{**entry, "decided_at": "2026-11-01T10:00:00.000Z", "sha256": "a" * 64}]))
     again = coverdesk("restore", str(old))
-    assert "1 people" in again.stdout, again.stderr
+    assert "1 person" in again.stdout, again.stderr
     assert [email.partition("@")[2] for email in emails(store)] == ["erased.invalid"]
     store.close()
     assert coverdesk("check").returncode == 0
@@ -152,7 +152,7 @@ def test_who_is_erased_after_the_newest_backup_stays_erased_when_it_is_restored_
     assert len(json.loads(kept.read_text())["erasures"]) == 1
     lose_store(store, tmp_path, monkeypatch)
     restored = coverdesk("restore", str(backup))
-    assert "1 people who were erased after this backup are erased again" in restored.stdout, restored.stderr
+    assert "1 person who was erased after this backup is erased again" in restored.stdout, restored.stderr
     assert "comes back" not in restored.stderr
     assert [email.partition("@")[2] for email in emails_of_other(tmp_path)] == ["erased.invalid"]
 
@@ -195,7 +195,7 @@ def test_a_restore_by_a_person_asks_for_the_list(
     lose_store(store, tmp_path, monkeypatch)
     restored = coverdesk("restore", str(backup), typed=f"{kept}\n")
     assert "Where is the newest one" in restored.stdout
-    assert "1 people who were erased after this backup are erased again" in restored.stdout
+    assert "1 person who was erased after this backup is erased again" in restored.stdout
 
 
 @pytest.mark.parametrize("database", ["sqlite"])

@@ -228,6 +228,9 @@ def test_its_pdf_has_everything_and_the_customers_copy_no_commission(
         is_insurers = copy == "insurer"
         assert [money.format_naira(minor) in text for minor in shares[1:]] == [is_insurers, is_insurers]
     assert "Test mode" in printed(replace(note, is_live=False), "customer", tmp_path)
+    text = printed(replace(note, created_at=note.created_at.replace(day=9)), "customer", tmp_path)
+    assert "09 November 2026" not in text
+    assert text.count("9 November 2026") == 2, "its day, and that on which the policy ended"
 
 
 def printed(note: CreditNoteRow, copy: str, folder: Path) -> str:

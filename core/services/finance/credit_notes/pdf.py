@@ -21,7 +21,7 @@ _LABEL, _WORKING, _AMOUNT = 46.0, 80.0, printing.AMOUNT
 def render(note: CreditNoteRow, copy: str) -> bytes:
     """Return the PDF of a credit note; `copy` is one of `COPIES`."""
     page = printing.create(f"Credit note {note.number}", created_at=note.created_at)
-    issued = f"{clock.to_lagos_day(note.created_at):%d %B %Y}"
+    issued = f"{clock.to_lagos_day(note.created_at):%-d %B %Y}"
     printing.head(page, title="Credit note", number=note.number, left=note.provider, right=issued)
     _lines(page, _parties(note))
     _total(page, note)
@@ -39,7 +39,7 @@ def _parties(note: CreditNoteRow) -> list[tuple[str, str]]:
     term = "Cover never began"
     if note.term_start_at and note.term_end_at:
         days = (clock.to_lagos_day(note.term_start_at), clock.to_lagos_day(note.term_end_at))
-        term = " to ".join(f"{day:%d %B %Y}" for day in days)
+        term = " to ".join(f"{day:%-d %B %Y}" for day in days)
     return [
         ("To", note.customer),
         ("Policy", note.policy_number or "without a number"),
@@ -47,7 +47,7 @@ def _parties(note: CreditNoteRow) -> list[tuple[str, str]]:
         ("Insurer", note.provider),
         ("Sold by", note.distributor),
         ("Term", term),
-        ("Ended on", f"{clock.to_lagos_day(note.created_at):%d %B %Y}"),
+        ("Ended on", f"{clock.to_lagos_day(note.created_at):%-d %B %Y}"),
         ("Reason", note.reason),
     ]
 
@@ -63,7 +63,7 @@ def _payment(note: CreditNoteRow) -> list[tuple[str, str]]:
         return [("State", "The bank returned the payment; it is paid once more")]
     if note.state in UNPAID:
         return [("State", "Not paid yet")]
-    value = f"{note.value_on:%d %B %Y}" if note.value_on else ""
+    value = f"{note.value_on:%-d %B %Y}" if note.value_on else ""
     return [("Paid to", note.payee or ""), ("Bank reference", note.reference or ""), ("Value date", value)]
 
 
