@@ -161,7 +161,7 @@ def test_somebody_else_confirms_within_their_limit_what_was_seen(store: Store, p
         (head, {"rows": 2}, StateForbids, "another one than was seen"),
         (head, {"premium": Decimal(1)}, StateForbids, "another one than was seen"),
         (head, {"preview_hash": "0" * 64}, StateForbids, "another one than was seen"),
-        (head, {"accept": "all_or_nothing"}, StateForbids, "1 rows cannot be carried out"),
+        (head, {"accept": "all_or_nothing"}, StateForbids, "1 row cannot be carried out"),
     ]
     for by, seen, kind, words in refused:
         with pytest.raises(kind, match=words):
@@ -204,7 +204,7 @@ def test_what_moved_since_the_preview_is_read_again(store: Store, partner: Partn
         email="z@example.com",
         loan_start_date="2026-11-10",
     )
-    with pytest.raises(StateForbids, match="1 loans were covered since the preview"):
+    with pytest.raises(StateForbids, match="1 loan was covered since the preview"):
         lender.confirm(book)
     worker.work(store)
     again = lender.get(book.id)
