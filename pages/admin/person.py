@@ -206,6 +206,11 @@ def duties(person: StaffRow) -> None:
         st.markdown("**Duties**")
         shown = staff_form.pin_account(person)
         saving(shown).form(key=f"duties {shown.draft}")
+        if person.limit_waits:
+            until = words.moment(person.limit_holds_from)
+            st.caption(
+                f"The higher limit counts from {until}; until then it is {words.naira(person.limit_before_minor)}."
+            )
 
 
 def saving(shown: staff_form.Shown) -> Action:

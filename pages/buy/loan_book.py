@@ -175,7 +175,9 @@ def end(view: LoanBookView) -> None:
         st.error(f"The {words.plain(book.refusal or 'file cannot be read')}.", icon=":material/error:")
         st.caption("Nothing of it is kept but this reason. Mend the file, and drop it on Loan books again.")
     elif book.state in GIVEN_UP:
-        how = "Nobody confirmed it in time" if book.state == LoanBookState.EXPIRED else "It was given up"
+        how = (
+            "Nobody confirmed it in time, and it expired" if book.state == LoanBookState.EXPIRED else "It was given up"
+        )
         left = f"{_how_far(view)} before that, and stay so" if book.done_rows else "nothing of it was carried out"
         st.info(
             f"{how} on {words.moment(book.updated_at)}: {left}. The same file can be dropped on Loan books again.",

@@ -98,7 +98,7 @@ def test_a_duplicate_is_seen_from_both_claims(office: Office) -> None:
     for mine, other in ((first, second), (second, first)):
         found = review(office, mine)
         assert [(each.id, each.matches) for each in found.duplicates] == [
-            (other, ("the same incident on this policy",))
+            (other, ("the same kind of incident on this policy",))
         ]
         assert next(check.passed for check in found.checks if check.key == "duplicate") is False
 

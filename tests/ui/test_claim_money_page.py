@@ -41,7 +41,7 @@ def test_an_approval_against_a_check_asks_for_its_reason_and_keeps_it(opens: Ope
     office.lodge(**KNOWN)
     claim_id = office.lodge_again(**KNOWN)
     at = opens(claim_id)
-    assert "has the same incident on this policy" in texts(at)
+    assert "has the same kind of incident on this policy" in texts(at)
     assert at.button(key=key(claim_id, "to Approved")).disabled
     at = click(opens(claim_id, "sade"), claim_id, "to Approved")
     at = click(at, claim_id, "confirm")

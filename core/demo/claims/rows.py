@@ -202,7 +202,7 @@ def _override(loss: Loss, twin: Loss, dice: Random, approval: Reached, officer: 
         "event_id": loss.event_ids[approval.status],
         "check_key": _DUPLICATE,
         "is_failed": True,
-        "detail": f"No other claim for this loss: {other} has the same incident on this policy",
+        "detail": f"No other claim for this loss: {other} has the same kind of incident on this policy",
         "reason": "Lodged twice by the claimant: the second one will be declined",
         "duplicates": json.dumps([dashed_id(twin.id)]),
         "staff_id": officer.id,

@@ -405,6 +405,13 @@ class StaffRow:
     open_sessions: int
     phone_number: str | None = None
     sealed: str | None = None
+    limit_before_minor: int | None = None
+    limit_holds_from: datetime | None = None
+
+    @property
+    def limit_waits(self) -> bool:
+        """True while a raised limit does not count yet (contract K4)."""
+        return self.limit_holds_from is not None and self.limit_holds_from > clock.now()
 
     @property
     def account_hint(self) -> str:
@@ -466,13 +473,16 @@ def _list_changes(entry: AuditEntry) -> dict[str, Any]:
     }
 
 
+_LIMIT: Final = ("limit_before_minor", "limit_holds_from")
+
+
 def _build_query() -> AnySelect:
     mine = col(StaffSession.staff_id) == col(Staff.id)
     last = sa.select(sa.func.max(col(StaffSession.created_at))).where(mine).correlate(Staff).scalar_subquery()
     opened = sa.select(sa.func.count()).where(mine, *build_open_conditions()).correlate(Staff).scalar_subquery()
     names = ("id", "email", "name", "roles", "claim_limit_minor", "disabled_at", "link_until", "created_at")
     return sa.select(
-        *(col(getattr(Staff, name)) for name in (*names, "updated_at", "phone_number", "sealed")),
+        *(col(getattr(Staff, name)) for name in (*names, "updated_at", "phone_number", "sealed", *_LIMIT)),
         col(Staff.password_hash).is_not(None).label("has_password"),
         last.label("signed_in_at"),
         opened.label("open_sessions"),

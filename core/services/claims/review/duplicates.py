@@ -17,7 +17,7 @@ from core.states.claims import ClaimStatus
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Approval, Claim, ClaimPayment, FileMark, UploadedFile
 
-SAME_INCIDENT: Final = "the same incident on this policy"
+SAME_INCIDENT: Final = "the same kind of incident on this policy"
 SAME_DOCUMENT: Final = "the same document"
 SAME_PICTURE: Final = "a picture that looks the same"
 OTHER_INCIDENT: Final = "another incident on this policy within 14 days"
