@@ -200,10 +200,17 @@ def draw_pack(row: RequestRow) -> None:
     )
 
 
-def draw_buttons(row: RequestRow) -> None:
-    """Draw what can be done now."""
+def draw_buttons(row: RequestRow, *, is_prepared: bool) -> None:
+    """Draw what can be done now; of an erasure that is prepared or too early, why nothing is."""
     if not row.is_open:
         return
+    waits = (
+        "**Prepare the erasure** once it is noted how the identity of the person was checked."
+        if row.identity_at is None
+        else "The erasure is prepared: somebody else of compliance carries it out, on its page below."
+        if is_prepared
+        else None
+    )
     with st.container(horizontal=True, gap="xsmall"):
         if row.state == "received":
             acknowledging(row).button("Acknowledge", icon="mark_email_read", type="primary")
@@ -212,10 +219,12 @@ def draw_buttons(row: RequestRow) -> None:
         if row.extended_to is None:
             extending(row).button("Take more time", icon="more_time")
         if row.kind == "erasure":
-            erasing(row).button("Prepare the erasure", icon="auto_delete")
+            erasing(row).button("Prepare the erasure", icon="auto_delete", disabled=waits is not None)
         else:
             answering(row).button("Answer", icon="task_alt")
         refusing(row).button("Refuse", icon="block")
+    if row.kind == "erasure" and waits:
+        st.caption(f":material/lock: {waits}")
 
 
 def draw() -> None:
@@ -228,13 +237,14 @@ def draw() -> None:
         tab=f"{row.number} · Data request",
     )
     actions.run()
-    draw_buttons(row)
+    found = read(lambda session: erasures.list_of_request(session, row.id))
+    draw_buttons(row, is_prepared=any(each.state == "open" for each in found))
     with st.grid(2, min_column_width=320, gap="small"):
         draw_person(row)
         draw_days(row)
     draw_pack(row)
     draw_records(row)
-    if found := read(lambda session: erasures.list_of_request(session, row.id)):
+    if found:
         st.subheader("Erasures", anchor=False)
         tables.draw_short(ERASURES, found)
     draw_history(f"data_request {row.id}")

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.compliance import breaches, complaints, erasures, filings, requests
+from core.services.compliance.erasures import ErasureRow
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
@@ -53,6 +54,22 @@ def test_the_privacy_desk_is_closed_to_other_roles(role: str) -> None:
     assert {each.path for each in menu.refused_screens(person_of(role))} >= set(PAGES)
 
 
+def check_waits(at: AppTest, why: str) -> None:
+    assert next(each for each in at.button if each.label == "Prepare the erasure").disabled
+    assert why in texts(at)
+
+
+def cancel(store: Store, policy_id: UUID) -> None:
+    with store.writing(SYSTEM) as session:
+        session.get_one(Policy, policy_id).cancelled_at = clock.now() - timedelta(days=1)
+
+
+def get_erasure(store: Store) -> ErasureRow:
+    with store.reading(SYSTEM) as session:
+        (erasure,) = erasures.list_erasures(session)
+    return erasure
+
+
 def test_a_request_goes_from_the_letter_to_the_certificate(
     store: Store, partner: Partner, people: dict[str, Person], screen: Screen
 ) -> None:
@@ -67,17 +84,17 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
     at = open_page(screen, "compliance/request.py", people["cora"], id=str(asked.id))
     assert "Seyi" in " ".join(box.label for box in at.checkbox)
     fill(press(at, "Acknowledge"))
+    check_waits(at, "once it is noted how the identity")
     fill(press(at, "Identity checked"), method="Identity document seen")
     fill(press(at, "Prepare the erasure"), reason="The person asked for it")
     assert "policies in force" in texts(at), "a cover that runs is not erased"
-    with store.writing(SYSTEM) as session:
-        session.get_one(Policy, sale.policy_id).cancelled_at = clock.now() - timedelta(days=1)
+    cancel(store, sale.policy_id)
     at = open_page(screen, "compliance/request.py", people["cora"], id=str(asked.id))
     press(at, "Prepare the erasure")
     at.checkbox(key=f"{actions.FIELD}early").check()
     fill(at, reason="The person asked for it")
-    with store.reading(SYSTEM) as session:
-        (erasure,) = erasures.list_erasures(session)
+    check_waits(at, "The erasure is prepared: somebody else")
+    erasure = get_erasure(store)
     mine = open_page(screen, "compliance/erasure.py", people["cora"], id=str(erasure.id))
     assert [button.label for button in mine.button if button.label == "Carry it out"] == []
     at = open_page(screen, "compliance/erasure.py", people["dayo"], id=str(erasure.id))
