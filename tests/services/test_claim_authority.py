@@ -57,8 +57,9 @@ def test_a_new_officer_decides_nothing_until_a_limit_is_set(office: Office) -> N
     with pytest.raises(NotAllowed, match=r"above the limit of ₦0.00"):
         office.move(claim_id, "Approved", by="new@x.example", amount="0.01")
     office.move(claim_id, "Viewed", by="new@x.example")
-    assert added(office, "new@x.example", ["claims"], "80000") == 8_000_000
-    office.move(claim_id, "Approved", by="new@x.example", amount="75000")
+    assert added(office, "new@x.example", ["claims"], "80000") == 0, "a raised limit counts after a day"
+    assert added(office, "limited@x.example", ["claims"], "80000") == 8_000_000
+    office.move(claim_id, "Approved", by="limited@x.example", amount="75000")
 
 
 def test_who_decides_without_a_limit_keeps_that(office: Office) -> None:
