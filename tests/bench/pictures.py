@@ -75,8 +75,9 @@ def demonstration() -> Iterator[str]:
         folder = Path(name)
         os.environ["COVERDESK_DEMO"] = "true"
         serving = Serving(folder)
+        coverdesk = Path(sys.executable).with_name("coverdesk")
         for command in (["init"], ["demo", "--purchases", str(PURCHASES)]):
-            subprocess.run([sys.executable, "-m", "core.cli", *command], cwd=ROOT, env=serving.environment, check=True)
+            subprocess.run([coverdesk, *command], cwd=ROOT, env=serving.environment, check=True)
         with serving as url:
             yield url
 
