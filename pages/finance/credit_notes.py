@@ -205,10 +205,9 @@ def nothing(criteria: CreditNoteFilter) -> None:
 
 def draw() -> None:
     person = frame.require(ROLE)
-    beside = frame.header_with_views(
+    with frame.header_with_buttons(
         "Credit notes", "Refunds of terms that ended early: approved by one or two people, paid by another."
-    )
-    with beside:
+    ):
         buttons(list_waiting(person), person)
     actions.run()
     with reading(frame.scope()) as session:
