@@ -71,6 +71,17 @@ def test_a_part_that_came_back_uses_no_premium_up(office: Office) -> None:
     assert preview(office).amount_minor > 0
 
 
+def test_a_loss_that_was_paid_for_is_not_moved_to_a_day_on_which_nothing_is_owed(office: Office) -> None:
+    """Found by the model: paid, settled, opened again, and its day set to one before the sale."""
+    claim_id = office.lodge(**KNOWN)
+    office.walk(claim_id, "Approved", "Offer sent", "Offer accepted", "Paid", "Settled", "Reviewing")
+    moved = {"on": "2025-10-18", "reason": "By the letter", "version": office.claim(claim_id).version}
+    with pytest.raises(StateForbids, match=r"was paid for the loss as it is known, and this day does not meet: .*In"):
+        office.do(claim_corrections.set_incident_date, claim_id, by="sade", **moved)
+    assert office.log(claim_id)[-1].action == "claim correction refused"
+    office.do(claim_corrections.set_incident_date, claim_id, by="sade", **moved | {"on": "2026-11-11"})
+
+
 def test_who_typed_a_claim_with_its_account_at_the_desk_does_not_approve_it(office: Office) -> None:
     claim_id = office.lodge(actor="staff sade@x.example", **KNOWN)
     office.put(claim_id, sealed=seal.seal({"account_number": "0123456789"}))

@@ -1,16 +1,19 @@
 """Corrections with a reason, before and after in the history: amounts, days, claimants, and the payee."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
+
+from sqlmodel import col
 
 from core import money, seal
 from core.covers import request
 from core.covers.claims.request import Claimant
 from core.covers.request import refuse_unless
 from core.errors import NotAllowed, StateForbids
+from core.services import transfers
 from core.services.claims.intake import requirements, submitted
 from core.services.claims.intake.new_claims import build_claimant_columns
 from core.services.claims.review import fraud_flags
@@ -25,7 +28,7 @@ from core.services.claims.workflow.payments import Payee
 from core.services.people.staff import Person
 from core.states.claims import DECIDED, ClaimStatus
 from core.store.access import ScopedSession
-from core.store.schema.tables import Claim, Customer, Policy
+from core.store.schema.tables import Claim, ClaimPayment, Customer, Policy
 
 
 def correct_amounts(
@@ -68,7 +71,8 @@ def set_incident_date(
 ) -> ClaimChange:
     """Set the day of the incident, with a reason where another one is known, and recompute the fraud flags.
 
-    StateForbids once an offer was accepted; NotAllowed for an officer where a check that is failed would be met by it.
+    StateForbids once an offer was accepted, and where a check that held would fail and a payment stands; NotAllowed for
+    an officer where a check that is failed would be met by it.
     """
     typed = {"incident_date": on, "correction_reason": reason}
     inputs: IncidentDateInput = request.validate(IncidentDateInput, typed)
@@ -83,10 +87,23 @@ def set_incident_date(
     if (mended := [check for check in failed if check not in remaining]) and not person.has_role("supervisor"):
         with claim_changes.refusals(claim_id, "correction", person=person):
             raise NotAllowed(f"A day by which a failed check is met needs a supervisor: {', '.join(mended)}")
+    _refuse_paid(session, claim, [check for check in remaining if check not in failed], person)
     facts = {"reason": inputs.correction_reason} if inputs.correction_reason else {}
     return claim_changes.save_change(
         session, claim, before, person=person, action="claim incident dated", extra_facts=facts
     )
+
+
+def _refuse_paid(session: ScopedSession, claim: Claim, lost: Sequence[str], person: Person) -> None:
+    """StateForbids where money stands that was paid for the loss as it was, and would not be owed for this one (K7)."""
+    paid_minor = transfers.sum_paid(session, ClaimPayment, col(ClaimPayment.claim_id) == claim.id)
+    if lost and paid_minor:
+        with claim_changes.refusals(claim.id, "correction", person=person):
+            paid = money.format_naira(paid_minor)
+            raise StateForbids(
+                f"{paid} was paid for the loss as it is known, and this day does not meet: {', '.join(lost)}."
+                " Note that the payment came back first"
+            )
 
 
 def _list_failed_checks(session: ScopedSession, claim: Claim) -> list[str]:
