@@ -40,7 +40,7 @@ def finance(store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch) -> 
     return Finance(store)
 
 
-def asked_write_offs(finance: Finance, minor: int) -> list[UUID]:
+def list_write_offs_to_approve(finance: Finance, minor: int) -> list[UUID]:
     """Two differences of one insurer, each of which somebody asked to write off."""
     query = (
         sa.select(Movement.provider_id, Policy.policy_number, sa.func.sum(Movement.provider_share_minor).label("minor"))
@@ -89,7 +89,7 @@ def refused(finance: Finance, subject: str) -> list[tuple[str, str]]:
 def test_two_who_decide_at_one_instant_are_judged_with_each_other(finance: Finance) -> None:
     """Each of the two is within the limit of finance, and both together are above it."""
     acts: tuple[tuple[Any, list[UUID], str], ...] = (
-        (differences.write_off, asked_write_offs(finance, 3_000_000), r"with the ₦30,000\.00 of this party"),
+        (differences.write_off, list_write_offs_to_approve(finance, 3_000_000), r"with the ₦30,000\.00 of this party"),
         (adjustments.confirm, proposed_corrections(finance, 600), r"with the ₦6\.00 corrected before of this distr"),
     )
     for verb, (first, second), words in acts:
@@ -106,7 +106,7 @@ def test_two_who_decide_at_one_instant_are_judged_with_each_other(finance: Finan
 
 
 def test_the_check_names_a_limit_that_was_split_with_its_sum(finance: Finance, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_offs, corrections = asked_write_offs(finance, 3_000_000), proposed_corrections(finance, 600)
+    write_offs, corrections = list_write_offs_to_approve(finance, 3_000_000), proposed_corrections(finance, 600)
     # As a version without the rules did it.
     monkeypatch.setattr(differences, "_refuse_above_limit", lambda *_: None)
     monkeypatch.setattr(adjustments, "_refuse_above_limit", lambda *_: None)
@@ -114,7 +114,7 @@ def test_the_check_names_a_limit_that_was_split_with_its_sum(finance: Finance, m
         # What an admin decides on counts in no limit of finance.
         finance.do(differences.write_off, write_offs.pop(), by=by)
         finance.do(adjustments.confirm, corrections.pop(), by=by)
-    write_offs, corrections = asked_write_offs(finance, 3_000_100), proposed_corrections(finance, 700)
+    write_offs, corrections = list_write_offs_to_approve(finance, 3_000_100), proposed_corrections(finance, 700)
     with clock.freeze(NOW + timedelta(days=31)):
         finance.do(adjustments.confirm, corrections.pop(), by="wale")
     assert split(finance) == []

@@ -89,7 +89,7 @@ def find_approval(session: ScopedSession, claim: Claim) -> Approval | None:
 
 
 def describe_approval_fault(session: ScopedSession, claim: Claim, found: Approval | None) -> str | None:
-    """Say why what `find_approval` found does not stand: "the account was changed by R. Adeyemi on 21 Nov"."""
+    """Say why a claim's newest approval does not stand: "the account was changed by R. Adeyemi on 21 Nov 2026"."""
     if claim.approved_by is None:
         return None
     if found is None or found.staff_id != claim.approved_by:
