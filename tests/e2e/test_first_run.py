@@ -101,9 +101,13 @@ def become_admin(page: Page, link: str) -> None:
 
 def add_colleague(page: Page) -> str:
     page.get_by_role("link", name="Staff").click()
+    page.get_by_text("Add a person").wait_for()
+    settled(page)  # a click while the page still grows can fall between two places of a button
     page.get_by_text("Add a person").click()
     fill(page, {"E-mail": "colleague@x.example", "Name": "Chidi"})
-    page.get_by_role("button", name="Claims", exact=True).click()
+    role = page.get_by_role("button", name="Claims", exact=True)
+    role.click()
+    expect(role).to_have_attribute("aria-pressed", "true")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_text("Send this link to the person")).to_be_visible()
     return page.get_by_test_id("stCode").inner_text().strip()
