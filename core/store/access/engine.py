@@ -97,7 +97,7 @@ class PostgresWatch:
             if self._connection is None:
                 self._listen()
                 return not stopping.is_set()  # nobody was told of what was committed before this connection listened
-            self._is_second = self._is_notified()
+            self._is_second = _is_notified(self._connection)
         except (sa.exc.DBAPIError, self._engine.dialect.loaded_dbapi.Error):
             self.close()
             stopping.wait(_LONGEST_SECONDS)
@@ -114,10 +114,10 @@ class PostgresWatch:
         self._connection = self._engine.connect()
         self._connection.exec_driver_sql(f"LISTEN {WRITTEN}")
 
-    def _is_notified(self) -> bool:
-        assert self._connection
-        driver: Any = driver_connection(self._connection)
-        return any(True for _ in driver.notifies(timeout=_LONGEST_SECONDS, stop_after=1))
+
+def _is_notified(connection: sa.Connection) -> bool:
+    driver: Any = driver_connection(connection)
+    return any(True for _ in driver.notifies(timeout=_LONGEST_SECONDS, stop_after=1))
 
 
 CONNECTIONS: Final = 40
