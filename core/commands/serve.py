@@ -176,7 +176,7 @@ def _watch_no_settings() -> None:
     # Imported here, as the API alone is served without it.
     from streamlit.web import bootstrap  # noqa: PLC0415
 
-    bootstrap._install_config_watchers = lambda flag_options: None  # noqa: ARG005, SLF001
+    bootstrap._install_config_watchers = lambda flag_options: None  # noqa: SLF001
 
 
 def _stopped(*_: Any) -> None:
