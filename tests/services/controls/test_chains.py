@@ -25,7 +25,8 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import CreditNote, Policy, Refund, Staff, StatementLine
 from tests.conftest import Partner
 from tests.portfolio import NOW
-from tests.services.finance_office import ACCOUNT, BANK, Finance
+from tests.services.finance_office import ACCOUNT, BANK, LIVE, Finance
+from tests.services.races import run_while_open
 from tests.services.selling import sell
 
 pytestmark = [pytest.mark.frozen_at(NOW), pytest.mark.both_databases]
@@ -231,6 +232,27 @@ def test_a_limit_is_not_split_over_several_refunds_of_a_customer(
     (found,) = [each for each in finance.faults() if "is the limit" in each]
     assert "was approved by Wale alone, with ₦" in found
     assert found.endswith(f"of the customer within 30 days: {money.format_naira(each + 100)} is the limit")
+
+
+@pytest.mark.parametrize("are_of_one", [True, False], ids=["one customer", "one account"])
+def test_two_refunds_that_are_approved_at_one_instant_are_judged_with_each_other(
+    finance: Finance, partner: Partner, stranger: Partner, monkeypatch: pytest.MonkeyPatch, *, are_of_one: bool
+) -> None:
+    """Both of one customer are above the limit of one person, and two customers have one account."""
+    car = {"registration_number": "ABC-123XY", "chassis_number": "CHASSIS0000000099"}
+    first = cancel(finance, sold(finance, partner))
+    second = cancel(finance, sold(finance, partner if are_of_one else stranger, **car))
+    monkeypatch.setattr(deciding, "LIMIT", finance.read(credit_note_reading.get_note, first).total_minor + 100)
+    refusal = run_while_open(
+        finance.store,
+        LIVE,
+        lambda session: deciding.approve(session, first, ACCOUNT, by=finance.people["femi"]),
+        lambda: finance.do(deciding.approve, second, ACCOUNT, by="wale"),
+    )
+    assert refusal is None
+    states_of = [finance.read(credit_note_reading.get_note, note).state for note in (first, second)]
+    assert states_of == ["Approved", "Awaits second person"]
+    assert finance.money_faults() == []
 
 
 def test_a_customer_who_was_given_another_name_before_the_refund_takes_two_who_approve(
