@@ -21,7 +21,6 @@ from core.ui.kit import actions, words
 from pages.claims import _actions as review_actions
 from tests import papers
 from tests.services.claim_office import DESK, Office
-from tests.services.controls.test_claim_limits import bought_after_the_loss
 from tests.ui.conftest import Screen, labels, press, texts
 
 PAGE = "claims/claim.py"
@@ -223,7 +222,7 @@ def test_claim_is_approved_with_the_amount_that_the_records_suggest(opens: Opens
 def test_a_supervisor_sees_how_much_of_a_cover_bought_after_the_loss_an_admin_approves(
     opens: Opens, office: Office
 ) -> None:
-    claim_id = bought_after_the_loss(office)
+    claim_id = office.lodge_on_cover_bought_after()
     at = choose(opens(claim_id, by="sade"), claim_id, "Approved")
     assert "bought after the loss: a supervisor approves up to ₦50,000.00, above it an admin does" in texts(at)
 
