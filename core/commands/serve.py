@@ -60,6 +60,7 @@ def serve(host: Host = "127.0.0.1", port: Port = 8501) -> None:
     threading.Thread(target=_print_address, args=(host, port), daemon=True).start()
     # Streamlit starts the server and has no option for the protocol class, so register ours as uvicorn's default.
     HTTP_PROTOCOLS["auto"] = slow_senders.NAME
+    _watch_no_settings()
     sys.argv = ["streamlit", "run", str(ROOT / "app.py"), "--server.address", host, "--server.port", str(port)]
     # Run Streamlit in this process, where half of its modules are loaded already, as if started by itself.
     runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
@@ -168,6 +169,14 @@ def _limit_memory_arenas() -> None:
     os.environ["MALLOC_ARENA_MAX"] = str(_MALLOC_ARENAS)
     if (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
         mallopt(_M_ARENA_MAX, _MALLOC_ARENAS)
+
+
+def _watch_no_settings() -> None:
+    """Keep Streamlit from reading each of its configuration files five times a second: ours change with the code."""
+    # Imported here, as the API alone is served without it.
+    from streamlit.web import bootstrap  # noqa: PLC0415
+
+    bootstrap._install_config_watchers = lambda flag_options: None  # noqa: SLF001
 
 
 def _stopped(*_: Any) -> None:

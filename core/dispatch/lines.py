@@ -21,8 +21,9 @@ _log = structlog.get_logger("coverdesk.worker")
 J = TypeVar("J")
 T = TypeVar("T")
 
-# What time alone has made due, as a second try, and what was written unnoticed is found by such a look.
+# What time alone has made due, as a second try, is found by such a look; dates and abandoned leases by a rarer one.
 SLOW_LOOK_SECONDS = 5.0
+_RARE_LOOK_SECONDS = 30.0
 # Commits that follow each other are looked at together.
 _REST_SECONDS = 0.05
 _REOPEN_SECONDS = 1.0
@@ -110,7 +111,7 @@ class DispatchLines:
     async def _follow_log(self, stopped: asyncio.Event, deliveries: "_Line[DeliveryJob, webhooks.Sent]") -> None:
         written = self._wakeups.add(asyncio.Event())
         while not stopped.is_set():
-            await wait(written, SLOW_LOOK_SECONDS)
+            await wait(written, _RARE_LOOK_SECONDS)
             written.clear()
             if await _guarded(asyncio.to_thread, self._catch_up):
                 deliveries.wake()
@@ -132,7 +133,7 @@ class DispatchLines:
         while not stopped.is_set():
             written.clear()
             await _guarded(asyncio.to_thread, loan_books.work_apart, self._store, stopped.is_set)
-            await wait(written, SLOW_LOOK_SECONDS)
+            await wait(written, _RARE_LOOK_SECONDS)
 
     async def _purge(self, stopped: asyncio.Event) -> None:
         while not await wait(stopped, _PURGE_SECONDS):

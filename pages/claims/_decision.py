@@ -315,6 +315,9 @@ def _ask_amount(review: ClaimReview, move: ClaimTransition, person: Person) -> N
         st.caption(f"At most {words.plain(review.amounts.limits.describe)}: {_source(review)}.")
     if person.claim_limit_minor is not None and not person.has_role("supervisor") and AUTHORITY in move.needs:
         st.caption(f"You may decide up to {words.naira(person.claim_limit_minor)}; above it a supervisor does.")
+    if APPROVED_AMOUNT in move.needs and review.backdated_minor is not None and "admin" not in person.roles:
+        most = words.naira(review.backdated_minor)
+        st.caption(f"The cover was bought after the loss: a supervisor approves up to {most}, above it an admin does.")
     if OFFER in move.needs:
         most = words.naira_of(review.offer.total)
         st.caption(f"The offer is at most {most}; for one below it, the note has to say why.")

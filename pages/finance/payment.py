@@ -6,6 +6,8 @@ from core.services.finance import parties
 from core.services.finance.payments import reading as payment_reading
 from core.services.finance.payments import transitions
 from core.services.finance.payments.reading import PaymentRow, Settled
+from core.services.people.staff import Person
+from core.states.finance import PaymentState
 from core.store.access import reading
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, words
@@ -67,6 +69,17 @@ def _withdrawing(row: PaymentRow) -> Action:
         work=lambda session, typed, by: transitions.withdraw(session, row.id, reason=typed["reason"], by=by),
         done="The payment is given up.",
     )
+
+
+def show_who_acts(row: PaymentRow, person: Person) -> None:
+    """Say to who prepared a payment out what somebody else does with it (contract K16)."""
+    waits = {
+        PaymentState.PREPARED: "approves its payout",
+        PaymentState.APPROVED: "notes what the bank says of it",
+        PaymentState.CONFIRMED: "notes it where the bank returns it",
+    }
+    if row.direction == "out" and row.prepared_by == person.id and row.state in waits:
+        st.caption(f"You prepared this payment: somebody else of finance {waits[PaymentState(row.state)]}.")
 
 
 def amounts(row: PaymentRow) -> None:
@@ -136,6 +149,7 @@ def draw() -> None:
         for verb in payment_reading.list_allowed(row, person):
             look = "primary" if verb in ("approve", "confirm") else "secondary"
             actions.button(LABELS[verb], of_payment(row, verb), type=look)
+    show_who_acts(row, person)
     actions.run()
     with reading(frame.scope()) as session:
         facts.own_interest(parties.list_own_staff(session, row.party))

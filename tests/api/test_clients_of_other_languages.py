@@ -62,7 +62,7 @@ def build_variables(server: str, partner: Partner) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_client_in_typescript_compiles_and_lodges_a_claim(
     store: Store, partner: Partner, server: str, tmp_path: Path
 ) -> None:
@@ -79,7 +79,7 @@ def test_a_client_in_typescript_compiles_and_lodges_a_claim(
 
 
 @pytest.mark.skipif(not GENERATE, reason="the client in Go is made by `make clients`")
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_a_client_in_go_compiles_and_lodges_a_claim(
     store: Store, partner: Partner, server: str, tmp_path: Path
 ) -> None:

@@ -65,7 +65,7 @@ def test_help_loads_neither_the_store_nor_the_settings() -> None:
     assert asked == []
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 @pytest.mark.parametrize(
     ("words", "most", "declared"),
     [
@@ -84,7 +84,7 @@ def test_a_command_loads_no_library_of_the_screens_and_asks_little(
     assert modules - {"columns", "tables", "versions"} == declared
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 def test_an_export_loads_its_own_list_and_none_of_the_others(store: Store) -> None:
     libraries, asked, ours = start("export", "purchases", "--from", "2031-01-01", "--to", "2031-01-02")
     # Phone numbers and countries are what its filter validates.
@@ -141,7 +141,7 @@ with writing(Scope.system()) as session:
 """
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("database", ["sqlite"])
 @pytest.mark.usefixtures("store")
 def test_every_table_is_limited_and_referred_to_whatever_was_declared_before() -> None:
     done = subprocess.run([sys.executable, "-c", _FRESH], check=False, capture_output=True, text=True)

@@ -1,6 +1,7 @@
 """A claims office for tests: one policy, officers with and without authority, and claims to work on."""
 
 from copy import copy
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -8,6 +9,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import ids
+from core.covers.credit_life import CREDIT_LIFE
 from core.services.audit import log as audit
 from core.services.claims.review.coverage_checks import CHECK_KEYS
 from core.services.claims.workflow import changes as claim_changes
@@ -19,7 +21,8 @@ from core.services.people.staff import Person
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Claim, ClaimEvent, Staff
 from tests.conftest import Partner
-from tests.services.claim_desk import Desk
+from tests.services.claim_desk import NOON, Desk
+from tests.services.selling import sell
 
 DESK = Scope.staff(is_live=False)
 REFERENCE = "TRF-0001"
@@ -80,6 +83,18 @@ class Office:
         """Another claim on the policy of the last one."""
         self.lodged += 1
         return ids.parse(self.desk.lodge(**{"incident_type": "Loss of job", **changed})[0]["id"])
+
+    def lodge_on_cover_bought_after(self) -> UUID:
+        """A claim for a loss of three weeks ago on a cover that is sold now, with a start 120 days back."""
+        started = (NOON - timedelta(days=120)).date().isoformat()
+        asked = {
+            "loan_start_date": started,
+            "loan_tenure": 12,
+            "email": "late@x.example",
+            "phone_number": "08035550042",
+        }
+        self.desk.sale = sell(self.store, self.partner, CREDIT_LIFE, **asked)
+        return self.lodge_again(incident_date="2026-10-30")
 
     def claim(self, claim_id: UUID) -> Claim:
         with self.store.reading(DESK) as session:

@@ -219,6 +219,14 @@ def test_claim_is_approved_with_the_amount_that_the_records_suggest(opens: Opens
     assert not [button for button in at.button if (button.label or "").startswith("Confirm")]
 
 
+def test_a_supervisor_sees_how_much_of_a_cover_bought_after_the_loss_an_admin_approves(
+    opens: Opens, office: Office
+) -> None:
+    claim_id = office.lodge_on_cover_bought_after()
+    at = choose(opens(claim_id, by="sade"), claim_id, "Approved")
+    assert "bought after the loss: a supervisor approves up to ₦50,000.00, above it an admin does" in texts(at)
+
+
 def test_amount_beyond_the_limit_is_refused_beside_it_and_stays(opens: Opens, office: Office) -> None:
     claim_id = office.lodge(**KNOWN)
     at = choose(opens(claim_id, by="ada"), claim_id, "Approved")

@@ -100,6 +100,9 @@ def test_the_banks_answer_is_a_file_that_somebody_else_than_the_preparer_notes(
     at = open_page(screen, finance, BATCH, by="funmi", id=str(batch))
     assert "somebody else of finance notes what the bank says" in texts(at)
     assert not at.get("file_uploader")
+    at = open_page(screen, finance, ONE, by="funmi", id=str(row.id))
+    assert "You prepared this payment: somebody else of finance notes what the bank says of it." in texts(at)
+    assert not {"The bank has paid", "Returned"} & set(labels(at))
     content = f'Amount,Narration,Status,Bank reference\n"{net}",PB-0001/1 2026-08,Paid,NIP/1\n1.00,Fees,Paid,NIP/2'
     at = open_page(screen, finance, BATCH, by="femi", id=str(batch))
     at.file_uploader(key="bank answer.file").upload("wrong.txt.csv", b"Amount,Whom\n1.00,Ada").run()

@@ -107,7 +107,7 @@ def confirm(session: ScopedSession, product_id: UUID, proposal_id: UUID, *, seen
     with audit.keep_refusal(
         actor=by.actor, action="rates confirmation", subject=audit.subject_of("product", product_id)
     ):
-        PROPOSALS.require_second(proposal, by)
+        PROPOSALS.require_second(session, proposal, by)
         if faults := _check_rates(session, product, proposal.tariff, proposal.effective_at):
             reasons = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
             raise StateForbids(

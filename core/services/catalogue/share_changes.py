@@ -99,7 +99,7 @@ def confirm(session: ScopedSession, share_id: UUID, *, by: Person) -> None:
     row = _open(session, share_id, by)
     subject = audit.subject_of("distributor", row.distributor_id)
     with audit.keep_refusal(actor=by.actor, action="commission share confirmation", subject=subject):
-        PROPOSALS.require_second(row, by)
+        PROPOSALS.require_second(session, row, by)
         if faults := _find_faults(session, row):
             reasons = "; ".join(f"{fault.field.replace('_', ' ')} {fault.message}" for fault in faults)
             raise StateForbids(

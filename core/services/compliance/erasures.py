@@ -29,7 +29,7 @@ from core.store.operations import blob_storage
 from core.store.schema.tables import DataRequest, Erasure
 
 PERSON: Final = "person"
-PROPOSALS: Final = Proposals(Erasure, "erasure", second="somebody else", verb="prepared")
+PROPOSALS: Final = Proposals(Erasure, "erasure", second="somebody else", verb="prepared", role="compliance")
 
 
 class ReasonInput(Request):
@@ -126,7 +126,7 @@ def carry_out(session: ScopedSession, erasure_id: UUID, *, by: Person) -> list[s
     something stands against it by now. Needs the system's scope.
     """
     row = _open(session, erasure_id, by)
-    PROPOSALS.require_second(row, by)
+    PROPOSALS.require_second(session, row, by)
     customers = [UUID(each) for each in row.customers]
     if customers:
         _refuse_obstacles(session, customers, early=True)

@@ -57,7 +57,7 @@ SignedNaira = Annotated[Decimal, BeforeValidator(_parse_signed)]
 
 
 ROLES: Final = ("finance",)
-PROPOSALS: Final = Proposals(AdjustmentProposal, "adjustment", second="somebody else")
+PROPOSALS: Final = Proposals(AdjustmentProposal, "adjustment", second="somebody else", role="finance")
 _COPIED: Final = (
     *("distributor_id", "is_live", "policy_id", "purchase_id", "renewal_id", "customer_id", "product_id"),
     *("product_version_id", "product_category_id", "provider_id"),
@@ -135,7 +135,7 @@ def confirm(session: ScopedSession, proposal_id: UUID, *, by: Person) -> UUID:
     proposal = _open(session, proposal_id, by)
     corrected, parts = _get_movement(session, proposal.corrects_id), _parts_of(proposal)
     with _keep_refusal(by, "adjustment confirmation", corrected.id, parts):
-        PROPOSALS.require_second(proposal, by)
+        PROPOSALS.require_second(session, proposal, by)
         _refuse_unbounded(session, corrected, parts)
         _refuse_above_limit(session, corrected, parts, by)
     PROPOSALS.decide(session, proposal.id, "confirmed", by=by)

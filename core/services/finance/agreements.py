@@ -1,7 +1,7 @@
 """Agreements: the dated terms with a distributor or an insurer; a change is one more of them (contract F2)."""
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -23,6 +23,7 @@ from core.store.access import AnySelect, ScopedSession
 from core.store.schema.agreements import COLLECTS as HOLDERS
 from core.store.schema.tables import (
     Agreement,
+    CommissionShare,
     CreditNote,
     CreditNotePayment,
     Distributor,
@@ -154,7 +155,8 @@ def refuse_who_changed(session: ScopedSession, stated: Statement, by: Person) ->
     """NotAllowed for who changed the terms by which a statement is calculated, since the one before (contract K3).
 
     Terms of before the first statement count where they are other than the usual ones, and so do those that were made
-    before the last statement and begin after its month.
+    before the last statement and begin after its month. The same holds for who proposed a commission share of the
+    distributor, also one that has ended again.
     """
     party = parties.party_of(stated)
     last = clock.add_days(clock.add_months(stated.month, 1), -1)
@@ -172,6 +174,26 @@ def refuse_who_changed(session: ScopedSession, stated: Statement, by: Person) ->
                 " approves it"
             )
         held = row
+    if party.account == "distributor":
+        _refuse_who_proposed_share(session, stated, since, by)
+
+
+def _refuse_who_proposed_share(session: ScopedSession, stated: Statement, since: datetime | None, by: Person) -> None:
+    first, following = (clock.lagos_midnight(day) for day in (stated.month, clock.add_months(stated.month, 1)))
+    share = CommissionShare
+    is_new = sa.true() if since is None else sa.or_(col(share.decided_at) > since, col(share.effective_at) >= first)
+    mine = sa.select(col(share.id)).where(
+        col(share.distributor_id) == stated.distributor_id,
+        col(share.state) == "confirmed",
+        col(share.proposed_by) == by.id,
+        col(share.effective_at) < following,
+        is_new,
+    )
+    if session.execute(mine.limit(1)).first() is not None:
+        raise NotAllowed(
+            "You proposed a commission share of this distributor, by which it is calculated: somebody else of finance"
+            " approves it"
+        )
 
 
 def _list_calculation(row: Agreement | None) -> list[Any]:

@@ -94,7 +94,7 @@ def confirm(session: ScopedSession, account_id: UUID, *, by: Person) -> None:
     """Confirm what another admin proposed; it is paid to after 48 hours."""
     row = _open(session, account_id, by)
     with audit.keep_refusal(actor=by.actor, action="bank account confirmation", subject=_subject_of(row)):
-        PROPOSALS.require_second(row, by)
+        PROPOSALS.require_second(session, row, by)
     _decide(session, row, "confirmed", by, usable_from=clock.now() + RESTS)
 
 

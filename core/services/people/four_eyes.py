@@ -82,13 +82,15 @@ class Proposals(Generic[Row]):
     """Proposals of one table, each open until somebody else decides it.
 
     The table has the columns `state`, `decided_by` and `decided_at`, and says who made a proposal in `proposed_by`, or
-    in `prepared_by` where `verb` is "prepared". Refusals call it by `noun`, and `second` who may decide it.
+    in `prepared_by` where `verb` is "prepared". Refusals call it by `noun`, and `second` who may decide it; `role` is
+    that of who makes one.
     """
 
     table: type[Row]
     noun: str
     second: str = "another admin"
     verb: str = "proposed"
+    role: str = "admin"
 
     def get_open(self, session: ScopedSession, row_id: UUID) -> Row:
         """Return an open proposal, locked; NotFound for an unknown id, StateForbids once it is decided."""
@@ -100,9 +102,16 @@ class Proposals(Generic[Row]):
             raise StateForbids(f"This {self.noun} does not wait for a decision any more")
         return row
 
-    def require_second(self, row: Any, by: Person) -> None:
-        """NotAllowed if a person confirms what the same person proposed, or approves nothing yet."""
+    def require_second(self, session: ScopedSession, row: Any, by: Person) -> None:
+        """NotAllowed if a person confirms what the same person proposed, or approves nothing yet.
+
+        StateForbids where who proposed it could not propose it today: one person alone would stand behind it.
+        """
         require_second(self._get_maker(row), by, self._why)
+        maker = session.get_one(Staff, self._get_maker(row))
+        if maker.disabled_at is not None or not {"admin", self.role} & set(maker.roles):
+            lost = f"does not have the role {self.role} any more" if maker.disabled_at is None else "is disabled"
+            raise StateForbids(f"{maker.name}, who {self.verb} this {self.noun}, {lost}: refuse it, and make it anew")
 
     def refuse_maker(self, row: Any, by: Person) -> None:
         """NotAllowed if a person refuses what the same person proposed."""

@@ -112,7 +112,7 @@ def confirm(session: ScopedSession, grant_id: UUID, *, by: Person) -> tuple[Staf
     """
     grant = _open(session, grant_id, by)
     with keep_refusal(grant.staff_id, "account change confirmation", by=by):
-        PROPOSALS.require_second(grant, by)
+        PROPOSALS.require_second(session, grant, by)
         four_eyes.refuse_same(grant.staff_id, by, "This change is of your own account: another admin confirms it")
         _refuse_unfit(session.get_one(Staff, by.id), grant)
         row = session.get_one(Staff, grant.staff_id)

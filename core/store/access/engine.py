@@ -94,7 +94,10 @@ class PostgresWatch:
             stopping.wait(NOTIFY_SECONDS * 1.5)
             return True
         try:
-            self._is_second = self._is_notified()
+            if self._connection is None:
+                self._listen()
+                return not stopping.is_set()  # nobody was told of what was committed before this connection listened
+            self._is_second = _is_notified(self._connection)
         except (sa.exc.DBAPIError, self._engine.dialect.loaded_dbapi.Error):
             self.close()
             stopping.wait(_LONGEST_SECONDS)
@@ -107,12 +110,14 @@ class PostgresWatch:
                 self._connection.close()
         self._connection = None
 
-    def _is_notified(self) -> bool:
-        if self._connection is None:
-            self._connection = self._engine.connect()
-            self._connection.exec_driver_sql(f"LISTEN {WRITTEN}")
-        driver: Any = driver_connection(self._connection)
-        return any(True for _ in driver.notifies(timeout=_LONGEST_SECONDS, stop_after=1))
+    def _listen(self) -> None:
+        self._connection = self._engine.connect()
+        self._connection.exec_driver_sql(f"LISTEN {WRITTEN}")
+
+
+def _is_notified(connection: sa.Connection) -> bool:
+    driver: Any = driver_connection(connection)
+    return any(True for _ in driver.notifies(timeout=_LONGEST_SECONDS, stop_after=1))
 
 
 CONNECTIONS: Final = 40

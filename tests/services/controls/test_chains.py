@@ -12,6 +12,7 @@ from core import clock, money, reference
 from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
+from core.services.catalogue import share_changes
 from core.services.finance import adjustments, ageing, agreements, bank_accounts
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
@@ -25,7 +26,8 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import CreditNote, Policy, Refund, Staff, StatementLine
 from tests.conftest import Partner
 from tests.portfolio import NOW
-from tests.services.finance_office import ACCOUNT, BANK, Finance
+from tests.services.finance_office import ACCOUNT, BANK, LIVE, Finance
+from tests.services.races import run_while_open
 from tests.services.selling import sell
 
 pytestmark = [pytest.mark.frozen_at(NOW), pytest.mark.both_databases]
@@ -233,6 +235,27 @@ def test_a_limit_is_not_split_over_several_refunds_of_a_customer(
     assert found.endswith(f"of the customer within 30 days: {money.format_naira(each + 100)} is the limit")
 
 
+@pytest.mark.parametrize("are_of_one", [True, False], ids=["one customer", "one account"])
+def test_two_refunds_that_are_approved_at_one_instant_are_judged_with_each_other(
+    finance: Finance, partner: Partner, stranger: Partner, monkeypatch: pytest.MonkeyPatch, *, are_of_one: bool
+) -> None:
+    """Both of one customer are above the limit of one person, and two customers have one account."""
+    car = {"registration_number": "ABC-123XY", "chassis_number": "CHASSIS0000000099"}
+    first = cancel(finance, sold(finance, partner))
+    second = cancel(finance, sold(finance, partner if are_of_one else stranger, **car))
+    monkeypatch.setattr(deciding, "LIMIT", finance.read(credit_note_reading.get_note, first).total_minor + 100)
+    refusal = run_while_open(
+        finance.store,
+        LIVE,
+        lambda session: deciding.approve(session, first, ACCOUNT, by=finance.people["femi"]),
+        lambda: finance.do(deciding.approve, second, ACCOUNT, by="wale"),
+    )
+    assert refusal is None
+    states_of = [finance.read(credit_note_reading.get_note, note).state for note in (first, second)]
+    assert states_of == ["Approved", "Awaits second person"]
+    assert finance.money_faults() == []
+
+
 def test_a_customer_who_was_given_another_name_before_the_refund_takes_two_who_approve(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -308,6 +331,59 @@ def test_terms_that_one_statement_was_approved_by_are_no_change_of_the_next(fina
         )
         following = finance.do(preparing.prepare, party, date(2026, 9, 1), by="funmi")
         finance.do(states.move, following, "Approved", by="root")
+
+
+def test_who_proposed_a_commission_share_approves_no_statement_that_it_counts_in(
+    finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A share that is raised for a few days and put back does not show in the terms of today."""
+    party = Party("distributor", partner.id)
+    for day, commission, maker, other in (("10", "5", "root", "second"), ("25", None, "second", "root")):
+        with clock.freeze(NOW.replace(month=8, day=int(day) - 2)):
+            raised = {"commission": commission, "starts_on": f"2026-08-{day}"}
+            share = finance.do(share_changes.propose, partner.id, raised, by=maker)
+            finance.do(share_changes.confirm, share, by=other)
+    sold(finance, partner, at=NOW - timedelta(days=90))
+    made = finance.do(preparing.prepare, party, date(2026, 8, 1), by="funmi", without_withholding=True)
+    for by in ("root", "second"):
+        with pytest.raises(NotAllowed, match="You proposed a commission share of this distributor"):
+            finance.do(states.move, made, "Approved", by=by)
+    finance.do(states.move, made, "Approved", by="femi")
+    with clock.freeze(NOW + timedelta(seconds=1)):
+        following = finance.do(preparing.prepare, party, date(2026, 9, 1), by="funmi", without_withholding=True)
+        finance.do(states.move, following, "Approved", by="root")
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        ({"disabled_at": NOW}, "is disabled"),
+        ({"roles": ["operations"]}, "does not have the role (admin|finance) any more"),
+    ],
+    ids=["disabled", "demoted"],
+)
+def test_what_somebody_proposed_who_has_left_since_is_not_confirmed(
+    finance: Finance, partner: Partner, lost: dict[str, Any], words: str
+) -> None:
+    """One person alone would stand behind it, and the role given back makes it two again."""
+    party = Party("distributor", partner.id)
+    corrected = movement(finance, sold(finance, partner), "purchase")
+    share = {"commission": "5", "starts_on": "2026-11-21"}
+    waiting = (
+        (bank_accounts, finance.do(bank_accounts.propose, party, BANK, by="root")),
+        (share_changes, finance.do(share_changes.propose, partner.id, share, by="root")),
+        (adjustments, finance.do(adjustments.propose, corrected.id, typed(distributor=-100), by="root")),
+    )
+    mine = sa.update(Staff).where(col(Staff.email) == "root@f.example")
+    with finance.store.writing(Scope.system()) as session:
+        session.execute(mine.values(lost))
+    for service, made in waiting:
+        with pytest.raises(StateForbids, match=f"Root, who proposed this .*, {words}: refuse it, and make it anew"):
+            finance.do(service.confirm, made, by="second")
+    with finance.store.writing(Scope.system()) as session:
+        session.execute(mine.values(disabled_at=None, roles=["admin"]))
+    for service, made in waiting:
+        finance.do(service.confirm, made, by="second")
 
 
 def test_commission_is_taken_back_once_whenever_the_sale_was_stated_and_paid(

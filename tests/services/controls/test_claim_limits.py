@@ -42,16 +42,8 @@ def check(office: Office, claim_id: UUID, key: str) -> tuple[bool | None, str]:
     return next((each.passed, each.detail) for each in review(office, claim_id).checks if each.key == key)
 
 
-def bought_after_the_loss(office: Office, **changed: Any) -> UUID:
-    """A claim for a loss of three weeks ago on a cover that is sold now, with a start 120 days back."""
-    started = (NOON - timedelta(days=120)).date().isoformat()
-    asked = {"loan_start_date": started, "loan_tenure": 12, "email": "late@x.example", "phone_number": "08035550042"}
-    office.desk.sale = sell(office.store, office.partner, CREDIT_LIFE, **asked)
-    return ids.parse(office.desk.lodge(incident_type="Loss of job", incident_date="2026-10-30", **changed)[0]["id"])
-
-
 def test_cover_that_was_bought_after_the_loss_fails_whenever_it_was_made_to_begin(office: Office) -> None:
-    claim_id = bought_after_the_loss(office)
+    claim_id = office.lodge_on_cover_bought_after()
     assert check(office, claim_id, "bought") == (False, "Bought on 20 Nov 2026, after the loss")
     assert check(office, claim_id, "in_force")[0] is True
     assert "early_claim" in office.claim(claim_id).flags

@@ -72,6 +72,7 @@ class ClaimReview:
     """Everything that the review of one claim shows; personal numbers are masked to their last four (contract A3).
 
     `hidden` maps the names of revealable values among `facts` to their paths; `personal` are those of the policy.
+    `backdated_minor` is the most that a supervisor approves of a cover bought after the loss, None of any other.
     """
 
     id: UUID
@@ -114,6 +115,7 @@ class ClaimReview:
     approval_fault: str | None
     links: Sequence[Link]
     related: RelatedApprovals | None
+    backdated_minor: int | None
     overrides: Sequence[Override]
     referral: Referral | None
     fraud_flags: Sequence[str]
@@ -239,6 +241,7 @@ def _load_judgement(session: ScopedSession, claim: Claim, person: Person) -> dic
         "duplicates": judgement.duplicates,
         "approval_fault": judgement.approval_fault,
         "related": judgement.related,
+        "backdated_minor": judgement.backdated_minor,
         "links": claim_judgement.list_shown_links(judgement.links),
         "overrides": claim_judgement.list_overrides(session, claim.id),
         "referral": claim_assignment.find_open_referral(session, claim.id),

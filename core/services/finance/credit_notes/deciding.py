@@ -102,6 +102,8 @@ def approve(
     paid it before, whose own the refund or the account is, or who has a password that was just reset; StateForbids
     while a claim on the policy is open, or once one was paid, and where the distributor holds the premium.
     """
+    # What two approve at one instant is judged with each other: by customer, and by account across customers.
+    session.next_in_transaction("credit notes approved")
     with _keep_refusal(by, "approval", note_id):
         row = _get_for_update(session, note_id, by, _STATE.APPROVED)
         given: PayeeInput = request.validate(PayeeInput, dict(typed or {}))
@@ -118,7 +120,7 @@ def approve(
     now, role = clock.now(), "admin" if "admin" in by.roles else ROLE
     facts = {"payee": payee.name, "payee_account": seal.mask(payee.number) or ""}
     payee_id = row.payee_id if payee == held and row.payee_id else _freeze(session, row, payee, by)
-    alone = _sum_with_earlier(session, row)
+    alone = row.total_minor + sum_alone(session, row, until=clock.now())
     facts["alone"] = money.to_wire(alone)
     if row.state == _STATE.COMPUTED and (_is_to_another(session, row, payee) or alone > limit_of(by)):
         first = {"payee_id": payee_id, "first_by": by.id, "first_at": now}
@@ -136,13 +138,6 @@ def _is_to_another(session: ScopedSession, row: CreditNote, payee: Payee) -> boo
     is_renamed = bool(list_renamed_by(session, _get_policy(session, row).id))
     is_known = is_customer(payee.name, _get_customer(session, row)) and not is_renamed
     return not is_known or _is_of_another(session, row, payee)
-
-
-def _sum_with_earlier(session: ScopedSession, row: CreditNote) -> int:
-    """Return in kobo a refund with those of `sum_alone`; who approves another of the customer at this instant waits."""
-    customer = sa.select(col(Customer.id)).where(col(Customer.id) == _get_policy(session, row).customer_id)
-    session.execute(customer.with_for_update(key_share=True))
-    return row.total_minor + sum_alone(session, row, until=clock.now())
 
 
 def sum_alone(session: ScopedSession, row: CreditNote, *, until: datetime) -> int:

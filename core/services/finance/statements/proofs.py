@@ -8,13 +8,13 @@ from typing import Any
 import sqlalchemy as sa
 from sqlmodel import col
 
-from core import clock
+from core import clock, money
 from core.services.finance import parties, redactions
 from core.services.finance.statements import paid_lines
 from core.services.finance.statements import reading as statement_reading
 from core.states.finance import StatementState
 from core.store.access import ScopedSession
-from core.store.schema.tables import Movement, Statement, StatementLine
+from core.store.schema.tables import CommissionShare, Movement, Staff, Statement, StatementLine
 
 STATEMENT_KIND = "statement"
 _BACK = ("cancellation", "decline")
@@ -27,6 +27,7 @@ _REVERSED = (
 def find_statement_faults(session: ScopedSession) -> Iterator[str]:
     """Statements that are not their lines, not their hash, or not in the chain of their party."""
     yield from _line_faults(session)
+    yield from _find_own_shares(session)
     query = sa.select(Statement).order_by(col(Statement.account), _owner(), col(Statement.number))
     for _, found in groupby(session.execute(query).scalars().all(), key=parties.party_of):
         rows = list(found)
@@ -35,6 +36,26 @@ def find_statement_faults(session: ScopedSession) -> Iterator[str]:
             yield from _sum_faults(session, row)
         if last := [row for row in rows if _counts(row)]:
             yield from _left_out(session, last)
+
+
+def _find_own_shares(session: ScopedSession) -> Iterator[str]:
+    """Statements approved by who proposed a commission share that began in their month (contract K3)."""
+    query = (
+        sa.select(Statement, col(Staff.name), col(CommissionShare.effective_at))
+        .join(CommissionShare, col(CommissionShare.distributor_id) == col(Statement.distributor_id))
+        .join(Staff, col(Staff.id) == col(Statement.approved_by))
+        .where(
+            col(CommissionShare.state) == "confirmed",
+            col(CommissionShare.proposed_by) == col(Statement.approved_by),
+            col(CommissionShare.decided_at) < col(Statement.approved_at),
+            col(Statement.reverses_id).is_(None),
+        )
+        .order_by(col(Statement.id))
+    )
+    for row, name, effective_at in session.execute(query):
+        if clock.to_lagos_day(effective_at).replace(day=1) == row.month:
+            closing = money.format_naira(row.closing_minor)
+            yield f"{_named(row)}, {closing}: {name} proposed a commission share of its month, and approved it"
 
 
 def digest_of(session: ScopedSession, row: Statement) -> str:

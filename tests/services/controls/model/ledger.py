@@ -359,6 +359,13 @@ class Ledger:
             " WHERE proposed_by IN (payout_batch.prepared_by, payout_batch.approved_by)"
         ):
             faults.append(f"payout {row.number} was prepared or approved by who proposed the account")
+        for row in read(
+            "SELECT number, month, effective_at FROM statement JOIN commission_share AS share"
+            " ON share.distributor_id = statement.distributor_id AND proposed_by = approved_by"
+            " WHERE share.state = 'confirmed' AND decided_at < approved_at AND reverses_id IS NULL"
+        ):
+            if str((_moment(row.effective_at) + LAGOS).date())[:7] == str(row.month)[:7]:
+                faults.append(f"statement {row.number} was approved by who proposed a share of its month")
         return faults
 
     def _of_split_limits(self) -> list[str]:
