@@ -117,7 +117,7 @@ def build_upload(counter: Counter, product: ProductForSale, kind: str) -> Action
         FileField(
             "file", f"The file: CSV or XLSX, up to 100,000 loans and {_MOST} MiB", ("csv", "xlsx"), books.MAX_BYTES
         ),
-        Segments("date_format", "Days are written", options=_DATE_ORDERS, value=books.DATE_ORDERS[0]),
+        Segments("date_format", "How dates are written", options=_DATE_ORDERS, value=books.DATE_ORDERS[0]),
         *(attested if kind == "additions" else []),
     ]
     month = st.session_state.get("loan_book_month") or list_months()[0]
@@ -125,7 +125,7 @@ def build_upload(counter: Counter, product: ProductForSale, kind: str) -> Action
 
     def work(session: ScopedSession, values: Mapping[str, Any], by: Person) -> str:
         if values["file"] is None:
-            raise InvalidInput.for_field("file", "must be chosen")
+            raise InvalidInput.for_field("file", "choose the lender's file")
         name, content = values["file"]
         typed = {key: value for key, value in values.items() if key not in {"file", "attestation", "stored"} and value}
         for stored in values["stored"]:
@@ -142,6 +142,7 @@ def build_upload(counter: Counter, product: ProductForSale, kind: str) -> Action
         title="Read the file",
         icon="upload_file",
         fields=fields,
+        columns=2,
         roles=ROLES,
         around=lambda values, _: keep_attestation(values, owner),
         work=work,
@@ -163,31 +164,32 @@ def upload(person: Person) -> None:
         selling.show(person)
         return
     with st.container(border=True):
-        with st.grid(3, min_column_width=220, gap="small"):
+        grid = st.grid(2, min_column_width=240, gap="small")
+        with grid:
             lender: DistributorName | None = selling.choice("Lender", sellers, "lender", lambda seller: seller.name)
-            product = choose_product(lender, person)
-            st.selectbox("Month", list_months(), key="loan_book_month", format_func=lambda day: f"{day:%B %Y}")
-        kind = st.segmented_control(
-            "What the file holds",
-            list(_KINDS),
-            format_func=_KINDS.__getitem__,
-            required=True,
-            default="additions",
-            key="loan_book_kind",
-        )
-        template(kind)
+            kind = st.segmented_control(
+                "What the file holds",
+                list(_KINDS),
+                format_func=_KINDS.__getitem__,
+                required=True,
+                default="additions",
+                key="loan_book_kind",
+            )
+            product = choose_product(lender, person) if lender else None
+            if product:
+                st.selectbox("Month", list_months(), key="loan_book_month", format_func=lambda day: f"{day:%B %Y}")
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            if lender is None or product is None:
+                st.caption(f"Choose the {'product' if lender else 'lender'}, then the file.", width="content")
+            template(kind)
         if lender is None or product is None:
-            st.caption("Choose the lender and its product, then drop the file here.")
             return
         counter = Counter(distributor_id=lender.id, is_live=frame.mode(), person=person)
         build_upload(counter, product, kind).form(key=_FORM)
 
 
-def choose_product(lender: DistributorName | None, person: Person) -> ProductForSale | None:
+def choose_product(lender: DistributorName, person: Person) -> ProductForSale | None:
     """Draw the choice among the credit life products of a lender."""
-    if lender is None:
-        st.selectbox("Product", [], placeholder="Choose the lender first", disabled=True, index=None)
-        return None
     counter = Counter(distributor_id=lender.id, is_live=frame.mode(), person=person)
     offered = selling.list_products(counter, CREDIT_LIFE)
     if not offered:

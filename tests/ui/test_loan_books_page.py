@@ -7,7 +7,7 @@ from core.dispatch import loan_books as worker
 from core.services.selling.loan_books import books
 from core.states.loan_books import COLOURS, LoanBookState
 from core.store.access import Store
-from tests.conftest import Partner
+from tests.conftest import Partner, make_partner
 from tests.services.loan_books import Lender, as_csv, loan, person
 from tests.ui.conftest import Screen, sent, texts
 
@@ -58,3 +58,20 @@ def test_a_book_that_was_given_up_is_not_shown_as_one_that_failed(screen: Screen
     assert "nothing of it was carried out" in at.info[0].value
     figures = {each.label: each.value for each in at.metric}
     assert (figures["Loans covered"], figures["Without cover"]) == ("0", "1")
+
+
+def test_the_form_asks_for_the_lender_first_and_names_a_missing_file_beside_its_place(
+    screen: Screen, lender: Lender
+) -> None:
+    make_partner(lender.store, "Another Lender")
+    maker = person(lender.store, "operations", "operations")
+    at = screen(signed_in=maker, path="buy/loan_books.py")
+    assert "Choose the lender, then the file." in texts(at)
+    assert {each.label for each in at.selectbox} == {"Lender"}
+    at.selectbox(key="lender").select_index(1).run()
+    assert {each.label for each in at.selectbox} == {"Lender", "Product"}
+    at.selectbox(key="loan_product").select_index(0).run()
+    at.text_input(key="loan_book.attested_by").set_value("Ngozi Okafor")
+    at.button(key="loan_book").click().run()
+    assert "Choose the lender's file" in texts(at)
+    assert at.text_input(key="loan_book.attested_by").value == "Ngozi Okafor"

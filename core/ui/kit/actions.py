@@ -18,7 +18,7 @@ What is wrong with a field stands below it, all other errors stand above the but
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -229,7 +229,7 @@ class Action:
     With `items` it is a batch: the work gets each item in place of the values, in a transaction of its own, `done` the
     number done, and the refused ones are named after it. `on_stale` runs where somebody else changed the record.
     What stands around the transaction, such as files on disk, is `around`: it yields more values. A form is emptied
-    when it is done, unless it `keeps_typed`.
+    when it is done, unless it `keeps_typed`. Its fields stand in `columns` where there is room.
     """
 
     title: str
@@ -247,6 +247,7 @@ class Action:
     then: Callable[[Any], object] | None = None
     on_stale: Callable[[], object] | None = None
     keeps_typed: bool = False
+    columns: int = 1
 
     def button(self, label: str | None = None, *, icon: str | None = None, **look: Any) -> None:
         """Draw the button that opens its dialog; `look` is that of `st.button`."""
@@ -344,13 +345,15 @@ def _confirm(shown: Values) -> None:
 def draw_fields(action: Action, place: str, prefix: str) -> Values:
     """Draw the fields of an action, each with its error below it; return what is typed and shown."""
     values: dict[str, Any] = {}
+    grid = st.grid(action.columns, min_column_width=240, gap="small") if action.columns > 1 else None
     for each in action.fields:
         if isinstance(each, Field):
             if each.when is None or each.when(values):
                 if each.value is not None:
                     st.session_state.setdefault(prefix + each.name, each.value)
-                each.draw(prefix + each.name)
-                blame(place, each.name)
+                with grid.container(gap="xxsmall") if grid else nullcontext():
+                    each.draw(prefix + each.name)
+                    blame(place, each.name)
             values[each.name] = each.read(prefix + each.name)
         else:
             values |= each(values) or {}
