@@ -111,7 +111,7 @@ def draw() -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = overview.list_month(session, month)
     if not rows:
-        st.info("There is nothing to report of this month.", icon=":material/event_busy:")
+        st.info("There is nothing to report for this month. Choose another month above.", icon=":material/event_busy:")
         return
     draw_head(rows)
     held_rows.draw(BORDEREAUX, rows)

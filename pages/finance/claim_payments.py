@@ -14,6 +14,7 @@ from core.services.claims.workflow.inputs import PAYMENT_METHODS
 from core.services.claims.workflow.paying import HandOver
 from core.services.finance.claim_payments import file_lines, payment_files
 from core.services.finance.claim_payments.file_lines import MAX_LINES, MEANINGS, PaymentLine
+from core.services.finance.claim_payments.payment_files import PaidFile
 from core.services.finance.reconciling import file_rows
 from core.services.people.staff import Person
 from core.store.access import ScopedSession, reading
@@ -108,7 +109,10 @@ def draw() -> None:
         draw_list(found)
     else:
         st.info("No payment of a claim waits for finance.", icon=":material/task_alt:")
-    draw_file()
+    with reading(frame.scope()) as session:
+        paid = payment_files.list_files(session)
+    if found or paid:
+        draw_file(paid)
 
 
 def _count_days(days: int) -> str:
@@ -199,7 +203,7 @@ _LABELS = {
 }
 
 
-def draw_file() -> None:
+def draw_file(paid: Sequence[PaidFile]) -> None:
     """Draw the form that pays from a file, and the files that were paid."""
     with st.expander("Pay from a file", icon=":material/upload_file:", key=f"{PLACE} form", on_change="ignore"):
         st.caption(
@@ -217,7 +221,7 @@ def draw_file() -> None:
         sent = st.file_uploader("File of payments", type=["csv", "xlsx"], key=f"{PLACE}.file")
         if sent is not None:
             _preview(sent.name, sent.getvalue())
-        _draw_paid()
+        _draw_paid(paid)
 
 
 def _build_form() -> bytes:
@@ -294,9 +298,7 @@ def paying_file(
     )
 
 
-def _draw_paid() -> None:
-    with reading(frame.scope()) as session:
-        files = payment_files.list_files(session)
+def _draw_paid(files: Sequence[PaidFile]) -> None:
     if not files:
         return
     st.markdown("**Files that were paid**")

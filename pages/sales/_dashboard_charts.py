@@ -470,18 +470,28 @@ def draw_instalments(page: Page, parts: Breakdown) -> None:
 
 
 def draw_year_on_year(page: Page) -> None:
-    """Draw the premium of the last 12 months beside that of the 12 before, whatever the period."""
+    """Draw the premium of the last 12 months beside that of the 12 before, where there is any, whatever the period."""
+    if not has_sales(page):
+        return
     chart = year_on_year(figure_cache.year_on_year(page.at, page.selection.criteria))
     with st.container(border=True, height="stretch"):
         _draw_head("Year on year", "Premium by month, whatever the period above; the other filters apply.", chart, None)
         _draw(_YEAR, chart, page, None, "month")
 
 
+def has_sales(page: Page) -> bool:
+    """Return True if anything was sold in the last 24 months, with the filters of the page."""
+    pairs = figure_cache.year_on_year(page.at, page.selection.criteria)
+    return any(pair.now_minor or pair.before_minor for pair in pairs)
+
+
 def draw_cohorts(page: Page) -> None:
-    """Draw the renewal cohorts: the terms that ended in each month and how many of them were renewed."""
+    """Draw the renewal cohorts, where a term has ended: those of each month and how many of them were renewed."""
+    cohorts = figure_cache.cohorts(page.at, page.selection.criteria)
+    if not any(row.ended for row in cohorts):
+        return
     with st.container(border=True, height="stretch"):
         _title("Renewal cohorts", "Terms that ended in each month, and how many were renewed since.")
-        cohorts = figure_cache.cohorts(page.at, page.selection.criteria)
         tables.draw_short(COHORTS, cohorts)
         st.caption("A term can be renewed for some weeks after its end, so the latest months still rise.")
 

@@ -403,14 +403,23 @@ def sum_of_parts(selection: Selection[SalesFilter], summary: Summary) -> None:
             )
 
 
-def nothing_sold(selection: Selection[SalesFilter], person: Person) -> None:
+def nothing_sold(page: Page, person: Person) -> None:
+    """Say that there are no sales to show, and what to do next."""
+    selection = page.selection
     if selection.is_filtered:
         st.info("Nothing was sold in this selection.", icon=":material/filter_alt_off:")
         st.button("Start again without filters", on_click=url_state.reset, type="primary")
-    else:
-        first = ", or record a first sale under Buy" if person.has_role("operations") else ""
+    elif not _dashboard_charts.has_sales(page):
+        first = "Record a first sale under Buy, let" if person.has_role("operations") else "Let"
         st.info(
-            "Nothing was sold in this period yet. Choose a longer one above, look at the other mode with the switch"
+            f"There is no sale in this mode yet. {first} a distributor sell through the API, or look at the other mode"
+            " with the switch in the menu.",
+            icon=":material/rocket_launch:",
+        )
+    else:
+        first = ", or record a sale under Buy" if person.has_role("operations") else ""
+        st.info(
+            "Nothing was sold in this period. Choose a longer one above, look at the other mode with the switch"
             f" in the menu{first}.",
             icon=":material/rocket_launch:",
         )
@@ -466,7 +475,7 @@ def draw() -> None:
             figure_cache.breakdown(at, window, wanted)
         _dashboard_charts.draw_premium(page)
     else:
-        nothing_sold(selection, person)
+        nothing_sold(page, person)
     draw_stuck(figure_cache.stuck(at, int(clock.now().timestamp()) // 60), person)
     if against != periods.NOTHING and (summary.current.totals.written or summary.before.totals.written):
         draw_movers(

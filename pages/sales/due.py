@@ -142,7 +142,7 @@ def draw_bar(picked: Sequence[DueRow], person: Person) -> None:
         renew_button(picked)
 
 
-def figures() -> None:
+def figures(*, has_due: bool) -> None:
     """Draw what the calls of a period led to, by caller, with their sum; the period is in the address."""
     with st.container(horizontal=True, gap="small", vertical_alignment="center", horizontal_alignment="distribute"):
         st.subheader("Call outcomes", anchor=False, width="content")
@@ -160,10 +160,8 @@ def figures() -> None:
     with reading(frame.scope()) as session:
         found = calls.compute_conversion(session, window.span)
     if not found:
-        st.caption(
-            f"Nobody called about a renewal in {periods.describe_period(window)}. Tick customers above, call them, and"
-            " record what came of it."
-        )
+        todo = " Tick customers above, call them, and record what came of it." if has_due else ""
+        st.caption(f"Nobody called about a renewal in {periods.describe_period(window)}.{todo}")
         return
     made, renewed = sum(row.calls for row in found), sum(row.renewed for row in found)
     premium = words.plain(words.naira(sum(row.premium_minor for row in found)))
@@ -365,9 +363,10 @@ def draw() -> None:
     with views:
         draw_tabs(buckets, open_bucket)
     bucket = next(bucket for bucket in buckets if bucket.key == open_bucket)
+    everywhere = sum(each.policies for each in buckets)
     if not bucket.policies:
-        nothing(criteria, sum(each.policies for each in buckets))
+        nothing(criteria, everywhere)
     elif (number := tables.page_of(table, bucket.policies)) is not None:
         head = partial(draw_head, bucket, buckets, criteria, table)
         draw_policies(table, rows, number, bucket, person, head)
-    figures()
+    figures(has_due=bool(everywhere))

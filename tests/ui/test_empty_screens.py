@@ -14,6 +14,21 @@ def test_due_does_not_send_anybody_to_tiles_that_are_empty_too(screen: Screen) -
     said = texts(screen("operations", path=DUE))
     assert "Nothing is due" in said
     assert "other tiles" not in said
+    assert "Tick customers" not in said
+
+
+def test_a_dashboard_without_any_sale_says_how_the_first_one_comes_and_has_no_empty_charts(screen: Screen) -> None:
+    at = screen("operations")
+    said = texts(at)
+    assert "There is no sale in this mode yet. Record a first sale under Buy" in said
+    assert not {"Year on year", "Renewal cohorts"} & {word.strip("*") for word in said.splitlines()}
+    assert "Show the last year" not in {button.label for button in at.button}
+
+
+def test_claims_to_pay_offers_no_file_where_nothing_waits(screen: Screen) -> None:
+    at = screen("finance", path="finance/claim_payments.py")
+    assert "No payment of a claim waits for finance" in texts(at)
+    assert not at.expander
 
 
 @pytest.mark.parametrize("view", ["mine", "unassigned", "near", "waiting", "open", "all"])
