@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -240,6 +241,21 @@ RESTS = """() => new Promise(rests => {
 def settled(page: Page) -> None:
     """Wait until the script has run to its end, and no other run follows."""
     page.wait_for_function(RESTS)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def clicks_on_what_rests() -> Iterator[None]:
+    """A click waits for the end of a run: what a run replaces between press and release takes no click."""
+    click = Locator.click
+
+    def click_later(place: Locator, **options: Any) -> None:
+        if place.page.locator('[data-testid="stApp"]').count():
+            settled(place.page)
+        click(place, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Locator, "click", click_later)
+        yield
 
 
 def twice(button: Locator) -> None:
