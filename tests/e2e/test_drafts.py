@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from core import clock
 from core.covers.credit_life import CREDIT_LIFE
@@ -16,6 +16,7 @@ from core.services.selling import buying
 from core.services.selling.buying import Seller
 from core.store.access import Scope
 from core.store.schema.tables import Distributor, SaleDraft
+from tests import papers
 from tests.covers import shipped
 from tests.e2e.conftest import Desk, Visit, settled
 
@@ -156,3 +157,39 @@ def test_the_shop_window_asks_on_whose_behalf_and_the_sale_outlives_a_reload_but
     page.reload()
     expect(page.get_by_label("Password", exact=True)).to_be_visible()
     page.wait_for_function("!JSON.stringify(sessionStorage).includes('Adebayo')")
+
+
+def test_a_paper_that_is_chosen_while_the_first_draft_is_stored_is_lodged_with_the_claim(
+    visit: Visit, number: str
+) -> None:
+    page = visit("claims", f"/lodge?mode=test&policy={number}")
+    page.get_by_text("Papers", exact=True).click()
+    settled(page)
+    held = list[Route]()
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/_stcore/upload_file/**", hold)
+    letter = {"name": "letter.pdf", "mimeType": "application/pdf", "buffer": papers.pdf(text="A loan is offered")}
+    chooser = page.get_by_test_id("stFileUploader").filter(has_text="Loan offer letter").locator("input")
+    # The run of this choice stores the first draft meanwhile.
+    page.get_by_label("Incident type").click()
+    page.get_by_role("option", name="Loss of job").click()
+    with page.expect_request("**/_stcore/upload_file/**"):
+        chooser.set_input_files(letter)  # type: ignore[arg-type]
+    expect(page.get_by_text("Kept as your draft")).to_be_visible()
+    page.get_by_text("No", exact=True).first.click()
+    page.get_by_label("Pending repayment amount").fill("75,000")
+    page.get_by_label("Pending repayment amount").press("Tab")
+    expect(page.get_by_text("Everything that is needed is filled in")).to_be_visible()
+    settled(page)
+    # The paper is still on its way: the press waits for it, as the claim would be lodged without it.
+    lodge = page.get_by_role("button", name="Lodge the claim")
+    lodge.click()
+    expect(lodge).to_have_attribute("aria-busy", "true")
+    for route in held:
+        route.continue_()
+    expect(page.get_by_text(re.compile("^The claim of .* is lodged"))).to_be_visible()
+    expect(page.get_by_text("Employment termination letter")).to_be_visible()
+    expect(page.get_by_text("Loan offer letter")).to_have_count(0)

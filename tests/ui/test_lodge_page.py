@@ -1,9 +1,12 @@
 """Lodging a claim for a caller: the rules of the API on a form, faults beside the fields, one claim for one form."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from streamlit.runtime.scriptrunner import StopException
 from streamlit.testing.v1 import AppTest
 
 from core import clock
@@ -19,8 +22,8 @@ from core.services.claims.intake import submitted
 from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.selling.buying import Sale
-from core.store.access import Scope, Store
-from core.store.schema.tables import Claim, Staff, UploadedFile
+from core.store.access import Scope, ScopedSession, Store
+from core.store.schema.tables import Claim, SaleDraft, Staff, UploadedFile
 from core.ui.buying import sale_drafts
 from core.ui.kit import words
 from tests import papers
@@ -249,3 +252,22 @@ def test_every_line_is_lodged_by_its_own_form(
         claim = session.execute(sa.select(Claim)).scalar_one()
         assert (claim.claim_type, claim.incident_date) == (line.title, clock.today().isoformat())
         assert submitted.get_meta(claim)["incident_type"] == incident
+
+
+def test_a_run_that_is_stopped_once_its_draft_is_stored_leaves_one_draft(
+    page: AppTest, sale: Sale, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stops = [StopException()]
+
+    @contextmanager
+    def stopped(scope: Scope) -> Iterator[ScopedSession]:
+        with store.writing(scope) as session:
+            yield session
+        if stops:
+            raise stops.pop()
+
+    monkeypatch.setattr(sale_drafts, "writing", stopped)
+    page.selectbox(key=field(sale, "incident_type")).set_value("Loss of job").run()
+    page.run()
+    assert not stops
+    assert count(store, SaleDraft) == 1

@@ -1,6 +1,6 @@
 // Services of page_links.py: navigation requested by a screen after its work is done, a parameter put into the URL, and
 // the menu's links, which keep the mode and open a person's start views; Back finds a page where it was left, and what
-// somebody else has typed in this tab is forgotten. State is kept per browser tab, as the component is mounted many times.
+// somebody else has typed in this tab is forgotten; a press waits for files that are being sent. State is kept per browser tab, as the component is mounted many times.
 const desk = (window.coverdesk ??= { visited: new Set(), query: "", starts: {}, listens: false });
 
 const NARROW = 1000;
@@ -76,6 +76,7 @@ export default function ({ data }) {
     document.addEventListener("click", onLinkClick, true);
     document.addEventListener("click", onMenuClick, true);
     window.addEventListener("popstate", restoreScroll);
+    listenForFiles();
     closeMenu();
   }
   desk.listens = true;

@@ -81,10 +81,12 @@ def store_draft(form: Form, cover: str, counter: Counter, product_id: UUID, give
         updated_at=clock.now(),
     )
     if get_held(form, counter) is None or st.session_state.get(f"{form.key}.kept_draft") != _mark(draft):
-        with writing(Scope.system()) as session:
-            drafts.keep_draft(session, draft, is_live=counter.is_live, by=counter.person)
         if get_held(form, counter) is None:
             st.session_state[_begun(form)] = draft.id
+            # Before it is stored: a run that is stopped in between is followed by one that stores the same draft.
+            st.session_state[_pointer(form)] = (draft.id, counter.is_live)
+        with writing(Scope.system()) as session:
+            drafts.keep_draft(session, draft, is_live=counter.is_live, by=counter.person)
         _hold(form, draft, counter)
     page_links.put_in_address(DRAFT, str(get_held(form, counter)))
 

@@ -24,7 +24,10 @@ BROWSER = Path(__file__).parents[1] / "browser"
 VISIT = (BROWSER / "visit.js").read_text()
 NOTES = (BROWSER / "typed_notes.js").read_text()
 _PAGES = "linked_pages"
-_mount = st.components.v2.component("coverdesk_page_links", js=VISIT + NOTES + (BROWSER / "page_links.js").read_text())
+_mount = st.components.v2.component(
+    "coverdesk_page_links",
+    js=VISIT + NOTES + (BROWSER / "awaited_files.js").read_text() + (BROWSER / "page_links.js").read_text(),
+)
 
 
 def settle_pages(pages: Mapping[str, StreamlitPage]) -> None:
