@@ -271,7 +271,7 @@ def confirm_by_key(session: ScopedSession, book_id: UUID, *, accept: str, expect
 
 
 def _require_allowance(session: ScopedSession, book: LoanBook) -> None:
-    """NotAllowed above the premium of a month that terms in force allow; whoever confirms another book of the lender at this instant waits."""
+    """NotAllowed above the premium of a month; whoever confirms another book of the lender at this instant waits."""
     today = clock.today()
     terms = _get_agreement(session, book.distributor_id)
     has_ended = terms is not None and terms.ends_on is not None and terms.ends_on < today
