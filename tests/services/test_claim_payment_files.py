@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 
+from core import clock
 from core.errors import InvalidInput, NotAllowed, StateForbids, TooLarge
 from core.services.admin import store_check
 from core.services.claims.workflow import corrections as claim_corrections
@@ -218,6 +219,23 @@ def test_a_claim_that_changed_since_the_preview_is_not_paid(office: Office) -> N
         with pytest.raises(InvalidInput, match="row 2 is refused: This claim was changed"):
             pay(office, content, seen=given)
     nothing_is_kept(office, claim_id)
+
+
+def test_what_the_bank_paid_before_the_payee_was_set_is_no_payment_to_that_payee(office: Office) -> None:
+    """The rows went to the bank with the account of before, and another payee was set while they were out."""
+    claim_id = handed(office)
+    with clock.freeze(NOON + timedelta(days=2)):
+        office.do(claim_corrections.set_payee, claim_id, by="sade", version=office.claim(claim_id).version, **PAYEE)
+        office.approve_anew(claim_id)
+        office.do(claim_paying.hand_over, claim_id, by="sade", version=office.claim(claim_id).version)
+        rows = {day: ((named(claim_id), OWED, "F-1", f"2026-11-{day}", ""),) for day in (21, 22)}
+        paid = {day: made_of(*each, heading="Claim;Amount;Reference;Day;Account") for day, each in rows.items()}
+        early = "date must not be before 22 November 2026, on which the payee was set: the bank paid another one then"
+        assert early in str(preview(office, paid[21], FULL)[0].refusal)
+        with pytest.raises(InvalidInput, match=early):
+            pay(office, paid[21], FULL)
+        nothing_is_kept(office, claim_id)
+        pay(office, paid[22], FULL)
 
 
 @every_case(

@@ -407,6 +407,27 @@ def _while_erasing(store: Store, statement: str) -> None:
             session.connection().exec_driver_sql(each)
 
 
+@pytest.mark.both_databases
+def test_a_refund_that_is_still_to_be_paid_stands_against_an_erasure(
+    privacy: PrivacyDesk, store: Store, later: None
+) -> None:
+    """Without the name and the account it was promised to, it would be paid to whoever is named next."""
+    privacy.settle()
+    due = privacy.read(retention.preview, "person").count
+    erasure = privacy.prepare(privacy.ask())
+    with store.writing(LIVE) as session:
+        (note,) = session.execute(sa.select(col(CreditNote.id))).scalars()
+        back = {"returned_on": "2026-12-03", "reason": "The account is closed"}
+        deciding.return_payment(session, note, back, by=privacy.people["femi"])
+    with pytest.raises(StateForbids, match="This cannot be erased: 1 refunds that are not paid yet"):
+        privacy.do(erasures.carry_out, erasure, by="dayo")
+    assert privacy.read(retention.preview, "person").count == due - 1
+    with store.writing(LIVE) as session:
+        again = {"bank_reference": "TRF/2", "value_on": "2026-12-04"}
+        deciding.pay(session, note, again, by=privacy.people["funmi"])
+    privacy.do(erasures.carry_out, erasure, by="dayo")
+
+
 def test_append_only_tables_open_for_texts_while_erasing_and_never_for_figures(
     privacy: PrivacyDesk, store: Store
 ) -> None:

@@ -15,7 +15,9 @@ from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.admin import demonstration as accounts
 from core.services.admin import store_check
 from core.services.audit import log as audit
+from core.services.finance import agreements
 from core.services.finance.credit_notes import deciding
+from core.services.finance.parties import Party
 from core.services.outbox import health
 from core.services.people.staff import Person
 from core.services.policies import changes, letters, policies
@@ -344,6 +346,18 @@ def test_two_books_that_a_key_confirms_at_one_instant_are_within_the_month_toget
         lambda: lender.confirm(second),
     )
     assert "With this book the premium of" in str(refusal)
+
+
+def test_an_agreement_that_has_ended_lets_a_key_confirm_nothing(store: Store, partner: Partner) -> None:
+    lender, by = Lender(store, partner, is_live=True), person(store, "admin", "ada")
+    with store.writing(Scope.system()) as session:
+        terms = {"number": "A1", "starts_on": "2026-01-01", "ends_on": str(clock.today()), "book_premium": "5000"}
+        agreements.add(session, Party("distributor", partner.id), terms, by=by)
+    first, second = (lender.read(as_csv([loan(number)]), f"{number}.csv") for number in range(2))
+    lender.confirm(first)
+    with clock.freeze(clock.now() + timedelta(days=1)), pytest.raises(NotAllowed) as refusal:
+        lender.confirm(second)
+    assert "of which your agreement lets you confirm ₦0.00: the desk confirms it" in str(refusal.value)
 
 
 def test_who_uploaded_the_book_that_ended_a_policy_has_no_part_in_its_refund(store: Store, partner: Partner) -> None:

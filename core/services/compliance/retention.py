@@ -17,11 +17,22 @@ from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
 from core.services.compliance import figures
 from core.services.compliance.personal_values import ERASED_DOMAIN
+from core.services.finance.credit_notes import givers
 from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
 from core.states.claims import DECIDED
 from core.store.access import ScopedSession
-from core.store.schema.tables import Claim, Customer, LegalHold, Policy, Purchase, Staff, StaffSession, WebhookTry
+from core.store.schema.tables import (
+    Claim,
+    Customer,
+    LegalHold,
+    Policy,
+    Purchase,
+    Refund,
+    Staff,
+    StaffSession,
+    WebhookTry,
+)
 
 # People of one erasure: all of them are looked for in every text of the store.
 MOST_AT_ONCE: Final = 25
@@ -116,6 +127,8 @@ def _find_people(
     session: ScopedSession, record_class: str, before: datetime
 ) -> tuple[int, datetime | None, list[UUID]]:
     due = _due_people(record_class, before)
+    if unpaid := givers.list_unpaid_customers(session, col(Refund.created_at) < before):
+        due.append(col(Customer.id).not_in(unpaid))
     count, oldest = session.execute(sa.select(sa.func.count(), sa.func.min(col(Customer.created_at))).where(*due)).one()
     query = sa.select(col(Customer.id)).where(*due).order_by(col(Customer.created_at), col(Customer.id))
     return count, oldest, list(session.execute(query.limit(MOST_AT_ONCE)).scalars())
@@ -184,7 +197,12 @@ def find_obstacles(session: ScopedSession, customers: Sequence[UUID]) -> Obstacl
         .where(col(LegalHold.customer_id).in_(customers), col(LegalHold.lifted_at).is_(None))
     )
     counts = [session.execute(query).scalar_one() for query in (running, claims, held)]
-    words = ("{} policies in force or awaiting their insurer", "{} open claims", "{} legal holds")
+    # Money that is still to be paid needs the name and the account that it was promised to.
+    counts.append(len(givers.list_unpaid_customers(session, col(Refund.customer_id).in_(customers))))
+    words = (
+        *("{} policies in force or awaiting their insurer", "{} open claims", "{} legal holds"),
+        "{} refunds that are not paid yet",
+    )
     reasons = [word.format(count) for word, count in zip(words, counts, strict=True) if count]
     if not customers:
         reasons = ["no record of a person is named"]

@@ -34,6 +34,7 @@ pytestmark = [pytest.mark.frozen_at(NOW), pytest.mark.both_databases]
 
 PAID = {"bank_reference": "TRF 1/a", "value_on": "2026-11-20"}
 BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
+OTHER = {**ACCOUNT, "payee_account": "0987654321"}
 WHY = "The insurer charged another rate than agreed"
 
 
@@ -239,16 +240,17 @@ def test_a_limit_is_not_split_over_several_refunds_of_a_customer(
 def test_two_refunds_that_are_approved_at_one_instant_are_judged_with_each_other(
     finance: Finance, partner: Partner, stranger: Partner, monkeypatch: pytest.MonkeyPatch, *, are_of_one: bool
 ) -> None:
-    """Both of one customer are above the limit of one person, and two customers have one account."""
+    """Both of one customer of two distributors are above the limit of one person; two customers have one account."""
     car = {"registration_number": "ABC-123XY", "chassis_number": "CHASSIS0000000099"}
     first = cancel(finance, sold(finance, partner))
-    second = cancel(finance, sold(finance, partner if are_of_one else stranger, **car))
+    person, account = ({}, OTHER) if are_of_one else ({"email": "other@x.example"}, ACCOUNT)
+    second = cancel(finance, sold(finance, stranger, **car, **person))
     monkeypatch.setattr(deciding, "LIMIT", finance.read(credit_note_reading.get_note, first).total_minor + 100)
     refusal = run_while_open(
         finance.store,
         LIVE,
         lambda session: deciding.approve(session, first, ACCOUNT, by=finance.people["femi"]),
-        lambda: finance.do(deciding.approve, second, ACCOUNT, by="wale"),
+        lambda: finance.do(deciding.approve, second, account, by="wale"),
     )
     assert refusal is None
     states_of = [finance.read(credit_note_reading.get_note, note).state for note in (first, second)]

@@ -212,7 +212,7 @@ def pay(
 
     NotAllowed where the payer has set the payee; InvalidInput names a reference that another payment has.
     """
-    _refuse_early(claim, details)
+    _refuse_early(session, claim, details)
     of = source or Source()
     transfers.pay(
         session,
@@ -235,14 +235,22 @@ def pay(
 
 def check_free(session: ScopedSession, claim: Claim, *, reference: str, details: PaymentInput, person: Person) -> None:
     """Raise what `pay` would raise for this payee, day and reference; `pay` alone knows of whoever pays meanwhile."""
-    _refuse_early(claim, details)
+    _refuse_early(session, claim, details)
     refuse_setter(session, claim, person)
     transfers.check_free(session, TypedReference(reference, _FIELD), is_live=claim.is_live)
 
 
-def _refuse_early(claim: Claim, details: PaymentInput) -> None:
-    lodged_on = clock.to_lagos_day(claim.created_at)
-    refuse_unless([(details.value_on >= lodged_on, "value_on", "must not be before the claim was lodged")])
+def _refuse_early(session: ScopedSession, claim: Claim, details: PaymentInput) -> None:
+    """InvalidInput for a day before the claim was lodged, or before its payee was set: the bank paid another one."""
+    lodged_on, payee = clock.to_lagos_day(claim.created_at), list_payees(session, claim)[-1]
+    set_on = clock.to_lagos_day(payee.at) if payee.set_by and payee.at else lodged_on
+    words = f"must not be before {set_on:%-d %B %Y}, on which the payee was set: the bank paid another one then"
+    refuse_unless(
+        [
+            (details.value_on >= lodged_on, "value_on", "must not be before the claim was lodged"),
+            (details.value_on >= set_on, "value_on", words),
+        ]
+    )
 
 
 def get_balance(claim: Claim, limits: Limits) -> int:

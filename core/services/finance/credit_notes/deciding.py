@@ -141,13 +141,18 @@ def _is_to_another(session: ScopedSession, row: CreditNote, payee: Payee) -> boo
 
 
 def sum_alone(session: ScopedSession, row: CreditNote, *, until: datetime) -> int:
-    """Return in kobo what one person alone approved for the customer of a refund in the 30 days before."""
-    customer_id = _get_policy(session, row).customer_id
+    """Return in kobo what one person alone approved for the customer of a refund in the 30 days before.
+
+    A customer is the same by e-mail at every distributor.
+    """
+    email = session.get_one(Customer, _get_policy(session, row).customer_id).email_key
+    customers = sa.select(col(Customer.id)).where(col(Customer.email_key) == email)
     query = (
         sa.select(sa.func.coalesce(sa.func.sum(col(CreditNote.total_minor)), 0))
         .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
         .where(
-            col(Refund.customer_id) == customer_id,
+            col(Refund.customer_id).in_(customers),
+            col(CreditNote.is_live) == row.is_live,
             col(CreditNote.id) != row.id,
             col(CreditNote.first_by).is_(None),
             col(CreditNote.approved_at) <= until,

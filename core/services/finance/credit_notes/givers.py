@@ -12,11 +12,14 @@ from core.services.finance import agreements
 from core.services.finance.parties import Party
 from core.services.finance.statements import preparing
 from core.services.finance.statements import reading as statement_reading
+from core.states.finance import CreditNoteState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Agreement, CreditNote, Distributor, Refund, Statement
 from core.store.schema.tables import StatementLine as Line
 
 HOLDER: Final = "distributor"
+_S = CreditNoteState
+UNPAID: Final = (_S.COMPUTED, _S.SECOND_PERSON, _S.APPROVED, _S.RETURNED)
 # What a line changes of the premium that a distributor owes; nothing where we hold the premium.
 _PREMIUM: Final[Any] = col(Line.net_minor) - col(Line.commission_minor) - col(Line.vat_minor) + col(Line.withheld_minor)
 
@@ -41,6 +44,18 @@ def list_given_by_distributors(session: ScopedSession, *conditions: Any) -> dict
         if held[key]:
             found[row.id] = f"{row.business_name}, by its next statement"
     return found
+
+
+def list_unpaid_customers(session: ScopedSession, *conditions: Any) -> list[UUID]:
+    """List the customers of live refunds that are ours to pay and are not paid, once for each refund."""
+    unpaid = (col(CreditNote.is_live), col(CreditNote.state).in_(UNPAID), *conditions)
+    given = list_given_by_distributors(session, *unpaid)
+    query = (
+        sa.select(col(CreditNote.id), col(Refund.customer_id))
+        .join(Refund, col(Refund.id) == col(CreditNote.refund_id))
+        .where(*unpaid)
+    )
+    return [row.customer_id for row in session.execute(query) if row.id not in given]
 
 
 def _build_query() -> AnySelect:

@@ -274,7 +274,8 @@ def _require_allowance(session: ScopedSession, book: LoanBook) -> None:
     """NotAllowed above the premium of a month; whoever confirms another book of the lender at this instant waits."""
     today = clock.today()
     terms = _get_agreement(session, book.distributor_id)
-    allowed = (terms.book_premium_minor if terms else None) or 0
+    has_ended = terms is not None and terms.ends_on is not None and terms.ends_on < today
+    allowed = 0 if terms is None or has_ended else terms.book_premium_minor or 0
     month = clock.lagos_midnight(today.replace(day=1))
     earlier = sa.select(col(LoanBook.preview)).where(
         col(LoanBook.distributor_id) == book.distributor_id,
