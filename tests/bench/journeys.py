@@ -105,7 +105,7 @@ STEPS: Final = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Journey:
-    """What a person does from beginning to end: steps that follow each other on one page; each is one click or more."""
+    """A whole piece of work of one person: steps that follow each other on one page, each a click."""
 
     name: str
     role: str
