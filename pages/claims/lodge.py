@@ -32,6 +32,8 @@ from pages.claims import _words as claim_words
 
 ROLES: Final = ("claims", "supervisor")
 _DRAFTS: Final = "claim "
+# The draft of the claim that was lodged last, and the claim.
+_LODGED: Final = "claim lodged"
 _LIVE: Final = frozenset({"incident_type", "accidental", "incident_date", "claimant"})
 _NAMES: Final = ("claimant_first_name", "claimant_last_name")
 _FUTURE: Final = "This day is in the future. The claim would be taken in and flagged: ask the caller for the day again."
@@ -43,6 +45,10 @@ def draw() -> None:
         "Lodge a claim", "Take a claim in for a caller, on any policy. Nothing is turned away, and papers may follow."
     )
     actions.run()
+    # A run that was asked for before the claim was lodged comes with the address of its draft.
+    draft, claim_id = st.session_state.get(_LODGED, ("", ""))
+    if draft and st.query_params.get(sale_drafts.DRAFT) == draft:
+        st.query_params.from_dict({"id": claim_id, **frame.mode_query()})
     # The claim just lodged stands in the address: its receipt survives a reload.
     if st.query_params.get("id"):
         show_receipt(person)
@@ -283,10 +289,11 @@ def _lodge(form: Form, typed: Mapping[str, Any], counter: Counter, token: str) -
         forms.blame(form, ())
         st.session_state[f"{form.key}.refusal"] = str(error)
         return
-    # In this order a run that is stopped in between lodges nothing anew: the token finds the claim again.
+    # Remembered first: whichever run stops this one, the draft leads to the receipt; until then the token finds it.
+    st.session_state[_LODGED] = str(sale_drafts.get_held(form, counter) or ""), claim_id
+    sale_drafts.discard(form, counter)
     st.session_state.pop(_press(form), None)
     st.query_params.from_dict({"id": claim_id, **frame.mode_query()})
-    sale_drafts.discard(form, counter)
 
 
 def _lodged(request: ClaimRequest, counter: Counter, token: str) -> str:

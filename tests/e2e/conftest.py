@@ -226,11 +226,12 @@ def _elsewhere(url: str, ours: str) -> bool:
 
 # Between two runs that follow each other the script stands still for an instant, and a place that is held for a part
 # of the page means that a run is still to come.
-RESTS = """() => new Promise(rests => {
+RESTS = """isAnyPage => new Promise(rests => {
   let frames = 0;
   (function look() {
     const app = document.querySelector('[data-testid="stApp"]')
-    const runs = app?.dataset.testScriptState !== "notRunning" || app.querySelector('[data-testid="stSkeleton"]')
+    const runs = app ? app.dataset.testScriptState !== "notRunning" || app.querySelector('[data-testid="stSkeleton"]')
+      : !isAnyPage
     frames = runs ? 0 : frames + 1
     if (frames > 5) rests(true)
     else requestAnimationFrame(look)
@@ -249,8 +250,7 @@ def clicks_on_what_rests() -> Iterator[None]:
     click = Locator.click
 
     def click_later(place: Locator, **options: Any) -> None:
-        if place.page.locator('[data-testid="stApp"]').count():
-            settled(place.page)
+        place.page.wait_for_function(RESTS, arg=True)
         click(place, **options)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -193,6 +193,21 @@ def test_claim_is_lodged_once_and_leads_to_its_review(page: AppTest, sale: Sale,
     assert {button.label for button in page.button} >= {"Open the claim", "Lodge another"}
 
 
+def test_a_run_that_was_asked_for_before_the_claim_was_lodged_leads_to_its_receipt(
+    page: AppTest, sale: Sale, store: Store
+) -> None:
+    fill(page, sale).run()
+    with store.reading(Scope.system()) as session:
+        draft = session.execute(sa.select(SaleDraft.id)).scalar_one()
+    press(page, "Lodge the claim")
+    # The tab stores what was typed last a moment after the press, with the address that it had then.
+    page.query_params.clear()
+    page.query_params.update(policy=sale.policy["meta"]["policy_number"], draft=str(draft))
+    page.run()
+    assert "is lodged" in page.success[0].value
+    assert (count(store, Claim), count(store, SaleDraft)) == (1, 0)
+
+
 def test_claims_that_the_policy_has_are_shown_before_another_is_lodged(page: AppTest, sale: Sale) -> None:
     assert "This policy has" not in texts(page)
     fill(page, sale)
