@@ -42,16 +42,14 @@ _IS_LEFT: Final = col(LoanBookRow.outcome).not_in([RowOutcome.COVERED, RowOutcom
 
 
 def _parse_month(value: object) -> Any:
+    written = f"{value}-01" if isinstance(value, str) and len(value) == 7 else value
     try:
-        return date.fromisoformat(f"{value}-01") if isinstance(value, str) and len(value) == 7 else value
+        month = date.fromisoformat(written) if isinstance(written, str) else written
     except ValueError:
-        raise fault("must be a month as YYYY-MM") from None
-
-
-def _check_month(value: date) -> date:
-    if value.day != 1 or value > clock.today():
+        month = None
+    if not isinstance(month, date) or month.day != 1 or month > clock.today():
         raise fault("must be a month as YYYY-MM, this one at the latest")
-    return value
+    return month
 
 
 def _split_benefits(value: object) -> Any:
@@ -77,7 +75,6 @@ class LoanBookRequest(Request):
     month: Annotated[
         date,
         BeforeValidator(_parse_month),
-        AfterValidator(_check_month),
         WithJsonSchema({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}$"}),
     ] = Field(examples=["2026-11"], description="YYYY-MM.")
     date_format: Literal["YYYY-MM-DD", "DD/MM/YYYY"] = Field(
