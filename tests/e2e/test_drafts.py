@@ -9,9 +9,12 @@ import sqlalchemy as sa
 from playwright.sync_api import Page, Route, expect
 
 from core import clock
+from core.covers import request
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers.insurer_b_auto import THIRD_PARTY
 from core.services.catalogue import keys
+from core.services.claims.intake import lodging
+from core.services.claims.intake.request import CreditLifeDeskRequest
 from core.services.selling import buying
 from core.services.selling.buying import Seller
 from core.store.access import Scope
@@ -37,6 +40,24 @@ def number(desk: Desk) -> str:
         session.execute(sa.delete(SaleDraft))
     with sold, desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
         return str(buying.sell(session, CREDIT_LIFE, asked, seller).policy["meta"]["policy_number"])
+
+
+@pytest.fixture
+def lodged(desk: Desk, number: str) -> str:
+    """The id of a claim on that policy, which the desk took in without papers."""
+    told = {
+        "policy_number": number,
+        "incident_type": "Loss of job",
+        "accidental": "false",
+        "loan_offer_date": (clock.today() - timedelta(days=60)).isoformat(),
+        "loan_repayment_date": (clock.today() + timedelta(days=300)).isoformat(),
+        "loan_amount": "100000",
+        "pending_repayment_amount": "75000",
+    }
+    asked: CreditLifeDeskRequest = request.validate(CreditLifeDeskRequest, told)
+    owner = Seller(distributor_id=desk.seller, is_live=False, actor="tests").owner
+    with desk.store.writing(Scope.of(desk.seller, is_live=False)) as session:
+        return str(lodging.lodge_claim(session, asked, [], owner=owner, actor="tests")["id"])
 
 
 def reload(page: Page) -> None:
@@ -193,3 +214,27 @@ def test_a_paper_that_is_chosen_while_the_first_draft_is_stored_is_lodged_with_t
     expect(page.get_by_text(re.compile("^The claim of .* is lodged"))).to_be_visible()
     expect(page.get_by_text("Employment termination letter")).to_be_visible()
     expect(page.get_by_text("Loan offer letter")).to_have_count(0)
+
+
+def test_a_note_on_a_claim_outlives_a_reload_and_back_and_is_forgotten_once_it_is_saved(
+    visit: Visit, lodged: str
+) -> None:
+    page = visit("claims", f"/claim?id={lodged}&mode=test")
+    note, said = page.get_by_label("What to say"), "The caller says that the bank has written to her."
+    page.get_by_text("Talk (0)").click()
+    note.fill(said)
+    page.reload()
+    page.get_by_text("Talk (0)").click()
+    expect(note).to_have_value(said)
+    settled(page)
+    go_back_and_return(page)
+    page.get_by_text("Talk (0)").click()
+    expect(note).to_have_value(said)
+    page.get_by_role("button", name="Save the note").click()
+    expect(page.get_by_text("The note is saved")).to_be_visible()
+    page.wait_for_function("!JSON.stringify(sessionStorage).includes('The caller says')")
+    page.reload()
+    page.get_by_text("Talk (1)").click()
+    expect(page.get_by_text(said)).to_be_visible()
+    settled(page)
+    expect(note).to_have_value("")

@@ -1,6 +1,7 @@
 // Services of page_links.py: navigation requested by a screen after its work is done, a parameter put into the URL, and
 // the menu's links, which keep the mode and open a person's start views; Back finds a page where it was left, and what
-// somebody else has typed in this tab is forgotten; a press waits for files that are being sent. State is kept per browser tab, as the component is mounted many times.
+// somebody else has typed in this tab is forgotten; a press waits for files that are being sent, and texts are kept.
+// State is kept per browser tab, as the component is mounted many times.
 const desk = (window.coverdesk ??= { visited: new Set(), query: "", starts: {}, listens: false });
 
 const NARROW = 1000;
@@ -71,12 +72,13 @@ export default function ({ data }) {
   if (data.query !== undefined) desk.query = data.query;
   if (data.starts !== undefined) desk.starts = data.starts;
   // At each page, as a session may have ended, or another person signed in, in another tab.
-  if (data.person !== undefined) keepNotesOf(data.person);
+  if (data.person !== undefined) keepNotesOf(desk.person = data.person);
   if (!desk.listens) {
     document.addEventListener("click", onLinkClick, true);
     document.addEventListener("click", onMenuClick, true);
     window.addEventListener("popstate", restoreScroll);
     listenForFiles();
+    listenForTexts();
     closeMenu();
   }
   desk.listens = true;

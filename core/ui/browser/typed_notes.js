@@ -1,13 +1,27 @@
-// What is typed and not yet stored, in this tab's storage: {holder, forms: {form: {field: {text, left}}}}, with `holder`
-// the id of a person and the mode, and `left` the moment its field was left. form_keeper.js writes it.
-const NOTES = "coverdesk typed";
+// What is typed and not yet stored, in this tab's storage. Of forms that keep drafts: {holder, forms: {form: {field:
+// {text, left}}}}, with `holder` the id of a person and the mode, and `left` the moment its field was left; written by
+// form_keeper.js. Of areas of text: {person, texts: {place: text}}; written by kept_texts.js.
+const NOTES = "coverdesk typed", TEXTS = "coverdesk texts";
 
 function readNotes() {
   return JSON.parse(sessionStorage.getItem(NOTES) ?? "null");
 }
 
+function readTexts() {
+  return JSON.parse(sessionStorage.getItem(TEXTS) ?? "null")?.texts ?? {};
+}
+
+// Note texts of this tab's person; an empty one is forgotten.
+function noteTexts(changed) {
+  const person = window.coverdesk?.person;
+  if (!person) return;
+  const texts = Object.fromEntries(Object.entries({ ...readTexts(), ...changed }).filter(([, text]) => text));
+  sessionStorage.setItem(TEXTS, JSON.stringify({ person, texts }));
+}
+
 // Drop what anybody but this person has typed; of "", who is nobody, everything.
 function keepNotesOf(person) {
-  const notes = readNotes();
+  const notes = readNotes(), texts = JSON.parse(sessionStorage.getItem(TEXTS) ?? "null");
   if (notes && !(person && notes.holder.startsWith(`${person} `))) sessionStorage.removeItem(NOTES);
+  if (texts && !(person && texts.person === person)) sessionStorage.removeItem(TEXTS);
 }

@@ -26,7 +26,13 @@ NOTES = (BROWSER / "typed_notes.js").read_text()
 _PAGES = "linked_pages"
 _mount = st.components.v2.component(
     "coverdesk_page_links",
-    js=VISIT + NOTES + (BROWSER / "awaited_files.js").read_text() + (BROWSER / "page_links.js").read_text(),
+    js="".join(
+        (
+            VISIT,
+            NOTES,
+            *((BROWSER / f"{name}.js").read_text() for name in ("awaited_files", "kept_texts", "page_links")),
+        )
+    ),
 )
 
 

@@ -1,0 +1,68 @@
+// Areas of text outside the forms that keep drafts, such as notes, reasons and letters: what is typed is noted in this
+// tab, and put back into an empty area once its page is opened again, after a reload, Back or a restart of the server. It
+// is forgotten once a press has taken the area away, or emptied it.
+const AREA = '[data-testid="stTextArea"] textarea';
+const LOOK_EVERY = 300, RUNS_WITHIN = 300, RESTS_WITHIN = 60000;
+
+function pageOf() {
+  return `${location.pathname}?${new URLSearchParams(location.search).get("id") ?? ""}`;
+}
+
+// The page with its record, and the area; undefined for an area that has no name.
+function placeOf(area) {
+  const named = area.closest('[class*="st-key-"]');
+  const field = [...(named?.classList ?? [])].find((name) => name.startsWith("st-key-"));
+  if (!field || named.querySelectorAll(AREA).length > 1) return undefined;
+  return `${pageOf()} ${field}`;
+}
+
+function isOfDraft(area) {
+  const form = window.coverdeskKeepers?.form;
+  return form && area.closest(`[class*="st-key-${CSS.escape(form.prefix)}"]`) !== null;
+}
+
+function putText(area, text) {
+  Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(area, text);
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+  setTimeout(() => { if (document.activeElement !== area) area.dispatchEvent(new FocusEvent("focusout", { bubbles: true })); }, 50);
+}
+
+function listenForTexts() {
+  const find = () => [...document.querySelectorAll(AREA)].filter((area) => !area.disabled && !isOfDraft(area));
+  // What the server has lost with the page that was left or loaded anew; what is typed from now on it has itself.
+  let page, earlier = {};
+
+  setInterval(() => {
+    if (page !== pageOf()) [page, earlier] = [pageOf(), { ...readTexts() }];
+    if (!Object.keys(earlier).some((place) => place.startsWith(`${page} `))) return;
+    for (const area of find()) {
+      const place = placeOf(area), text = earlier[place];
+      if (text === undefined || area.value || document.activeElement === area) continue;
+      delete earlier[place];
+      putText(area, text);
+    }
+  }, LOOK_EVERY);
+
+  document.addEventListener("input", ({ target }) => {
+    if (!target.matches?.(AREA) || isOfDraft(target)) return;
+    const place = placeOf(target);
+    if (!place) return;
+    delete earlier[place];
+    noteTexts({ [place]: target.value });
+  }, true);
+
+  document.addEventListener("click", ({ target }) => {
+    if (!target.closest?.('[data-testid="stMain"] button, [data-testid="stBottom"] button, [role="dialog"] button')) return;
+    const shown = find().filter((area) => area.value).map(placeOf);
+    if (!shown.length) return;
+    const began = performance.now();
+    let rests = 0;
+    (function look() {
+      const isRunning = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState !== "notRunning";
+      rests = isRunning || performance.now() - began < RUNS_WITHIN ? 0 : rests + 1;
+      if (rests < 10 && performance.now() - began < RESTS_WITHIN) return requestAnimationFrame(look);
+      const still = new Set(find().filter((area) => area.value).map(placeOf));
+      noteTexts(Object.fromEntries(shown.filter((place) => place && !still.has(place)).map((place) => [place, ""])));
+    })();
+  }, true);
+}
