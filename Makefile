@@ -2,7 +2,7 @@
 PY ?= python3
 V := .venv
 UV = $(shell command -v uv 2>/dev/null || echo $(V)/bin/uv)
-PURCHASES ?= 20000
+PURCHASES ?= 10000
 PORT ?= 8501
 T ?= tests
 # A process more than there are processors: for a fifth of their time tests wait for browsers, disks and servers.
@@ -48,7 +48,7 @@ $(V)/.done: pyproject.toml requirements.lock
 	@echo "  Done."
 	@touch $@
 
-run: setup ## the working app with a demonstration portfolio; PORT=8501 PURCHASES=20000
+run: setup ## the working app with a demonstration portfolio; PORT=8501 PURCHASES=10000
 	@COVERDESK_DEMO=true $(V)/bin/coverdesk run --purchases $(PURCHASES) --port $(PORT)
 
 test: setup ## every test that this machine can run

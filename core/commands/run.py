@@ -25,7 +25,7 @@ _SERVER = (
 
 
 def run(
-    purchases: Annotated[int, typer.Option(min=1, help="How many purchases.")] = 20_000,
+    purchases: Annotated[int, typer.Option(min=1, help="How many purchases.")] = 10_000,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="Port to listen on.")] = 8501,
 ) -> None:
