@@ -38,7 +38,7 @@ def below(form: type[Request]) -> Iterator[type[Request]]:
 
 
 def said(form: type[Request], field: str, value: object) -> list[str]:
-    """What is said of a field with this value."""
+    """The messages about a field that has this value."""
     try:
         request.validate(form, {field: value})
     except InvalidInput as refused:
