@@ -102,9 +102,8 @@ def keep_attestation(values: Mapping[str, Any], owner: Owner) -> Iterator[Mappin
         yield {"stored": stored}
 
 
-def build_upload(counter: Counter, product: ProductForSale, kind: str) -> Action:
-    """Return the form of an upload of one kind for a lender and its product."""
-    owner = Owner(distributor_id=counter.distributor_id, is_live=counter.is_live)
+def list_fields(product: ProductForSale, kind: str) -> list[Field]:
+    """Return the fields of an upload: the file, how it writes days, and of additions what holds for all rows."""
     shares = [name for name in BENEFITS if name in product.rates.meta["shares"]]
     attested: list[Field] = [
         Text("attested_by", "Who at the lender attests its borrowers", longest=100),
@@ -113,13 +112,18 @@ def build_upload(counter: Counter, product: ProductForSale, kind: str) -> Action
         Naira("free_cover_limit", "Free cover limit (loans above it are referred)", placeholder="none"),
         Several("benefit_coverage", "Benefits", options={n: words.title(n) for n in shares}, placeholder="All"),
     ]
-    fields = [
+    return [
         FileField(
             "file", f"The file: CSV or XLSX, up to 100,000 loans and {_MOST} MiB", ("csv", "xlsx"), books.MAX_BYTES
         ),
         Segments("date_format", "How dates are written", options=_DATE_ORDERS, value=books.DATE_ORDERS[0]),
         *(attested if kind == "additions" else []),
     ]
+
+
+def build_upload(counter: Counter, product: ProductForSale, kind: str) -> Action:
+    """Return the form of an upload of one kind for a lender and its product."""
+    owner = Owner(distributor_id=counter.distributor_id, is_live=counter.is_live)
     month = st.session_state.get("loan_book_month") or list_months()[0]
     said = {"kind": kind, "product_id": str(product.id), "month": f"{month:%Y-%m}"}
 
@@ -141,7 +145,7 @@ def build_upload(counter: Counter, product: ProductForSale, kind: str) -> Action
     return Action(
         title="Read the file",
         icon="upload_file",
-        fields=fields,
+        fields=list_fields(product, kind),
         columns=2,
         roles=ROLES,
         around=lambda values, _: keep_attestation(values, owner),

@@ -37,7 +37,7 @@ def below(form: type[Request]) -> Iterator[type[Request]]:
         yield from below(each)
 
 
-def said(form: type[Request], field: str, value: object) -> list[str]:
+def list_messages(form: type[Request], field: str, value: object) -> list[str]:
     """The messages about a field that has this value."""
     try:
         request.validate(form, {field: value})
@@ -54,7 +54,7 @@ def test_no_wrong_value_is_answered_in_words_of_a_library() -> None:
         for form in checked
         for field in form.model_fields
         for value in WRONG
-        for message in said(form, field, value)
+        for message in list_messages(form, field, value)
         if message.startswith(FOREIGN)
     }
     assert foreign == set()

@@ -15,6 +15,8 @@ from core.covers.insurers.insurer_b_auto import THIRD_PARTY
 from core.services.catalogue import keys
 from core.services.claims.intake import lodging
 from core.services.claims.intake.request import CreditLifeDeskRequest
+from core.services.compliance import requests
+from core.services.people.staff import Person
 from core.services.selling import buying
 from core.services.selling.buying import Seller
 from core.store.access import Scope
@@ -238,3 +240,36 @@ def test_a_note_on_a_claim_outlives_a_reload_and_back_and_is_forgotten_once_it_i
     expect(page.get_by_text(said)).to_be_visible()
     settled(page)
     expect(note).to_have_value("")
+
+
+@pytest.fixture
+def data_request(desk: Desk) -> str:
+    """The id of a grievance that compliance took in, which can be answered or refused."""
+    asked = {"kind": "grievance", "name": "Jo Ade", "email": "jo@x.example", "details": "Why so much?"}
+    person = Person(
+        id=desk.people["compliance"],
+        email="compliance@x.example",
+        name="C",
+        roles=("compliance",),
+        claim_limit_minor=None,
+    )
+    with desk.store.writing(Scope.system()) as session:
+        return str(requests.register(session, asked, by=person))
+
+
+def test_a_text_of_one_dialog_is_put_back_into_that_one_and_not_into_another(visit: Visit, data_request: str) -> None:
+    page = visit("compliance", f"/request?id={data_request}")
+    dialog, said = page.get_by_role("dialog"), "We explained how the premium was worked out."
+    page.get_by_role("button", name="Answer", exact=True).click()
+    dialog.get_by_label("Outcome").fill(said)
+    # Both fields have one name: the dialog is part of what is noted.
+    assert "Answer the request Outcome" in noted(page)
+    page.reload()
+    page.get_by_role("button", name="Refuse", exact=True).click()
+    told = dialog.get_by_label("What the person is told")
+    expect(told).to_be_visible()
+    settled(page)
+    expect(told).to_have_value("")
+    page.reload()
+    page.get_by_role("button", name="Answer", exact=True).click()
+    expect(dialog.get_by_label("Outcome")).to_have_value(said)

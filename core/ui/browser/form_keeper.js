@@ -73,12 +73,7 @@ function putBack(form) {
   const found = change(form.holder, (forms) => Object.entries(forms[form.name] ?? {}));
   const until = performance.now() + DRAWN_WITHIN;
   for (const [field, { text }] of found) whenDrawn(`.${CSS.escape(field)} :is(input, textarea)`, until, (input) => {
-    if (input.value === text || document.activeElement === input) return;
-    const kind = input instanceof HTMLTextAreaElement ? HTMLTextAreaElement : HTMLInputElement;
-    Object.getOwnPropertyDescriptor(kind.prototype, "value").set.call(input, text);
-    input.dispatchEvent(new Event("input", { bubbles: true }));
-    // Its value is taken as that of a field that was left, once it is drawn with it.
-    setTimeout(() => { if (document.activeElement !== input) input.dispatchEvent(new FocusEvent("focusout", { bubbles: true })); }, 50);
+    if (input.value !== text && document.activeElement !== input) putText(input, text);
   });
 }
 

@@ -8,23 +8,20 @@ function pageOf() {
   return `${location.pathname}?${new URLSearchParams(location.search).get("id") ?? ""}`;
 }
 
-// The page with its record, and the area; undefined for an area that has no name.
+// The page with its record, the area, and what it is asked for: dialogs of one record share the names of their fields.
+// Undefined for an area that has no name.
 function placeOf(area) {
   const named = area.closest('[class*="st-key-"]');
   const field = [...(named?.classList ?? [])].find((name) => name.startsWith("st-key-"));
   if (!field || named.querySelectorAll(AREA).length > 1) return undefined;
-  return `${pageOf()} ${field}`;
+  const dialog = area.closest('[role="dialog"]');
+  const title = dialog?.getAttribute("aria-label") ?? dialog?.querySelector('[role="heading"], h1, h2')?.textContent ?? "";
+  return `${pageOf()} ${field} ${title} ${area.getAttribute("aria-label") ?? ""}`;
 }
 
 function isOfDraft(area) {
   const form = window.coverdeskKeepers?.form;
   return form && area.closest(`[class*="st-key-${CSS.escape(form.prefix)}"]`) !== null;
-}
-
-function putText(area, text) {
-  Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(area, text);
-  area.dispatchEvent(new Event("input", { bubbles: true }));
-  setTimeout(() => { if (document.activeElement !== area) area.dispatchEvent(new FocusEvent("focusout", { bubbles: true })); }, 50);
 }
 
 function listenForTexts() {
@@ -58,8 +55,7 @@ function listenForTexts() {
     const began = performance.now();
     let rests = 0;
     (function look() {
-      const isRunning = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState !== "notRunning";
-      rests = isRunning || performance.now() - began < RUNS_WITHIN ? 0 : rests + 1;
+      rests = isRunning() || performance.now() - began < RUNS_WITHIN ? 0 : rests + 1;
       if (rests < 10 && performance.now() - began < RESTS_WITHIN) return requestAnimationFrame(look);
       const still = new Set(find().filter((area) => area.value).map(placeOf));
       noteTexts(Object.fromEntries(shown.filter((place) => place && !still.has(place)).map((place) => [place, ""])));

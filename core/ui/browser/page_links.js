@@ -6,6 +6,10 @@ const desk = (window.coverdesk ??= { visited: new Set(), query: "", starts: {}, 
 
 const NARROW = 1000;
 
+function isRunning() {
+  return document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState !== "notRunning";
+}
+
 function onMenuClick(event) {
   const link = event.target.closest?.('[data-testid="stSidebarNavLink"]');
   if (link && isPlain(event)) setTimeout(closeMenu);
@@ -43,9 +47,8 @@ function restoreScroll({ state }) {
     const isAway = Math.abs(main.scrollTop - state.scrolled) > 1;
     if (rests > 10 || performance.now() > until) return moved.abort();
     if (isAway) main.scrollTo({ top: state.scrolled });
-    const isRunning = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState !== "notRunning";
-    ran ||= isRunning;
-    const isDrawn = ran && !isRunning && !main.querySelector('[data-testid="stSkeleton"]');
+    ran ||= isRunning();
+    const isDrawn = ran && !isRunning() && !main.querySelector('[data-testid="stSkeleton"]');
     rests = isDrawn && !isAway ? rests + 1 : 0;
     requestAnimationFrame(place);
   });

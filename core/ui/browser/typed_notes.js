@@ -25,3 +25,12 @@ function keepNotesOf(person) {
   if (notes && !(person && notes.holder.startsWith(`${person} `))) sessionStorage.removeItem(NOTES);
   if (texts && !(person && texts.person === person)) sessionStorage.removeItem(TEXTS);
 }
+
+// Write into a field of the page as if it was typed and left, which the framework takes as its value.
+function putText(input, text) {
+  const kind = input instanceof HTMLTextAreaElement ? HTMLTextAreaElement : HTMLInputElement;
+  Object.getOwnPropertyDescriptor(kind.prototype, "value").set.call(input, text);
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+  // Its value is taken as that of a field that was left, once it is drawn with it.
+  setTimeout(() => { if (document.activeElement !== input) input.dispatchEvent(new FocusEvent("focusout", { bubbles: true })); }, 50);
+}
