@@ -1,8 +1,8 @@
-"""`python -m tests.bench.soak URL PID`: whether the memory of a desk grows with the visits that it had.
+"""`python -m tests.load.visits URL PID`: whether the memory of a desk grows with the visits that it had.
 
 Each visit is a browser's session by hand: a WebSocket with the cookie of a person who signed in, one run of a screen,
-and gone. `SOAK_VISITS` of them (1,000) walk the screens of operations, four at once; resident memory of the process is
-printed after each tenth. The store is that of the settings, in which a session is opened.
+and gone. `COVERDESK_SOAK_VISITS` of them (1,000) walk the screens of operations, four at once; resident memory of the
+process is printed after each tenth. The store is that of the settings, in which a session is opened.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from core.services.people import sign_in, staff_sessions
 from core.store.access import Scope, writing
 from core.store.schema.tables import Staff
 
-VISITS: Final = int(os.environ.get("SOAK_VISITS", "1000"))
+VISITS: Final = int(os.environ.get("COVERDESK_SOAK_VISITS", "1000"))
 AT_ONCE, STEPS = 4, 10
 SCREENS: Final = ("dashboard", "purchases", "renewals", "due", "customers", "search", "awaiting", "credit_life", "buy")
 EMAIL: Final = os.environ.get("COVERDESK_BENCH_EMAIL", "operations@coverdesk.example")
