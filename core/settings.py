@@ -107,7 +107,7 @@ READ_ELSEWHERE: Final = frozenset(
             "RANDOM_SALES",
             "SELL_EVERY_COVER",
         ),
-        *("SOAK_PURCHASES", "SOAK_REQUESTS", "SOAK_SECONDS", "TENANCY_TRIES"),
+        *("SOAK_PURCHASES", "SOAK_REQUESTS", "SOAK_SECONDS", "SOAK_VISITS", "TENANCY_TRIES"),
     )
 )
 

@@ -4,6 +4,7 @@ import locale
 import logging
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -82,8 +83,10 @@ def _umask() -> int:
 @pytest.fixture(autouse=True)
 def unchanged_process() -> Iterator[None]:
     """Fails a test that leaves the process changed. It is set up before other fixtures, so their patches are undone."""
-    before = state()
+    before, main = state(), sys.modules["__main__"]
     yield
+    # A screen's script runs as this module, which is the first thing that a spawned process runs again.
+    sys.modules["__main__"] = main
     if changed := changes(before, state()):
         restore(before)
         pytest.fail(f"this test left the process changed: {changed}")

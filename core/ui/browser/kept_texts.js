@@ -27,21 +27,29 @@ function isOfDraft(area) {
 function listenForTexts() {
   const find = () => [...document.querySelectorAll(AREA)].filter((area) => !area.disabled && !isOfDraft(area));
   // What the server has lost with the page that was left or loaded anew; what is typed from now on it has itself.
-  let page, earlier = {};
+  let page, earlier = {}, isPutting = false;
+  const held = new Set();
 
   setInterval(() => {
     if (page !== pageOf()) [page, earlier] = [pageOf(), { ...readTexts() }];
     if (!Object.keys(earlier).some((place) => place.startsWith(`${page} `))) return;
+    // A run may draw an area anew, without what was put into it: it waits for rest, and is done when a rest has kept it.
+    if (isRunning()) return held.clear();
     for (const area of find()) {
       const place = placeOf(area), text = earlier[place];
-      if (text === undefined || area.value || document.activeElement === area) continue;
-      delete earlier[place];
-      putText(area, text);
+      if (text === undefined) continue;
+      if (area.value === text && held.has(place)) delete earlier[place];
+      else if (area.value === text) held.add(place);
+      else if (!area.value && document.activeElement !== area) {
+        isPutting = true;
+        putText(area, text);
+        isPutting = false;
+      }
     }
   }, LOOK_EVERY);
 
   document.addEventListener("input", ({ target }) => {
-    if (!target.matches?.(AREA) || isOfDraft(target)) return;
+    if (isPutting || !target.matches?.(AREA) || isOfDraft(target)) return;
     const place = placeOf(target);
     if (!place) return;
     delete earlier[place];
@@ -58,7 +66,9 @@ function listenForTexts() {
       rests = isRunning() || performance.now() - began < RUNS_WITHIN ? 0 : rests + 1;
       if (rests < 10 && performance.now() - began < RESTS_WITHIN) return requestAnimationFrame(look);
       const still = new Set(find().filter((area) => area.value).map(placeOf));
-      noteTexts(Object.fromEntries(shown.filter((place) => place && !still.has(place)).map((place) => [place, ""])));
+      const gone = shown.filter((place) => place && !still.has(place));
+      for (const place of gone) delete earlier[place];
+      noteTexts(Object.fromEntries(gone.map((place) => [place, ""])));
     })();
   }, true);
 }
