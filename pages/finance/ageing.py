@@ -60,6 +60,8 @@ def draw() -> None:
         found = ageing.list_aged(session)
     draw_aged("Payable by the platform", PAYABLE, [row for row in found if row.total_minor > 0])
     draw_aged("Receivable, or carried", RECEIVABLE, [row for row in found if row.total_minor <= 0])
+    if not found:
+        return
     with st.container(horizontal=True, gap="xsmall"):
         for format_ in ("xlsx", "csv"):
             st.link_button(f"Ageing {format_.upper()}", f"/ageing.{format_}", icon=":material/download:")

@@ -124,9 +124,22 @@ def test_a_breach_is_judged_by_one_and_closed_by_another(
     assert "Closed" in texts(at)
 
 
-def test_complaints_and_returns_are_kept_on_their_screens(
-    store: Store, people: dict[str, Person], screen: Screen
+def test_a_new_store_has_no_return_that_is_late_and_says_so(
+    store: Store, partner: Partner, people: dict[str, Person], screen: Screen
 ) -> None:
+    said = texts(open_page(screen, "compliance/returns.py", people["cora"]))
+    assert "No return is due yet. There is no live sale and no agreement yet" in said
+    assert "late" not in said
+    sell(store, partner, CREDIT_LIFE, is_live=True)
+    said = texts(open_page(screen, "compliance/returns.py", people["cora"]))
+    assert "No return is due yet. Business began on " in said
+
+
+def test_complaints_and_returns_are_kept_on_their_screens(
+    store: Store, partner: Partner, people: dict[str, Person], screen: Screen
+) -> None:
+    with clock.freeze(clock.now() - timedelta(days=200)):
+        sell(store, partner, CREDIT_LIFE, is_live=True)
     at = open_page(screen, "compliance/complaints.py", people["cora"])
     press(at, "Register a complaint")
     fill(at, category="delay", name="Ada", text="Nobody answers my letters")
