@@ -33,12 +33,6 @@ def find_url_fault(url: str) -> str | None:
         host = parts.hostname
     except ValueError:
         return "must be an address such as https://example.com/hooks"
-    try:
-        port = parts.port
-    except ValueError:
-        port = 0
-    if port == 0:
-        return f"must have a port from 1 to 65535, or none, which is port {_HTTPS_PORT}"
     if len(url) > MAX_URL_LENGTH or not url.isascii() or any(not "!" <= each <= "~" for each in url) or "\\" in url:
         return "must be visible ASCII characters, at most 2,000"
     if not host or parts.scheme not in {"https", "http"}:
@@ -47,23 +41,35 @@ def find_url_fault(url: str) -> str | None:
         return "must not hold a user or a password"
     if parts.fragment:
         return "must not have a fragment"
+    try:
+        port = parts.port
+    except ValueError:
+        port = 0
     return _find_host_fault(parts.scheme, host, port)
 
 
 def _find_host_fault(scheme: str, host: str, port: int | None) -> str | None:
     if is_desk(host, port or (_HTTPS_PORT if scheme == "https" else 80)):
         return "must not be this desk itself"
-    if is_demonstration_loopback(host):
+    if is_demonstration_loopback(host) and port != 0:
         return None
     if scheme != "https":
         return "must be an https address"
-    allowed = sorted({_HTTPS_PORT, *settings().webhook_port_numbers})
-    if (port or _HTTPS_PORT) not in allowed:
-        return f"must be on port {' or '.join(map(str, allowed))}, not {port}"
+    if fault := _find_port_fault(port):
+        return fault
     try:
         return find_address_fault(ipaddress.ip_address(host.strip("[]")))
     except ValueError:
         return None if _is_public_name(host) else "must be a host name that the internet knows"
+
+
+def _find_port_fault(port: int | None) -> str | None:
+    allowed = sorted({_HTTPS_PORT, *settings().webhook_port_numbers})
+    if port is None or port in allowed:
+        return None
+    if port == 0:
+        return f"must have a port from 1 to 65535, or none, which is port {_HTTPS_PORT}"
+    return f"must be on port {' or '.join(map(str, allowed))}, not {port}"
 
 
 def _is_public_name(host: str) -> bool:

@@ -8,7 +8,7 @@ from core.ui.frame import frame
 from core.ui.kit import words
 from core.ui.lists import columns, held_rows, tables
 from core.ui.lists.tables import Table
-from pages.compliance._shared import ROLE, STATES, days_left, get_days_left, read
+from pages.compliance._shared import LEFT, ROLE, STATES, read
 
 CALENDAR: Table[FilingRow] = held_rows.sortable(
     Table(
@@ -21,7 +21,7 @@ CALENDAR: Table[FilingRow] = held_rows.sortable(
             "label": columns.text("Return", lambda row: row.label, 210),
             "period": columns.day("Period to", lambda row: row.period_ends_on),
             "due": columns.day("Due", lambda row: row.due_on),
-            "left": columns.text("Left", lambda row: days_left(row.days_left), 110, right=True, sort_key=get_days_left),
+            "left": LEFT,
             "state": columns.state("State", lambda row: STATES[row.state]),
             "preparer": columns.text("Prepared by", lambda row: row.preparer, 140),
             "checker": columns.text("Checked by", lambda row: row.checker, 140),
@@ -56,8 +56,8 @@ def draw_calendar(rows: list[FilingRow]) -> None:
     first_on = read(filings.find_first_day)
     begun = f"Business began on {words.day(first_on)}" if first_on else "There is no live sale and no agreement yet"
     st.info(
-        f"No return is due yet. {begun}: the first returns are those of the month, quarter and year in which it begins, "
-        "and they are listed once their period has ended.",
+        f"No return is due yet. {begun}: the first returns are those of the month, quarter and year of the first sale,"
+        " and each is listed once its period has ended.",
         icon=":material/event_available:",
     )
 

@@ -28,7 +28,7 @@ PAYABLE: Table[Aged] = Table(
     name="payable",
     noun=("party", "payable by the platform, their total and one row a party"),
     key=lambda row: f"{row.kind} {row.party}",
-    narrow=("party", f"age {len(BUCKETS) - 1}", "total"),
+    narrow=("party", "kind", "total"),
     columns={
         "party": columns.text("Party", lambda row: row.party, 230),
         "kind": columns.text("Kind", lambda row: row.kind.title(), 110),

@@ -19,7 +19,7 @@ from core.ui.kit import actions
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, labels, person_of, press, texts
+from tests.ui.conftest import Screen, labels, person_of, press, sent, texts
 
 SYSTEM = Scope.system()
 PAGES = [screen.path for screen in menu.SCREENS if screen.section == "Compliance"]
@@ -150,6 +150,13 @@ def test_complaints_and_returns_are_kept_on_their_screens(
     assert "Answered" in texts(at)
     with store.reading(SYSTEM) as session:
         first = filings.list_calendar(session)[0]
+    table, *_ = (
+        payload for payload in sent(open_page(screen, "compliance/returns.py", people["cora"])) if "rows" in payload
+    )
+    late = f"{-(first.days_left or 0)} days late"
+    assert (late, "red") in [tuple(cell) for cell in table["rows"][0]["cells"] if not isinstance(cell, str)]
+    at = open_page(screen, "compliance/filing.py", people["cora"], id=first.key)
+    assert f":red-badge[{late}]" in at.title[0].value
     at = open_page(screen, "compliance/filing.py", people["cora"], id=first.key)
     fill(press(at, "Prepared"))
     assert "Checked" not in labels(at), "who prepared it does not check it"
@@ -157,6 +164,18 @@ def test_complaints_and_returns_are_kept_on_their_screens(
     fill(press(at, "Checked"))
     fill(press(at, "Sent"), reference="NAICOM/7")
     assert "NAICOM/7" in [str(text.value) for text in at.text]
+
+
+def test_a_figure_on_a_telephone_is_its_name_and_amount_alone(people: dict[str, Person], screen: Screen) -> None:
+    table, *_ = (
+        payload for payload in sent(open_page(screen, "compliance/figures.py", people["cora"])) if "rows" in payload
+    )
+    assert {head["label"]: head["classes"].split()[0] for head in table["columns"]} == {
+        "Figure": "first",
+        "Amount": "corner",
+        "From": "less",
+        "Source": "less",
+    }
 
 
 def test_addresses_that_name_nothing_say_so(people: dict[str, Person], screen: Screen) -> None:
