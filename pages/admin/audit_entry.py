@@ -25,18 +25,18 @@ def head(entry: Entry) -> None:
 
 def ways(entry: Entry) -> None:
     """Draw the links to the record and to all log entries about it."""
-    screen = screen_of(entry)
+    screen, noun = screen_of(entry), "account" if entry.kind == "staff" else words.plain(entry.kind)
     with st.container(horizontal=True, gap="medium"):
         if screen is not None:
             page_links.link(
                 screen.path,
-                label=f"Open the {words.plain(entry.kind)}",
+                label=f"Open the {noun}",
                 icon=f":material/{screen.icon}:",
                 query_params={"id": entry.record_id, **frame.mode_query()},
             )
         page_links.link(
             "admin/audit_log.py",
-            label=f"All entries of this {words.plain(entry.kind)}",
+            label=f"All entries of this {noun}",
             icon=":material/history:",
             query_params={"kind": entry.kind, "id": entry.record_id, **frame.mode_query()},
         )

@@ -61,8 +61,8 @@ def draw() -> None:
     number = tables.page_of(ENDPOINTS, len(rows))
     if number is None:
         return
-    st.markdown(ENDPOINTS.count_text(len(rows)))
     if rows:
+        st.markdown(ENDPOINTS.count_text(len(rows)))
         tables.draw(ENDPOINTS, held_rows.page_of(ENDPOINTS, rows, number), number=number, total=len(rows))
         st.caption(f"States: {', '.join(STATES.values())}. A disabled endpoint's events are held.")
     elif chosen:

@@ -1,5 +1,6 @@
 """One bordereau: its control figures, its files, its first rows, and what may be done with it now."""
 
+from collections.abc import Sequence
 from datetime import date
 from uuid import UUID
 
@@ -51,16 +52,23 @@ def moving(row: BordereauRow, step: Transition[BordereauState]) -> Action:
 
 
 def draft(kind: str, given: str, text: str) -> None:
-    """Draw what a bordereau would hold now, and the button that issues it."""
+    """Draw what a bordereau would hold now, and the button that issues it; once it is issued, the bordereau."""
     try:
         provider_id, month = ids.parse(given), date.fromisoformat(f"{text}-01")
         with reading(frame.scope()) as session:
             insurer = parties.get_name(session, Party("provider", provider_id))
+            issued = bordereau_reading.list_bordereaux(session, month=month)
             rows, minor = issuing.count_draft(session, provider_id, kind, month)
+            first = issuing.list_first_rows(session, provider_id, kind, month)[:SHOWN]
             due = issuing.find_due_month(session, provider_id, kind)
     except (InvalidInput, NotFound, KeyError, ValueError):
         st.error("The address names no bordereau.", icon=":material/link_off:")
         return
+    for row in issued:
+        if (row.provider_id, row.kind) == (provider_id, kind):
+            st.query_params["id"] = str(row.id)
+            whole(row)
+            return
     frame.page_header(
         f"{words.plain(insurer)}, {month:%B %Y} {words.badge('Draft')}",
         f"{KIND_NAMES[kind]} bordereau: {words.counted(rows, 'row', 'rows')}, {words.naira(minor)}, which can change"
@@ -76,6 +84,11 @@ def draft(kind: str, given: str, text: str) -> None:
         st.caption("The month is not over yet: it is issued when it is over.")
     else:
         actions.button("Issue it", issuing_one(provider_id, kind, month), type="primary")
+    if first:
+        st.subheader(f"Rows: the first {len(first)} of {words.count(rows)}" if len(first) < rows else "Rows")
+        ledger(kind, first)
+    else:
+        st.caption("There is nothing to report: it would be a nil bordereau.")
 
 
 def control(row: BordereauRow) -> None:
@@ -101,14 +114,18 @@ def rows_of(row: BordereauRow) -> None:
         return
     with reading(frame.scope()) as session:
         first = next(bordereau_reading.batches_of(session, row.id), [])[:SHOWN]
-    names = [column.name.replace("_", " ").capitalize() for column in OF[row.kind]]
     with st.expander(f"Rows: the first {len(first)} of {words.count(row.rows)}", icon=":material/table_rows:"):
-        columns = zip(names, OF[row.kind], strict=True)
-        right = {name for name, column in columns if column.column_type in (MONEY, SIGNED_MONEY)}
-        facts.ledger(
-            [{name: words.plain(str(cell)) for name, cell in zip(names, cells, strict=True)} for cells in first],
-            right=right,
-        )
+        ledger(row.kind, first)
+
+
+def ledger(kind: str, rows: Sequence[Sequence[str]]) -> None:
+    """Draw printed rows under the headings of their kind."""
+    names = [column.name.replace("_", " ").capitalize() for column in OF[kind]]
+    columns = zip(names, OF[kind], strict=True)
+    facts.ledger(
+        [{name: words.plain(str(cell)) for name, cell in zip(names, cells, strict=True)} for cells in rows],
+        right={name for name, column in columns if column.column_type in (MONEY, SIGNED_MONEY)},
+    )
 
 
 def whole(row: BordereauRow) -> None:

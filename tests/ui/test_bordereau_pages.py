@@ -30,6 +30,11 @@ def overdue(at: AppTest) -> str:
     return next(each.value for each in at.markdown if each.value.startswith("Bordereaux are overdue"))
 
 
+def table_of(at: AppTest) -> list[str]:
+    """The lines of the table of rows, heading and rule first."""
+    return next(each.value for each in at.markdown if each.value.startswith("| Coverholder")).splitlines()
+
+
 def test_a_month_is_issued_sent_and_queried_and_policies_name_it(finance: Finance, screen: Screen) -> None:
     at = open_page(screen, finance, LIST, month="2026-08")
     assert "August 2026, due 10 Sep 2026: has to be issued and sent" in overdue(at)
@@ -61,6 +66,18 @@ def test_the_issued_bordereaux_of_a_month_are_marked_as_sent_at_once(finance: Fi
     confirm(press(at, f"Mark {drafts} as sent"))
     assert set(lists(at)[0]["State"]) == {"Sent"}
     assert "August 2026" not in (at.error[0].value if at.error else "")
+
+
+def test_a_draft_shows_the_rows_that_are_issued(finance: Finance, screen: Screen) -> None:
+    at = open_page(screen, finance, LIST, month="2026-08")
+    follow(at, row_links(at)[list(lists(at)[0]["Kind"]).index("Premium")])
+    shown = table_of(at)
+    confirm(press(at, "Issue it"))
+    (row,) = finance.read(bordereau_reading.list_bordereaux)
+    assert row.rows == len(shown) - 2
+    assert at.query_params["id"] in (str(row.id), [str(row.id)])
+    assert "The bordereau is issued." in texts(at)
+    assert table_of(at) == shown
 
 
 def test_a_draft_says_which_month_comes_first_and_wrong_addresses_are_explained(

@@ -1,7 +1,7 @@
 """Bordereaux: frozen when they are issued, month after month, and followed to the insurer's answer (contract F5)."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any, Final
 from uuid import UUID
@@ -45,13 +45,10 @@ def issue(session: ScopedSession, provider_id: UUID, kind: str, month: date, *, 
     """
     require_finance(by)
     _require_due(session, provider_id, kind, month)
-    window = Window(month, clock.add_months(month, 1))
-    party = Party("provider", provider_id)
-    terms = agreements.get_in_force(session, party, window.last)
-    facts = build_facts(parties.get_name(session, party), terms, kind, window)
+    facts, batches = _read_rows(session, provider_id, kind, month)
     bordereau_id, rows = ids.new(), 0
     totals = dict.fromkeys(columns.SUMMED[kind], 0)
-    for batch in _ROWS[kind].stream(session, provider_id, window, facts["about"]):
+    for batch in batches:
         lines = [line_of(bordereau_id, kind, position, row) for position, row in enumerate(batch, rows + 1)]
         session.insert_batch(BordereauLine, lines)
         rows += len(lines)
@@ -121,6 +118,22 @@ def count_draft(session: ScopedSession, provider_id: UUID, kind: str, month: dat
     window = Window(month, clock.add_months(month, 1))
     rows, minor = _ROWS[kind].count(session, provider_id, window)
     return rows, minor
+
+
+def list_first_rows(session: ScopedSession, provider_id: UUID, kind: str, month: date) -> list[list[str]]:
+    """Return the printed cells of the first rows, some hundreds, that a bordereau would have now."""
+    _, batches = _read_rows(session, provider_id, kind, month)
+    return [row.cells(kind) for row in next(batches, [])]
+
+
+def _read_rows(
+    session: ScopedSession, provider_id: UUID, kind: str, month: date
+) -> tuple[dict[str, Any], Iterator[list[ReportRow]]]:
+    """Return what is frozen with a bordereau besides its rows, and these in batches."""
+    window, party = Window(month, clock.add_months(month, 1)), Party("provider", provider_id)
+    terms = agreements.get_in_force(session, party, window.last)
+    facts = build_facts(parties.get_name(session, party), terms, kind, window)
+    return facts, _ROWS[kind].stream(session, provider_id, window, facts["about"])
 
 
 def require_finance(by: Person) -> None:
