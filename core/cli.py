@@ -96,11 +96,13 @@ class LazyCommand(TyperCommand):
         single.command(self._command_name)(getattr(module, self._command_name.replace("-", "_")))
         return get_command(single)  # type: ignore[return-value]
 
-    def make_context(self, *given: Any, **also: Any) -> Any:  # noqa: ANN401 the library's own class
-        """The context of the command itself, which then runs in our place."""
+    def make_context(self, info_name: str | None, args: list[str], *given: Any, **also: Any) -> Any:  # noqa: ANN401 the library's own class
+        """The context of the command itself, which then runs in our place; its help needs no store and no setting."""
+        if "--help" in args:
+            return self.load().make_context(info_name, args, *given, **also)
         stores = _import("core.commands.stores")
         stores.begin(self._command_name)
-        context = self.load().make_context(*given, **also)
+        context = self.load().make_context(info_name, args, *given, **also)
         stores.announce(self._command_name)
         return context
 

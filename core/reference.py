@@ -218,9 +218,14 @@ def find_make_by_id_or_name(value: str) -> Make | None:
     return next((make for make in _load_makes().values() if key in (make.id, make.name.casefold())), None)
 
 
+@cache
+def _index_models() -> Mapping[str, Model]:
+    return {model.id: model for model in _load_models()}
+
+
 def find_model_by_id(value: str) -> Model | None:
     """Return the model with that id, of any make."""
-    return next((model for model in _load_models() if model.id == value.strip().lower()), None)
+    return _index_models().get(value.strip().lower())
 
 
 def find_model_by_id_or_name(value: str, make: Make) -> Model | None:

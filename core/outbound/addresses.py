@@ -16,6 +16,7 @@ from core.settings import LOOPBACK_HOSTS, settings
 
 Address = IPv4Address | IPv6Address
 MAX_URL_LENGTH: Final = 2_000
+_HTTPS_PORT: Final = 443
 _NUMBER: Final = re.compile("[0-9]+|0x[0-9a-f]*", re.IGNORECASE)
 _NAT64: Final = tuple(ipaddress.IPv6Network(each) for each in ("64:ff9b::/96", "64:ff9b:1::/48"))
 _EMBEDDING: Final = (*_NAT64, ipaddress.IPv6Network("::/96"), ipaddress.IPv6Network("fec0::/10"))
@@ -29,11 +30,9 @@ def find_url_fault(url: str) -> str | None:
     """Return what is wrong with the address of a receiver, to follow its field's name; None when it may be tried."""
     try:
         parts = urlsplit(url)
-        port, host = parts.port, parts.hostname
-        if port == 0:
-            raise ValueError
+        host = parts.hostname
     except ValueError:
-        return "must be an address that can be read"
+        return "must be an address such as https://example.com/hooks"
     if len(url) > MAX_URL_LENGTH or not url.isascii() or any(not "!" <= each <= "~" for each in url) or "\\" in url:
         return "must be visible ASCII characters, at most 2,000"
     if not host or parts.scheme not in {"https", "http"}:
@@ -42,22 +41,35 @@ def find_url_fault(url: str) -> str | None:
         return "must not hold a user or a password"
     if parts.fragment:
         return "must not have a fragment"
+    try:
+        port = parts.port
+    except ValueError:
+        port = 0
     return _find_host_fault(parts.scheme, host, port)
 
 
 def _find_host_fault(scheme: str, host: str, port: int | None) -> str | None:
-    if is_desk(host, port or (443 if scheme == "https" else 80)):
+    if is_desk(host, port or (_HTTPS_PORT if scheme == "https" else 80)):
         return "must not be this desk itself"
-    if is_demonstration_loopback(host):
+    if is_demonstration_loopback(host) and port != 0:
         return None
     if scheme != "https":
         return "must be an https address"
-    if (port or 443) not in {443, *settings().webhook_port_numbers}:
-        return "must be on port 443"
+    if fault := _find_port_fault(port):
+        return fault
     try:
         return find_address_fault(ipaddress.ip_address(host.strip("[]")))
     except ValueError:
         return None if _is_public_name(host) else "must be a host name that the internet knows"
+
+
+def _find_port_fault(port: int | None) -> str | None:
+    allowed = sorted({_HTTPS_PORT, *settings().webhook_port_numbers})
+    if port is None or port in allowed:
+        return None
+    if port == 0:
+        return f"must have a port from 1 to 65535, or none, which is port {_HTTPS_PORT}"
+    return f"must be on port {' or '.join(map(str, allowed))}, not {port}"
 
 
 def _is_public_name(host: str) -> bool:
@@ -74,7 +86,7 @@ def is_demonstration_loopback(host: str) -> bool:
 def is_desk(host: str, port: int) -> bool:
     """Return True when an address is where this desk is reached."""
     own = urlsplit(settings().base_url)
-    own_port = own.port or (443 if own.scheme == "https" else 80)
+    own_port = own.port or (_HTTPS_PORT if own.scheme == "https" else 80)
     mine = {own.hostname, *(LOOPBACK_HOSTS if own.hostname in LOOPBACK_HOSTS else ())}
     return host in mine and (port == own_port or host not in LOOPBACK_HOSTS)
 

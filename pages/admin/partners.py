@@ -46,7 +46,7 @@ DISTRIBUTORS: Table[DistributorRow] = Table(
         "newest": "Newest first",
         "oldest": "Oldest first",
     },
-    narrow=("name", "active", "premium", "policies"),
+    narrow=("name", "active", "premium"),
     columns={
         "name": columns.text("Distributor", lambda row: row.name, 220, sorts=("name", "name-back")),
         "active": columns.state("State", lambda row: "Active" if row.active else "Off"),
@@ -63,7 +63,7 @@ INSURERS: Table[InsurerRow] = Table(
     name="insurers",
     noun=("insurer", "insurers"),
     opens="admin/insurer.py",
-    narrow=("name", "health", "queued", "premium"),
+    narrow=("name", "health", "premium"),
     columns={
         "name": columns.text("Insurer", lambda row: row.name, 220),
         "connection": columns.text("Connection", lambda row: row.connection, 170),

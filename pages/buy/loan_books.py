@@ -160,13 +160,8 @@ def list_months() -> list[date]:
     return [clock.add_months(clock.today().replace(day=1), -number) for number in range(_MONTHS)]
 
 
-def upload(person: Person) -> None:
+def upload(sellers: list[DistributorName], person: Person) -> None:
     """Draw the form: the lender, its product, what the file holds, and the file."""
-    with reading(frame.scope()) as session:
-        sellers = distributors.list_active(session)
-    if not sellers:
-        selling.show(person)
-        return
     with st.container(border=True):
         grid = st.grid(2, min_column_width=240, gap="small")
         with grid:
@@ -224,10 +219,14 @@ def draw() -> None:
             icon=":material/menu_book:",
             query_params={"id": made, **frame.mode_query()},
         )
-    if person.has_role("operations"):
-        upload(person)
     with reading(frame.scope()) as session:
+        sellers = distributors.list_active(session)
         page = records.list_views(session, TABLE.paging(url_state.page()))
+    if sellers and person.has_role("operations"):
+        upload(sellers, person)
+    if not page.total_count and not sellers:
+        selling.show(person)
+        return
     if not page.total_count:
         st.info("No loan book was uploaded yet.", icon=":material/menu_book:")
         return

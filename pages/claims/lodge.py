@@ -18,6 +18,7 @@ from core.services.claims.intake.request import CreditLifeDeskRequest
 from core.services.claims.review import related
 from core.services.claims.review import review as claim_review
 from core.services.people.staff import Person
+from core.services.selling.drafts import Draft
 from core.store.access import ScopedSession, reading
 from core.ui.buying import sale_drafts
 from core.ui.buying.selling import Counter
@@ -32,6 +33,7 @@ from pages.claims import _words as claim_words
 
 ROLES: Final = ("claims", "supervisor")
 _DRAFTS: Final = "claim "
+_SHOWN: Final = 5
 # The draft of the claim that was lodged last, and the claim.
 _LODGED: Final = "claim lodged"
 _LIVE: Final = frozenset({"incident_type", "accidental", "incident_date", "claimant"})
@@ -352,21 +354,30 @@ def draw_unfinished(person: Person) -> None:
     mine = [each for each in sale_drafts.list_mine(frame.mode(), person) if each.cover.startswith(_DRAFTS)]
     if mine:
         st.markdown(f"**{words.count(len(mine))} unfinished {'claim' if len(mine) == 1 else 'claims'}**")
-    for draft in mine:
-        number = str(draft.given.get("policy", ""))
-        with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
-            st.markdown(
-                f"**{words.plain(str(draft.given.get('holder', '')))}** · {words.plain(number)} ·"
-                f" {words.moment(draft.updated_at)}",
-                width="stretch",
-            )
-            page_links.link(
-                "claims/lodge.py",
-                label="Continue",
-                icon=":material/edit:",
-                query_params={"policy": number, sale_drafts.DRAFT: str(draft.id), **frame.mode_query()},
-            )
-            st.button("Discard", key=f"discard {draft.id}", type="tertiary", on_click=_discard, args=(draft.id, person))
+    for draft in mine[:_SHOWN]:
+        draw_draft(draft, person)
+    if rest := mine[_SHOWN:]:
+        with st.expander(f"{words.count(len(rest))} more, begun earlier", icon=":material/expand_more:"):
+            for draft in rest:
+                draw_draft(draft, person)
+
+
+def draw_draft(draft: Draft, person: Person) -> None:
+    """Draw one claim that was begun, to be continued or discarded."""
+    number = str(draft.given.get("policy", ""))
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        st.markdown(
+            f"**{words.plain(str(draft.given.get('holder', '')))}** · {words.plain(number)} ·"
+            f" {words.moment(draft.updated_at)}",
+            width="stretch",
+        )
+        page_links.link(
+            "claims/lodge.py",
+            label="Continue",
+            icon=":material/edit:",
+            query_params={"policy": number, sale_drafts.DRAFT: str(draft.id), **frame.mode_query()},
+        )
+        st.button("Discard", key=f"discard {draft.id}", type="tertiary", on_click=_discard, args=(draft.id, person))
 
 
 def _discard(draft_id: UUID, person: Person) -> None:

@@ -24,7 +24,6 @@ COLUMNS: Mapping[str, Column[Task]] = {
     "due": Column(
         "Due",
         lambda task: f"{words.day(task.due_on)}, overdue" if task.is_overdue else words.day(task.due_on),
-        is_right=True,
         colour=lambda task: "red" if task.is_overdue else "",
     ),
     "claim": columns.text("Claim", lambda task: task.reference, 110),

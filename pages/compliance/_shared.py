@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from core.services.audit import log as audit
@@ -14,9 +14,10 @@ from core.services.compliance.requests import RequestRow
 from core.services.compliance.retention import CLASSES
 from core.store.access import Scope, ScopedSession, reading
 from core.ui.frame import frame, record_pages
-from core.ui.kit import facts
+from core.ui.kit import facts, words
 from core.ui.kit.actions import Action
 from core.ui.lists import columns, held_rows
+from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
 
 Result = TypeVar("Result")
@@ -70,8 +71,24 @@ def days_left(days: int | None) -> str | None:
     return f"{-days} day{plural} late" if days < 0 else f"{days} day{plural}"
 
 
-def get_days_left(row: RequestRow | FilingRow | ComplaintRow) -> int | None:
-    return row.days_left
+def _is_late(row: RequestRow | FilingRow | ComplaintRow) -> bool:
+    return (row.days_left or 0) < 0
+
+
+# What is late is red, as on every other list.
+LEFT: Column[Any] = Column(
+    "Left",
+    lambda row: days_left(row.days_left),
+    110,
+    is_right=True,
+    colour=lambda row: "red" if _is_late(row) else "",
+    sort_key=lambda row: row.days_left,
+)
+
+
+def late_badge(row: RequestRow | FilingRow | ComplaintRow) -> str:
+    """Return the badge that says how late a record is; "" for one that is not."""
+    return f" {words.badge(days_left(row.days_left) or '', 'red')}" if _is_late(row) else ""
 
 
 ERASURES: Table[ErasureRow] = held_rows.sortable(

@@ -12,7 +12,7 @@ from core.ui.frame import frame
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
-from pages.compliance._shared import ROLE, action, days_left, draw_history, record
+from pages.compliance._shared import ROLE, action, days_left, draw_history, late_badge, record
 
 
 def answering_complaint(row: ComplaintRow) -> Action:
@@ -40,7 +40,7 @@ def draw() -> None:
     tables.back_link("complaints", "compliance/complaints.py", "Back to the complaints")
     row = record(found, "complaint")
     frame.page_header(
-        f"{row.number} {words.badge('Answered' if row.answered_at else 'Waiting')}",
+        f"{row.number} {words.badge('Answered' if row.answered_at else 'Waiting')}{late_badge(row)}",
         f"A complaint about {CATEGORIES[row.category].lower()}.",
         tab=f"{row.number} · Complaint",
     )
@@ -48,14 +48,18 @@ def draw() -> None:
     if row.answered_at is None:
         answering_complaint(row).button("Answer", icon="task_alt", type="primary")
     with st.container(border=True):
-        facts.line("Name", row.name)
-        facts.line("Contact", row.contact or "–")
-        facts.line("Insurer", row.insurer or "–")
-        facts.line("Policy", row.policy_number or "–")
-        facts.line("Received", words.moment(row.received_at))
-        facts.line("Answer by", words.day(row.due_on))
-        if left := days_left(row.days_left):
-            facts.line("Left", left)
+        facts.grid(
+            {
+                "Name": row.name,
+                "Contact": row.contact or "–",
+                "Insurer": row.insurer or "–",
+                "Policy": row.policy_number or "–",
+                "Received": words.moment(row.received_at),
+                "Answer by": words.day(row.due_on),
+                **({"Left": left} if (left := days_left(row.days_left)) else {}),
+            },
+            columns=4,
+        )
         st.caption(words.plain(row.text))
         if row.outcome:
             st.markdown(f"**Answer** of {words.moment(row.answered_at)}")

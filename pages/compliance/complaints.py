@@ -1,5 +1,7 @@
 """Complaints by insurer, and premiums whose clock has run out."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.services.compliance import complaints
@@ -9,13 +11,14 @@ from core.ui.kit import actions
 from core.ui.kit.actions import Action, Choice, Text
 from core.ui.lists import columns, held_rows, tables
 from core.ui.lists.tables import Table
-from pages.compliance._shared import ROLE, action, days_left, get_days_left, read
+from pages.compliance._shared import LEFT, ROLE, action, days_left, read
 
 COMPLAINTS: Table[ComplaintRow] = held_rows.sortable(
     Table(
         name="complaints",
         noun=("complaint", "complaints"),
         opens="compliance/complaint.py",
+        narrow=("number", "category", "name", "left"),
         columns={
             "number": columns.text("Number", lambda row: row.number, 120),
             "category": columns.text("About", lambda row: CATEGORIES[row.category], 100),
@@ -23,9 +26,7 @@ COMPLAINTS: Table[ComplaintRow] = held_rows.sortable(
             "policy": columns.text("Policy", lambda row: row.policy_number, 170),
             "name": columns.text("Name", lambda row: row.name, 170),
             "received": columns.day("Received", lambda row: row.received_at),
-            "left": columns.text(
-                "Left", lambda row: days_left(row.days_left) or "Answered", 110, right=True, sort_key=get_days_left
-            ),
+            "left": replace(LEFT, of=lambda row: days_left(row.days_left) or "Answered"),
         },
     ),
     usual="Next due first",
@@ -35,6 +36,7 @@ COMPLAINTS: Table[ComplaintRow] = held_rows.sortable(
 INSURERS: Table[InsurerLine] = Table(
     name="complaints_of_insurers",
     noun=("insurer", "insurers"),
+    narrow=("insurer", "complaints"),
     columns={
         "insurer": columns.text("Insurer", lambda row: row.insurer, 260),
         "complaints": columns.number("Complaints, 12 months", lambda row: row.complaints),

@@ -99,14 +99,17 @@ def draw() -> None:
     if row.state == "open":
         buttons(row, person)
     with st.container(border=True):
-        facts.line("Of", CLASSES[row.record_class][0])
-        facts.line("Records of people", words.count(len(row.customers)))
-        facts.line("Reason", row.reason)
-        facts.line("Prepared", f"{row.preparer or '–'}, {words.moment(row.prepared_at)}")
-        if row.is_early:
-            facts.line("Before the end of its time", "Yes")
-        if row.refusal:
-            facts.line("Refused", row.refusal)
+        facts.grid(
+            {
+                "Of": CLASSES[row.record_class][0],
+                "Records of people": words.count(len(row.customers)),
+                "Reason": row.reason,
+                "Prepared": f"{row.preparer or '–'}, {words.moment(row.prepared_at)}",
+                **({"Before the end of its time": "Yes"} if row.is_early else {}),
+                **({"Refused": row.refusal} if row.refusal else {}),
+            },
+            columns=3,
+        )
     if row.state == "erased":
         certificate(row)
     draw_history(f"erasure {row.id}")

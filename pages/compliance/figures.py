@@ -16,6 +16,7 @@ FIGURES: Table[Figure] = Table(
     name="figures",
     noun=("figure", "figures"),
     key=lambda row: f"{row.name} {row.effective_on}",
+    narrow=("label", "amount"),
     columns={
         "label": columns.text("Figure", lambda row: row.label, 420),
         "amount": columns.number("Amount", lambda row: row.amount),

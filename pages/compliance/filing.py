@@ -12,7 +12,7 @@ from core.ui.frame import frame
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
-from pages.compliance._shared import ROLE, STATES, action, days_left, draw_history, read
+from pages.compliance._shared import ROLE, STATES, action, days_left, draw_history, late_badge, read
 
 
 def preparing_return(kind: str, ends_on: date) -> Action:
@@ -70,19 +70,23 @@ def draw() -> None:
         st.error("The address names no return of the calendar.", icon=":material/link_off:")
         return
     frame.page_header(
-        f"{row.label} to {words.day(row.period_ends_on)} {words.badge(STATES[row.state])}",
+        f"{row.label} to {words.day(row.period_ends_on)} {words.badge(STATES[row.state])}{late_badge(row)}",
         "Whoever prepares a return cannot check it.",
         tab=f"{row.label} · Return",
     )
     actions.run()
     buttons(row, person)
     with st.container(border=True):
-        facts.line("Due", words.day(row.due_on))
-        if left := days_left(row.days_left):
-            facts.line("Left", left)
-        facts.line("Prepared by", row.preparer or "–")
-        facts.line("Checked by", row.checker or "–")
-        facts.line("Sent", f"{row.sender}, {words.moment(row.sent_at)}" if row.sent_at else "–")
-        facts.line("Reference", row.reference or "–")
+        facts.grid(
+            {
+                "Due": words.day(row.due_on),
+                "Left": days_left(row.days_left) or "–",
+                "Prepared by": row.preparer or "–",
+                "Checked by": row.checker or "–",
+                "Sent": f"{row.sender}, {words.moment(row.sent_at)}" if row.sent_at else "–",
+                "Reference": row.reference or "–",
+            },
+            columns=3,
+        )
     if row.id:
         draw_history(f"return {row.id}")

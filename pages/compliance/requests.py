@@ -10,7 +10,7 @@ from core.ui.kit import actions, words
 from core.ui.kit.actions import Action, Choice, Day, Text
 from core.ui.lists import columns, held_rows
 from core.ui.lists.tables import Table
-from pages.compliance._shared import ROLE, STATES, action, days_left, get_days_left, read
+from pages.compliance._shared import LEFT, ROLE, STATES, action, read
 
 REQUESTS: Table[RequestRow] = held_rows.sortable(
     Table(
@@ -25,7 +25,7 @@ REQUESTS: Table[RequestRow] = held_rows.sortable(
             "state": columns.state("State", lambda row: STATES[row.state]),
             "received": columns.day("Received", lambda row: row.received_at),
             "due": columns.day("Answer by", lambda row: row.last_day),
-            "left": columns.text("Left", lambda row: days_left(row.days_left), 110, right=True, sort_key=get_days_left),
+            "left": LEFT,
             "identity": columns.text("Identity", lambda row: "Checked" if row.identity_at else "Not yet", 90),
         },
     ),

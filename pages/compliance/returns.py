@@ -8,7 +8,7 @@ from core.ui.frame import frame
 from core.ui.kit import words
 from core.ui.lists import columns, held_rows, tables
 from core.ui.lists.tables import Table
-from pages.compliance._shared import ROLE, STATES, days_left, get_days_left, read
+from pages.compliance._shared import LEFT, ROLE, STATES, read
 
 CALENDAR: Table[FilingRow] = held_rows.sortable(
     Table(
@@ -21,7 +21,7 @@ CALENDAR: Table[FilingRow] = held_rows.sortable(
             "label": columns.text("Return", lambda row: row.label, 210),
             "period": columns.day("Period to", lambda row: row.period_ends_on),
             "due": columns.day("Due", lambda row: row.due_on),
-            "left": columns.text("Left", lambda row: days_left(row.days_left), 110, right=True, sort_key=get_days_left),
+            "left": LEFT,
             "state": columns.state("State", lambda row: STATES[row.state]),
             "preparer": columns.text("Prepared by", lambda row: row.preparer, 140),
             "checker": columns.text("Checked by", lambda row: row.checker, 140),
@@ -45,6 +45,23 @@ LICENCES: Table[Licence] = Table(
 )
 
 
+def draw_calendar(rows: list[FilingRow]) -> None:
+    """Draw the returns; where none is due yet, say from when on they are."""
+    if rows:
+        late = sum((row.days_left or 0) < 0 for row in rows)
+        ended = "of periods that ended in the last year"
+        st.markdown(f"{CALENDAR.count_text(len(rows))} {ended} · {words.count(late)} late")
+        held_rows.draw(CALENDAR, rows)
+        return
+    first_on = read(filings.find_first_day)
+    begun = f"Business began on {words.day(first_on)}" if first_on else "There is no live sale and no agreement yet"
+    st.info(
+        f"No return is due yet. {begun}: the first returns are those of the month, quarter and year of the first sale,"
+        " and each is listed once its period has ended.",
+        icon=":material/event_available:",
+    )
+
+
 def draw() -> None:
     frame.require(ROLE)
     frame.page_header(
@@ -52,9 +69,7 @@ def draw() -> None:
     )
     with st.skeleton(height=300):
         rows, licences = read(filings.list_calendar), read(filings.list_licences)
-    late = sum((row.days_left or 0) < 0 for row in rows)
-    st.markdown(f"{CALENDAR.count_text(len(rows))} of periods that ended in the last year · {words.count(late)} late")
-    held_rows.draw(CALENDAR, rows)
+    draw_calendar(rows)
     st.subheader("Licences", anchor=False)
     if licences:
         st.caption("From the agreement of each distributor that is active; an admin keeps it.")

@@ -28,7 +28,7 @@ PAYABLE: Table[Aged] = Table(
     name="payable",
     noun=("party", "payable by the platform, their total and one row a party"),
     key=lambda row: f"{row.kind} {row.party}",
-    narrow=("party", f"age {len(BUCKETS) - 1}", "total"),
+    narrow=("party", "kind", "total"),
     columns={
         "party": columns.text("Party", lambda row: row.party, 230),
         "kind": columns.text("Kind", lambda row: row.kind.title(), 110),
@@ -60,6 +60,8 @@ def draw() -> None:
         found = ageing.list_aged(session)
     draw_aged("Payable by the platform", PAYABLE, [row for row in found if row.total_minor > 0])
     draw_aged("Receivable, or carried", RECEIVABLE, [row for row in found if row.total_minor <= 0])
+    if not found:
+        return
     with st.container(horizontal=True, gap="xsmall"):
         for format_ in ("xlsx", "csv"):
             st.link_button(f"Ageing {format_.upper()}", f"/ageing.{format_}", icon=":material/download:")

@@ -7,10 +7,12 @@ import streamlit as st
 
 from core import clock, ids
 from core.errors import InvalidInput, NotFound
+from core.services.finance import parties
 from core.services.finance.bordereaux import issuing
 from core.services.finance.bordereaux import reading as bordereau_reading
 from core.services.finance.bordereaux.columns import OF
 from core.services.finance.bordereaux.reading import KIND_NAMES, BordereauRow
+from core.services.finance.parties import Party
 from core.services.lists.spreadsheets.columns import MONEY, SIGNED_MONEY
 from core.states.finance import BORDEREAU_TRANSITIONS, BordereauState
 from core.states.transitions import Transition
@@ -53,15 +55,17 @@ def draft(kind: str, given: str, text: str) -> None:
     try:
         provider_id, month = ids.parse(given), date.fromisoformat(f"{text}-01")
         with reading(frame.scope()) as session:
+            insurer = parties.get_name(session, Party("provider", provider_id))
             rows, minor = issuing.count_draft(session, provider_id, kind, month)
             due = issuing.find_due_month(session, provider_id, kind)
     except (InvalidInput, NotFound, KeyError, ValueError):
         st.error("The address names no bordereau.", icon=":material/link_off:")
         return
     frame.page_header(
-        f"{KIND_NAMES[kind]} bordereau, {month:%B %Y} {words.badge('Draft')}",
-        f"{words.counted(rows, 'row', 'rows')}, {words.naira(minor)}, which can change until it is issued.",
-        tab=f"{KIND_NAMES[kind]} · Draft",
+        f"{words.plain(insurer)}, {month:%B %Y} {words.badge('Draft')}",
+        f"{KIND_NAMES[kind]} bordereau: {words.counted(rows, 'row', 'rows')}, {words.naira(minor)}, which can change"
+        " until it is issued.",
+        tab=f"{insurer} · Draft bordereau",
     )
     actions.run()
     if due != month:

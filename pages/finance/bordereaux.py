@@ -17,6 +17,7 @@ from core.ui.frame import frame
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action
 from core.ui.lists import columns, held_rows, table_choices
+from core.ui.lists.columns import Column
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, choose_month, overdue_beside
 
@@ -41,10 +42,11 @@ BORDEREAUX: Table[BordereauSummary] = held_rows.sortable(
             "state": columns.state("State", lambda row: row.state),
             "rows": columns.number("Rows", lambda row: row.rows),
             "main": columns.naira("Gross premium, or incurred", lambda row: row.main_minor),
-            "due": columns.text(
+            "due": Column(
                 "Due",
                 _due,
                 190,
+                colour=lambda row: "red" if row.is_overdue else "",
                 sort_key=lambda row: row.due_on,
             ),
         },

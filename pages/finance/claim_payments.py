@@ -54,7 +54,6 @@ TO_PAY: Table[HandOver] = Table(
         "waits": columns.text(
             "Waits",
             lambda row: _count_days((clock.now() - row.at).days),
-            right=True,
             says="Since a supervisor handed it to finance.",
         ),
         "note": columns.text("Note", lambda row: row.note, 200, usual=False),

@@ -100,10 +100,11 @@ def draw() -> None:
     with st.grid(2, min_column_width=320, gap="small"):
         sides(row)
         story(row)
-    for movement in row.subjects[:SHOWN]:
+    subjects = row.subjects[:SHOWN]
+    for number, movement in enumerate(subjects, 1):
         page_links.link(
             "finance/movement.py",
-            label="Open our movement",
+            label=f"Open our movement {number} of {len(subjects)}" if len(subjects) > 1 else "Open our movement",
             icon=":material/swap_vert:",
             query_params={"id": movement, **frame.mode_query()},
         )

@@ -110,7 +110,7 @@ DUE: Table[tuple[Balance, str | None]] = held_rows.sortable(
                 sort_key=lambda row: row[0].oldest_month,
             ),
             "due": columns.naira("Due", lambda row: row[0].amount_minor, says="Positive is owed by the platform"),
-            "says": columns.text("Can be paid out", lambda row: row[1] or "Yes", 320),
+            "says": columns.text("Payout", lambda row: row[1] or "Ready", 320),
         },
     ),
     usual="By account and party",

@@ -203,12 +203,16 @@ def noting(lines: Sequence[AnswerLine], file_name: str) -> Action:
 
 def people(row: BatchRow, superseded: str | None, *, is_lapsed: bool) -> None:
     with st.container(border=True):
-        facts.line("Amount", words.naira(row.net_minor))
-        facts.line("Answered by the bank", f"{row.answered} of {row.payments}")
-        facts.line("Prepared", f"{row.preparer}, {words.moment(row.prepared_at)}")
-        facts.line("Approved", f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–")
-        if row.note:
-            facts.line("Note", row.note)
+        facts.grid(
+            {
+                "Amount": words.naira(row.net_minor),
+                "Answered by the bank": f"{row.answered} of {row.payments}",
+                "Prepared": f"{row.preparer}, {words.moment(row.prepared_at)}",
+                "Approved": f"{row.approver}, {words.moment(row.approved_at)}" if row.approver else "–",
+                **({"Note": row.note} if row.note else {}),
+            },
+            columns=4,
+        )
     if superseded:
         st.warning(f"{superseded}.", icon=":material/block:")
         st.code(f"SHA-256 {row.sha256}", language=None)

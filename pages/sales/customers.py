@@ -16,7 +16,7 @@ CUSTOMERS = tables.of(
     customers_table.CUSTOMERS,
     opens="sales/customer.py",
     home=("sales/customers.py", "Back to the customers"),
-    narrow=("name", "email", "policies", "premium"),
+    narrow=("name", "email", "phone", "premium"),
 )
 
 

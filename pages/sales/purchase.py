@@ -101,10 +101,12 @@ def draw() -> None:
     if person.has_role("operations"):
         receipts.draw(sale)
     with st.grid(2, min_column_width=320, gap="small"):
-        money(sale)
-        policy(sale, person)
-        customer(sale, person)
-        origin(sale)
+        with st.container(height="stretch", gap="small"):
+            money(sale)
+            customer(sale, person)
+        with st.container(height="stretch", gap="small"):
+            policy(sale, person)
+            origin(sale)
     facts.draw_steps(sale.explained)
     reveal_dialog.values(sale.hidden, within="submitted", kind="policy", record_id=sale.policy_id, by=person)
     facts.draw_submitted(sale.submitted)

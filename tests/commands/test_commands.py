@@ -35,6 +35,17 @@ def test_line_of_help_of_each_command_is_what_the_command_says_itself() -> None:
         assert (LazyCommand(word, module, says).load().help or "").strip() == says, word
 
 
+def test_help_of_each_command_needs_no_store_and_no_setting(tmp_path: Path) -> None:
+    nothing = {"COVERDESK_DATABASE_URL": f"sqlite:///{tmp_path / 'none.db'}", "COVERDESK_RATE_LIMIT": "many"}
+    for word, (module, says) in COMMANDS.items():
+        parts = getattr(LazyCommand(word, module, says).load(), "commands", {})
+        for command in ([word], *([word, part] for part in parts)):
+            said = coverdesk(*command, "--help", **nothing)
+            assert (said.returncode, said.stderr) == (0, ""), command
+            assert f"{' '.join(command)} [OPTIONS]" in said.stdout
+    assert not list(tmp_path.iterdir())
+
+
 def test_commands_and_servers_start_without_what_they_do_not_need_yet() -> None:
     later = {"fpdf", "numpy", "pandas", "plotly", "xlsxwriter", "alembic"}
     script = f"""

@@ -12,6 +12,8 @@ from core import clock
 from core.covers import request
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers.insurer_b_auto import THIRD_PARTY
+from core.services.admin import mail_texts
+from core.services.admin.mail_texts import TextInUse
 from core.services.catalogue import keys
 from core.services.claims.intake import lodging
 from core.services.claims.intake.request import CreditLifeDeskRequest
@@ -20,7 +22,7 @@ from core.services.people.staff import Person
 from core.services.selling import buying
 from core.services.selling.buying import Seller
 from core.store.access import Scope
-from core.store.schema.tables import Distributor, SaleDraft
+from core.store.schema.tables import Distributor, MailText, SaleDraft
 from tests import papers
 from tests.covers import shipped
 from tests.e2e.conftest import Desk, Visit, settled
@@ -273,3 +275,38 @@ def test_a_text_of_one_dialog_is_put_back_into_that_one_and_not_into_another(vis
     page.reload()
     page.get_by_role("button", name="Answer", exact=True).click()
     expect(dialog.get_by_label("Outcome")).to_have_value(said)
+
+
+@pytest.fixture
+def mail_text(desk: Desk) -> Iterator[TextInUse]:
+    """The first text that the desk mails, which is the original again once the test has ended."""
+    with desk.store.reading(Scope.system()) as session:
+        yield mail_texts.list_texts(session)[0]
+    with desk.store.writing(Scope.system()) as session:
+        session.execute(sa.delete(MailText))
+
+
+def test_a_text_that_was_changed_outlives_a_reload_unless_somebody_else_has_changed_it_meanwhile(
+    visit: Visit, mail_text: TextInUse, desk: Desk
+) -> None:
+    page = visit("admin", "/mail_texts")
+    shown = page.get_by_test_id("stExpander").filter(has_text=mail_text.title).first
+    area, edited = shown.get_by_label("Text"), f"{mail_text.text.body}\n\nWe are at your service."
+    shown.locator("summary").click()
+    settled(page)
+    area.fill(edited)
+    for _ in range(2):
+        page.reload()
+        shown.locator("summary").click()
+        expect(area).to_have_value(edited)
+        settled(page)
+    admin = Person(id=desk.people["admin"], email="admin@x.example", name="A", roles=("admin",), claim_limit_minor=None)
+    theirs = {"subject": mail_text.text.subject, "body": f"{mail_text.text.body}\n\nSo it was changed."}
+    with desk.store.writing(Scope.system()) as session:
+        mail_texts.change_text(session, mail_text.name, theirs, version=mail_text.version, by=admin)
+    page.reload()
+    shown.locator("summary").click()
+    changed = re.compile("So it was changed")
+    expect(area).to_have_value(changed)
+    settled(page)
+    expect(area).to_have_value(changed)

@@ -43,8 +43,10 @@ def test_a_public_address_may_be_tried(text: str) -> None:
         ("https://", "must be an https address"),
         ("https://user@hooks.example.com/", "must not hold a user or a password"),
         ("https://user:word@hooks.example.com/", "must not hold a user or a password"),
-        ("https://hooks.example.com:8443/", "must be on port 443"),
-        ("https://hooks.example.com:99999/", "must be an address that can be read"),
+        ("https://hooks.example.com:8443/", "must be on port 443, not 8443"),
+        ("https://hooks.example.com:99999/", "must have a port from 1 to 65535, or none, which is port 443"),
+        ("https://hooks.example.com:https/", "must have a port from 1 to 65535, or none, which is port 443"),
+        ("https://[hooks.example.com/", "must be an address such as https://example.com/hooks"),
         ("https://hooks.example.com/#part", "must not have a fragment"),
         ("https://localhost/", "must be a host name that the internet knows"),
         ("https://intranet/", "must be a host name that the internet knows"),
@@ -52,7 +54,7 @@ def test_a_public_address_may_be_tried(text: str) -> None:
         ("https://10.1/", "must be a host name that the internet knows"),
         ("https://8.8.8.0x8/", "must be a host name that the internet knows"),
         ("https://hooks..example.com/", "must be a host name that the internet knows"),
-        ("https://hooks.example.com:0/", "must be an address that can be read"),
+        ("https://hooks.example.com:0/", "must have a port from 1 to 65535, or none, which is port 443"),
         ("https://hooks.example.com\\@10.0.0.1/", "must be visible ASCII characters, at most 2,000"),
         ("https://hooks.example.com/ü", "must be visible ASCII characters, at most 2,000"),
         ("https://hooks.example.com/" + "x" * 2000, "must be visible ASCII characters, at most 2,000"),
@@ -69,7 +71,7 @@ def test_a_port_that_is_set_is_allowed_and_the_desk_by_its_own_name_is_not(monke
     settings.cache_clear()
     try:
         assert addresses.find_url_fault("https://hooks.example.com:8443/") is None
-        assert addresses.find_url_fault("https://hooks.example.com:8444/") == "must be on port 443"
+        assert addresses.find_url_fault("https://hooks.example.com:8444/") == "must be on port 443 or 8443, not 8444"
         assert addresses.find_url_fault("https://desk.example.com:8443/") == "must not be this desk itself"
     finally:
         settings.cache_clear()

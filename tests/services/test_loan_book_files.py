@@ -80,6 +80,11 @@ REFUSED: dict[str, tuple[str, bytes, str]] = {
     ),
     "61 columns": ("a.csv", ",".join([*HEADING, *(f"c{number}" for number in range(51))]).encode(), "60 columns"),
     "no account number": ("a.csv", PLAIN.replace(b"loan_account_number", b"x"), "no column loan_account_number"),
+    "another name of a column": (
+        "a.csv",
+        PLAIN.replace(b"loan_amount", b"Facility size").replace(b"gender", b"Officer"),
+        "no column loan_amount: take the headings of the template, perhaps in place of “",
+    ),
     "two amounts": ("a.csv", PLAIN.replace(b"gender", b"Amount"), "has two columns for loan_amount"),
     "the heading alone": ("a.csv", PLAIN.splitlines()[0], "has no rows below its heading"),
     "100,001 rows": (

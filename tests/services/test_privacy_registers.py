@@ -202,7 +202,29 @@ def test_what_was_opened_in_the_span_is_found_from_the_log(desk: Registers, stor
     assert "1 records were opened" in notice
 
 
-def test_returns_are_due_by_their_period_and_checked_by_somebody_else(desk: Registers) -> None:
+def test_a_period_that_ended_before_the_first_business_owes_no_return(
+    desk: Registers, store: Store, partner: Partner
+) -> None:
+    sell(store, partner, CREDIT_LIFE)
+    assert not desk.read(filings.list_calendar), "a test sale is no business"
+    with pytest.raises(NotFound):
+        desk.do(filings.prepare, "bordereaux", date(2026, 10, 31))
+    with clock.freeze(datetime(2026, 9, 30, 22, tzinfo=UTC)):
+        sell(store, partner, CREDIT_LIFE, is_live=True)
+    owed = [row.key for row in desk.read(filings.list_calendar)]
+    assert owed == [
+        "bordereaux 2026-09-30",
+        "brokerage 2026-09-30",
+        "client_account 2026-09-30",
+        "bordereaux 2026-10-31",
+    ]
+
+
+def test_returns_are_due_by_their_period_and_checked_by_somebody_else(
+    desk: Registers, store: Store, partner: Partner
+) -> None:
+    with clock.freeze(NOON.replace(year=2025)):
+        sell(store, partner, CREDIT_LIFE, is_live=True)
     calendar = {row.key: row for row in desk.read(filings.list_calendar)}
     assert calendar["brokerage 2026-09-30"].due_on == date(2026, 10, 30)
     assert calendar["bordereaux 2026-10-31"].due_on == date(2026, 11, 10)

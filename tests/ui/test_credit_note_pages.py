@@ -74,6 +74,12 @@ def test_a_credit_note_goes_from_one_person_to_another_and_is_listed_and_aged(
         assert open_page(screen, finance, ONE, by="funmi", id=given_id).error[0].value
 
 
+def test_ageing_without_an_amount_offers_no_file(store: Store, screen: Screen) -> None:
+    at = open_page(screen, Finance(store), AGEING, by="funmi")
+    assert texts(at).count("Nothing is due.") == 2
+    assert not at.get("link_button")
+
+
 def test_a_refund_that_the_distributor_gives_back_offers_no_payment_and_says_why(
     store: Store, partner: Partner, screen: Screen
 ) -> None:

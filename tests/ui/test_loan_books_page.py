@@ -19,6 +19,13 @@ def lender(store: Store, partner: Partner) -> Lender:
     return Lender(store, partner, is_live=True)
 
 
+def test_a_store_without_a_distributor_says_so_once(screen: Screen) -> None:
+    at = screen("operations", path="buy/loan_books.py")
+    assert [each.value for each in at.info] == [
+        "There is no distributor to sell for yet. An administrator adds one under Distributors and insurers."
+    ]
+
+
 def test_somebody_else_covers_the_loans_with_one_button(screen: Screen, lender: Lender) -> None:
     started = {"loan_start_date": str(clock.today())}
     content = as_csv([loan(1, **started), loan(2, **started), loan(3, **started, loan_amount="12,5")])

@@ -65,7 +65,7 @@ def test_a_payout_goes_from_one_person_to_another_and_to_the_bank(
     at = open_page(screen, finance, LIST, by="funmi")
     assert list(lists(at)[0]["Due"]) == [words.naira(owed)]
     confirm(press(at, f"Prepare a payout of {words.naira(owed)}"))
-    assert "A payment is under way" in list(lists(at)[0]["Can be paid out"])
+    assert "A payment is under way" in list(lists(at)[0]["Payout"])
     batch = finance.read(payment_reading.list_batches)[0]
     at = open_page(screen, finance, BATCH, by="funmi", id=str(batch.id))
     assert "Approve" not in labels(at), "who prepared it does not approve it"

@@ -19,7 +19,7 @@ from core.ui.kit import actions
 from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.services.selling import sell
-from tests.ui.conftest import Screen, labels, person_of, press, texts
+from tests.ui.conftest import Screen, labels, person_of, press, sent, texts
 
 SYSTEM = Scope.system()
 PAGES = [screen.path for screen in menu.SCREENS if screen.section == "Compliance"]
@@ -124,9 +124,22 @@ def test_a_breach_is_judged_by_one_and_closed_by_another(
     assert "Closed" in texts(at)
 
 
-def test_complaints_and_returns_are_kept_on_their_screens(
-    store: Store, people: dict[str, Person], screen: Screen
+def test_a_new_store_has_no_return_that_is_late_and_says_so(
+    store: Store, partner: Partner, people: dict[str, Person], screen: Screen
 ) -> None:
+    said = texts(open_page(screen, "compliance/returns.py", people["cora"]))
+    assert "No return is due yet. There is no live sale and no agreement yet" in said
+    assert "late" not in said
+    sell(store, partner, CREDIT_LIFE, is_live=True)
+    said = texts(open_page(screen, "compliance/returns.py", people["cora"]))
+    assert "No return is due yet. Business began on " in said
+
+
+def test_complaints_and_returns_are_kept_on_their_screens(
+    store: Store, partner: Partner, people: dict[str, Person], screen: Screen
+) -> None:
+    with clock.freeze(clock.now() - timedelta(days=200)):
+        sell(store, partner, CREDIT_LIFE, is_live=True)
     at = open_page(screen, "compliance/complaints.py", people["cora"])
     press(at, "Register a complaint")
     fill(at, category="delay", name="Ada", text="Nobody answers my letters")
@@ -137,6 +150,13 @@ def test_complaints_and_returns_are_kept_on_their_screens(
     assert "Answered" in texts(at)
     with store.reading(SYSTEM) as session:
         first = filings.list_calendar(session)[0]
+    table, *_ = (
+        payload for payload in sent(open_page(screen, "compliance/returns.py", people["cora"])) if "rows" in payload
+    )
+    late = f"{-(first.days_left or 0)} days late"
+    assert (late, "red") in [tuple(cell) for cell in table["rows"][0]["cells"] if not isinstance(cell, str)]
+    at = open_page(screen, "compliance/filing.py", people["cora"], id=first.key)
+    assert f":red-badge[{late}]" in at.title[0].value
     at = open_page(screen, "compliance/filing.py", people["cora"], id=first.key)
     fill(press(at, "Prepared"))
     assert "Checked" not in labels(at), "who prepared it does not check it"
@@ -144,6 +164,18 @@ def test_complaints_and_returns_are_kept_on_their_screens(
     fill(press(at, "Checked"))
     fill(press(at, "Sent"), reference="NAICOM/7")
     assert "NAICOM/7" in [str(text.value) for text in at.text]
+
+
+def test_a_figure_on_a_telephone_is_its_name_and_amount_alone(people: dict[str, Person], screen: Screen) -> None:
+    table, *_ = (
+        payload for payload in sent(open_page(screen, "compliance/figures.py", people["cora"])) if "rows" in payload
+    )
+    assert {head["label"]: head["classes"].split()[0] for head in table["columns"]} == {
+        "Figure": "first",
+        "Amount": "corner",
+        "From": "less",
+        "Source": "less",
+    }
 
 
 def test_addresses_that_name_nothing_say_so(people: dict[str, Person], screen: Screen) -> None:

@@ -19,7 +19,7 @@ from core.services.compliance import figures
 from core.services.people.four_eyes import require_second
 from core.services.people.staff import Person
 from core.store.access import ScopedSession
-from core.store.schema.tables import Agreement, Distributor, Filing, Staff
+from core.store.schema.tables import Agreement, Distributor, Filing, Purchase, Staff
 
 # The label of each return, and the months of its period.
 KINDS: Final[Mapping[str, tuple[str, int]]] = {
@@ -86,12 +86,33 @@ class Licence:
 
 
 def list_calendar(session: ScopedSession) -> list[FilingRow]:
-    """List the returns whose period ended in the last year, the next due first and those that were sent last."""
+    """List the returns whose period ended in the last year, the next due first and those that were sent last.
+
+    A period that ended before the first day of business owes no return; one that was prepared all the same is listed.
+    """
     stored = {(row.kind, row.period_ends_on): row for row in _load(session)}
+    first_on = find_first_day(session)
     rows = [
-        stored.get((kind, ends_on)) or _planned(session, kind, ends_on) for kind in KINDS for ends_on in _periods(kind)
+        stored.get((kind, ends_on)) or _planned(session, kind, ends_on)
+        for kind in KINDS
+        for ends_on in _periods(kind)
+        if (kind, ends_on) in stored or _owes_return(ends_on, first_on)
     ]
     return sorted(rows, key=lambda row: (row.state == "sent", row.due_on, row.kind))
+
+
+def find_first_day(session: ScopedSession) -> date | None:
+    """Return the day of the first live purchase or of the first agreement that was entered; None before either."""
+    firsts = (
+        sa.select(sa.func.min(col(Purchase.created_at))).where(col(Purchase.is_live)),
+        sa.select(sa.func.min(col(Agreement.created_at))),
+    )
+    found = [at for each in firsts if (at := session.execute(each).scalar()) is not None]
+    return clock.to_lagos_day(min(found)) if found else None
+
+
+def _owes_return(ends_on: date, first_on: date | None) -> bool:
+    return first_on is not None and ends_on >= first_on
 
 
 def _periods(kind: str) -> Iterator[date]:
@@ -126,7 +147,7 @@ def compute_due_day(session: ScopedSession, kind: str, ends_on: date) -> date:
 def prepare(session: ScopedSession, kind: str, ends_on: date, *, by: Person) -> UUID:
     """Note that a return is prepared; NotFound for a period that is not in the calendar."""
     figures.require_role(by)
-    if kind not in KINDS or ends_on not in set(_periods(kind)):
+    if kind not in KINDS or ends_on not in set(_periods(kind)) or not _owes_return(ends_on, find_first_day(session)):
         raise NotFound("There is no such return in the calendar")
     row = Filing(
         id=ids.new(),

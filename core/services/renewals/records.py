@@ -74,7 +74,7 @@ def _find(column: Any) -> Any:
             address="find",
             help="A part of a policy number, plate, name or phone, or an e-mail.",
             check=sales_filter.normalise_text,
-            placeholder="Policy number, plate, customer name, e-mail or phone",
+            placeholder="Number, plate, name, e-mail or phone",
             longest=sales_filter.MAX_LENGTH,
             searches=True,
             place="search",

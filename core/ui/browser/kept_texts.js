@@ -1,6 +1,7 @@
 // Areas of text outside the forms that keep drafts, such as notes, reasons and letters: what is typed is noted in this
-// tab, and put back into an empty area once its page is opened again, after a reload, Back or a restart of the server. It
-// is forgotten once a press has taken the area away, or emptied it.
+// tab, and put back once its page is opened again, after a reload, Back or a restart of the server, into an area that
+// shows what it showed before: nothing, or a text to begin with that is still the same. It is forgotten once a press has
+// taken the area away, or emptied it.
 const AREA = '[data-testid="stTextArea"] textarea';
 const LOOK_EVERY = 300, RUNS_WITHIN = 300, RESTS_WITHIN = 60000;
 
@@ -28,7 +29,7 @@ function listenForTexts() {
   const find = () => [...document.querySelectorAll(AREA)].filter((area) => !area.disabled && !isOfDraft(area));
   // What the server has lost with the page that was left or loaded anew; what is typed from now on it has itself.
   let page, earlier = {}, isPutting = false;
-  const held = new Set();
+  const held = new Set(), before = new WeakMap();
 
   setInterval(() => {
     if (page !== pageOf()) [page, earlier] = [pageOf(), { ...readTexts() }];
@@ -36,24 +37,31 @@ function listenForTexts() {
     // A run may draw an area anew, without what was put into it: it waits for rest, and is done when a rest has kept it.
     if (isRunning()) return held.clear();
     for (const area of find()) {
-      const place = placeOf(area), text = earlier[place];
-      if (text === undefined) continue;
-      if (area.value === text && held.has(place)) delete earlier[place];
-      else if (area.value === text) held.add(place);
-      else if (!area.value && document.activeElement !== area) {
+      const place = placeOf(area), note = earlier[place];
+      if (note === undefined) continue;
+      if (area.value === note.text && held.has(place)) delete earlier[place];
+      else if (area.value === note.text) held.add(place);
+      else if (area.value === note.over && document.activeElement !== area) {
         isPutting = true;
-        putText(area, text);
+        putText(area, note.text);
         isPutting = false;
       }
     }
   }, LOOK_EVERY);
+
+  // What an area shows before it is typed into: its own text to begin with, or what was typed over that text.
+  document.addEventListener("focusin", ({ target }) => {
+    if (!target.matches?.(AREA)) return;
+    const note = readTexts()[placeOf(target)];
+    before.set(target, note?.text === target.value ? note.over : target.value);
+  }, true);
 
   document.addEventListener("input", ({ target }) => {
     if (isPutting || !target.matches?.(AREA) || isOfDraft(target)) return;
     const place = placeOf(target);
     if (!place) return;
     delete earlier[place];
-    noteTexts({ [place]: target.value });
+    noteTexts({ [place]: { text: target.value, over: before.get(target) ?? "" } });
   }, true);
 
   document.addEventListener("click", ({ target }) => {
@@ -68,7 +76,7 @@ function listenForTexts() {
       const still = new Set(find().filter((area) => area.value).map(placeOf));
       const gone = shown.filter((place) => place && !still.has(place));
       for (const place of gone) delete earlier[place];
-      noteTexts(Object.fromEntries(gone.map((place) => [place, ""])));
+      noteTexts(Object.fromEntries(gone.map((place) => [place, undefined])));
     })();
   }, true);
 }

@@ -1,6 +1,7 @@
 // What is typed and not yet stored, in this tab's storage. Of forms that keep drafts: {holder, forms: {form: {field:
 // {text, left}}}}, with `holder` the id of a person and the mode, and `left` the moment its field was left; written by
-// form_keeper.js. Of areas of text: {person, texts: {place: text}}; written by kept_texts.js.
+// form_keeper.js. Of areas of text: {person, texts: {place: {text, over}}},
+// with `over` what the area showed before; written by kept_texts.js.
 const NOTES = "coverdesk typed", TEXTS = "coverdesk texts";
 
 function readNotes() {
@@ -11,11 +12,11 @@ function readTexts() {
   return JSON.parse(sessionStorage.getItem(TEXTS) ?? "null")?.texts ?? {};
 }
 
-// Note texts of this tab's person; an empty one is forgotten.
+// Note texts of this tab's person, each with what its field showed before; an empty one is forgotten.
 function noteTexts(changed) {
   const person = window.coverdesk?.person;
   if (!person) return;
-  const texts = Object.fromEntries(Object.entries({ ...readTexts(), ...changed }).filter(([, text]) => text));
+  const texts = Object.fromEntries(Object.entries({ ...readTexts(), ...changed }).filter(([, note]) => note?.text));
   sessionStorage.setItem(TEXTS, JSON.stringify({ person, texts }));
 }
 

@@ -42,7 +42,7 @@ def line(label: str, value: str) -> None:
     """Show one fact: the label on the left, the value on the right, near it also where there is more room."""
     with st.container(horizontal=True, horizontal_alignment="distribute", gap="small", width=_LINE_WIDTH):
         st.caption(words.plain(label), width="content")
-        st.text(value, width="content")
+        st.text(value, width="content", text_alignment="right")
 
 
 def grid(values: Mapping[str, str], *, columns: int = 2) -> DeltaGenerator:
@@ -100,12 +100,19 @@ def lapsed_approval(fault: str | None) -> None:
 
 
 def table_of(steps: Sequence[Mapping[str, str]]) -> None:
-    """Show the stored steps of a calculation as a table."""
+    """Show the stored steps of a calculation as a table; say so where none were kept."""
     rows = [
-        {"Step": step["step"], "Working": words.plain(step["working"]), "Amount": words.naira_of(step["amount"])}
+        {
+            "Step": words.plain(step["step"]),
+            "Working": words.plain(step["working"]),
+            "Amount": words.naira_of(step["amount"]),
+        }
         for step in steps
     ]
-    st.table(rows, border="horizontal")
+    if rows:
+        ledger(rows, right={"Amount"})
+    else:
+        st.caption("The steps were not kept.")
 
 
 def ledger(

@@ -242,8 +242,9 @@ def _payload(
     """Return the payload for the browser; `keys`, each row's by its text there, is removed before sending."""
     shown = [table.columns[name] for name in names]
     stay = [name for name in names if name in table.narrow]
-    # Where fewer are declared or shown, the columns that come first fill up.
-    places = _places(table, list(dict.fromkeys([names[0], *stay, *names]))[:_NARROW])
+    # Where none of them is declared or shown, the columns that come first fill up.
+    fill = names if set(stay) <= {names[0]} else ()
+    places = _places(table, list(dict.fromkeys([names[0], *stay, *fill]))[:_NARROW])
     heads = []
     for name, column in zip(names, shown, strict=True):
         head = columns.head(name, column, place=places.get(name, "less"))

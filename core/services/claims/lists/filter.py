@@ -94,7 +94,7 @@ class ClaimFilter(Filter, on=(Claim,)):
             column=claim_search.build_search_condition,
             address="q",
             help="A claim's id or reference, a payment reference, or a part of a policy number, plate, phone or name.",
-            placeholder="Policy number, name, phone, e-mail or reference",
+            placeholder="Number, name, phone, e-mail or reference",
             searches=True,
             place="search",
         )

@@ -92,6 +92,7 @@ _EXITS: Final = (
 )
 COLUMNS: Final[Mapping[str, Sequence[BookColumn]]] = {ADDITIONS: _ADDITIONS, EXITS: _EXITS, SNAPSHOT: (_ACCOUNT,)}
 _LEAST_KNOWN: Final = 2
+_MOST_NAMED: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,8 @@ def find_heading(kind: str, cells: Sequence[str], *, is_last: bool) -> Heading |
             places[name] = place
     if len(places) < min(_LEAST_KNOWN, len(COLUMNS[kind])) and not is_last:
         return None
-    _require(kind, places)
+    # Of a row without our headings its cells may be a borrower's: they are not repeated.
+    _require(kind, places, unknown if len(places) >= _LEAST_KNOWN else ())
     shown = tuple(" ".join(cell.split())[:60] or f"Column {place + 1}" for place, cell in enumerate(cells))
     return Heading(shown, places, tuple(unknown))
 
@@ -147,9 +149,15 @@ def _list_missing(kind: str, places: Mapping[str, int]) -> list[str]:
     return missing
 
 
-def _require(kind: str, places: Mapping[str, int]) -> None:
-    if missing := _list_missing(kind, places):
-        raise InvalidInput.for_field("file", f"has no column {', '.join(missing)}: take the headings of the template")
+def _require(kind: str, places: Mapping[str, int], unknown: Sequence[str]) -> None:
+    missing = _list_missing(kind, places)
+    if not missing:
+        return
+    told = f"has no column {', '.join(missing)}: take the headings of the template"
+    if unknown:
+        more = ", ..." if len(unknown) > _MOST_NAMED else ""
+        told += f", perhaps in place of {', '.join(f'“{each}”' for each in unknown[:_MOST_NAMED])}{more}"
+    raise InvalidInput.for_field("file", told)
 
 
 def fold(text: str) -> str:
