@@ -13,8 +13,12 @@ _frozen: list[datetime] = []
 
 def now() -> datetime:
     """Return the current UTC instant, truncated to the milliseconds of the API (contract P9)."""
-    instant = _frozen[-1] if _frozen else datetime.now(UTC)
-    return instant.replace(microsecond=instant.microsecond // 1000 * 1000)
+    if _frozen:
+        instant = _frozen[-1]
+        return instant.replace(microsecond=instant.microsecond // 1000 * 1000)
+    # A third of the time of `replace`, and a sold loan asks a dozen times. A float holds milliseconds exactly enough:
+    # they are rounded to whole microseconds.
+    return datetime.fromtimestamp(milliseconds() / 1000, UTC)
 
 
 def milliseconds() -> int:

@@ -1,5 +1,6 @@
 """SQL expressions that SQLite and PostgreSQL spell differently: Lagos days, LIKE, printed values."""
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import sqlalchemy as sa
@@ -137,6 +138,18 @@ class milliseconds_between(_Spelled):  # noqa: N801
     # A Julian day is a float of milliseconds: their difference is off by less than a tenth of one.
     sqlite = "CAST(ROUND((julianday({1}) - julianday({0})) * 86400000) AS INTEGER)"
     postgresql = "CAST(ROUND(EXTRACT(EPOCH FROM ({1} - {0})) * 1000) AS BIGINT)"
+
+
+class _among(_Spelled):  # noqa: N801
+    type = sa.Boolean()
+    sqlite = "{0} IN (SELECT value FROM json_each({1}))"
+    # As an array, whose look-up in an index needs no estimate of its length.
+    postgresql = "{0} = ANY (ARRAY(SELECT json_array_elements_text({1})))"
+
+
+def is_among(column: Any, texts: Iterable[str]) -> sa.ColumnElement[bool]:
+    """Return the condition that a column is one of many texts, which are sent as one."""
+    return _among(column, sa.bindparam(None, list(texts), type_=sa.JSON(), unique=True))
 
 
 class matches(_Spelled):  # noqa: N801

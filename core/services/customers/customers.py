@@ -24,7 +24,7 @@ from core.services.lists.shapes import CustomerRecord
 from core.services.lists.windows import Span
 from core.services.people.personal import list_spellings
 from core.store.access import AnySelect, Query, ScopedSession
-from core.store.expressions import join_lines
+from core.store.expressions import is_among, join_lines
 from core.store.schema.tables import Customer, CustomerMerge, Policy, Purchase
 
 # The line break prevents matches across two fields: submitted text cannot contain one.
@@ -290,7 +290,7 @@ def _load_details(
 ) -> dict[str, Any]:
     columns = (Customer.id, Customer.email_key, *(getattr(Customer, name) for name in _DETAIL_FIELDS))
     own = (col(Customer.distributor_id) == distributor_id, col(Customer.is_live) == is_live)
-    query = sa.select(*(col(each) for each in columns)).where(*own, col(Customer.email_key).in_(keys))
+    query = sa.select(*(col(each) for each in columns)).where(*own, is_among(col(Customer.email_key), keys))
     found = session.execute(query.order_by(col(Customer.email_key)).with_for_update()) if keys else ()
     return {row.email_key: row for row in found}
 

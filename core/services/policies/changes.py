@@ -82,17 +82,17 @@ def queue_policy(session: ScopedSession, policy: Policy, segment: str) -> None:
 def build_submission(policy: Policy, segment: str) -> Submission:
     """Return the row that queues a policy, as `queue_policy` inserts it."""
     address = settings().insurer_url(segment, is_live=policy.is_live)
-    is_delegated = policy.submitted_to_provider and address is None
+    is_delegated, now = policy.submitted_to_provider and address is None, clock.now()
     return Submission.to_insert(
         distributor_id=policy.distributor_id,
         is_live=policy.is_live,
         policy_id=policy.id,
         provider_id=policy.provider_id,
         state=SubmissionState.DELEGATED if is_delegated else SubmissionState.QUEUED,
-        next_try_at=None if is_delegated else clock.now(),
+        next_try_at=None if is_delegated else now,
         trace_id=telemetry.current_trace(),
-        created_at=clock.now(),
-        updated_at=clock.now(),
+        created_at=now,
+        updated_at=now,
     )
 
 

@@ -196,11 +196,11 @@ def sell_many(
     for each in sold:
         customer_id = found[each.holder.email.lower()].id
         each.purchase.customer_id = each.policy.customer_id = each.policy.buyer_id = customer_id
+    meanwhile()
     session.insert_many([each.purchase for each in sold])
     session.insert_many([each.policy for each in sold])
     session.insert_many([each for one in sold for each in one.certificates])
     session.insert_many([each.submission for each in sold])
-    meanwhile()
     audit.write_many(session, [_audit(each.policy, seller, found[each.holder.email.lower()]) for each in sold])
     return refused
 

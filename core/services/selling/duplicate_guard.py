@@ -13,6 +13,7 @@ from core import clock, seal
 from core.covers.cover import Cover, Term
 from core.errors import DuplicateRisk
 from core.store.access import AnySelect, ScopedSession
+from core.store.expressions import is_among
 from core.store.schema.tables import Customer, InsuredRisk, Policy
 
 
@@ -51,7 +52,7 @@ def lock_risks(
     locks = [InsuredRisk.to_insert(product_id=product_id, risk_hash=each, sold_at=now) for each in hashes]
     # A row of this transaction is locked already.
     if not session.insert_many(locks, if_absent=True):
-        mine = (col(InsuredRisk.product_id) == product_id, col(InsuredRisk.risk_hash).in_(hashes))
+        mine = (col(InsuredRisk.product_id) == product_id, is_among(col(InsuredRisk.risk_hash), hashes))
         session.execute(
             sa.select(col(InsuredRisk.sold_at)).where(*mine).order_by(col(InsuredRisk.risk_hash)).with_for_update()
         )
@@ -66,7 +67,7 @@ def find_insured_many(
     columns = (Policy.id, Policy.policy_number, Policy.risk_hash, Policy.start_at, Policy.expiration_at)
     query = sa.select(*(col(each) for each in columns)).where(
         col(Policy.product_id) == product_id,
-        col(Policy.risk_hash).in_(list(terms)),
+        is_among(col(Policy.risk_hash), terms),
         col(Policy.distributor_id) == distributor_id,
         col(Policy.is_live) == is_live,
         col(Policy.cancelled_at).is_(None),

@@ -15,10 +15,10 @@ from sqlalchemy.sql.util import find_tables
 from sqlalchemy.sql.visitors import InternalTraversal
 from sqlmodel import Session, SQLModel
 
-from core.store.access.compiled_write import CompiledWrite, RecordsetWrite
+from core.store.access.compiled_write import CompiledWrite, CopyWrite, RecordsetWrite
 from core.store.access.statements import end_reading
 from core.store.schema import tables
-from core.store.schema.columns import Owned
+from core.store.schema.columns import Owned, entity_of, values_to_insert
 
 
 class ScopeFilter(CriteriaOption):
@@ -134,7 +134,7 @@ class ScopedSession(Session):
         connection = connection_of(self)
         for row in rows:
             self._admit(row)
-            _insert_statement(type(row)).run(connection, _values(row))
+            _insert_statement(entity_of(row)).run(connection, _values(row))
         _add_to_rollups(connection, *rows)
 
     def insert_many(self, rows: Sequence[SQLModel], *, if_absent: bool = False) -> bool:
@@ -147,15 +147,12 @@ class ScopedSession(Session):
             return True
         for row in rows:
             self._admit(row)
-        connection, entity = connection_of(self), type(rows[0])
-        statement: CompiledWrite | RecordsetWrite = (
-            (_insert_if_absent_statement if if_absent else _insert_statement)(entity)
-            if connection.dialect.name == "sqlite"
-            else _insert_recordset(entity, if_absent)
-        )
-        sent = statement.run(connection, [_values(row) for row in rows])
+        connection, entity = connection_of(self), entity_of(rows[0])
+        is_sqlite, values = connection.dialect.name == "sqlite", [_values(row) for row in rows]
         if if_absent:
-            return sent.row_count == len(rows)
+            absent = _insert_if_absent_statement(entity) if is_sqlite else _insert_absent_recordset(entity)
+            return absent.run(connection, values).row_count == len(rows)
+        (_insert_statement(entity) if is_sqlite else _copy(entity)).run(connection, values)
         _add_to_rollups(connection, *rows, is_together=True)
         return True
 
@@ -173,7 +170,7 @@ class ScopedSession(Session):
         """
         self._admit(row)
         connection = connection_of(self)
-        written = _insert_if_absent_statement(type(row)).run(connection, _values(row)).row_count == 1
+        written = _insert_if_absent_statement(entity_of(row)).run(connection, _values(row)).row_count == 1
         if written:
             _add_to_rollups(connection, row)
         return written
@@ -181,7 +178,7 @@ class ScopedSession(Session):
     def update_columns(self, row: SQLModel, *names: str) -> None:
         """Update these columns of the row with this primary key."""
         self._admit(row)
-        _update_statement(type(row), names).run(connection_of(self), _keyed_values(row))
+        _update_statement(entity_of(row), names).run(connection_of(self), _keyed_values(row))
 
     def update_many(self, rows: Sequence[SQLModel], *names: str) -> None:
         """Update these columns of rows of one table in one go, each by its primary key."""
@@ -189,11 +186,13 @@ class ScopedSession(Session):
             return
         for row in rows:
             self._admit(row)
-        connection, entity = connection_of(self), type(rows[0])
+        connection, entity = connection_of(self), entity_of(rows[0])
         if connection.dialect.name == "sqlite":
             _update_statement(entity, names).run(connection, [_keyed_values(row) for row in rows])
         else:
-            _update_recordset(entity, names).run(connection, [_values(row) for row in rows])
+            written = (*_key_columns(entity), *names)
+            changes = [{name: values[name] for name in written} for values in map(_values, rows)]
+            _update_recordset(entity, names).run(connection, changes)
 
     def purge(self, entity: type[SQLModel], *, before: datetime, most: int) -> None:
         """Delete at most this many rows created before an instant, of every distributor; locked rows are skipped."""
@@ -252,15 +251,17 @@ def _table(entity: type[SQLModel]) -> Any:
     return sa.inspect(entity).local_table
 
 
-def _values(row: SQLModel) -> dict[str, Any]:
+def _values(row: SQLModel) -> Mapping[str, Any]:
+    if (complete := values_to_insert(row)) is not None:
+        return complete
     attributes = vars(row)
     return {name: attributes[name] if name in attributes else getattr(row, name) for name in _columns(type(row))}
 
 
 def _keyed_values(row: SQLModel) -> dict[str, Any]:
     """Return the values of a row, and those of its primary key under the names of an UPDATE's conditions."""
-    values = _values(row)
-    return values | {f"{_AT}{name}": values[name] for name in _key_columns(type(row))}
+    values = dict(_values(row))
+    return values | {f"{_AT}{name}": values[name] for name in _key_columns(entity_of(row))}
 
 
 @cache
@@ -294,8 +295,13 @@ def _update_statement(entity: type[SQLModel], names: tuple[str, ...]) -> Compile
 
 
 @cache
-def _insert_recordset(entity: type[SQLModel], if_absent: bool) -> RecordsetWrite:  # noqa: FBT001 a key of the cache
-    return RecordsetWrite(_table(entity), if_absent=if_absent)
+def _copy(entity: type[SQLModel]) -> CopyWrite:
+    return CopyWrite(_table(entity))
+
+
+@cache
+def _insert_absent_recordset(entity: type[SQLModel]) -> RecordsetWrite:
+    return RecordsetWrite(_table(entity))
 
 
 @cache

@@ -9,7 +9,7 @@ something, or the transaction ends; then they are sent as one pipeline.
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -125,6 +125,26 @@ def execute(connection: sa.Connection, sql: str, given: Any = ()) -> Pending:
             cursor.execute(sql, given)
         rows = list(cursor.fetchall()) if cursor.description else []
         return Pending(connection, cursor, rows)
+    except driver.Error as error:
+        raise _translate(connection, cursor, sql, error) from error
+    finally:
+        log_slow(sql, began)
+
+
+def copy(connection: sa.Connection, sql: str, types: Sequence[str], rows: Iterable[Row]) -> None:
+    """Send rows by a COPY of PostgreSQL, in its binary format; types are the names of their columns' types.
+
+    It goes behind the queued statements, on its own: a pipeline has no COPY.
+    """
+    flush(connection)
+    driver: Any = connection.dialect.loaded_dbapi
+    cursor: Any = connection.connection.cursor()
+    began = time.perf_counter()
+    try:
+        with cursor.copy(sql) as sent:
+            sent.set_types(types)
+            for row in rows:
+                sent.write_row(row)
     except driver.Error as error:
         raise _translate(connection, cursor, sql, error) from error
     finally:

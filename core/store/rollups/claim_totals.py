@@ -12,6 +12,7 @@ from sqlmodel import SQLModel
 from core.store.access.compiled_write import CompiledWrite
 from core.store.expressions import utc_day
 from core.store.schema.claims import Claim, ClaimPayment, ClaimReserve
+from core.store.schema.columns import entity_of
 from core.store.schema.rollups import CLAIM_KEYS, CLAIM_MEASURES, NOBODY, NOT_RUNNING, ClaimTotal
 
 PARTS = 16
@@ -61,7 +62,7 @@ _COLUMNS = ClaimFacts._fields[:9]
 
 def add_rows(connection: sa.Connection, rows: Iterable[Any], changed: Iterable[Any] = ()) -> None:
     """Enter new claims, payments and changes of reserves, and the difference that changed claims make."""
-    new = [row for row in rows if type(row) in _COUNTED]
+    new = [row for row in rows if entity_of(row) in _COUNTED]
     claims = {row.id: row for row in changed if isinstance(row, Claim)}
     if not (new or claims):
         return

@@ -3,6 +3,7 @@
 With it go the totals of days and of claims.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from core.store.access.compiled_write import CompiledWrite
 from core.store.expressions import first_of_month, lagos_day
 from core.store.rollups import claim_totals, day_totals
 from core.store.rollups.measures import MEASURED
+from core.store.schema.columns import entity_of
 from core.store.schema.rollups import KEYS, MEASURES, DaybookLine
 from core.store.schema.sales import Purchase
 
@@ -36,16 +38,16 @@ def add_rows(connection: sa.Connection, *rows: Any, changed: Iterable[Any] = (),
     The session calls this for every row that it inserts or changes. `part` is the partition of rows that are written
     together: one that no single sale writes to, so that none waits for a chunk of a loan book.
     """
-    sums: dict[tuple[Any, ...], dict[str, Any]] = {}
+    sums: defaultdict[tuple[Any, ...], defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
     for row in rows:
-        line = _line(connection, row)
-        if line is not None:
-            key = (day_totals.part_of(connection, row, part), *(line[name] for name in KEYS))
-            held = sums.setdefault(key, {**line, **dict.fromkeys(MEASURES, 0)})
-            for name in MEASURES:
-                held[name] += line[name]
+        measures = MEASURED.get(entity_of(row))
+        if measures is not None and measures.counts(row):
+            group = sums[day_totals.part_of(connection, row, part), *_keys(connection, row)]
+            for name, number in measures.of(row).items():
+                group[name] += number
     # In one order, so that transactions that meet here do not hold each other up crosswise.
-    for key, line in sorted(sums.items(), key=lambda each: [str(part) for part in each[0]]):
+    for key, group in sorted(sums.items(), key=lambda each: [str(part) for part in each[0]]):
+        line = {**dict.fromkeys(MEASURES, 0), **dict(zip(KEYS, key[1:], strict=True)), **group}
         add(connection, [line, line | {"grain": "month", "day": line["day"].replace(day=1)}], part=key[0])
     day_totals.add_rows(connection, rows, changed, part)
     claim_totals.add_rows(connection, rows, changed)
@@ -65,21 +67,11 @@ def _adding(dialect: Any) -> Any:
 _ADDING = CompiledWrite(_adding)
 
 
-def _line(connection: sa.Connection, row: Any) -> dict[str, Any] | None:
-    measures = MEASURED.get(type(row))
-    if measures is None or not measures.counts(row):
-        return None
+def _keys(connection: sa.Connection, row: Any) -> tuple[Any, ...]:
+    """The keys of the line of its day that a row is summed in, in the order of KEYS."""
     sale = row if isinstance(row, Purchase) else _sale(connection, row)
-    return {
-        "is_live": row.is_live,
-        "grain": "day",
-        "day": row.created_at.astimezone(clock.LAGOS).date(),
-        "product_id": sale.product_id,
-        "distributor_id": row.distributor_id,
-        "premium_frequency": sale.premium_frequency or ONCE,
-        **dict.fromkeys(MEASURES, 0),
-        **measures.of(row),
-    }
+    day = clock.to_lagos_day(row.created_at)
+    return row.is_live, "day", day, sale.product_id, row.distributor_id, sale.premium_frequency or ONCE
 
 
 def _sale(connection: sa.Connection, row: Any) -> Any:

@@ -1,6 +1,6 @@
 """Totals of each day over all distributors, including changes of cover; kept in step on every write."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from core.store.access.compiled_write import CompiledWrite
 from core.store.expressions import lagos_day
 from core.store.rollups.measures import MEASURED, Measures
 from core.store.schema.catalogue import Product
+from core.store.schema.columns import entity_of
 from core.store.schema.rollups import COVER, MEASURES, DaybookLine, DayTotal
 from core.store.schema.sales import Policy, Purchase, Renewal
 
@@ -55,7 +56,7 @@ def add_rows(
     connection: sa.Connection, rows: Iterable[Any], changed: Iterable[Any] = (), part: int | None = None
 ) -> None:
     """Enter new rows, and the difference that changed policies make."""
-    sums: defaultdict[tuple[Any, ...], Counter[str]] = defaultdict(Counter)
+    sums: defaultdict[tuple[Any, ...], defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
     for row, sign, entries in _list_entries(rows, changed):
         written = part_of(connection, row, part)
         for day, measures, product_id in entries:
@@ -113,7 +114,7 @@ def _list_entries(rows: Iterable[Any], changed: Iterable[Any]) -> Iterator[tuple
     for row in rows:
         if isinstance(row, Policy):
             yield row, 1, cover(row)
-        elif (measures := MEASURED.get(type(row))) is not None and measures.counts(row):
+        elif (measures := MEASURED.get(entity_of(row))) is not None and measures.counts(row):
             yield row, 1, _entries(row, measures)
     for row in changed:
         if isinstance(row, Policy):

@@ -42,12 +42,12 @@ class Row(SQLModel):
 
     @classmethod
     def to_insert(cls, **values: Any) -> Self:
-        """Make a row for `ScopedSession.insert`, which tracks nothing: it cannot be added to a session.
+        """Make a row for `insert` and `update_many` of a session, which track nothing: it cannot be added to one.
 
-        What a session needs to track a row costs as much as its values.
+        What a session needs to track a row costs several times its values. TypeError for a field that is none.
         """
-        row: Self = cls.__new__(cls)
-        Row._fill(row, values)
+        row: Self = object.__new__(_untracked(cls))
+        vars(row).update(_complete(cls, values))
         return row
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -59,16 +59,53 @@ class Row(SQLModel):
             held[name] = value
 
     def _fill(self, values: dict[str, Any]) -> None:
-        constants, made, names = _defaults(type(self))
-        if not values.keys() <= names:
-            raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(values.keys() - names))}")
-        held = vars(self)
-        held.update(constants)
-        for name, make in made:
-            if name not in values:
-                held[name] = make()
-        held.update(values)
+        vars(self).update(_complete(type(self), values))
         object.__setattr__(self, "__pydantic_fields_set__", set(values))
+
+
+def entity_of(row: SQLModel) -> type[SQLModel]:
+    """The table class of a row, also of one that was made `to_insert`."""
+    return _TABLES.get(type(row), type(row))
+
+
+def values_to_insert(row: SQLModel) -> dict[str, Any] | None:
+    """All values of a row that was made `to_insert`, by column; None for a row that a session may track."""
+    return vars(row) if type(row) in _TABLES else None
+
+
+class _Unset:
+    """A field of a row that was made without it."""
+
+    def __get__(self, row: Any, _: Any) -> Any:
+        raise AttributeError
+
+
+_TABLES: dict[type, type[SQLModel]] = {}
+
+
+@cache
+def _untracked(entity: Any) -> Any:
+    """A class like that of a table, whose fields are plain attributes: those of SQLAlchemy ask who tracks the row."""
+    plain: dict[str, Any] = {
+        **dict.fromkeys(entity.model_fields, _Unset()),
+        **dict.fromkeys(("__pydantic_private__", "__pydantic_extra__")),
+        "__module__": entity.__module__,
+        "__pydantic_fields_set__": frozenset(),
+        "__setattr__": object.__setattr__,
+    }
+    # Past SQLModel, which would map it to the table once more.
+    made = type.__new__(type(entity), entity.__name__, (entity,), plain)
+    _TABLES[made] = entity
+    return made
+
+
+def _complete(entity: type[SQLModel], values: dict[str, Any]) -> dict[str, Any]:
+    """Add the defaults of fields that are not given."""
+    constants, made, names = _defaults(entity)
+    if not values.keys() <= names:
+        raise TypeError(f"{entity.__name__} has no {', '.join(sorted(values.keys() - names))}")
+    missing = {name: make() for name, make in made if name not in values}
+    return {**constants, **missing, **values}
 
 
 @cache

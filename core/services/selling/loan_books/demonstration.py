@@ -167,9 +167,6 @@ class _Desk:
         for _ in range(chunks):
             assert job is not None, "nobody else works at it"  # noqa: S101 for the type checker
             chunk = carrying_out.prepare(self._session, job.book, size, job.book.done_to)
-            for row in chunk.rows:
-                # A worker has them from another transaction; tracked by this one they would be written twice.
-                self._session.expunge(row)
             job = carrying_out.carry_out(self._session, job, chunk)
         return book
 
