@@ -29,7 +29,7 @@ STATEMENTS: Table[StatementSummary] = held_rows.sortable(
         name="statements",
         noun=("account", "accounts"),
         opens="finance/statement.py",
-        narrow=("party", "state", "closing"),
+        narrow=("party", "account", "state", "closing"),
         key=lambda row: row.key,
         columns={
             "party": columns.text("Party", lambda row: row.name, 190),

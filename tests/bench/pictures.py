@@ -27,10 +27,13 @@ from tests.e2e.serving import Serving
 
 FOLDER: Final = ROOT / "docs" / "screens"
 WIDTH, HEIGHT, MOST = 1440, 900, 120_000
-PURCHASES: Final = 3_000
-# How long a chart or a list may still draw after the script of its screen has ended.
+PURCHASES: Final = 20_000
+# How long a list may still draw after the script of its screen has ended.
 _RESTS: Final = 1_500
 _PATIENCE: Final = 300_000
+# No place is kept for what is still loaded, and each chart has its drawing.
+_IS_DRAWN: Final = """() => !document.querySelector('[data-testid="stMain"] [data-testid="stSkeleton"]')
+    && [...document.querySelectorAll('[data-testid="stPlotlyChart"]')].every((chart) => chart.querySelector('.main-svg'))"""
 # The list whose rows lead to each screen of one record, where it is not the one of the same section.
 LISTS: Final[Mapping[str, str]] = {
     "purchase": "purchases",
@@ -120,6 +123,7 @@ def settle(page: Page) -> None:
     page.get_by_role("button", name="Sign out").wait_for()
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
     page.wait_for_timeout(_RESTS)
+    page.wait_for_function(_IS_DRAWN)
 
 
 def keep(picture: bytes, path: Path) -> None:
