@@ -64,11 +64,11 @@ def filters(wanted: KeyFilter, distributors: Mapping[str, str]) -> None:
     """Draw the filters of the keys and the reset button."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         chosen = str(wanted.distributor_id) if wanted.distributor_id else None
-        url_state.choice(_OF, "Distributor", distributors, chosen=chosen)
+        url_state.choice(_OF, "Distributor", distributors, chosen=chosen, anything="Any distributor", labelled=False)
         kind = None if wanted.is_live is None else ("live" if wanted.is_live else "test")
-        url_state.choice(_KIND, "Mode", _KINDS, chosen=kind)
+        url_state.choice(_KIND, "Mode", _KINDS, chosen=kind, anything="Any mode", labelled=False)
         state = None if wanted.revoked is None else ("revoked" if wanted.revoked else "working")
-        url_state.choice(_STATE, "State", _STATES, chosen=state)
+        url_state.choice(_STATE, "State", _STATES, chosen=state, anything="Any state", labelled=False)
         url_state.reset_button(shown=wanted.is_filtered)
 
 

@@ -67,8 +67,8 @@ def filters(wanted: StaffFilter) -> None:
         url_state.search_box(
             _FIND, "Find", text=wanted.text, placeholder="Any part of a name or e-mail", longest=_LONGEST
         )
-        url_state.choice(_ROLE, "Role", _ROLES, chosen=wanted.role)
-        url_state.choice(_STATE, "State", _STATES, chosen=state)
+        url_state.choice(_ROLE, "Role", _ROLES, chosen=wanted.role, anything="Any role", labelled=False)
+        url_state.choice(_STATE, "State", _STATES, chosen=state, anything="Any state", labelled=False)
         url_state.reset_button(shown=wanted.is_filtered)
 
 

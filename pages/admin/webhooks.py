@@ -46,7 +46,9 @@ def draw() -> None:
     labels = {str(key): name for key, name in sorted(names.items(), key=lambda each: each[1].lower())}
     chosen = url_state.one_of("distributor", labels)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        url_state.choice("distributor", "Distributor", labels, chosen=chosen)
+        url_state.choice(
+            "distributor", "Distributor", labels, chosen=chosen, anything="Any distributor", labelled=False
+        )
         for key, name in names.items():
             if str(key) == chosen:
                 registering(key, name, is_live=frame.mode()).button("Register an endpoint", icon="add")

@@ -12,7 +12,7 @@ from core.ui.frame import frame
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Choice, Text, Tick
 from core.ui.lists import tables
-from pages.compliance._shared import ERASURES, ROLE, STATES, action, days_left, draw_history, read, record
+from pages.compliance._shared import ERASURES, ROLE, STATES, action, days_left, draw_history, late_badge, read, record
 
 
 def holding(customer_id: UUID, name: str) -> Action:
@@ -232,7 +232,7 @@ def draw() -> None:
     tables.back_link("data_requests", "compliance/requests.py", "Back to the requests")
     row = record(requests.get_request, "request")
     frame.page_header(
-        f"{row.number} {words.badge(STATES[row.state])}",
+        f"{row.number} {words.badge(STATES[row.state])}{late_badge(row)}",
         f"{KINDS[row.kind]}: what a person asks about their data at every distributor and in both modes.",
         tab=f"{row.number} · Data request",
     )

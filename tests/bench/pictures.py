@@ -32,8 +32,11 @@ PURCHASES: Final = 20_000
 _RESTS: Final = 1_500
 _PATIENCE: Final = 300_000
 # No place is kept for what is still loaded, and each chart has its drawing.
-_IS_DRAWN: Final = """() => !document.querySelector('[data-testid="stMain"] [data-testid="stSkeleton"]')
-    && [...document.querySelectorAll('[data-testid="stPlotlyChart"]')].every((chart) => chart.querySelector('.main-svg'))"""
+_IS_DRAWN: Final = """() => {
+    const charts = [...document.querySelectorAll('[data-testid="stPlotlyChart"]')];
+    return charts.every((chart) => chart.querySelector('.main-svg'))
+        && !document.querySelector('[data-testid="stMain"] [data-testid="stSkeleton"]');
+}"""
 # The list whose rows lead to each screen of one record, where it is not the one of the same section.
 LISTS: Final[Mapping[str, str]] = {
     "purchase": "purchases",

@@ -171,8 +171,16 @@ def _day_name(name: str) -> str:
     return f"day_{name}"
 
 
-def choice(name: str, label: str, options: Mapping[Any, str], *, chosen: object, anything: str = "All") -> None:
-    """Draw a pick list of one option or none."""
+def choice(
+    name: str,
+    label: str,
+    options: Mapping[Any, str],
+    *,
+    chosen: object,
+    anything: str = "All",
+    labelled: bool = True,
+) -> None:
+    """Draw a pick list of one option or none; one that is not `labelled` says in `anything` what it is of."""
     key = widget_key(name, chosen)
     st.session_state[key] = chosen
     st.selectbox(
@@ -182,6 +190,7 @@ def choice(name: str, label: str, options: Mapping[Any, str], *, chosen: object,
         index=None,
         format_func=lambda option: options[option],
         placeholder=anything,
+        label_visibility="visible" if labelled else "collapsed",
         on_change=lambda: change({name: _given(chosen_in(name))}),
     )
 
