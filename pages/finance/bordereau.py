@@ -58,17 +58,18 @@ def draft(kind: str, given: str, text: str) -> None:
         with reading(frame.scope()) as session:
             insurer = parties.get_name(session, Party("provider", provider_id))
             issued = bordereau_reading.list_bordereaux(session, month=month)
-            rows, minor = issuing.count_draft(session, provider_id, kind, month)
-            first = issuing.list_first_rows(session, provider_id, kind, month)[:SHOWN]
-            due = issuing.find_due_month(session, provider_id, kind)
+            row = next((row for row in issued if (row.provider_id, row.kind) == (provider_id, kind)), None)
+            if row is None:
+                rows, minor = issuing.count_draft(session, provider_id, kind, month)
+                first = issuing.list_first_rows(session, provider_id, kind, month)[:SHOWN]
+                due = issuing.find_due_month(session, provider_id, kind)
     except (InvalidInput, NotFound, KeyError, ValueError):
         st.error("The address names no bordereau.", icon=":material/link_off:")
         return
-    for row in issued:
-        if (row.provider_id, row.kind) == (provider_id, kind):
-            st.query_params["id"] = str(row.id)
-            whole(row)
-            return
+    if row is not None:
+        st.query_params["id"] = str(row.id)
+        whole(row)
+        return
     frame.page_header(
         f"{words.plain(insurer)}, {month:%B %Y} {words.badge('Draft')}",
         f"{KIND_NAMES[kind]} bordereau: {words.counted(rows, 'row', 'rows')}, {words.naira(minor)}, which can change"

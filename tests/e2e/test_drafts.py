@@ -310,3 +310,25 @@ def test_a_text_that_was_changed_outlives_a_reload_unless_somebody_else_has_chan
     expect(area).to_have_value(changed)
     settled(page)
     expect(area).to_have_value(changed)
+
+
+def test_a_text_that_was_saved_and_put_back_to_its_original_is_not_typed_again(
+    visit: Visit, mail_text: TextInUse
+) -> None:
+    page = visit("admin", "/mail_texts")
+    shown = page.get_by_test_id("stExpander").filter(has_text=mail_text.title).first
+    area = shown.get_by_label("Text")
+    shown.locator("summary").click()
+    settled(page)
+    area.fill(f"{mail_text.text.body}\n\nWe are at your service.")
+    shown.get_by_role("button", name="Save").click()
+    expect(page.get_by_text(re.compile("the next e-mail has this text")).first).to_be_visible()
+    # Its title says that it was changed: it is drawn anew, closed.
+    shown.locator("summary").click()
+    shown.get_by_role("button", name="Back to the original").click()
+    page.wait_for_function("!JSON.stringify(sessionStorage).includes('at your service')")
+    page.reload()
+    shown.locator("summary").click()
+    expect(area).to_have_value(mail_text.text.body)
+    settled(page)
+    expect(area).to_have_value(mail_text.text.body)

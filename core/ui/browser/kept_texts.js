@@ -1,9 +1,9 @@
 // Areas of text outside the forms that keep drafts, such as notes, reasons and letters: what is typed is noted in this
 // tab, and put back once its page is opened again, after a reload, Back or a restart of the server, into an area that
 // shows what it showed before: nothing, or a text to begin with that is still the same. It is forgotten once a press has
-// taken the area away, or emptied it.
+// taken the area away, or put another text into it.
 const AREA = '[data-testid="stTextArea"] textarea';
-const LOOK_EVERY = 300, RUNS_WITHIN = 300, RESTS_WITHIN = 60000;
+const LOOK_EVERY = 300, RUNS_WITHIN = 300, RESTS_WITHIN = 60000, MOST_PUT = 5;
 
 function pageOf() {
   return `${location.pathname}?${new URLSearchParams(location.search).get("id") ?? ""}`;
@@ -28,11 +28,11 @@ function isOfDraft(area) {
 function listenForTexts() {
   const find = () => [...document.querySelectorAll(AREA)].filter((area) => !area.disabled && !isOfDraft(area));
   // What the server has lost with the page that was left or loaded anew; what is typed from now on it has itself.
-  let page, earlier = {}, isPutting = false;
+  let page, earlier = {}, put = {}, isPutting = false;
   const held = new Set(), before = new WeakMap();
 
   setInterval(() => {
-    if (page !== pageOf()) [page, earlier] = [pageOf(), { ...readTexts() }];
+    if (page !== pageOf()) [page, earlier, put] = [pageOf(), { ...readTexts() }, {}];
     if (!Object.keys(earlier).some((place) => place.startsWith(`${page} `))) return;
     // A run may draw an area anew, without what was put into it: it waits for rest, and is done when a rest has kept it.
     if (isRunning()) return held.clear();
@@ -41,7 +41,8 @@ function listenForTexts() {
       if (note === undefined) continue;
       if (area.value === note.text && held.has(place)) delete earlier[place];
       else if (area.value === note.text) held.add(place);
-      else if (area.value === note.over && document.activeElement !== area) {
+      else if (area.value === note.over && document.activeElement !== area && (put[place] ?? 0) < MOST_PUT) {
+        put[place] = (put[place] ?? 0) + 1;
         isPutting = true;
         putText(area, note.text);
         isPutting = false;
@@ -66,16 +67,19 @@ function listenForTexts() {
 
   document.addEventListener("click", ({ target }) => {
     if (!target.closest?.('[data-testid="stMain"] button, [data-testid="stBottom"] button, [role="dialog"] button')) return;
-    const shown = find().filter((area) => area.value).map(placeOf);
-    if (!shown.length) return;
+    const read = () => Object.fromEntries(find().filter((area) => area.value).map((area) => [placeOf(area), area.value]));
+    const shown = read();
+    if (!Object.keys(shown).length) return;
+    // The press takes what is shown: an area that it empties is not filled again.
+    for (const place of Object.keys(shown)) delete earlier[place];
     const began = performance.now();
     let rests = 0;
     (function look() {
       rests = isRunning() || performance.now() - began < RUNS_WITHIN ? 0 : rests + 1;
       if (rests < 10 && performance.now() - began < RESTS_WITHIN) return requestAnimationFrame(look);
-      const still = new Set(find().filter((area) => area.value).map(placeOf));
-      const gone = shown.filter((place) => place && !still.has(place));
-      for (const place of gone) delete earlier[place];
+      // What was typed since the press is a note of its own.
+      const now = read(), notes = readTexts();
+      const gone = Object.keys(shown).filter((place) => now[place] !== shown[place] && notes[place]?.text === shown[place]);
       noteTexts(Object.fromEntries(gone.map((place) => [place, undefined])));
     })();
   }, true);
