@@ -173,7 +173,7 @@ def end(view: LoanBookView) -> None:
     book = view.book
     if book.state == LoanBookState.REFUSED:
         st.error(f"The {words.plain(book.refusal or 'file cannot be read')}.", icon=":material/error:")
-        st.caption("Nothing of it is kept but this reason. Mend the file, and drop it on Loan books again.")
+        st.caption("Nothing of it is kept but this reason. Correct the file, and drop it on Loan books again.")
     elif book.state in GIVEN_UP:
         how = (
             "Nobody confirmed it in time, and it expired" if book.state == LoanBookState.EXPIRED else "It was given up"

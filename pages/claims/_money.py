@@ -133,7 +133,7 @@ def _change_payee(review: ClaimReview) -> None:
         fields=[Text(name, label, longest=500) for name, label in _PAYEE_FIELDS.items()],
     )
     with st.popover("Change the payee", icon=":material/account_balance:", type="tertiary"):
-        st.caption("Who changes the payee cannot pay it.")
+        st.caption("Whoever changes the payee cannot pay it.")
         draw_form(review, save, "keep payee")
 
 

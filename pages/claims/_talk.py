@@ -120,6 +120,7 @@ def _write_message(review: ClaimReview, kind: str, token: str) -> None:
 def log(review: ClaimReview, officers: list[Officer]) -> None:
     """Draw the log entries about the claim, oldest first."""
     names = claim_words.names(officers)
+    st.subheader("All that was done", anchor=False)
     for event in review.history:
         st.markdown(
             f"**{words.plain(claim_words.action(event))}** · {words.moment(event.at)} ·"
