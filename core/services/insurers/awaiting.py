@@ -1,4 +1,4 @@
-"""Open submissions for the desk: the queue by pages, the health of each insurer, and the list of insurers for admins."""
+"""Open submissions for the desk: the queue by pages, the health of each insurer, and the list of the insurers."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
