@@ -11,8 +11,7 @@ from core import clock
 from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
-from core.services.finance.credit_notes.filter import CreditNoteFilter
-from core.services.finance.credit_notes.reading import CreditNoteRow
+from core.services.finance.credit_notes.reading import CreditNoteFilter, CreditNoteRow
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person

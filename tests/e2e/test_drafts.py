@@ -16,7 +16,7 @@ from core.services.admin import mail_texts
 from core.services.admin.mail_texts import TextInUse
 from core.services.catalogue import keys
 from core.services.claims.intake import lodging
-from core.services.claims.intake.request import CreditLifeDeskRequest
+from core.services.claims.intake.new_claims import CreditLifeDeskRequest
 from core.services.compliance import requests
 from core.services.people.staff import Person
 from core.services.selling import buying

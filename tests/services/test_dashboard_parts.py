@@ -9,10 +9,9 @@ from sqlmodel import col
 
 from core import clock, money
 from core.covers.insurers import insurer_b_auto
-from core.services.finance import unplaced
-from core.services.lists.comparisons import Comparison
+from core.services.finance import movements
 from core.services.lists.dimensions import load_choices
-from core.services.lists.windows import Window
+from core.services.lists.windows import Comparison, Window
 from core.services.renewals import due
 from core.services.sales import breakdowns, figures, totals
 from core.services.sales.filter import SalesFilter
@@ -161,7 +160,7 @@ def test_each_policy_without_its_insurer_is_stuck_once(store: Store, partner: Pa
             session.execute(change)
     with store.reading(LIVE) as session:
         found = backlog.load_backlog(session, load_choices(session), TODAY)
-        everything = unplaced.compute_unplaced(session, SalesFilter())
+        everything = movements.compute_unplaced(session, SalesFilter())
     counts = {item.key: (item.count, item.amount_minor) for item in found.items}
     premium = [money.to_minor(sale.price.total) for sale in (dead, waits, unsent)]
     assert [counts[key] for key in ("set_aside", "awaiting", "unplaced")] == [(1, minor) for minor in premium]
