@@ -22,7 +22,7 @@ OTHER_SUBJECTS = {
     "core/services/sales/filter.py": {"Paid"},
     "core/services/catalogue/rate_changes.py": {"withdrawn"},
     "core/store/schema/catalogue.py": {"withdrawn"},
-    "core/services/outbox/health.py": {"queued", "dead"},
+    "core/services/outbox/queue.py": {"queued", "dead"},
     "pages/admin/system.py": {"queued", "dead"},
     "core/services/views/backlog.py": {"dead"},
     "core/store/schema/parties.py": {"withdrawn"},
