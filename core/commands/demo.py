@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -11,9 +10,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from core import telemetry
+from core import clock, telemetry
 from core.commands.init import out, prepare_store, print_first_steps
-from core.demo import portfolio, refuse_business
+from core.demo import background, portfolio, refuse_business
 from core.errors import NotFound
 from core.services.admin import demonstration
 from core.services.closing import demonstration as month_close
@@ -43,34 +42,53 @@ def demo(
     fault: Annotated[
         list[str] | None, typer.Option(help=f"A fault of every twelfth loan of the sample: {', '.join(FAULTS)}.")
     ] = None,
+    tell: Annotated[
+        int | None, typer.Option(hidden=True, help="A descriptor to say on that the sales are in the store.")
+    ] = None,
 ) -> None:
     """Write a labelled demonstration portfolio, and in demonstration mode its accounts; safe to repeat."""
     if loan_book:
         _write_sample(loan_book, loans, fault or [], seed)
         return
+    if tell is not None:
+        background.end_with_parent()
     is_new = _refuse_business()
+    with telemetry.muting_warnings():
+        with _showing() as show:
+            lines = _write_sales(purchases, seed, show, is_new=is_new)
+            if tell is None:
+                lines += _write_papers(purchases, show)
+        out.print("\n".join(lines), highlight=False)
+        print_first_steps()
+        if tell is not None:
+            background.tell(tell)
+            _write_papers(purchases, _in_silence)
+
+
+def _write_sales(purchases: int, seed: int, show: Show, *, is_new: bool) -> list[str]:
+    """Write the tables and every sale with what came of it, and return a line on each."""
     # The process that invents sales is loaded while this one makes the tables.
-    beginning = portfolio.making(purchases) if is_new else nullcontext()
-    with telemetry.muting_warnings(), _showing() as show, beginning as make:
+    with portfolio.making(purchases) if is_new else nullcontext() as make:
         show("Tables and catalogue", None)
-        lines, months = [prepare_store()], _Months(purchases)
-        what = "policies, renewals, claims and the papers of each month" if months.are_kept else "policies and claims"
+        lines = [prepare_store()]
         written = portfolio.write(
             store(),
             purchases=purchases,
             seed=seed,
-            progress=show(f"{purchases:,} purchases with {what}", purchases),
+            progress=show(f"{purchases:,} purchases with policies, renewals and claims", purchases),
             meanwhile=_add_accounts if settings().demo else _nothing,
-            follow=months.write_until,
             make=make,
         )
-        lines.append(str(written))
-        show("Figures by which the store plans its reading", None)
-        statistics.refresh(store())
-        if settings().demo:
-            lines += [*months.list_lines(show), *_add_cases(purchases, show)]
-    out.print("\n".join(lines), highlight=False)
-    print_first_steps()
+    statistics.refresh(store())
+    return [*lines, str(written)]
+
+
+def _write_papers(purchases: int, show: Show) -> list[str]:
+    """Write what people would have made of the sales in demonstration mode, and return a line on each kind."""
+    lines = [*_write_months(purchases, show), *_add_cases(purchases, show)] if settings().demo else []
+    show("Figures by which the store plans its reading", None)
+    statistics.refresh(store())
+    return lines
 
 
 def _write_sample(path: Path, loans: int, faults: Sequence[str], seed: int) -> None:
@@ -100,6 +118,11 @@ def _showing() -> Iterator[Show]:
         yield show
 
 
+def _in_silence(_what: str, _total: int | None) -> Callable[[int], None]:
+    """Beside a server, whose address is the last line."""
+    return lambda _: None
+
+
 def _nothing() -> None:
     """Outside demonstration mode nobody is given a password that everybody knows."""
 
@@ -109,44 +132,24 @@ def _add_accounts() -> None:
         demonstration.add_accounts(session)
 
 
-class _Months:
-    """Statements, payments and bordereaux of the months that are over, written as soon as their sales are.
-
-    Another process invents sales meanwhile: this one would only wait for them.
-    """
-
-    def __init__(self, purchases: int) -> None:
-        self.are_kept = settings().demo and finance.FEWEST_PURCHASES <= purchases <= finance.MOST_PURCHASES
-        self._newest: date | None = None
-        self._statements = 0
-
-    def write_until(self, at: datetime) -> None:
-        """Write the months that ended before an instant until which every sale is in the store."""
-        try:
-            for month in self._list_due(at) if self.are_kept else ():
-                self._write(month)
-        except NotFound:
-            # Somebody disabled the accounts that would have written them.
-            self.are_kept = False
-
-    def _list_due(self, at: datetime) -> list[date]:
-        with reading(_LIVE) as session:
-            months = finance.list_closed(session, at)
-        return [month for month in months if self._newest is None or month > self._newest]
-
-    def _write(self, month: date) -> None:
-        if self._newest is None:
-            transact(_LIVE, partial(finance.write_terms, first=month))
-        self._statements += transact(_LIVE, partial(finance.write_month, month=month))
-        transact(_LIVE, partial(month_close.close_month, month=month))
-        self._newest = month
-
-    def list_lines(self, show: Show) -> Iterator[str]:
-        """Write what follows the last month, and say how many statements there are."""
-        if self.are_kept:
+def _write_months(purchases: int, show: Show) -> Iterator[str]:
+    """Write statements, payments and bordereaux of the months that are over, and say how many statements there are."""
+    # Somebody may have disabled the accounts that would write them.
+    with suppress(NotFound):
+        if finance.FEWEST_PURCHASES <= purchases <= finance.MOST_PURCHASES:
+            with reading(_LIVE) as session:
+                months = finance.list_closed(session, clock.now())
+            progress = show("Months with their statements, payouts and bordereaux", len(months))
+            if months:
+                transact(_LIVE, partial(finance.write_terms, first=months[0]))
+            statements = 0
+            for number, month in enumerate(months, 1):
+                statements += transact(_LIVE, partial(finance.write_month, month=month))
+                transact(_LIVE, partial(month_close.close_month, month=month))
+                progress(number)
             show("A reconciliation and credit notes", None)
             transact(_LIVE, month_close.settle)
-            yield f"{self._statements:,} statements of the months that are over."
+            yield f"{statements:,} statements of the months that are over."
 
 
 def _add_cases(purchases: int, show: Show) -> Iterator[str]:

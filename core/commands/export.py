@@ -17,9 +17,8 @@ from core import money
 from core.commands import ACTOR
 from core.errors import InvalidInput
 from core.services.exports import arrangement, runs
-from core.services.exports.exports import Tally
+from core.services.exports.exports import TITLES, Tally, get_kind
 from core.services.exports.receipts import ExportOrder
-from core.services.exports.registry import TITLES, get_kind
 from core.services.lists.dimensions import Choices, load_choices
 from core.services.lists.filters.field import Parameter
 from core.services.lists.listing import Listing

@@ -77,14 +77,13 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The rows of one transaction: after it `upto` purchases are in the store, and all that happened until `at`."""
+    """The rows of one transaction: after it `upto` purchases are in the store, and all that happened until the last."""
 
     rows: Rows
     figures: Figures
     entries: list[Entry]
     policy_numbers: dict[str, int]
     upto: int
-    at: datetime
     until: datetime
 
 
@@ -106,12 +105,13 @@ def chunks(plan: Plan) -> Generator[Chunk]:
             audit_log.add_entries(sale, log)
             if (loss := losses.of(sale)) is not None:
                 claim_rows.file(loss, thrown, specimens, rows, log)
+        specimens.put()
         upto += len(batch)
         is_last = upto == mark.purchases
         if is_last:
             log.add(until, marker.ACTOR, marker.WRITTEN, marker.SUBJECT, after=mark.facts)
-        at = until if is_last else batch[-1]
-        yield Chunk(rows, figures, log.entries_until(at), dict(counting.policy_numbers), upto, at, until)
+        entries = log.entries_until(until if is_last else batch[-1])
+        yield Chunk(rows, figures, entries, dict(counting.policy_numbers), upto, until)
 
 
 def write_chunk(session: ScopedSession, chunk: Chunk) -> None:

@@ -24,6 +24,7 @@ from core.demo.market.sellers import enlist, officers
 from core.demo.random_source import dice
 from core.errors import StateForbids
 from core.store.access import Scope, ScopedSession, Store
+from core.store.schema import migrating
 from core.store.schema.claims import Claim
 from core.store.schema.parties import Customer
 from core.store.schema.sales import Policy, Purchase, Renewal
@@ -50,9 +51,8 @@ def without_gc() -> Iterator[None]:
 
 
 Progress = Callable[[int], object]
-Follow = Callable[[datetime], object]
 Make = Callable[[Plan], Iterable[Chunk]]
-# A second interpreter needs a second to start.
+# A second interpreter needs a second to start, and so do indexes that are built anew.
 _WORTH_A_PROCESS = 10_000
 
 
@@ -64,14 +64,12 @@ def write(
     until: datetime | None = None,
     progress: Progress = lambda _: None,
     meanwhile: Callable[[], object] = lambda: None,
-    follow: Follow = lambda _: None,
     make: Make | None = None,
 ) -> Summary:
     """Write the demonstration into a store with a catalogue; safe to repeat, and goes on after a crash.
 
-    `progress` is given how many purchases are in the store; `meanwhile` is called once, while the first are made;
-    `follow` is given, after each transaction, the instant until which all that happened is in the store. `make` comes
-    of `making`, where that was begun while the store was still being made.
+    `progress` is given how many purchases are in the store; `meanwhile` is called once, while the first are made.
+    `make` comes of `making`, where that was begun while the store was still being made.
     StateForbids when the store holds another demonstration or business of its own; nothing is written then.
     """
     with store.writing(Scope.system()) as session:
@@ -79,12 +77,12 @@ def write(
         done = _count(session, Purchase)
     if plan.mark.written:
         meanwhile()
-        follow(clock.now())
     else:
         with without_gc(), nullcontext(make) if make else making(purchases) as made:
             pieces = made(plan)
             meanwhile()
-            _write(store, pieces, done, progress, follow)
+            with migrating.without_indexes(store) if purchases >= _WORTH_A_PROCESS else nullcontext():
+                _write(store, pieces, done, progress)
     with store.reading(Scope.system()) as session:
         return _summary(session, plan.mark)
 
@@ -149,14 +147,13 @@ def making(purchases: int) -> Iterator[Make]:
         maker.join()
 
 
-def _write(store: Store, pieces: Iterable[Chunk], done: int, progress: Progress, follow: Follow) -> None:
+def _write(store: Store, pieces: Iterable[Chunk], done: int, progress: Progress) -> None:
     """Write what is missing, one transaction for each chunk."""
     for chunk in pieces:
         if chunk.upto > done:
             with store.writing(Scope.system()) as session:
                 write_chunk(session, chunk)
         progress(chunk.upto)
-        follow(chunk.at)
 
 
 def _summary(session: ScopedSession, mark: Mark) -> Summary:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from core.services.catalogue import changes
-from core.services.insurers import list as insurer_list
-from core.services.insurers.list import InsurerRow
+from core.services.insurers import awaiting
+from core.services.insurers.awaiting import InsurerRow
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, words
 from core.ui.kit.actions import Action, Text
@@ -75,7 +75,7 @@ def business(of: InsurerRow) -> None:
 def draw() -> None:
     frame.require("admin")
     tables.back_link("insurers", "admin/partners.py", "All insurers")
-    insurer = record_pages.load("insurer", insurer_list.get_insurer)
+    insurer = record_pages.load("insurer", awaiting.get_insurer)
     with frame.header_with_buttons(
         words.plain(insurer.name),
         "An insurer: it carries the risk of what is sold here.",

@@ -6,8 +6,8 @@ import streamlit as st
 
 from core import ids
 from core.services.catalogue import changes
-from core.services.insurers import list as insurer_list
-from core.services.insurers.list import InsurerRow
+from core.services.insurers import awaiting
+from core.services.insurers.awaiting import InsurerRow
 from core.services.people.staff import Person
 from core.services.sales.distributors import ORDERS, DistributorFilter, DistributorRow, list_distributors
 from core.store.access import reading
@@ -114,7 +114,7 @@ def nothing(*, narrowed: bool) -> None:
 
 def insurers(_: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
-        rows = insurer_list.list_insurers(session)
+        rows = awaiting.list_insurers(session)
     heading(INSURERS, len(rows))
     tables.draw(INSURERS, rows, number=1, total=len(rows))
     st.caption(

@@ -13,7 +13,7 @@ from core.services.admin.store_check import Finding
 from core.services.admin.system import FilesFacts, QueueLine, Setting, StoreFacts, SystemFacts
 from core.services.finance import agreements
 from core.services.mail.mail import MailLine
-from core.services.outbox.health import QueueHealth
+from core.services.outbox.queue import QueueHealth
 from core.services.renewals import reminders
 from core.settings import settings
 from core.states.policies import OPEN, SubmissionState

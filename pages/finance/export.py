@@ -10,8 +10,7 @@ from uuid import UUID
 import streamlit as st
 
 from core.services.claims.review import officers as claim_officers
-from core.services.exports import arrangement, receipts
-from core.services.exports import registry as export_registry
+from core.services.exports import arrangement, exports, receipts
 from core.services.exports.formats import get_format
 from core.services.exports.receipts import Receipt
 from core.services.lists.dimensions import Choices, load_choices
@@ -98,7 +97,7 @@ def receipt_rows(session: ScopedSession, receipts: Sequence[Receipt]) -> list[Re
 
 
 def _receipt_row(receipt: Receipt, names: Choices, officers: Mapping[UUID, str]) -> ReceiptRow:
-    kind = export_registry.get_kind(receipt.kind)
+    kind = exports.get_kind(receipt.kind)
     known = {parameter.name: parameter for parameter in kind.parameters}
     said = {
         known[name].title: ", ".join(_describe_value(known[name], value, names, officers) for value in values)
@@ -110,7 +109,7 @@ def _receipt_row(receipt: Receipt, names: Choices, officers: Mapping[UUID, str])
 
 
 def _officers(receipt: Receipt) -> list[UUID]:
-    kind = export_registry.get_kind(receipt.kind)
+    kind = exports.get_kind(receipt.kind)
     staff = [parameter.name for parameter in kind.parameters if parameter.names == "staff"]
     return [key for name in staff for value in receipt.filters.get(name, ()) if (key := _read_id(value))]
 

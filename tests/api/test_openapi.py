@@ -19,7 +19,7 @@ from core.covers.fields import build_example
 from core.covers.registry import COVERS
 from core.covers.request import Request
 from core.services.claims.intake.request import CreditLifeClaimRequest
-from core.settings import settings
+from core.settings import ROOT, settings
 from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.covers import shipped
@@ -378,3 +378,16 @@ def test_document_and_its_page_need_no_key_and_no_internet(client: Client) -> No
     for name in ("swagger-ui-bundle.js", "swagger-ui.css"):
         assert f"/v1/docs/files/{name}" in page.text
         assert client.get(f"/v1/docs/files/{name}").status_code == 200
+
+
+def test_the_contract_has_every_parameter_of_a_query() -> None:
+    pages = "\n".join(page.read_text() for page in (ROOT / "docs" / "contract").glob("*.md"))
+    promised = {word for said in re.findall(r"`([^`\n]+)`", pages) for word in re.findall(r"\w+", said)}
+    offered = {
+        parameter["name"]
+        for methods in api.openapi()["paths"].values()
+        for operation in methods.values()
+        for parameter in operation.get("parameters", [])
+        if parameter["in"] == "query"
+    }
+    assert offered - promised == set()

@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 import httpx
 import pytest
 
-from core.api import contract_replay, polling
+from core.api import contract_replay
 from core.api.app import api
 from core.api.http import queries
+from core.commands import verify
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT
 from core.services.audit import log
 from core.services.selling import buying
@@ -23,10 +24,10 @@ from tests.every_case import every_case
 
 def test_a_poll_with_the_overlap_misses_no_sale_while_others_sell(store: Store, partner: Partner, server: str) -> None:
     with contract_replay.prepare_replay(server, partner.test_key) as run:
-        (outcome,) = polling.outcomes(run)
+        (outcome,) = verify.outcomes(run)
     assert outcome.fault is None
-    assert f"{polling.SALES} sales" in outcome.operation
-    assert len(run.left["policies"]) == polling.SALES + 1
+    assert f"{verify.SALES} sales" in outcome.operation
+    assert len(run.left["policies"]) == verify.SALES + 1
 
 
 @pytest.mark.parametrize("database", [pytest.param("postgres", marks=pytest.mark.postgres)])
@@ -63,15 +64,15 @@ def test_a_poll_that_misses_a_sale_is_reported(
     store: Store, partner: Partner, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # From the future no sale is ever seen.
-    monkeypatch.setattr(polling, "OVERLAP", timedelta(days=-1))
+    monkeypatch.setattr(verify, "OVERLAP", timedelta(days=-1))
     with contract_replay.prepare_replay(server, partner.test_key) as run:
-        (outcome,) = polling.outcomes(run)
-    assert outcome.fault == f"{polling.SALES} sales were never seen"
+        (outcome,) = verify.outcomes(run)
+    assert outcome.fault == f"{verify.SALES} sales were never seen"
 
 
 def test_a_server_that_does_not_answer_is_reported() -> None:
     with httpx.Client(base_url="http://127.0.0.1:9") as client:
-        (outcome,) = polling.outcomes(contract_replay.Replay(client))
+        (outcome,) = verify.outcomes(contract_replay.Replay(client))
     assert outcome.fault == "no answer: ConnectError"
 
 

@@ -12,8 +12,7 @@ import sqlalchemy as sa
 
 from core import clock
 from core.services.exports import exports
-from core.services.exports.exports import Tally
-from core.services.exports.registry import get_kind
+from core.services.exports.exports import Tally, get_kind
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.lists.windows import Window

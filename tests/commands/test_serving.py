@@ -6,6 +6,7 @@ import pty
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
@@ -158,19 +159,52 @@ def trying_out(folder: Path, port: int, purchases: int) -> "Iterator[subprocess.
         process.communicate()
 
 
-def test_a_trial_writes_the_demonstration_and_serves_it_and_its_last_line_is_the_address(tmp_path: Path) -> None:
+def read_until(process: "subprocess.Popen[str]", beginning: str) -> list[str]:
+    assert process.stdout is not None
+    told = []
+    while not told or not told[-1].startswith(beginning):
+        told.append(process.stdout.readline())
+        assert told[-1], process.communicate()[1]
+    return told
+
+
+def count(folder: Path, table: str) -> int:
+    with contextlib.closing(sqlite3.connect(folder / "store.db")) as store:
+        return int(store.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+def test_a_trial_serves_all_sales_and_writes_the_papers_behind_and_its_last_line_is_the_address(tmp_path: Path) -> None:
     port = free_port()
-    with trying_out(tmp_path, port, purchases=20) as process:
-        assert process.stdout is not None
-        told = []
-        while not told or not told[-1].startswith("Coverdesk is at "):
-            told.append(process.stdout.readline())
-            assert told[-1], process.communicate()[1]
+    with trying_out(tmp_path, port, purchases=1_000) as process:
+        told = read_until(process, "Coverdesk is at ")
         assert _answers(port)
-        written = next(place for place, line in enumerate(told) if line.startswith("Written: 20 purchases"))
+        written = next(place for place, line in enumerate(told) if line.startswith("Written: 1,000 purchases"))
         assert written < told.index(f"Starting on 127.0.0.1, port {port} ...\n")
         assert f"Coverdesk is at http://127.0.0.1:{port} " in told[-1]
         assert any("operations@coverdesk.example" in line for line in told)
+        assert count(tmp_path, "purchase") == 1_000
+        until = time.monotonic() + STARTS_WITHIN_SECONDS
+        # The last that is written.
+        while not count(tmp_path, "loan_book"):
+            assert _answers(port)
+            assert time.monotonic() < until, "the papers are not written"
+        assert count(tmp_path, "statement") > 100
+        os.killpg(process.pid, signal.SIGINT)
+        lines = [line for line in process.communicate(timeout=60)[0].splitlines() if line and not line.startswith("{")]
+        assert (lines, process.returncode) == (["Stopped."], 0)
+    named = {**environment(tmp_path, port), "COVERDESK_DEMO": "true"}
+    checked = subprocess.run([COVERDESK, "check"], env=named, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_papers_are_not_written_on_when_a_trial_is_killed(tmp_path: Path) -> None:
+    with trying_out(tmp_path, free_port(), purchases=4_000) as process:
+        read_until(process, "Starting on ")
+        process.kill()
+        # Ends once nobody has its output open any more.
+        told = process.communicate(timeout=60)
+        assert "Traceback" not in told[1]
+    assert count(tmp_path, "loan_book") == 0, "it was killed before they were written"
 
 
 @every_case("number", [signal.SIGINT, signal.SIGTERM])

@@ -12,10 +12,9 @@ from playwright.sync_api import Locator, Page, expect
 from core import clock, ids, money
 from core.services.catalogue import keys
 from core.services.exports import receipts
-from core.services.exports.exports import Tally
+from core.services.exports.exports import Tally, get_kind
 from core.services.exports.formats import CSV
 from core.services.exports.receipts import ExportOrder
-from core.services.exports.registry import get_kind
 from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.reconciling import running

@@ -26,7 +26,7 @@ from core.services.events import catalogue, samples
 from core.services.events.webhooks import desk, endpoints, log, outcomes, rendering, sending
 from core.services.events.webhooks.endpoints import NewSecret
 from core.services.events.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
-from core.services.outbox import health
+from core.services.outbox import queue
 from core.services.renewals import renewals
 from core.store.access import Scope
 from core.store.schema import migrating
@@ -428,7 +428,7 @@ def test_endpoints_of_a_stolen_key_are_disabled_with_it_and_told_to_the_others_a
     assert (told["type"], told["object"]["id"]) == ("endpoint.disabled", str(made.endpoint.id))
     assert "key that registered it was revoked" in told["data"]["reason"]
     with hooks.store.reading(Scope.system()) as session:
-        assert health.count_endpoints(session) == {"active": 1, "disabled": 1}
+        assert queue.count_endpoints(session) == {"active": 1, "disabled": 1}
     assert hooks.endpoint(other).state == "active"
 
 

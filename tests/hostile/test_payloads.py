@@ -16,7 +16,7 @@ from core.covers.registry import COVERS
 from core.services.catalogue import keys
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
-from core.services.exports.registry import list_kinds
+from core.services.exports.exports import list_kinds
 from core.services.people import sign_in, staff, staff_sessions
 from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, Customer, Distributor, Policy, Product, Provider, Purchase, Staff

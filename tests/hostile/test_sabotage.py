@@ -25,7 +25,7 @@ from core.services.catalogue import keys
 from core.services.catalogue.keys import Caller
 from core.services.claims.workflow import changes as claim_changes
 from core.services.lists import column_parts
-from core.services.people import personal, sign_in, staff, staff_sessions, tickets
+from core.services.people import personal, sign_in, staff, staff_sessions
 from core.services.people.staff import Person
 from core.store.access import Query, Scope, Store, engine, scope
 from core.store.schema.tables import ApiKey, Customer, KeptAnswer, ProductVersion
@@ -318,7 +318,7 @@ def test_a_ticket_whose_signature_nobody_compares_is_noticed(store: Store, clien
     def believed(session: Any, purpose: str, ticket: str) -> Any:
         return json.dumps([str(ada), "password", None])
 
-    caught(forged_ticket_opens_nothing, monkeypatch, (tickets, "redeem", believed))
+    caught(forged_ticket_opens_nothing, monkeypatch, (sign_in, "redeem", believed))
 
 
 def roles_hold(client: Client, cookies: dict[str, dict[str, str]]) -> None:

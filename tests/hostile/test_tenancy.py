@@ -18,7 +18,7 @@ import pytest
 
 from core import clock, ids
 from core.dispatch import events as event_dispatch
-from core.services.exports.registry import list_kinds
+from core.services.exports.exports import list_kinds
 from core.services.people import sign_in, staff, staff_sessions
 from core.store.access import Scope, Store
 from tests.api.conftest import Client

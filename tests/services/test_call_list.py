@@ -12,7 +12,7 @@ from core import clock, money
 from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotAllowed
 from core.services.exports import receipts, runs
-from core.services.exports.registry import get_kind
+from core.services.exports.exports import get_kind
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.people import staff

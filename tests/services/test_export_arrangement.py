@@ -15,8 +15,8 @@ from core.covers.insurers import insurer_f
 from core.errors import InvalidInput
 from core.services.audit import log as audit
 from core.services.exports import arrangement, receipts, runs
+from core.services.exports.exports import list_kinds
 from core.services.exports.receipts import ExportOrder, Receipt
-from core.services.exports.registry import list_kinds
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.sales import table

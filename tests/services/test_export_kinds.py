@@ -23,9 +23,9 @@ from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.customers import customers
 from core.services.exports import receipts, runs
+from core.services.exports.exports import TITLES, get_kind, list_kinds
 from core.services.exports.formats import CSV, EXCEL_CSV, FORMATS, XLSX, Format
 from core.services.exports.receipts import ExportOrder
-from core.services.exports.registry import TITLES, get_kind, list_kinds
 from core.services.finance import movements
 from core.services.lists.columns import Column
 from core.services.lists.dimensions import load_choices

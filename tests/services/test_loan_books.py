@@ -18,7 +18,7 @@ from core.services.audit import log as audit
 from core.services.finance import agreements
 from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
-from core.services.outbox import health
+from core.services.outbox.queue import list_queues
 from core.services.people.staff import Person
 from core.services.policies import changes, letters, policies
 from core.services.selling.loan_books import books, carrying_out, demonstration, reading, records, report
@@ -444,7 +444,7 @@ def test_a_borrower_without_an_email_is_sent_none(store: Store, partner: Partner
     with pytest.raises(InvalidInput, match="an address that takes e-mail"), store.writing(lender.scope) as session:
         letters.send_certificate(session, policy_id, by=maker)
     with store.reading(Scope.system()) as session:
-        assert {queue.name: (queue.queued, queue.dead) for queue in health.list_queues(session)}["E-mail"] == (0, 0)
+        assert {queue.name: (queue.queued, queue.dead) for queue in list_queues(session)}["E-mail"] == (0, 0)
 
 
 def test_each_fault_of_a_sample_is_found(store: Store, partner: Partner) -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from core import clock, demo, money
 from core.services.exports import exports
-from core.services.exports.exports import Tally
-from core.services.exports.registry import get_kind
+from core.services.exports.exports import Tally, get_kind
 from core.services.finance import movements, unplaced
 from core.services.finance.movements import MovementRow
 from core.services.lists.windows import Window

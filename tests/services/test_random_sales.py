@@ -19,8 +19,7 @@ from core.demo.sales.requests import wishes
 from core.services.admin import store_check
 from core.services.catalogue import products
 from core.services.exports import exports
-from core.services.exports.exports import Tally
-from core.services.exports.registry import get_kind
+from core.services.exports.exports import Tally, get_kind
 from core.services.policies.policies import PolicyFilter
 from core.services.sales.filter import PurchaseFilter
 from core.services.selling import buying

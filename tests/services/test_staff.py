@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from core import clock
 from core.errors import InvalidInput, NotFound, TooManyRequests, Unauthorized
-from core.services.people import passwords, sign_in, staff, staff_sessions, tickets
+from core.services.people import passwords, sign_in, staff, staff_sessions
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, SignInAttempt, StaffSession
 from tests.every_case import every_case
@@ -194,23 +194,23 @@ def test_signing_in_is_written_down(store: Store, ada: str) -> None:
 
 
 def test_a_ticket_opens_once_for_its_purpose_and_time(store: Store) -> None:
-    ticket = tickets.issue_ticket("file", "b7f2", lifetime=timedelta(seconds=30))
+    ticket = sign_in.issue_ticket("file", "b7f2", lifetime=timedelta(seconds=30))
     with store.writing(SYSTEM) as session:
         with pytest.raises(Unauthorized):
-            tickets.redeem(session, "sign-in", ticket)
-        assert tickets.redeem(session, "file", ticket) == "b7f2"
+            sign_in.redeem(session, "sign-in", ticket)
+        assert sign_in.redeem(session, "file", ticket) == "b7f2"
         with pytest.raises(Unauthorized):
-            tickets.redeem(session, "file", ticket)
+            sign_in.redeem(session, "file", ticket)
 
 
 def test_a_late_or_touched_ticket_is_refused(store: Store) -> None:
-    ticket = tickets.issue_ticket("file", "b7f2", lifetime=timedelta(seconds=30))
+    ticket = sign_in.issue_ticket("file", "b7f2", lifetime=timedelta(seconds=30))
     with store.writing(SYSTEM) as session:
         for wrong in ("", "x", ticket[:-1], f"{ticket}x", ticket.upper()):
             with pytest.raises(Unauthorized):
-                tickets.redeem(session, "file", wrong)
+                sign_in.redeem(session, "file", wrong)
         with clock.freeze(later(timedelta(seconds=31))), pytest.raises(Unauthorized):
-            tickets.redeem(session, "file", ticket)
+            sign_in.redeem(session, "file", ticket)
 
 
 @every_case("path", ["/", "/purchases", "/purchase?id=42&mode=test", "/x?next=https://a.example"])

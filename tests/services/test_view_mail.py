@@ -11,7 +11,7 @@ from sqlmodel import col
 from core import clock
 from core.dispatch import mail
 from core.errors import InvalidInput, NotAllowed, NotFound
-from core.services.exports import registry, view_mail
+from core.services.exports import exports, view_mail
 from core.services.people import saved_views, staff
 from core.services.people.saved_views import View
 from core.services.people.staff import Person
@@ -176,7 +176,7 @@ def test_what_cannot_be_mailed_is_refused_by_its_field(sold: Store) -> None:
 def test_every_list_that_is_mailed_has_the_figures_of_its_export(sold: Store) -> None:
     bola = colleague(sold, "admin")
     for name in view_mail.KINDS.values():
-        kind = registry.get_kind(name)
+        kind = exports.get_kind(name)
         selection = view_mail.read_selection(kind, {"view": ["all"], "period": ["1y"], "sort": ["x"]}, bola)
         with sold.reading(LIVE) as session:
             found = view_mail.compute(session, kind, selection)

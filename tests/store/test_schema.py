@@ -5,11 +5,16 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
 
 from core.errors import StateForbids
+from core.states.claims import ClaimStatus
 from core.store.access import Store
 from core.store.schema import migrating, versions
+from tests.conftest import Partner
 from tests.every_case import every_case
+from tests.portfolio import Portfolio
 
 pytestmark = pytest.mark.both_databases
 
@@ -66,6 +71,37 @@ def test_a_drafted_migration_follows_the_newest(store: Store, tmp_path: Path, mo
     (drafted,) = (tmp_path / "migrations" / "versions").glob("*_nothing_new.py")
     assert int(drafted.name[:4]) == int(highest) + 1
     assert f"down_revision = {newest!r}" in drafted.read_text()
+
+
+def replace_check(store: Store, name: str, condition: str) -> None:
+    with store.writers.begin() as connection, Operations.context(MigrationContext.configure(connection)):
+        migrating.replace_check("claim", name, condition)
+
+
+def test_a_check_is_replaced_under_rows_that_others_refer_to(store: Store, partner: Partner) -> None:
+    Portfolio(seed=5, size=40, sellers=(partner.id,)).write(store)
+    count, words = sa.text("SELECT count(*) FROM claim"), ", ".join(f"'{status}'" for status in ClaimStatus)
+    with store.engine.connect() as connection:
+        rows = connection.execute(count).scalar_one()
+    assert rows
+    for condition, written in (
+        (f"claim_status IN ({words}, 'Lost :)')", "Lost :)"),
+        (f"claim_status IN ({words})", ""),
+    ):
+        replace_check(store, "status", condition)
+        with store.writers.connect() as connection:
+            assert connection.execute(count).scalar_one() == rows
+            if written:
+                connection.execute(sa.text("UPDATE claim SET claim_status = :written"), {"written": written})
+            with pytest.raises(sa.exc.IntegrityError, match="ck_claim_status"):
+                connection.execute(sa.text("UPDATE claim SET claim_status = 'Lost'"))
+    assert migrating.differences(store) == []
+
+
+def test_a_check_that_a_table_has_not_is_an_error_and_nothing_is_changed(store: Store) -> None:
+    with pytest.raises((LookupError, sa.exc.ProgrammingError)):
+        replace_check(store, "colour", "true")
+    assert migrating.differences(store) == []
 
 
 @every_case(

@@ -11,9 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from core import clock, ids
 from core.services.exports import runs
+from core.services.exports.exports import get_kind
 from core.services.exports.formats import CSV, XLSX, Format
 from core.services.exports.receipts import ExportOrder
-from core.services.exports.registry import get_kind
 from core.services.policies.policies import PolicyFilter
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from core.commands import export
 from core.errors import InvalidInput
 from core.services.exports import receipts, runs
-from core.services.exports.registry import get_kind, list_kinds
+from core.services.exports.exports import get_kind, list_kinds
 from core.services.lists.columns import Column
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging

@@ -8,7 +8,6 @@ import pytest
 from core.services.people import staff
 from core.store.access import Scope, Store
 from core.ui.frame import menu, palette
-from core.ui.frame.screen_purposes import PURPOSES
 from tests.every_case import every_case
 from tests.ui.conftest import Screen, person_of, sent, texts, turn_to
 
@@ -42,7 +41,8 @@ def test_the_palette_stays_in_the_mode(store: Store, screen: Screen) -> None:
 def test_every_action_leads_to_a_screen() -> None:
     paths = {screen.path for screen in menu.SCREENS}
     assert {shortcut.path for shortcut in palette.SHORTCUTS} <= paths
-    assert set(PURPOSES) <= paths
+    assert all(screen.purpose for screen in menu.SCREENS)
+    assert set(menu._PURPOSES) <= paths
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_page_of_others_says_what_it_is_who_may_and_whom_to_ask(
     assert not shown.exception
     said = texts(shown)
     assert refused.title in said
-    assert PURPOSES[page] in said
+    assert refused.purpose in said
     assert may in said
     assert "Ada Obi (ada@x.example)" in said
     assert links[-1] == next(each.path for each in menu.allowed_screens(person_of(role)) if not each.hidden)

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import Request, Response
 
-from core.api.http import envelope, ignored_parameters
+from core.api.http import envelope, reads
 from core.errors import InvalidInput
 from core.services import idempotency
 from core.services.catalogue.keys import Caller
@@ -36,8 +36,8 @@ def _once(request: Request, caller: Caller, work: Work) -> Work:
 
 def _answer(request: Request, body: Any, stored: WireResponse) -> Response:
     answer = envelope.response(stored)
-    if ignored_names := ignored_parameters.as_header(type(body).list_ignored(raw(request))):
-        answer.headers[ignored_parameters.HEADER] = ignored_names
+    if ignored_names := reads.as_header(type(body).list_ignored(raw(request))):
+        answer.headers[reads.HEADER] = ignored_names
     return answer
 
 

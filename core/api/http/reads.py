@@ -1,22 +1,54 @@
-"""Reads: what a handler asks for is bound here, as FastAPI's way to it takes longer than a short read itself."""
+"""Reads: what a handler asks for is bound here, as FastAPI's way to it takes longer than a short read itself.
 
-from collections.abc import Callable
+Names that a request carries and nobody uses are listed in a header of the answer (contract E6).
+"""
+
+from collections.abc import Callable, Collection, Iterable
 from inspect import iscoroutinefunction
-from typing import Any, get_origin
+from itertools import accumulate
+from typing import Any, Final, get_origin
+from urllib.parse import quote
 
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ValidationError
-from starlette.types import Receive, Send
+from starlette.datastructures import MutableHeaders, QueryParams
+from starlette.types import Message, Receive, Send
 from starlette.types import Scope as Connection
 
 from core.api.http.auth import caller_of
-from core.api.http.ignored_parameters import naming
 from core.covers.request import Request as QueryModel
 from core.covers.request import build_faults
 from core.errors import FieldFault, InvalidInput
+
+HEADER: Final = "X-Ignored-Fields"
+_MAX_NAMES, _LONGEST_HEADER = 50, 4000
+
+
+def as_header(names: Iterable[str]) -> str:
+    """The names, comma-separated, as many as a header holds; what a header cannot hold is written as in an address."""
+    written = [quote(name, safe="", errors="replace") for name in [*names][:_MAX_NAMES]]
+    lengths = accumulate(len(name) + 1 for name in written)
+    return ",".join(name for name, length in zip(written, lengths, strict=True) if length <= _LONGEST_HEADER)
+
+
+def naming(scope: Connection, known: Collection[str], send: Send) -> Send:
+    """`send` of a request; unknown names of its query string join those that the answer names already."""
+    given = QueryParams(scope["query_string"]) if scope.get("query_string") else {}
+    unknown = [name for name in given if name not in known]
+    if not unknown:
+        return send
+
+    async def named(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            of_body = [name for name in headers.get(HEADER, "").split(",") if name]
+            headers[HEADER] = ",".join(sorted({*of_body, *as_header(unknown).split(",")}))
+        await send(message)
+
+    return named
 
 
 class ReadRoute(APIRoute):

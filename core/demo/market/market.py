@@ -38,8 +38,9 @@ def instants(dice: Random, *, purchases: int, until: datetime) -> Iterator[datet
     whole, sold, so_far = sum(weight for _, weight in days), 0, 0.0
     for day, weight in days:
         so_far += weight
-        due = round(purchases * so_far / whole)
-        yield from sorted(_instant(dice, day, until) for _ in range(due - sold))
+        due, begins = round(purchases * so_far / whole), clock.lagos_midnight(day)
+        most = _BY_HOUR[-1] * _gone((until - begins) / timedelta(hours=1))
+        yield from sorted(_instant(begins, dice.random() * most) for _ in range(due - sold))
         sold = due
 
 
@@ -64,10 +65,8 @@ def _gone(hours: float) -> float:
     return (_BY_HOUR[hour] - _HOURS[hour] * (1 - hours % 1)) / _BY_HOUR[-1]
 
 
-def _instant(dice: Random, day: date, until: datetime) -> datetime:
-    begins = clock.lagos_midnight(day)
-    most = _BY_HOUR[-1] * _gone((until - begins) / timedelta(hours=1))
-    drawn = dice.random() * most
+def _instant(begins: datetime, drawn: float) -> datetime:
+    """Return the instant of a day at which this much of the weight of its hours is gone."""
     hour = bisect(_BY_HOUR, drawn)
     within = (drawn - (_BY_HOUR[hour - 1] if hour else 0)) / _HOURS[hour]
     return begins + timedelta(milliseconds=int((hour + within) * 3_600_000))

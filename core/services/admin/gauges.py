@@ -12,7 +12,7 @@ from sqlmodel import col
 from core import clock
 from core.services.admin import heartbeats, readiness
 from core.services.claims.reports import breakdowns
-from core.services.outbox import health
+from core.services.outbox.queue import list_queues
 from core.services.people import staff_sessions
 from core.settings import VERSION, get_commit, settings
 from core.store.access import ScopedSession, store
@@ -95,7 +95,7 @@ def _claims(session: ScopedSession) -> Iterator[Gauge]:
 
 
 def _queues(session: ScopedSession) -> Iterator[Gauge]:
-    for queue in health.list_queues(session):
+    for queue in list_queues(session):
         name = (queue.name.lower(),)
         yield Gauge("queue_depth", queue.queued + queue.held, name)
         yield Gauge("queue_dead", queue.dead, name)

@@ -11,7 +11,7 @@ from core import clock, ids
 from core.errors import StoreUnavailable
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, store, writing
-from core.store.operations import disk_space
+from core.store.operations import local_files
 from core.store.schema import versions
 from core.store.schema.tables import AuditEntry, OneTimeTicket
 
@@ -30,7 +30,7 @@ def find_fault() -> str | None:
         return "the store has another version: run `coverdesk init`"
     with writing(Scope.system()) as session:
         _verify_writable(session)
-        disk_space.require_space(session.connection())
+        local_files.require_space(session.connection())
     folder = Path(settings().files_url)
     folder.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(folder).free < MIN_FREE_BYTES:

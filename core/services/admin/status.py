@@ -10,7 +10,7 @@ from typing import Any, Final
 from core import clock
 from core.services.admin import heartbeats, readiness
 from core.services.admin.heartbeats import Beat
-from core.services.outbox import health
+from core.services.outbox.queue import list_queues
 from core.settings import VERSION, get_commit, settings
 from core.store.access import ScopedSession, store
 from core.store.schema import versions
@@ -99,7 +99,7 @@ def _list_queues(session: ScopedSession) -> list[QueueStatus]:
             by_hand=queue.by_hand,
             oldest_seconds=int((now - (queue.oldest_due_at or now)).total_seconds()),
         )
-        for queue in health.list_queues(session)
+        for queue in list_queues(session)
     ]
 
 

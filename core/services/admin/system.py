@@ -19,8 +19,7 @@ from core.services.admin import heartbeats, readiness
 from core.services.admin.heartbeats import Beat
 from core.services.mail import mail
 from core.services.mail.mail import MailLine
-from core.services.outbox import health
-from core.services.outbox.health import QueueHealth
+from core.services.outbox.queue import QueueHealth, count_endpoints, list_queues
 from core.services.people import role_grants
 from core.settings import VERSION, Settings, get_commit, settings
 from core.store.access import ScopedSession, store, wal_is_safe
@@ -109,8 +108,8 @@ def get_system_facts(session: ScopedSession) -> SystemFacts:
         store=_store(session),
         files=_files(session),
         queue=_queue(session),
-        outbox=health.list_queues(session),
-        endpoints=health.count_endpoints(session),
+        outbox=list_queues(session),
+        endpoints=count_endpoints(session),
         mail=mail.list_latest(session, _SHOWN_MAIL),
         commit=get_commit(),
         workers=heartbeats.list_beats(session),

@@ -1,14 +1,16 @@
-"""The rows of an export as CSV chunks (RFC 4180, UTF-8), which are counted and hashed as they pass.
+"""The lists that can be exported, and their rows as CSV chunks (RFC 4180, UTF-8), counted and hashed as they pass.
 
-Other formats are made of these lines.
+Other formats are made of these lines. A list and all that it needs is imported when it is asked for first.
 """
 
 import hashlib
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any
+from importlib import import_module
+from typing import Any, Final
 
+from core.errors import NotFound
 from core.services.exports.arrangement import USUAL, Arrangement
 from core.services.lists.column_parts import build_parts
 from core.services.lists.columns import Context
@@ -18,6 +20,37 @@ from core.services.lists.listing import Listing
 from core.services.lists.records import format_mode
 from core.services.lists.spreadsheets.formula_escaping import csv_field
 from core.store.access import AnySelect, ScopedSession, read_batches
+
+# Each with its title, and where it is declared.
+_LISTS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "purchases": ("Purchases", "sales.table", "PURCHASES"),
+    "renewals": ("Renewals", "renewals.records", "RENEWALS"),
+    "due": ("Due for renewal", "renewals.due", "DUE"),
+    "movements": ("Movements", "finance.movements", "MOVEMENTS"),
+    "policies": ("Policies", "policies.policies", "POLICIES"),
+    "customers": ("Customers", "customers.table", "CUSTOMERS"),
+    "claims": ("Claims", "claims.lists.columns", "CLAIMS"),
+    "claim-payments": ("Payments of claims", "claims.lists.columns", "CLAIM_PAYMENTS"),
+    "loss-ratios": ("Loss ratios", "exports.loss_ratios", "LOSS_RATIOS"),
+    "credit-notes": ("Credit notes", "finance.credit_notes.reading", "CREDIT_NOTES"),
+    "audit": ("Audit entries", "audit.search", "AUDIT"),
+}
+TITLES: Final[Mapping[str, str]] = {name: title for name, (title, _, _) in _LISTS.items()}
+
+
+def get_kind(name: str) -> Listing[Any]:
+    """Return the list of this name; NotFound for any other."""
+    if name not in _LISTS:
+        raise NotFound(f"There is no export of that name: the exports are {', '.join(_LISTS)}")
+    _, module, attribute = _LISTS[name]
+    found: Listing[Any] = getattr(import_module(f"core.services.{module}"), attribute)
+    return found
+
+
+def list_kinds() -> list[Listing[Any]]:
+    """Return every list, in the order of the menus."""
+    return [get_kind(name) for name in _LISTS]
+
 
 CHUNK = 2_000
 

@@ -15,10 +15,9 @@ from core import ids, telemetry
 from core.covers.request import suggestion
 from core.errors import FieldFault, InvalidInput
 from core.services.exports import arrangement, exports, receipts
-from core.services.exports.exports import Tally
+from core.services.exports.exports import Tally, get_kind
 from core.services.exports.formats import get_format
 from core.services.exports.receipts import ExportOrder
-from core.services.exports.registry import get_kind
 from core.services.lists.dimensions import load_choices
 from core.services.lists.filters.declaration import Filter
 from core.services.lists.filters.parsing import Address

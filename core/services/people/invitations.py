@@ -16,7 +16,7 @@ from core import clock, ids
 from core.covers import request
 from core.errors import InvalidInput, NotFound, StateForbids, Unauthorized
 from core.services.audit import log as audit
-from core.services.people import account_changes, passwords, role_grants, staff, staff_sessions, tickets
+from core.services.people import account_changes, passwords, role_grants, sign_in, staff, staff_sessions
 from core.services.people.staff import NewStaffInput, Person
 from core.settings import settings
 from core.store.access import ScopedSession
@@ -44,7 +44,7 @@ def create_set_up_link(session: ScopedSession) -> str | None:
     return (
         None
         if staff.has_admin(session)
-        else _build_url("set-up", tickets.issue_ticket("set-up", _FIRST_ADMIN, lifetime=LIFETIME))
+        else _build_url("set-up", sign_in.issue_ticket("set-up", _FIRST_ADMIN, lifetime=LIFETIME))
     )
 
 
@@ -87,7 +87,7 @@ def _issue_link(session: ScopedSession, row: Staff, *, by: Person) -> str:
         subject=audit.subject_of("staff", row.id),
         after={"until": until},
     )
-    return _build_url("password", tickets.issue_ticket("password", f"{row.id} {until}", lifetime=LIFETIME))
+    return _build_url("password", sign_in.issue_ticket("password", f"{row.id} {until}", lifetime=LIFETIME))
 
 
 def open_invitation(session: ScopedSession, ticket: str) -> Invitation:
@@ -180,14 +180,14 @@ def _get_invited(session: ScopedSession, value: str | None, *, lock: bool = Fals
 
 def _read_ticket(session: ScopedSession, kind: Kind, ticket: str) -> str | None:
     try:
-        return tickets.read_ticket(session, kind, ticket)
+        return sign_in.read_ticket(session, kind, ticket)
     except Unauthorized:
         return None
 
 
 def _redeem(session: ScopedSession, kind: Kind, ticket: str) -> None:
     try:
-        tickets.redeem(session, kind, ticket)
+        sign_in.redeem(session, kind, ticket)
     except Unauthorized:
         raise Unauthorized(LINK_OVER) from None
 

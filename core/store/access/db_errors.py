@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from core.errors import StoreUnavailable
-from core.store.operations import disk_space
+from core.store.operations import local_files
 
 # A row that a constraint of the store refuses, for who answers it and knows no SQLAlchemy.
 ConstraintRefused = IntegrityError
@@ -21,7 +21,7 @@ def translate_db_errors() -> Iterator[None]:
         yield
     except DBAPIError as error:
         state = getattr(error.orig, "sqlstate", None) or ""
-        disk_space.notice(error)
+        local_files.notice(error)
         is_unavailable = error.connection_invalidated or state[:2] in {"08", "53", "57"} or state == "55P03"
         if is_unavailable or (type(error.orig).__name__ == "OperationalError" and state not in RETRIED_SQLSTATES):
             raise StoreUnavailable from error

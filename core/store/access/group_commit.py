@@ -21,7 +21,7 @@ from core.errors import StoreUnavailable
 from core.store.access.db_errors import translate_db_errors
 from core.store.access.scope import Scope, ScopedSession, use_connection
 from core.store.access.statements import driver_connection, execute
-from core.store.operations import disk_space
+from core.store.operations import local_files
 
 WAIT_SECONDS = 10.0
 
@@ -158,7 +158,7 @@ class _Group:
             if self._failure is None and self._written:
                 self._connection.commit()
         except BaseException as error:
-            disk_space.notice(error)
+            local_files.notice(error)
             self._failure = error
         try:
             self._connection.close()

@@ -19,6 +19,8 @@ from core.store.access.statements import driver_connection
 WAIT_SECONDS = 10.0
 # Short beside the transactions that are waited for: a turn is noticed as soon as it comes.
 _LOOK_SECONDS = 0.001
+# Another process that writes for a moment is no slow statement of ours.
+_LONG_WAIT_SECONDS: Final = 2.0
 
 
 def file_of(database: str) -> Path:
@@ -44,7 +46,8 @@ def begin(connection: sa.Connection, file: Path | None) -> None:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
     finally:
         driver.execute(f"PRAGMA busy_timeout={int(WAIT_SECONDS * 1000)}")
-    statements.log_slow("BEGIN IMMEDIATE", began)
+    if time.perf_counter() - began >= _LONG_WAIT_SECONDS:
+        statements.log_slow("BEGIN IMMEDIATE", began)
 
 
 def _is_locked(connection: sa.Connection, driver: Any) -> bool:

@@ -1,12 +1,13 @@
 """Bring a store to the shape that this code wants, from empty or from release 0.2.0 and later."""
 
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
-from alembic import command
+from alembic import command, op
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -83,6 +84,73 @@ def _is_compared(subject: Any, _name: str | None, kind: str, *_: Any) -> bool:
     So would an index be that one database alone has; its text is compared there by `_differing_indexes`.
     """
     return not (kind == "table" and subject.info.get(VIEW)) and not (kind == "index" and subject.info.get(ONE_DATABASE))
+
+
+def replace_check(table: str, name: str, condition: str) -> None:
+    """Give the check `ck_<table>_<name>` of a table, within a migration, another condition.
+
+    Rows, indexes, triggers and what refers to the table stay. LookupError when the table has no such check.
+    """
+    bind, check = op.get_bind(), f"ck_{table}_{name}"
+    if bind.dialect.name != "sqlite":
+        op.execute(f"ALTER TABLE {table} DROP CONSTRAINT {check}")
+        op.execute(f"ALTER TABLE {table} ADD CONSTRAINT {check} CHECK ({condition})")
+        return
+    statements = bind.exec_driver_sql(
+        "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL ORDER BY type <> 'table', rowid", (table,)
+    )
+    made, *others = statements.scalars().all()
+    before = f"{table}_before"
+    # What refers to the table is checked again at the end of the transaction.
+    bind.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
+    for statement in (
+        f"CREATE TABLE {before} AS SELECT * FROM {table}",  # noqa: S608 - names of the schema
+        f"DROP TABLE {table}",
+        _with_condition(made, check, condition),
+        f"INSERT INTO {table} SELECT * FROM {before}",  # noqa: S608 - names of the schema
+        f"DROP TABLE {before}",
+        *others,
+    ):
+        bind.exec_driver_sql(statement, None, {"no_parameters": True})
+
+
+def _with_condition(made: str, check: str, condition: str) -> str:
+    head, found, rest = made.partition(f"CONSTRAINT {check} CHECK (")
+    if not found:
+        raise LookupError(f"there is no check {check}")
+    return f"{head}{found}{condition}){rest[_find_end(rest) :]}"
+
+
+def _find_end(text: str) -> int:
+    """Return the place behind the bracket that closes one which was opened before the text."""
+    depth = 1
+    for found in re.finditer(r"'[^']*'|[()]", text):
+        depth += {"(": 1, ")": -1}.get(found.group(), 0)
+        if depth == 0:
+            return found.end()
+    raise LookupError("a bracket is not closed")
+
+
+@contextmanager
+def without_indexes(store: Store) -> Iterator[None]:
+    """Do without what only speeds up reading while rows come in by the ten thousand, and build it from all of them.
+
+    That is half of the work of keeping it row by row. Unique indexes stay, as they refuse. After a kill the store is
+    sound and slow; whoever goes on builds what is missing.
+    """
+    declared = (index for table in tables.metadata().sorted_tables for index in table.indexes)
+    indexes = [index for index in declared if not index.unique and not index.info.get(ONE_DATABASE)]
+    with store.writers.begin() as connection:
+        for index in indexes:
+            connection.execute(sa.schema.DropIndex(index, if_exists=True))
+    try:
+        yield
+    finally:
+        with store.writers.begin() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+            for index in indexes:
+                connection.execute(sa.schema.CreateIndex(index, if_not_exists=True))
 
 
 def differences(store: Store) -> list[object]:

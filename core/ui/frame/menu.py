@@ -4,8 +4,10 @@ A screen is a module under pages/ that is imported once, when it is first opened
 """
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
+from typing import Final
 
 from core.services.people.staff import Person
 from core.settings import ROOT
@@ -15,16 +17,25 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Screen:
     """A page: `path` is its module under pages/, the stem of which is its URL; hidden pages are reached by links."""
 
-    section: str
     title: str
     path: str
     icon: str
     roles: tuple[str, ...]
-    hidden: bool = False
+    hidden: bool = field(default=False, kw_only=True)
+
+    @property
+    def section(self) -> str:
+        """Return the section of the menu, which is that of its folder."""
+        return self.path.partition("/")[0].capitalize()
+
+    @property
+    def purpose(self) -> str:
+        """Return what it is for, as those read it who look for it or may not open it."""
+        return _PURPOSES.get(self.path, f"A screen of {self.section}.")
 
     @property
     def address(self) -> str:
@@ -45,133 +56,143 @@ _SALES = ("operations", "finance")
 _CUSTOMERS = ("operations", "claims")
 _POLICIES = ("operations", "claims", "supervisor")
 _CLAIMS = ("claims", "supervisor")
-_PRODUCTS = ("operations",)
+_OPERATIONS = ("operations",)
 _BOOKS = ("operations", "supervisor")
 _FINANCE = ("finance",)
 _ADMIN = ("admin",)
 _PRIVACY = ("compliance",)
 SCREENS: tuple[Screen, ...] = (
-    Screen(section="Sales", title="Dashboard", path="sales/dashboard.py", icon="monitoring", roles=_SALES),
-    Screen(section="Sales", title="Purchases", path="sales/purchases.py", icon="receipt_long", roles=_SALES),
-    Screen(section="Sales", title="Purchase", path="sales/purchase.py", icon="receipt", roles=_SALES, hidden=True),
+    Screen("Dashboard", "sales/dashboard.py", "monitoring", _SALES),
+    Screen("Purchases", "sales/purchases.py", "receipt_long", _SALES),
+    Screen("Purchase", "sales/purchase.py", "receipt", _SALES, hidden=True),
     # Listed before the policies: a person's first screen is their home, and this one is the claim officers'.
-    Screen(section="Claims", title="Queue", path="claims/queue.py", icon="inbox", roles=_CLAIMS),
-    Screen(section="Claims", title="Claim", path="claims/claim.py", icon="gavel", roles=_CLAIMS, hidden=True),
-    Screen(section="Claims", title="Lodge a claim", path="claims/lodge.py", icon="note_add", roles=_CLAIMS),
-    Screen(section="Claims", title="My tasks", path="claims/tasks.py", icon="task_alt", roles=_CLAIMS),
-    Screen(section="Claims", title="Performance", path="claims/performance.py", icon="speed", roles=_CLAIMS),
-    Screen(section="Sales", title="Renewals", path="sales/renewals.py", icon="autorenew", roles=_SALES),
-    Screen(section="Sales", title="Due for renewal", path="sales/due.py", icon="event_upcoming", roles=_SALES),
-    Screen(section="Sales", title="Customers", path="sales/customers.py", icon="group", roles=_CUSTOMERS),
-    Screen(section="Sales", title="Customer", path="sales/customer.py", icon="person", roles=_POLICIES, hidden=True),
-    Screen(section="Policies", title="Policy search", path="policies/search.py", icon="search", roles=_POLICIES),
-    Screen(
-        section="Policies",
-        title="Awaiting insurer",
-        path="policies/awaiting.py",
-        icon="hourglass_top",
-        roles=("operations",),
-    ),
-    Screen(section="Policies", title="Policy", path="policies/policy.py", icon="policy", roles=_POLICIES, hidden=True),
-    Screen(section="Buy", title="Credit life", path="buy/credit_life.py", icon="calculate", roles=("operations",)),
-    Screen(section="Buy", title="Buy", path="buy/buy.py", icon="shopping_cart", roles=("operations",)),
-    Screen(section="Buy", title="Loan books", path="buy/loan_books.py", icon="menu_book", roles=_BOOKS),
-    Screen(section="Buy", title="Loan book", path="buy/loan_book.py", icon="menu_book", roles=_BOOKS, hidden=True),
-    Screen(section="Finance", title="Movements", path="finance/movements.py", icon="swap_vert", roles=_SALES),
-    Screen(
-        section="Finance", title="Movement", path="finance/movement.py", icon="swap_vert", roles=_SALES, hidden=True
-    ),
-    Screen(
-        section="Finance", title="Statements", path="finance/statements.py", icon="request_quote", roles=("finance",)
-    ),
-    Screen(
-        section="Finance",
-        title="Statement",
-        path="finance/statement.py",
-        icon="request_quote",
-        roles=("finance",),
-        hidden=True,
-    ),
-    Screen(section="Finance", title="Payments", path="finance/payments.py", icon="payments", roles=_FINANCE),
-    Screen(section="Finance", title="Payment", path="finance/payment.py", icon="payments", roles=_FINANCE, hidden=True),
-    Screen(section="Finance", title="Payout", path="finance/payout.py", icon="payments", roles=_FINANCE, hidden=True),
-    Screen(section="Finance", title="Credit notes", path="finance/credit_notes.py", icon="undo", roles=_FINANCE),
-    Screen(
-        section="Finance", title="Credit note", path="finance/credit_note.py", icon="undo", roles=_FINANCE, hidden=True
-    ),
-    Screen(section="Finance", title="Ageing", path="finance/ageing.py", icon="hourglass_bottom", roles=_FINANCE),
-    Screen(section="Finance", title="Claims to pay", path="finance/claim_payments.py", icon="gavel", roles=_FINANCE),
-    Screen(
-        section="Finance",
-        title="Bordereaux",
-        path="finance/bordereaux.py",
-        icon="assignment_turned_in",
-        roles=_FINANCE,
-    ),
-    Screen(
-        section="Finance",
-        title="Bordereau",
-        path="finance/bordereau.py",
-        icon="assignment_turned_in",
-        roles=_FINANCE,
-        hidden=True,
-    ),
-    Screen(section="Finance", title="Reconcile", path="finance/reconcile.py", icon="balance", roles=_FINANCE),
-    Screen(
-        section="Finance",
-        title="Reconciliation",
-        path="finance/reconciliation.py",
-        icon="balance",
-        roles=_FINANCE,
-        hidden=True,
-    ),
-    Screen(
-        section="Finance", title="Difference", path="finance/difference.py", icon="balance", roles=_FINANCE, hidden=True
-    ),
-    Screen(section="Finance", title="Month close", path="finance/close.py", icon="lock_clock", roles=_FINANCE),
-    Screen(section="Finance", title="Exports", path="finance/exports.py", icon="file_export", roles=_SALES),
-    Screen(section="Finance", title="Export", path="finance/export.py", icon="receipt_long", roles=_SALES, hidden=True),
-    *(
-        Screen(
-            section="Compliance", title=title, path=f"compliance/{page}.py", icon=icon, roles=_PRIVACY, hidden=is_hidden
-        )
-        for title, page, icon, is_hidden in (
-            ("Data requests", "requests", "contact_mail", False),
-            ("Data request", "request", "contact_mail", True),
-            ("Retention", "retention", "auto_delete", False),
-            ("Erasure", "erasure", "auto_delete", True),
-            ("Breaches", "breaches", "gpp_bad", False),
-            ("Breach", "breach", "gpp_bad", True),
-            ("Complaints", "complaints", "feedback", False),
-            ("Complaint", "complaint", "feedback", True),
-            ("Returns and licences", "returns", "event_note", False),
-            ("Return", "filing", "event_note", True),
-            ("Figures", "figures", "tune", False),
-        )
-    ),
-    Screen(section="Admin", title="Staff", path="admin/staff.py", icon="group", roles=("admin",)),
-    Screen(section="Admin", title="Person", path="admin/person.py", icon="person", roles=("admin",), hidden=True),
-    Screen(section="Admin", title="API keys", path="admin/keys.py", icon="key", roles=("admin",)),
-    Screen(section="Admin", title="API key", path="admin/key.py", icon="vpn_key", roles=("admin",), hidden=True),
-    Screen(section="Admin", title="Products", path="admin/products.py", icon="inventory_2", roles=_PRODUCTS),
-    Screen(section="Admin", title="Product", path="admin/product.py", icon="inventory_2", roles=_PRODUCTS, hidden=True),
-    Screen(section="Admin", title="Rates", path="admin/rates.py", icon="price_change", roles=_ADMIN, hidden=True),
-    Screen(
-        section="Admin", title="Distributors and insurers", path="admin/partners.py", icon="handshake", roles=_ADMIN
-    ),
-    Screen(
-        section="Admin", title="Distributor", path="admin/distributor.py", icon="storefront", roles=_ADMIN, hidden=True
-    ),
-    Screen(section="Admin", title="Insurer", path="admin/insurer.py", icon="shield", roles=_ADMIN, hidden=True),
-    Screen(section="Admin", title="Webhooks", path="admin/webhooks.py", icon="webhook", roles=_ADMIN),
-    Screen(section="Admin", title="Endpoint", path="admin/webhook.py", icon="webhook", roles=_ADMIN, hidden=True),
-    Screen(section="Admin", title="Delivery", path="admin/delivery.py", icon="outbox", roles=_ADMIN, hidden=True),
-    Screen(section="Admin", title="Agreement", path="admin/agreement.py", icon="contract", roles=_ADMIN, hidden=True),
-    Screen(section="Admin", title="Audit log", path="admin/audit_log.py", icon="history", roles=_ADMIN),
-    Screen(section="Admin", title="Entry", path="admin/audit_entry.py", icon="history", roles=_ADMIN, hidden=True),
-    Screen(section="Admin", title="E-mail texts", path="admin/mail_texts.py", icon="mail", roles=_ADMIN),
-    Screen(section="Admin", title="System", path="admin/system.py", icon="dns", roles=("admin",)),
+    Screen("Queue", "claims/queue.py", "inbox", _CLAIMS),
+    Screen("Claim", "claims/claim.py", "gavel", _CLAIMS, hidden=True),
+    Screen("Lodge a claim", "claims/lodge.py", "note_add", _CLAIMS),
+    Screen("My tasks", "claims/tasks.py", "task_alt", _CLAIMS),
+    Screen("Performance", "claims/performance.py", "speed", _CLAIMS),
+    Screen("Renewals", "sales/renewals.py", "autorenew", _SALES),
+    Screen("Due for renewal", "sales/due.py", "event_upcoming", _SALES),
+    Screen("Customers", "sales/customers.py", "group", _CUSTOMERS),
+    Screen("Customer", "sales/customer.py", "person", _POLICIES, hidden=True),
+    Screen("Policy search", "policies/search.py", "search", _POLICIES),
+    Screen("Awaiting insurer", "policies/awaiting.py", "hourglass_top", _OPERATIONS),
+    Screen("Policy", "policies/policy.py", "policy", _POLICIES, hidden=True),
+    Screen("Credit life", "buy/credit_life.py", "calculate", _OPERATIONS),
+    Screen("Buy", "buy/buy.py", "shopping_cart", _OPERATIONS),
+    Screen("Loan books", "buy/loan_books.py", "menu_book", _BOOKS),
+    Screen("Loan book", "buy/loan_book.py", "menu_book", _BOOKS, hidden=True),
+    Screen("Movements", "finance/movements.py", "swap_vert", _SALES),
+    Screen("Movement", "finance/movement.py", "swap_vert", _SALES, hidden=True),
+    Screen("Statements", "finance/statements.py", "request_quote", _FINANCE),
+    Screen("Statement", "finance/statement.py", "request_quote", _FINANCE, hidden=True),
+    Screen("Payments", "finance/payments.py", "payments", _FINANCE),
+    Screen("Payment", "finance/payment.py", "payments", _FINANCE, hidden=True),
+    Screen("Payout", "finance/payout.py", "payments", _FINANCE, hidden=True),
+    Screen("Credit notes", "finance/credit_notes.py", "undo", _FINANCE),
+    Screen("Credit note", "finance/credit_note.py", "undo", _FINANCE, hidden=True),
+    Screen("Ageing", "finance/ageing.py", "hourglass_bottom", _FINANCE),
+    Screen("Claims to pay", "finance/claim_payments.py", "gavel", _FINANCE),
+    Screen("Bordereaux", "finance/bordereaux.py", "assignment_turned_in", _FINANCE),
+    Screen("Bordereau", "finance/bordereau.py", "assignment_turned_in", _FINANCE, hidden=True),
+    Screen("Reconcile", "finance/reconcile.py", "balance", _FINANCE),
+    Screen("Reconciliation", "finance/reconciliation.py", "balance", _FINANCE, hidden=True),
+    Screen("Difference", "finance/difference.py", "balance", _FINANCE, hidden=True),
+    Screen("Month close", "finance/close.py", "lock_clock", _FINANCE),
+    Screen("Exports", "finance/exports.py", "file_export", _SALES),
+    Screen("Export", "finance/export.py", "receipt_long", _SALES, hidden=True),
+    Screen("Data requests", "compliance/requests.py", "contact_mail", _PRIVACY),
+    Screen("Data request", "compliance/request.py", "contact_mail", _PRIVACY, hidden=True),
+    Screen("Retention", "compliance/retention.py", "auto_delete", _PRIVACY),
+    Screen("Erasure", "compliance/erasure.py", "auto_delete", _PRIVACY, hidden=True),
+    Screen("Breaches", "compliance/breaches.py", "gpp_bad", _PRIVACY),
+    Screen("Breach", "compliance/breach.py", "gpp_bad", _PRIVACY, hidden=True),
+    Screen("Complaints", "compliance/complaints.py", "feedback", _PRIVACY),
+    Screen("Complaint", "compliance/complaint.py", "feedback", _PRIVACY, hidden=True),
+    Screen("Returns and licences", "compliance/returns.py", "event_note", _PRIVACY),
+    Screen("Return", "compliance/filing.py", "event_note", _PRIVACY, hidden=True),
+    Screen("Figures", "compliance/figures.py", "tune", _PRIVACY),
+    Screen("Staff", "admin/staff.py", "group", _ADMIN),
+    Screen("Person", "admin/person.py", "person", _ADMIN, hidden=True),
+    Screen("API keys", "admin/keys.py", "key", _ADMIN),
+    Screen("API key", "admin/key.py", "vpn_key", _ADMIN, hidden=True),
+    Screen("Products", "admin/products.py", "inventory_2", _OPERATIONS),
+    Screen("Product", "admin/product.py", "inventory_2", _OPERATIONS, hidden=True),
+    Screen("Rates", "admin/rates.py", "price_change", _ADMIN, hidden=True),
+    Screen("Distributors and insurers", "admin/partners.py", "handshake", _ADMIN),
+    Screen("Distributor", "admin/distributor.py", "storefront", _ADMIN, hidden=True),
+    Screen("Insurer", "admin/insurer.py", "shield", _ADMIN, hidden=True),
+    Screen("Webhooks", "admin/webhooks.py", "webhook", _ADMIN),
+    Screen("Endpoint", "admin/webhook.py", "webhook", _ADMIN, hidden=True),
+    Screen("Delivery", "admin/delivery.py", "outbox", _ADMIN, hidden=True),
+    Screen("Agreement", "admin/agreement.py", "contract", _ADMIN, hidden=True),
+    Screen("Audit log", "admin/audit_log.py", "history", _ADMIN),
+    Screen("Entry", "admin/audit_entry.py", "history", _ADMIN, hidden=True),
+    Screen("E-mail texts", "admin/mail_texts.py", "mail", _ADMIN),
+    Screen("System", "admin/system.py", "dns", _ADMIN),
 )
+# Purposes by path, shown to those who may not open the screen and in the command palette.
+_PURPOSES: Final[Mapping[str, str]] = {
+    "sales/dashboard.py": "The figures of sales: premium, policies, commissions, renewals, and what is stuck.",
+    "sales/purchases.py": "Every sale with its customer, its policy and the split of the money.",
+    "sales/purchase.py": "One sale with its customer, its policy and the split of the money.",
+    "claims/queue.py": "The claims to be worked on, by the days left of the 60.",
+    "claims/claim.py": "One claim: its documents, its cover, its history and the decisions on it.",
+    "claims/tasks.py": "What is to be done on claims, by the day it is due.",
+    "claims/lodge.py": "Take a claim in for a caller, on any policy.",
+    "claims/performance.py": "How long claims take and how they are decided.",
+    "sales/renewals.py": "Every further term of a policy with the split of the money.",
+    "sales/due.py": "The policies whose cover ends soon or has just ended.",
+    "sales/customers.py": "The people and businesses who bought a policy.",
+    "sales/customer.py": "One customer with all purchases, renewals, policies and claims.",
+    "policies/search.py": "Policies by number, plate, name, e-mail or phone.",
+    "policies/awaiting.py": "The policies that their insurer has not accepted yet.",
+    "policies/policy.py": "One policy: its cover, certificate, money, claims and history.",
+    "buy/credit_life.py": "Price credit life step by step, and sell it.",
+    "buy/buy.py": "Sell any cover other than credit life.",
+    "buy/loan_books.py": "A lender's loans of a month from one file: one person uploads it, another confirms it.",
+    "buy/loan_book.py": "One loan book: what is in it, and the result of each row.",
+    "finance/payments.py": "What is due with each party, and the payments that settle it.",
+    "finance/payment.py": "One payment and the statements that it settles.",
+    "finance/payout.py": "One payout with its payments and its bank file.",
+    "finance/credit_notes.py": "What goes back to customers, approved and paid by different people.",
+    "finance/credit_note.py": "One credit note with its term, its arithmetic and its shares.",
+    "finance/ageing.py": "What is payable and receivable with each party, by how long it waits.",
+    "finance/claim_payments.py": "The payments of claims that supervisors have handed to finance.",
+    "finance/bordereaux.py": "Premium and claims of a month as they are reported to each insurer.",
+    "finance/bordereau.py": "One bordereau with its rows and its files.",
+    "finance/reconcile.py": "The file of an insurer or the bank against our records of a month.",
+    "finance/reconciliation.py": "One file that was compared, with its differences.",
+    "finance/difference.py": "One difference with its explanation and history.",
+    "finance/close.py": "The checklist of a month, its closing by two people, and its journal.",
+    "finance/exports.py": "The files that were exported, with their receipts.",
+    "finance/export.py": "The receipt of one exported file.",
+    "compliance/requests.py": "What people ask about their data, by the days left to answer.",
+    "compliance/request.py": "One request: identity, records, pack, erasure and outcome.",
+    "compliance/retention.py": "Records past their retention period, erased by two people, and records on hold.",
+    "compliance/erasure.py": "One erasure: what it takes, who decided, and its certificate.",
+    "compliance/breaches.py": "Breaches of personal data, with the hours left to notify.",
+    "compliance/breach.py": "One breach: what was opened, the risk, and who was told.",
+    "compliance/complaints.py": "Complaints by insurer, and premiums that were not notified in time.",
+    "compliance/complaint.py": "One complaint and its answer.",
+    "compliance/returns.py": "What is due to authorities, and the licences of distributors.",
+    "compliance/filing.py": "One return: prepared, checked and sent.",
+    "compliance/figures.py": "Deadlines and limits with their source, and the figures of a year as a file.",
+    "admin/staff.py": "The people who sign in here, and their roles.",
+    "admin/person.py": "One colleague: roles, limit and sessions.",
+    "admin/keys.py": "The keys with which distributors reach the API.",
+    "admin/key.py": "One key of a distributor.",
+    "admin/products.py": "What is sold, at which prices and commissions.",
+    "admin/product.py": "One product with its prices and commissions over time.",
+    "admin/rates.py": "A change of the rates of a product.",
+    "admin/partners.py": "The distributors that sell and the insurers that carry the risk.",
+    "admin/distributor.py": "One distributor with its keys, products and figures.",
+    "admin/insurer.py": "One insurer and its connection.",
+    "admin/audit_log.py": "Who changed what, and when.",
+    "admin/audit_entry.py": "One entry of the audit log.",
+    "admin/mail_texts.py": "What the desk writes to policyholders and distributors.",
+    "admin/system.py": "The state of the store, the queue and the server.",
+}
 
 
 def allowed_screens(person: Person) -> list[Screen]:

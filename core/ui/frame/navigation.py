@@ -22,7 +22,6 @@ from core.states.claims import CLAIMS_ROLES
 from core.store.access import Scope, reading
 from core.ui.frame import frame, menu, page_links, palette
 from core.ui.frame.menu import Screen
-from core.ui.frame.screen_purposes import PURPOSES
 from core.ui.kit import figure_cache, words
 from core.ui.kit.figure_cache import StoreState
 
@@ -72,7 +71,7 @@ _INSTEAD: Final = {
 def draw(screen: Screen) -> None:
     """Draw the refusal with a title of its own and the way back to a screen of the person's."""
     person = frame.require()
-    frame.page_header(screen.title, PURPOSES.get(screen.path, f"A screen of {screen.section}."))
+    frame.page_header(screen.title, screen.purpose)
     roles = words.plain(" and ".join(person.roles))
     st.error(
         f"Your account does not have this: it is {menu.open_to(screen)}. Yours is {roles}.", icon=":material/block:"

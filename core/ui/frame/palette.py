@@ -17,7 +17,6 @@ from core.services.people.staff import Person
 from core.services.views import finder
 from core.services.views.finder import Kind
 from core.ui.frame import frame, menu, page_links
-from core.ui.frame.screen_purposes import PURPOSES
 
 FIND: Final = "/desk/find"
 _PAGES: Final[Mapping[Kind, tuple[str, str]]] = {
@@ -94,7 +93,7 @@ def payload(person: Person) -> dict[str, Any]:
                 {
                     "kind": "Screen",
                     "title": each.title,
-                    "detail": PURPOSES.get(each.path, each.section),
+                    "detail": each.purpose,
                     "href": frame.link(each.path),
                 }
                 for each in screens

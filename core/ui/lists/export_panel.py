@@ -15,8 +15,7 @@ from uuid import UUID
 import streamlit as st
 
 from core import clock, ids
-from core.services.exports import arrangement, receipts, runs
-from core.services.exports import registry as export_registry
+from core.services.exports import arrangement, exports, receipts, runs
 from core.services.exports.formats import CSV, FORMATS, Format
 from core.services.exports.receipts import Receipt
 from core.services.lists.listing import Listing
@@ -131,7 +130,7 @@ def offer(
     `rows` and `sum_minor` (None where the screen shows no sum) are the screen's totals for the same selection. A person
     without the role for this kind sees only `line` and the choices.
     """
-    found = export_registry.get_kind(kind)
+    found = exports.get_kind(kind)
     shown = None if table is None else arrangement.follow_list(found, table.shown_columns, table.order)
     wanted = Offer(kind=found, address=address, rows=rows, sum_minor=sum_minor, shown=shown)
     person = frame.current()
@@ -245,6 +244,6 @@ def _draw_receipt(receipt: Receipt, wanted: Offer) -> None:
 
 def figures(receipt: Receipt) -> str:
     """Return the totals of a receipt as Markdown: "1,204 purchases · **₦1,234.00**"."""
-    kind = export_registry.get_kind(receipt.kind)
+    kind = exports.get_kind(receipt.kind)
     summed = f" · **{words.naira(receipt.sum_minor)}**" if kind.sum_title else ""
     return kind.format_count(receipt.rows) + summed

@@ -19,8 +19,7 @@ from core.covers.insurers import insurer_a
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.closing import demonstration
 from core.services.exports import exports
-from core.services.exports.exports import Tally
-from core.services.exports.registry import get_kind
+from core.services.exports.exports import Tally, get_kind
 from core.services.finance import ageing
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import pdf as credit_note_pdf

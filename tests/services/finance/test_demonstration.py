@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from sqlmodel import SQLModel, col
 
 from core import clock, demo
-from core.demo import chunks
 from core.services.admin import store_check
 from core.services.closing import demonstration as month_close
 from core.services.finance import demonstration, months, parties, past_months
@@ -132,33 +131,6 @@ def test_months_in_bulk_are_what_the_services_write_one_by_one(
         name: (ours[name] - theirs[name], theirs[name] - ours[name]) for name in ours if ours[name] != theirs[name]
     } == {}
     assert all(ours.values())
-    twin.close()
-
-
-@pytest.mark.parametrize("database", ["sqlite"])
-def test_months_that_are_written_between_the_sales_are_those_that_are_written_after_them(
-    store: Store, sqlite_template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(chunks, "_SMALLEST", 10)
-    shutil.copy(sqlite_template, tmp_path / "twin.db")
-    twin, followed = Store(f"sqlite:///{tmp_path / 'twin.db'}"), list[int]()
-
-    def write_until(at: datetime) -> None:
-        with store.writing(LIVE) as session:
-            over = demonstration.list_closed(session, at)
-            if over:
-                demonstration.write_terms(session, over[0])
-            followed.append(sum(1 for month in over if demonstration.write_month(session, month)))
-
-    demo.write(store, purchases=60, seed=4, until=UNTIL, meanwhile=lambda: add_accounts(store), follow=write_until)
-    over = begin(twin, purchases=60)
-    with twin.writing(LIVE) as session:
-        for month in over:
-            demonstration.write_month(session, month)
-    assert len([number for number in followed if number]) > 3, "months were written after several of the pieces"
-    assert papers(store) == papers(twin)
-    with store.reading(Scope.system()) as session:
-        assert store_check.list_faults(session) == []
     twin.close()
 
 

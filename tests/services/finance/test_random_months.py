@@ -15,8 +15,7 @@ import sqlalchemy as sa
 from core import clock, money
 from core.services.admin import store_check
 from core.services.exports import exports
-from core.services.exports.exports import Tally
-from core.services.exports.registry import get_kind
+from core.services.exports.exports import Tally, get_kind
 from core.services.finance import journal, movements
 from core.services.lists.windows import Window
 from core.services.sales import figures

@@ -18,7 +18,7 @@ from core.services.lists.filters.field import Condition, Field, Parameter
 from core.services.lists.filters.parsing import Address
 from core.services.lists.windows import Span, open_dates, open_days
 
-NAMED = "A name, an id or insurer-a ... insurer-g; repeat it for any of several."
+NAMED = "A name, an id or a segment such as insurer-a; repeat it for any of several."
 LONGEST = parsing.LONGEST
 
 
