@@ -219,6 +219,13 @@ def find_make_by_id_or_name(value: str) -> Make | None:
 
 
 @cache
+def _index_names() -> Mapping[tuple[str, str], Model]:
+    """Index every model by its make's name and its own id or name; the first of a make that has one keeps it."""
+    named = [((model.make, key), model) for model in _load_models() for key in (model.id, model.name.casefold())]
+    return dict(reversed(named))
+
+
+@cache
 def _index_models() -> Mapping[str, Model]:
     return {model.id: model for model in _load_models()}
 
@@ -230,8 +237,7 @@ def find_model_by_id(value: str) -> Model | None:
 
 def find_model_by_id_or_name(value: str, make: Make) -> Model | None:
     """Return the model of that make with that id, or with that name in any case."""
-    key = value.strip().casefold()
-    return next((m for m in list_vehicle_models(make.id, None) if key in (m.id, m.name.casefold())), None)
+    return _index_names().get((make.name, value.strip().casefold()))
 
 
 # The feature lists of insurer-b: the key of each list in the response, and its strings for a given year.

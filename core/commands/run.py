@@ -47,7 +47,7 @@ def run(
     for number, handler in before.items():
         signal.signal(number, handler)
     if stops or failed is not None:
-        raise typer.Exit(128 + stops[0] if stops else failed)
+        raise typer.Exit(128 + stops[0] if stops else failed or 0)
     from core.commands.serve import serve  # noqa: PLC0415 - the demonstration begins before that is imported
 
     serve(host, port)

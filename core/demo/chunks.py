@@ -105,6 +105,7 @@ def chunks(plan: Plan) -> Generator[Chunk]:
             audit_log.add_entries(sale, log)
             if (loss := losses.of(sale)) is not None:
                 claim_rows.file(loss, thrown, specimens, rows, log)
+        specimens.put()
         upto += len(batch)
         is_last = upto == mark.purchases
         if is_last:

@@ -24,6 +24,7 @@ from core.demo.market.sellers import enlist, officers
 from core.demo.random_source import dice
 from core.errors import StateForbids
 from core.store.access import Scope, ScopedSession, Store
+from core.store.schema import migrating
 from core.store.schema.claims import Claim
 from core.store.schema.parties import Customer
 from core.store.schema.sales import Policy, Purchase, Renewal
@@ -51,7 +52,7 @@ def without_gc() -> Iterator[None]:
 
 Progress = Callable[[int], object]
 Make = Callable[[Plan], Iterable[Chunk]]
-# A second interpreter needs a second to start.
+# A second interpreter needs a second to start, and so do indexes that are built anew.
 _WORTH_A_PROCESS = 10_000
 
 
@@ -80,7 +81,8 @@ def write(
         with without_gc(), nullcontext(make) if make else making(purchases) as made:
             pieces = made(plan)
             meanwhile()
-            _write(store, pieces, done, progress)
+            with migrating.without_indexes(store) if purchases >= _WORTH_A_PROCESS else nullcontext():
+                _write(store, pieces, done, progress)
     with store.reading(Scope.system()) as session:
         return _summary(session, plan.mark)
 

@@ -1,5 +1,6 @@
 """The demonstration: the same for the same seed, whole or resumed, and business like any other."""
 
+import contextlib
 import re
 import shutil
 from collections import Counter
@@ -15,6 +16,7 @@ from sqlmodel import SQLModel, col
 from core import clock, demo, money, seal
 from core.covers import registry
 from core.covers import request as requests
+from core.covers.claims import lines
 from core.demo import chunks, portfolio
 from core.demo.market.offers import on_the_shelf
 from core.demo.random_source import dice
@@ -26,8 +28,9 @@ from core.services.policies import certificates
 from core.services.renewals import renewals
 from core.services.renewals.next_terms import compute_window
 from core.services.selling.buying import Seller
-from core.settings import settings
+from core.settings import ROOT, settings
 from core.store.access import Scope, ScopedSession, Store
+from core.store.schema import migrating
 from core.store.schema.tables import (
     Claim,
     ClaimQuestion,
@@ -143,6 +146,37 @@ def test_killed_run_leaves_a_sound_store_and_goes_on(
     write(store), write(twin)
     ours, theirs = rows_of(store), rows_of(twin)
     assert [name for name in ours if ours[name] != theirs[name]] == []
+
+
+def test_a_large_one_is_made_by_another_process_and_indexed_at_the_end_and_is_the_same(
+    store: Store, twin: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(twin)
+    monkeypatch.setattr(portfolio, "_WORTH_A_PROCESS", 300)
+    write(store)
+    ours, theirs = rows_of(store), rows_of(twin)
+    assert [name for name in ours if ours[name] != theirs[name]] == []
+    assert migrating.differences(store) == []
+
+
+def test_indexes_are_back_after_an_end_in_between(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(portfolio, "_WORTH_A_PROCESS", 0)
+    monkeypatch.setattr(portfolio, "making", lambda _: contextlib.nullcontext(chunks.chunks))
+    monkeypatch.setattr(portfolio, "write_chunk", stop)
+    with pytest.raises(KeyboardInterrupt):
+        write(store)
+    assert migrating.differences(store) == []
+
+
+def stop(_session: ScopedSession, _chunk: chunks.Chunk) -> None:
+    raise KeyboardInterrupt
+
+
+def test_every_document_of_a_claim_has_a_specimen_of_its_own() -> None:
+    drawn = {path.stem for path in (ROOT / "data" / "demonstration" / "specimens").iterdir()}
+    asked = {name for line in lines.LINES for incident in line.incidents for name in line.list_required(incident)}
+    assert {name for name in asked if not name.endswith("image")} - drawn == set()
+    assert {"loan_offer_letter", "medical_report", "employment_termination_letter", "death_certificate"} <= drawn
 
 
 def test_a_claim_that_was_approved_has_its_loss_within_the_cover(store: Store) -> None:

@@ -1,7 +1,8 @@
 """Documents of the demonstration's claims: a few specimens on the disk, recorded once for each owner."""
 
 import hashlib
-from datetime import UTC, datetime
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -13,16 +14,19 @@ from core.store.operations import blob_storage
 from core.store.schema.claims import UploadedFile
 
 _FOLDER = ROOT / "data" / "demonstration" / "specimens"
-_DRAWN_AT = datetime(2024, 1, 1, tzinfo=UTC)
+_ANY = _FOLDER / "document.pdf"
+# Each waits for the disk twice.
+_AT_ONCE = 8
 _TYPES = {".pdf": "application/pdf", ".jpg": "image/jpeg"}
 
 
 class Specimens:
-    """The uploads that claims link to; a specimen is put on the disk when its owner first needs it."""
+    """The uploads that claims link to; a specimen is put on the disk once its owner needs it."""
 
     def __init__(self, dice: Random, began: datetime) -> None:
         self.dice, self.began = dice, began
         self._links: dict[tuple[str, bool, str], str] = {}
+        self._needed: list[tuple[str, bytes]] = []
 
     def link(self, rows: Rows, owner: Values, name: str) -> str:
         """The address of an owner's specimen, as an upload's answer gives it (contract L4)."""
@@ -31,10 +35,16 @@ class Specimens:
             self._links[key] = self._upload(rows, owner, name)
         return self._links[key]
 
+    def put(self) -> None:
+        """Put on the disk what has been needed since the last call; rows that name it come after it."""
+        with ThreadPoolExecutor(_AT_ONCE) as disk:
+            list(disk.map(lambda each: blob_storage.put(*each), self._needed))
+        self._needed.clear()
+
     def _upload(self, rows: Rows, owner: Values, name: str) -> str:
         file_name, content = _load(name)
         kept_as = code(self.dice, self.began)
-        blob_storage.put(kept_as, content)
+        self._needed.append((kept_as, content))
         row = {
             "code": kept_as,
             "file_name": file_name,
@@ -50,23 +60,6 @@ class Specimens:
 
 @cache
 def _load(name: str) -> tuple[str, bytes]:
-    """Return the file name and the content of a document; one that has no file is a page with its title."""
-    path = next((path for path in sorted(_FOLDER.iterdir()) if path.stem == name), None)
-    return (path.name, path.read_bytes()) if path else (f"{name}.pdf", _draw(name))
-
-
-def _draw(name: str) -> bytes:
-    from fpdf import FPDF  # noqa: PLC0415 slow to load, and only a demonstration draws specimens
-
-    page = FPDF(format="A4")
-    page.set_creation_date(_DRAWN_AT)
-    page.add_page()
-    page.set_font("Helvetica", "B", 10)
-    page.set_text_color("#A32020")
-    page.cell(text="SPECIMEN - made up for the demonstration", new_x="LMARGIN", new_y="NEXT", h=12)
-    page.set_text_color("#000000")
-    page.set_font(size=16)
-    page.cell(text=name.replace("_", " ").capitalize(), new_x="LMARGIN", new_y="NEXT", h=12)
-    page.set_font("Helvetica", "", 10)
-    page.multi_cell(w=0, text="It stands for the document that a claimant would send with the claim.")
-    return bytes(page.output())
+    """Return the file name and the content of a document; one without a specimen of its own is any document."""
+    path = next((path for path in _FOLDER.iterdir() if path.stem == name), _ANY)
+    return f"{name}{path.suffix}", path.read_bytes()

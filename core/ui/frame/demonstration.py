@@ -29,7 +29,10 @@ def banner() -> None:
 
 @st.fragment(run_every=_LOOKS_EVERY)
 def _follow() -> None:
-    st.caption(f":material/science: {_NOTICE}{f' {_NOT_YET}' if background.is_writing() else ''}")
+    if not background.is_writing():
+        # What stands below is of a moment at which some of it was not there yet.
+        st.rerun()
+    st.caption(f":material/science: {_NOTICE} {_NOT_YET}")
 
 
 @st.cache_data(ttl="1m", max_entries=4, show_spinner=False)
