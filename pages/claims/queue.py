@@ -27,7 +27,7 @@ from core.states.claims import ClaimStatus
 from core.store.access import ScopedSession, reading, transact
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, url_state, words
-from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
+from core.ui.lists import export_panel, filter_bar, saved_views, tables
 from pages.claims._shared import colour_of, days_left
 
 CLAIMS = tables.of(
@@ -263,7 +263,7 @@ def draw_filters(
     held = str(criteria.assigned) if criteria.assigned else None
     if held and held not in people:
         people[held] = "Somebody who has left"
-    filter_chips.draw(
+    filter_bar.draw_chips(
         criteria,
         {"distributor": distributors},
         options={"assigned": people},

@@ -20,7 +20,7 @@ from core.store.access import ScopedSession, reading
 from core.ui.frame import frame
 from core.ui.kit import actions, url_state, words
 from core.ui.kit.actions import Action, Day, Field, Several, Text, Values
-from core.ui.lists import export_panel, filter_bar, filter_chips, tables
+from core.ui.lists import export_panel, filter_bar, tables
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, show_resting
 
@@ -212,7 +212,7 @@ def draw() -> None:
     with reading(frame.scope()) as session:
         names = load_choices(session)
     criteria = filter_bar.read(CreditNoteFilter, names.names)
-    filter_chips.draw(criteria, names.names)
+    filter_bar.draw_chips(criteria, names.names)
     with st.skeleton(height=300), reading(frame.scope()) as session:
         total, minor = credit_note_reading.count(session, criteria)
         paging, order = CREDIT_NOTES.paging(url_state.page()), CREDIT_NOTES.order

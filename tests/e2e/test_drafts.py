@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 from core import clock
 from core.covers import request
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.insurers.insurer_b_auto import THIRD_PARTY
+from core.covers.insurers.insurer_b import THIRD_PARTY
 from core.services.admin import mail_texts
 from core.services.admin.mail_texts import TextInUse
 from core.services.catalogue import keys
