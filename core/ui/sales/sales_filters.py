@@ -145,7 +145,7 @@ def chips(selection: Selection[S], names: Choices, **more: Any) -> None:
 
 
 def draw(selection: Selection[S], names: Choices, *, search: Callable[[], None] | None = None, **more: Any) -> None:
-    """Draw the filters of a list in one line: its search, the period, the others; for `more`: `filter_bar.draw_chips`."""
+    """Draw the filters of a list in one line: search, period and others; for `more`: `filter_bar.draw_chips`."""
 
     def first() -> None:
         if search:
