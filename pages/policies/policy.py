@@ -21,7 +21,6 @@ from core.store.access import reading
 from core.ui.claims import related_claims
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, documents, facts, reveal_dialog, url_state, words
-from core.ui.letters import certificate_mail
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from core.ui.policies import policy_actions
@@ -442,7 +441,7 @@ def draw_details(policy: PolicyDetail, person: Person) -> None:
 
 def send_certificate(policy: PolicyDetail, person: Person) -> None:
     if person.has_role("operations"):
-        certificate_mail.button(policy.id, policy.sale.email, key="mail certificate")
+        policy_actions.draw_send_certificate(policy.id, policy.sale.email, key="mail certificate")
 
 
 def reveal_personal(policy: PolicyDetail, within: str, person: Person) -> None:

@@ -14,7 +14,7 @@ from core import ids, money
 from core.covers import request
 from core.covers.request import refuse_unless
 from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
-from core.services.claims.lists import orderings
+from core.services.claims.lists import queue
 from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.lists.queue import QueueRow
 from core.services.claims.review.own_interest import build_own_condition
@@ -181,7 +181,7 @@ def assign_next(session: ScopedSession, *, person: Person) -> UUID | None:
     """
     claim_changes.require_claims_role(person)
     unassigned = [*build_conditions(ClaimFilter(view="unassigned")), sa.not_(build_own_condition(person))]
-    for query in orderings.build_first(unassigned, col(Claim.id), col(Claim.version)):
+    for query in queue.build_first(unassigned, col(Claim.id), col(Claim.version)):
         row = session.execute(query.with_for_update(skip_locked=True)).one_or_none()
         if row is not None:
             claim_moves.assign_claim(session, row.id, to=person.id, person=person, version=row.version)
@@ -198,7 +198,7 @@ def find_next(session: ScopedSession, *, person: Person, after: UUID) -> UUID | 
     claim_changes.require_claims_role(person)
     mine = [*build_conditions(ClaimFilter(view="open", assigned=person.id)), col(Claim.id) != after]
     running = [*mine, col(Claim.clock_stopped_at).is_(None)]
-    found = orderings.fetch_page(session, running, "urgent", Paging(limit=1))
+    found = queue.fetch_page(session, running, "urgent", Paging(limit=1))
     return found[0] if found else assign_next(session, person=person)
 
 
