@@ -89,9 +89,9 @@ def compute_price(amount: Decimal, tenure: int, benefits: list[str] | None, rate
     missing = [name for name in benefit_names if name not in shares]
     if missing:
         raise InvalidInput.for_field("benefit_coverage", f"must be offered by the product: {', '.join(shares)}")
-    percent = sum((shares[name] for name in benefit_names), Decimal(0))
+    percent, of = sum((shares[name] for name in benefit_names), Decimal(0)), f"{amount:,.2f}"
     steps = [
-        Step(name.replace("_", " ").capitalize(), f"{shares[name]} % of {amount:,.2f}", amount * shares[name] / 100)
+        Step(name.replace("_", " ").capitalize(), f"{shares[name]} % of {of}", amount * shares[name] / 100)
         for name in benefit_names
     ]
     basis = rates.meta.get("basis", "single")
@@ -101,11 +101,11 @@ def compute_price(amount: Decimal, tenure: int, benefits: list[str] | None, rate
     if factor != 1:
         # Both add up to the premium, before the eyes of those who are quoted it.
         halved = " / 2, as the loan is repaid" if basis == "reducing" else ""
-        after = f"{percent} % of {amount:,.2f} x {tenure - 1}{halved}"
-        steps.append(Step("For the first month", f"{percent} % of {amount:,.2f}", monthly))
+        after = f"{percent} % of {of} x {tenure - 1}{halved}"
+        steps.append(Step("For the first month", f"{percent} % of {of}", monthly))
         steps.append(Step(f"For the {tenure - 1} months after it", after, unrounded - monthly))
     total = money.round_half_up(unrounded)
-    steps.append(Step("Premium", f"{amount:,.2f} x {percent} %{working}", total))
+    steps.append(Step("Premium", f"{of} x {percent} %{working}", total))
     return _apply_minimum(total, rates, steps, amount)
 
 

@@ -110,7 +110,8 @@ HOLDER_FIELDS = {
 @cache
 def _list_holder_fields(model: type[Request]) -> dict[str, tuple[str, ...]]:
     """The fields that a request has of those of the policyholder: asking a request for others is slow."""
-    return {field: tuple(n for n in names if n in model.model_fields) for field, names in HOLDER_FIELDS.items()}
+    own = {field: tuple(n for n in names if n in model.model_fields) for field, names in HOLDER_FIELDS.items()}
+    return {field: names for field, names in own.items() if names}
 
 
 def get_policyholder(request: Request) -> Policyholder:

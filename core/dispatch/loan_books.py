@@ -37,7 +37,7 @@ _log = structlog.get_logger("coverdesk.worker")
 _SYSTEM = Scope.system()
 _TO_READ = (LoanBookState.UPLOADED, LoanBookState.READING)
 _TO_SELL = (LoanBookState.CONFIRMED, LoanBookState.SELLING)
-_LOOK_SECONDS, _NICENESS = 0.2, 5
+_LOOK_SECONDS = 0.2
 
 
 def never() -> bool:
@@ -60,11 +60,14 @@ def work_apart(store: Store, is_stopping: Callable[[], bool]) -> None:
 
 
 def main() -> None:
-    """Work at the books that wait, behind whoever is served on this machine."""
+    """Work at the books that wait.
+
+    Its priority is that of a server: a chunk holds the ends of the audit chains, and single sales would wait for them
+    while it waits for a processor.
+    """
     parent, stopping = int(sys.argv[1]), threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     telemetry.configure_logs()
-    os.nice(_NICENESS)
     opened = access.store()
     try:
         work(opened, lambda: stopping.is_set() or os.getppid() != parent)

@@ -10,7 +10,7 @@ from core import clock, ids, telemetry
 from core.outbound.webhook_client import SendResult, WebhookClient
 from core.services.events import appending, catalogue
 from core.services.events.derivation import EventDraft
-from core.services.events.webhooks import endpoints, fan_out, log, outcomes, sending
+from core.services.events.webhooks import endpoints, fan_out, log, sending
 from core.services.events.webhooks.log import DeliveryDetail
 from core.services.events.webhooks.sending import DeliveryJob
 from core.services.outbox.queue import INTERNAL_ERROR
@@ -61,7 +61,7 @@ def _status(result: SendResult) -> dict[str, int]:
 def record(store: Store, sent: Sequence[Sent]) -> None:
     """Record results in one transaction; what cannot be recorded is sent again, under its id, when its lease ends."""
     try:
-        store.transact(_SYSTEM, lambda session: outcomes.record_results(session, sent))
+        store.transact(_SYSTEM, lambda session: sending.record_results(session, sent))
     except Exception as error:
         _log.error("deliveries not recorded", error=type(error).__name__, exc_info=True)
         if len(sent) > 1:

@@ -13,7 +13,7 @@ from core.covers import credit_life, request
 from core.covers.fields import build_example
 from core.services.catalogue import products, shipped
 from core.services.claims.intake import lodging, new_claims
-from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.services.claims.lists import records as claim_records
 from core.services.claims.lists.shapes import ClaimRecord, StatusTime
 from core.services.events import catalogue, samples

@@ -10,7 +10,7 @@ from core import seal
 from core.errors import InvalidInput
 from core.outbound import mail as smtp
 from core.services.claims.intake import attaching
-from core.services.claims.intake.documents import Document, Version
+from core.services.claims.intake.submitted import Document, Version
 from core.services.claims.letters import letters
 from core.services.claims.letters.letters import WAYS, KeptLetter
 from core.services.claims.review.review import ClaimReview

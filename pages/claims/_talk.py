@@ -10,8 +10,7 @@ from core import clock, seal
 from core.services.claims.diary import tasks as claim_tasks
 from core.services.claims.diary.tasks import Task
 from core.services.claims.review.officers import Officer
-from core.services.claims.review.review import ClaimReview
-from core.services.claims.review.timeline import Message
+from core.services.claims.review.review import ClaimReview, Message
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
 from core.services.people.staff import Person

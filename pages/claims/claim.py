@@ -10,8 +10,7 @@ from core import clock
 from core.covers.claims.request import CLAIMANTS
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
-from core.services.claims.review.review import ClaimReview
-from core.services.claims.review.timeline import Message
+from core.services.claims.review.review import ClaimReview, Message
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves

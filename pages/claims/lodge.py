@@ -13,8 +13,7 @@ from core.errors import CoverdeskError, InvalidInput
 from core.services.claims.diary.tasks import PAPERS_DAYS
 from core.services.claims.intake import claimable_policies, lodging, requirements
 from core.services.claims.intake.claimable_policies import MAX_POLICIES, ClaimablePolicy
-from core.services.claims.intake.new_claims import ClaimRequest
-from core.services.claims.intake.request import CreditLifeDeskRequest
+from core.services.claims.intake.new_claims import ClaimRequest, CreditLifeDeskRequest
 from core.services.claims.review import related
 from core.services.claims.review import review as claim_review
 from core.services.people.staff import Person

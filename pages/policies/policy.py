@@ -26,7 +26,7 @@ from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from core.ui.policies import policy_actions
 from core.ui.renewals import contacts
-from core.ui.sales import sale_split
+from core.ui.sales import money_table
 from pages.policies import _endorsements
 from pages.policies import _resends as resends
 
@@ -161,7 +161,7 @@ def draw_money(policy: PolicyDetail) -> None:
     with st.grid(2, min_column_width=320, gap="small"):
         with st.container(border=True):
             st.metric("Premium", words.naira(policy.sale.total_minor))
-            sale_split.draw(policy.sale)
+            money_table.draw_split(policy.sale)
         with st.container(border=True):
             st.markdown("**How the premium was calculated**")
             facts.table_of(policy.sale.explained)

@@ -23,7 +23,7 @@ from core.outbound.webhook_client import SendResult, WebhookClient
 from core.services.admin import status
 from core.services.catalogue import keys
 from core.services.events import catalogue, samples
-from core.services.events.webhooks import desk, endpoints, log, outcomes, rendering, sending
+from core.services.events.webhooks import desk, endpoints, log, rendering, sending
 from core.services.events.webhooks.endpoints import NewSecret
 from core.services.events.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
 from core.services.outbox import queue
@@ -380,7 +380,7 @@ def test_a_lease_that_ended_is_taken_over_and_the_late_answer_ignored(hooks: Hoo
         assert hooks.log(made)[0].state == "sent"
         late = SendResult(milliseconds=1, error="The receiver answered 500", status=500)
         with hooks.store.writing(Scope.system()) as session:
-            outcomes.record_results(session, [(lost, late)])
+            sending.record_results(session, [(lost, late)])
     (delivery,) = hooks.log(made)
     assert (delivery.state, delivery.attempts) == ("sent", 2)
 

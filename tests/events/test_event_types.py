@@ -14,7 +14,7 @@ import orjson
 import pytest
 
 from core import clock
-from core.covers.insurers import insurer_a, insurer_b_auto
+from core.covers.insurers import insurer_a, insurer_b
 from core.dispatch import events as event_dispatch
 from core.services.catalogue import changes, product_detail, rate_changes
 from core.services.claims.workflow import questions
@@ -38,7 +38,7 @@ from tests.ui.conftest import person_of
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
 
-ACTIVE, PENDING = insurer_a.THIRD_PARTY, insurer_b_auto.COMPREHENSIVE
+ACTIVE, PENDING = insurer_a.THIRD_PARTY, insurer_b.COMPREHENSIVE
 ADMIN = person_of("admin")
 SECOND = replace(ADMIN, id=UUID(int=ADMIN.id.int + 1), email="second@coverdesk.example")
 PERSONAL = ("first_name", "last_name", "email", "phone", "address", "registration_number", "chassis_number")

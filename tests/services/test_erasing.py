@@ -29,7 +29,7 @@ from core.services.exports.exports import Tally
 from core.services.finance import adjustments, movements
 from core.services.finance.bordereaux import issuing
 from core.services.finance.credit_notes import deciding
-from core.services.finance.filter import MovementFilter
+from core.services.finance.movements import MovementFilter
 from core.services.finance.parties import Party
 from core.services.finance.statements import preparing as statements
 from core.services.idempotency import WireResponse

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, ids, settings
-from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d
+from core.covers.insurers import insurer_a, insurer_b, insurer_d
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.insurers.answers import InsurerFault
 from core.services.audit import log as audit
@@ -28,7 +28,7 @@ from tests.services.selling import sell
 from tests.ui.conftest import person_of
 
 OPERATIONS = person_of("operations")
-PENDING = insurer_b_auto.COMPREHENSIVE
+PENDING = insurer_b.COMPREHENSIVE
 DESK = Scope.staff(is_live=True)
 
 

@@ -20,7 +20,7 @@ from core.covers.request import Request as Body
 from core.errors import InvalidInput
 from core.services.catalogue.keys import Caller
 from core.services.claims.intake import attaching, requirements
-from core.services.claims.lists import claims
+from core.services.claims.lists import records
 from core.services.claims.workflow import questions
 from core.services.claims.workflow.inputs import AnswerInput
 from core.services.files import files
@@ -57,7 +57,7 @@ async def answer_claim_question(request: Request, caller: Signed, claim_id: Id, 
 
     def work(session: ScopedSession) -> WireResponse:
         questions.answer_over_api(session, claim_id, answer=body.answer, actor=caller.actor)
-        return envelope.answer({"claim": claims.get_claim(session, claim_id)}, _ANSWERED)
+        return envelope.answer({"claim": records.get_claim(session, claim_id)}, _ANSWERED)
 
     return await run_once_async(request, caller, body, work)
 

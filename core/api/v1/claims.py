@@ -19,8 +19,8 @@ from core.covers.claims.request import LossRequest
 from core.errors import FieldFault, InvalidInput
 from core.services.catalogue.keys import Caller
 from core.services.claims.intake import lodging, requirements
-from core.services.claims.intake.request import CreditLifeClaimRequest
-from core.services.claims.lists import claims
+from core.services.claims.intake.new_claims import CreditLifeClaimRequest
+from core.services.claims.lists import records
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.claims.lists.shapes import ClaimRecord
 from core.services.files import files
@@ -54,21 +54,21 @@ class ClaimQuery(FilterQuery[ClaimFilter]):
 def list_claims(caller: Signed, query: Annotated[ClaimQuery, Query()]) -> Response:
     """Every claim of yours that meets the conditions, newest first, with its policy, customer, insurer and history."""
     with reading(caller.scope) as session:
-        return _page(claims.list_claims(session, query.criteria(), query.paging()))
+        return _page(records.list_claims(session, query.criteria(), query.paging()))
 
 
 @router.get("/search", responses=openapi.answers(ClaimPage, _LISTED), summary="Search claims")
 def search_claims(caller: Signed, query: Annotated[ClaimQuery, Query()]) -> Response:
     """Claims that meet every condition given."""
     with reading(caller.scope) as session:
-        return _page(claims.list_claims(session, query.criteria(), query.paging()))
+        return _page(records.list_claims(session, query.criteria(), query.paging()))
 
 
 @router.get("/{claim_id}", responses=openapi.answers(OneClaim, _ONE, found=True), summary="One claim")
 def get_claim(caller: Signed, claim_id: Id) -> Response:
     """One claim in full."""
     with reading(caller.scope) as session:
-        return success({"claim": claims.get_claim(session, claim_id)}, _ONE)
+        return success({"claim": records.get_claim(session, claim_id)}, _ONE)
 
 
 @dataclass(frozen=True, slots=True)

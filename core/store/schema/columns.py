@@ -101,20 +101,19 @@ def _untracked(entity: Any) -> Any:
 
 def _complete(entity: type[SQLModel], values: dict[str, Any]) -> dict[str, Any]:
     """Add the defaults of fields that are not given."""
-    constants, made, names = _defaults(entity)
-    if not values.keys() <= names:
-        raise TypeError(f"{entity.__name__} has no {', '.join(sorted(values.keys() - names))}")
-    missing = {name: make() for name, make in made if name not in values}
-    return {**constants, **missing, **values}
+    constants, made = _defaults(entity, tuple(values))
+    return {**constants, **values, **{name: make() for name, make in made}}
 
 
 @cache
-def _defaults(entity: type[SQLModel]) -> tuple[dict[str, Any], list[tuple[str, Any]], frozenset[str]]:
-    """The constant defaults of a table's fields, the functions that make the others, and every name."""
+def _defaults(entity: type[SQLModel], given: tuple[str, ...]) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
+    """The constant defaults of the fields that are not given, and the functions that make the others' values."""
     fields = entity.model_fields
-    constants = {n: f.default for n, f in fields.items() if not f.is_required() and f.default_factory is None}
-    made = [(n, f.default_factory) for n, f in fields.items() if f.default_factory is not None]
-    return constants, made, frozenset(fields)
+    if unknown := set(given) - fields.keys():
+        raise TypeError(f"{entity.__name__} has no {', '.join(sorted(unknown))}")
+    missing = {name: field for name, field in fields.items() if name not in given and not field.is_required()}
+    constants = {name: field.default for name, field in missing.items() if field.default_factory is None}
+    return constants, [(n, field.default_factory) for n, field in missing.items() if field.default_factory is not None]
 
 
 class Record(Row):

@@ -5,7 +5,7 @@ from uuid import UUID
 import streamlit as st
 
 from core.outbound import mail as smtp
-from core.services.policies import letters
+from core.services.policies import certificates
 from core.ui.frame import frame
 from core.ui.kit.actions import Action
 
@@ -17,8 +17,8 @@ def button(policy_id: UUID, email: str, *, key: str, label: str = "Send by e-mai
     send = Action(
         title=label,
         icon="mail",
-        roles=letters.ROLES,
-        work=lambda session, _, by: letters.send_certificate(session, policy_id, by=by),
+        roles=certificates.ROLES,
+        work=lambda session, _, by: certificates.send_certificate(session, policy_id, by=by),
         done=lambda _: f"The certificate goes to {email}.{'' if smtp.can_send() else WAITS}",
     )
     st.button(

@@ -14,9 +14,8 @@ from sqlmodel.sql.sqltypes import UTCDateTime
 from core import clock
 from core.services.claims.reports.metrics import ClaimFacts
 from core.services.claims.workflow.clock import STATUTORY_PERIOD
-from core.services.lists import comparisons
-from core.services.lists.comparisons import Comparison
-from core.services.lists.windows import EARLIEST, Span, Window
+from core.services.lists import windows
+from core.services.lists.windows import EARLIEST, Comparison, Span, Window
 from core.services.sales.breakdowns import Grain, get_bucket_start, list_buckets
 from core.services.sales.figures import sum_claims_paid_by_day
 from core.services.sales.filter import SalesFilter
@@ -74,7 +73,7 @@ class ClaimSummary:
 
 def build_summary(session: ScopedSession, window: Window, *, compared: Comparison | None = None) -> ClaimSummary:
     """Every figure of a window and of what it is compared with; one narrow statement reads the decisions of each."""
-    compared = compared or comparisons.find_comparison(window)
+    compared = compared or windows.find_comparison(window)
     lodged, decisions = _lodged(session, window.span), _decisions(session, window.span)
     before, decided = _lodged(session, compared.span), _decisions(session, compared.span)
     return ClaimSummary(
