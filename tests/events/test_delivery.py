@@ -16,7 +16,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from core import clock, seal, telemetry
 from core.covers import request as requests
-from core.dispatch import events as event_dispatch
+from core.dispatch import webhooks as event_dispatch
 from core.errors import NotFound, StateForbids
 from core.outbound import signing
 from core.outbound.webhook_client import SendResult, WebhookClient

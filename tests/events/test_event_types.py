@@ -15,7 +15,7 @@ import pytest
 
 from core import clock
 from core.covers.insurers import insurer_a, insurer_b
-from core.dispatch import events as event_dispatch
+from core.dispatch import webhooks
 from core.services.catalogue import changes, product_detail, rate_changes
 from core.services.claims.workflow import questions
 from core.services.events import catalogue, feed, samples
@@ -46,7 +46,7 @@ PERSONAL = ("first_name", "last_name", "email", "phone", "address", "registratio
 
 def told(store: Store, partner: Partner, *, is_live: bool = False) -> list[dict[str, Any]]:
     """Every event of a distributor, as the feed tells them; each fits the schema of its type."""
-    event_dispatch.catch_up(store)
+    webhooks.catch_up(store)
     with store.reading(partner.scope(is_live=is_live)) as session:
         page = feed.read_page(session, FeedFilter(), after=None, limit=500)
     found = [orjson.loads(body) for body in page.bodies]

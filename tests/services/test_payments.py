@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, money
-from core.dispatch import events as event_dispatch
+from core.dispatch import webhooks
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.events import catalogue, feed, samples
 from core.services.events.feed import FeedFilter
@@ -151,7 +151,7 @@ def test_a_distributor_is_told_when_a_statement_is_sent_and_when_it_is_paid_in_f
     for number, amount in enumerate((whole.closing_minor // 3, None)):
         payment = approved(finance, party, amount)
         finance.do(transitions.confirm, payment, {**PAID, "bank_reference": f"TRF/{number}"}, by="femi")
-    event_dispatch.catch_up(finance.store)
+    webhooks.catch_up(finance.store)
     with finance.store.reading(partner.scope(is_live=True)) as session:
         bodies = feed.read_page(session, FeedFilter(types=("statement.*",)), after=None, limit=50).bodies
         assert statement_records.get_record(session, made)["id"] == str(made)
