@@ -23,8 +23,7 @@ from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, documents, facts, reveal_dialog, url_state, words
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from core.ui.policies import policy_actions
-from core.ui.renewals import contacts
+from core.ui.policies import contacts, policy_actions
 from core.ui.sales import money_table
 from pages.policies import _endorsements
 from pages.policies import _resends as resends

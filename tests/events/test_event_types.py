@@ -16,9 +16,10 @@ import pytest
 from core import clock
 from core.covers.insurers import insurer_a, insurer_b
 from core.dispatch import webhooks
+from core.services import examples
 from core.services.catalogue import changes, product_detail, rate_changes
 from core.services.claims.workflow import questions
-from core.services.events import catalogue, feed, samples
+from core.services.events import catalogue, feed
 from core.services.events.catalogue import BY_NAME, EVENT_TYPES
 from core.services.events.feed import FeedFilter
 from core.services.exports import runs
@@ -51,7 +52,7 @@ def told(store: Store, partner: Partner, *, is_live: bool = False) -> list[dict[
         page = feed.read_page(session, FeedFilter(), after=None, limit=500)
     found = [orjson.loads(body) for body in page.bodies]
     for event in found:
-        jsonschema.validate(event, samples.build_schema(BY_NAME[event["type"]]))
+        jsonschema.validate(event, examples.build_schema(BY_NAME[event["type"]]))
     return found
 
 
@@ -218,9 +219,9 @@ def test_events_of_one_distributor_and_mode_are_shown_to_no_other(
 
 @every_case("made", EVENT_TYPES, ids=lambda made: made.name)
 def test_every_type_has_a_sample_that_fits_its_schema(made: catalogue.EventType) -> None:
-    schema = samples.build_schema(made)
+    schema = examples.build_schema(made)
     jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(samples.build_sample(made), schema)
+    jsonschema.validate(examples.build_sample(made), schema)
 
 
 def written_actions() -> set[str]:

@@ -14,7 +14,8 @@ import sqlalchemy as sa
 from core import clock, money
 from core.dispatch import webhooks
 from core.errors import InvalidInput, NotAllowed, StateForbids
-from core.services.events import catalogue, feed, samples
+from core.services import examples
+from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter
 from core.services.finance import agreements, bank_accounts, parties, tax_schedules
 from core.services.finance.parties import Party
@@ -157,7 +158,7 @@ def test_a_distributor_is_told_when_a_statement_is_sent_and_when_it_is_paid_in_f
         assert statement_records.get_record(session, made)["id"] == str(made)
     events = [orjson.loads(body) for body in bodies]
     for event in events:
-        jsonschema.validate(event, samples.build_schema(catalogue.BY_NAME[event["type"]]))
+        jsonschema.validate(event, examples.build_schema(catalogue.BY_NAME[event["type"]]))
         assert event["object"]["url"].endswith(f"/v1/statements/{made}")
     assert [event["type"] for event in events] == ["statement.issued", "statement.paid"]
     assert {event["data"]["closing_balance"] for event in events} == {money.to_wire(whole.closing_minor)}

@@ -11,7 +11,7 @@ from sqlmodel import col
 
 from core import clock
 from core.services.admin import readiness
-from core.services.claims.reports import breakdowns
+from core.services.claims.reports import figures
 from core.services.outbox.queue import list_queues
 from core.services.people import staff_sessions
 from core.settings import VERSION, get_commit, settings
@@ -89,7 +89,7 @@ def _sales(session: ScopedSession) -> Iterator[Gauge]:
 
 
 def _claims(session: ScopedSession) -> Iterator[Gauge]:
-    for bucket in breakdowns.count_by_age(session):
+    for bucket in figures.count_by_age(session):
         last = "" if bucket.days.last is None else f"-{bucket.days.last}"
         yield Gauge("claims_open", bucket.number, (f"{bucket.days.first}{last or '+'}",))
 
