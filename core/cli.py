@@ -41,7 +41,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Rewrite the store, so that its files hold nothing that was erased; stop the servers first.",
     ),
     "reseal": (
-        "reseal",
+        "backups",
         "Seal every personal number anew with the newest key, while sales go on; older keys may be removed afterwards.",
     ),
     "worker": (

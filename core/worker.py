@@ -16,8 +16,7 @@ from core.dispatch.lines import SLOW_LOOK_SECONDS, DispatchLines, Wakeups
 from core.errors import CoverdeskError, InvalidInput, StateForbids, StoreUnavailable
 from core.insurers.answers import InsurerAnswer, InsurerFault
 from core.insurers.client import CallLimits, InsurerClient
-from core.services.admin import heartbeats
-from core.services.insurers import answers as insurer_answers
+from core.services.admin import readiness
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers import sending
 from core.services.insurers.connections import Insurer
@@ -172,12 +171,12 @@ class Worker:
         if isinstance(outcome, InsurerFault):
             fault = outcome
             log.warning("insurer did not answer", insurer=job.segment, attempts=job.attempt, error=fault.kind)
-            self._transact(lambda session: insurer_answers.record_failure(session, job, fault))
+            self._transact(lambda session: sending.record_failure(session, job, fault))
             return
         answer = outcome
         log.info("insurer answered", insurer=job.segment, attempts=job.attempt)
         try:
-            self._transact(lambda session: insurer_answers.apply_answer(session, job, answer))
+            self._transact(lambda session: sending.apply_answer(session, job, answer))
         except (InvalidInput, StateForbids) as refusal:
             self._set_aside(job, answer, f"The insurer's answer cannot be followed: {refusal}")
         except CoverdeskError:
@@ -187,15 +186,15 @@ class Worker:
             self._set_aside(job, answer, INTERNAL_ERROR)
 
     def _set_aside(self, job: Job, answer: InsurerAnswer | None, reason: str) -> None:
-        self._transact(lambda session: insurer_answers.set_aside(session, job, answer, reason))
+        self._transact(lambda session: sending.set_aside(session, job, answer, reason))
 
     async def _beat(self, stopped: asyncio.Event) -> None:
         """Say every half minute that this worker is at work, until it is stopped."""
-        name, stop = heartbeats.worker_name(), asyncio.create_task(stopped.wait())
+        name, stop = readiness.worker_name(), asyncio.create_task(stopped.wait())
         while not stopped.is_set():
-            await self._keep_beat(lambda session: heartbeats.record(session, name))
-            await asyncio.wait({stop}, timeout=heartbeats.INTERVAL.total_seconds())
-        await self._keep_beat(lambda session: heartbeats.forget(session, name))
+            await self._keep_beat(lambda session: readiness.record(session, name))
+            await asyncio.wait({stop}, timeout=readiness.INTERVAL.total_seconds())
+        await self._keep_beat(lambda session: readiness.forget(session, name))
 
     async def _keep_beat(self, work: Callable[[ScopedSession], None]) -> None:
         try:

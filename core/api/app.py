@@ -28,7 +28,6 @@ from core.api.outside import certificates, downloads, health, loan_books, signin
 from core.api.protection.load_shedding import LoadShedding, plain_refusal
 from core.api.v1 import (
     buying,
-    claim_answers,
     claims,
     customers,
     events,
@@ -75,7 +74,6 @@ for room in (
     customers,
     pricing,
     claims,
-    claim_answers,
     files,
     events,
     webhooks,
@@ -86,7 +84,8 @@ for room in (
 ):
     # Not included as routers: those are searched twice for each request, which cost more than the search itself.
     api.router.routes.extend(room.router.routes)
-api.router.routes.extend(claim_answers.documents_router.routes)
+for router in (claims.answers_router, claims.documents_router):
+    api.router.routes.extend(router.routes)
 api.mount("/docs/files", _WholeFiles(directory=SWAGGER_FILES), name="docs-files")
 api.openapi = lambda: openapi.document(api)  # type: ignore[method-assign]
 api.add_middleware(Routing)

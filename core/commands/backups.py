@@ -1,4 +1,4 @@
-"""`coverdesk backup` and `coverdesk restore`: the whole store in one file."""
+"""`coverdesk backup`, `restore`, `compact` and `reseal`: the store as a whole, on this machine and under new keys."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,8 +12,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
-from core.commands import stores
-from core.services.admin import readiness
+from core.commands import ACTOR, stores
+from core.services.admin import readiness, resealing
 from core.services.audit import log as audit
 from core.services.compliance import erasures as erased_people
 from core.services.compliance import remembering
@@ -23,6 +23,29 @@ from core.store.access import Scope, Store, reading, store, transact, writing
 from core.store.operations import backups
 from core.store.operations.backups import Manifest
 from core.store.schema import versions
+
+
+def reseal() -> None:
+    """Seal every personal number anew with the newest key, while sales go on; older keys may be removed afterwards."""
+    rows = sum(_reseal_table(entity) for entity in resealing.SEALED_TABLES)
+    with writing(Scope.system()) as session:
+        resealing.record_resealing(session, rows, actor=ACTOR)
+    out.print(f"{rows:,} records are sealed with the newest key.")
+
+
+def _reseal_table(entity: object) -> int:
+    rows, last_id = 0, None
+    while True:
+        done, last_id = _reseal_batch(entity, last_id)
+        rows += done
+        if last_id is None:
+            return rows
+
+
+def _reseal_batch(entity: object, last_id: UUID | None) -> tuple[int, UUID | None]:
+    with writing(Scope.system()) as session:
+        return resealing.reseal(session, entity, after=last_id)
+
 
 out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, soft_wrap=True)
 File = Annotated[Path, typer.Argument(metavar="FILE", dir_okay=False)]

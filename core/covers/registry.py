@@ -4,21 +4,11 @@ from typing import Any
 
 from core.covers import credit_life
 from core.covers.cover import Cover
-from core.covers.insurers import (
-    insurer_a,
-    insurer_b_auto,
-    insurer_b_contents,
-    insurer_c,
-    insurer_d,
-    insurer_e,
-    insurer_f,
-    insurer_g,
-)
+from core.covers.insurers import insurer_a, insurer_b, insurer_c, insurer_d, insurer_e, insurer_f, insurer_g
 
 COVERS: tuple[Cover[Any], ...] = (
     *insurer_a.COVERS,
-    *insurer_b_contents.COVERS,
-    *insurer_b_auto.COVERS,
+    *insurer_b.COVERS,
     *insurer_c.COVERS,
     *insurer_d.COVERS,
     *insurer_e.COVERS,

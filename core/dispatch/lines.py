@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 import structlog
 
-from core.dispatch import events, loan_books, mail, webhooks
+from core.dispatch import loan_books, mail, webhooks
 from core.outbound.webhook_client import SendLimits, WebhookClient
 from core.services.events.webhooks import log as webhook_log
 from core.services.events.webhooks import sending
@@ -117,7 +117,7 @@ class DispatchLines:
                 deliveries.wake()
 
     def _catch_up(self) -> int:
-        return events.catch_up(self._store) + events.sweep(self._store)
+        return webhooks.catch_up(self._store) + webhooks.sweep(self._store)
 
     async def _automate(self, stopped: asyncio.Event) -> None:
         while not stopped.is_set():

@@ -1,4 +1,8 @@
-"""Sends deliveries: leased in one transaction, called with none open, recorded in another (contract W4)."""
+"""Makes events of the audit log, and sends their deliveries (contract W1, W4, W6).
+
+Events are read in one transaction and added in a short one; deliveries are leased in one, called with none open, and
+recorded in another.
+"""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,16 +12,53 @@ import structlog
 
 from core import clock, ids, telemetry
 from core.outbound.webhook_client import SendResult, WebhookClient
-from core.services.events import appending, catalogue
-from core.services.events.derivation import EventDraft
-from core.services.events.webhooks import endpoints, fan_out, log, outcomes, sending
+from core.services.events import appending, catalogue, derivation, schedule
+from core.services.events.derivation import Batch, EventDraft
+from core.services.events.webhooks import endpoints, fan_out, log, sending
 from core.services.events.webhooks.log import DeliveryDetail
 from core.services.events.webhooks.sending import DeliveryJob
 from core.services.outbox.queue import INTERNAL_ERROR
 from core.store.access import Scope, ScopedSession, Store
+from core.store.schema.tables import Event
+
+_SYSTEM = Scope.system()
+
+
+def catch_up(store: Store) -> int:
+    """Make every entry of the log that is committed into events; returns how many events there were.
+
+    Any number of processes may do so at once: a batch that another was first with is read again.
+    """
+    count = 0
+    while (batch := _next_batch(store)) is not None:
+        count += store.transact(_SYSTEM, lambda session, batch=batch: _add(session, batch))  # type: ignore[misc]
+    return count
+
+
+def _next_batch(store: Store) -> Batch | None:
+    with store.reading(_SYSTEM) as session:
+        return derivation.collect(session) if derivation.is_behind(session) else None
+
+
+def _add(session: ScopedSession, batch: Batch) -> int:
+    return len(_tell(session, appending.append_batch(session, batch)))
+
+
+def sweep(store: Store) -> int:
+    """Tell what dates have made due, if it is time to look; returns how many events there were."""
+    with store.reading(_SYSTEM) as session:
+        if not schedule.is_due(session):
+            return 0
+    return store.transact(_SYSTEM, lambda session: len(_tell(session, schedule.sweep(session))))
+
+
+def _tell(session: ScopedSession, events: list[Event]) -> list[Event]:
+    """Queue the deliveries of new events in the transaction that adds them."""
+    fan_out.queue_deliveries(session, events)
+    return events
+
 
 _log = structlog.get_logger("coverdesk.webhooks")
-_SYSTEM = Scope.system()
 Sent = tuple[DeliveryJob, SendResult | None]
 
 
@@ -61,7 +102,7 @@ def _status(result: SendResult) -> dict[str, int]:
 def record(store: Store, sent: Sequence[Sent]) -> None:
     """Record results in one transaction; what cannot be recorded is sent again, under its id, when its lease ends."""
     try:
-        store.transact(_SYSTEM, lambda session: outcomes.record_results(session, sent))
+        store.transact(_SYSTEM, lambda session: sending.record_results(session, sent))
     except Exception as error:
         _log.error("deliveries not recorded", error=type(error).__name__, exc_info=True)
         if len(sent) > 1:

@@ -1,4 +1,4 @@
-"""Example records of one sale, a claim and an endpoint, built by the real services so that they stay up to date.
+"""Example records (a sale, a claim, an endpoint, each event), built by the real services so that they stay up to date.
 
 The rows are instances of the real tables and go through the same functions as stored ones.
 """
@@ -13,10 +13,12 @@ from core.covers import credit_life, request
 from core.covers.fields import build_example
 from core.services.catalogue import products, shipped
 from core.services.claims.intake import lodging, new_claims
-from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.services.claims.lists import records as claim_records
 from core.services.claims.lists.shapes import ClaimRecord, StatusTime
-from core.services.events import catalogue, samples
+from core.services.events import catalogue
+from core.services.events.appending import VERSION, object_path
+from core.services.events.catalogue import EventType
 from core.services.files.files import FileRecord
 from core.services.lists import records
 from core.services.lists.shapes import (
@@ -42,6 +44,63 @@ from core.store.schema.tables import (
     Purchase,
     Renewal,
 )
+
+_OBJECT_ID: Final = "01a1f7c0-3c00-7000-8000-0000000000f1"
+_EVENT_ID: Final = "01a1f7c0-3c00-7000-8000-0000000000e1"
+
+
+def build_schema(made: EventType) -> dict[str, Any]:
+    """Return the JSON schema of an event's whole body."""
+    data = made.data.model_json_schema()
+    definitions = data.pop("$defs", {})
+    text: dict[str, Any] = {"type": "string"}
+    fields: dict[str, Any] = {
+        "id": {**text, "format": "uuid"},
+        "type": {"const": made.name},
+        "timestamp": {**text, "format": "date-time"},
+        "mode": {"enum": ["live", "test"]},
+        "version": {"const": VERSION},
+        "sequence": {"type": "integer", "minimum": 1},
+        "object": {
+            "type": "object",
+            "properties": {"type": {"const": made.object}, "id": {**text, "format": "uuid"}, "url": text},
+            "required": ["type", "id", "url"],
+            "additionalProperties": False,
+        },
+        "data": data,
+        "previous": {"type": "object", "properties": data["properties"], "additionalProperties": False},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": made.name,
+        "description": made.when,
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+        **({"$defs": definitions} if definitions else {}),
+    }
+
+
+def build_sample(made: EventType) -> dict[str, Any]:
+    """Return an event of this type with the example of every field that has one."""
+    data = {name: field.examples[0] for name, field in made.data.model_fields.items() if field.examples}
+    return {
+        "id": _EVENT_ID,
+        "type": made.name,
+        "timestamp": "2026-11-20T08:30:00.000Z",
+        "mode": "test",
+        "version": VERSION,
+        "sequence": 1,
+        "object": {
+            "type": made.object,
+            "id": _OBJECT_ID,
+            "url": f"https://desk.example{object_path(made.object, _OBJECT_ID)}",
+        },
+        "data": data,
+        "previous": {},
+    }
+
 
 _AT = datetime(2026, 11, 20, 7, 8, tzinfo=UTC)
 _UNTIL = datetime(2027, 11, 20, tzinfo=UTC)
@@ -295,7 +354,7 @@ _TYPE: Final = catalogue.BY_NAME["purchase.created"]
 
 def build_event() -> dict[str, Any]:
     """Return a sample event."""
-    return samples.build_sample(_TYPE)
+    return build_sample(_TYPE)
 
 
 def build_event_type() -> dict[str, Any]:
@@ -309,8 +368,8 @@ def describe(made: catalogue.EventType) -> dict[str, Any]:
         "type": made.name,
         "object": made.object,
         "when": made.when,
-        "schema": samples.build_schema(made),
-        "sample": samples.build_sample(made),
+        "schema": build_schema(made),
+        "sample": build_sample(made),
     }
 
 

@@ -12,7 +12,7 @@ from core.services.audit.search import AuditFilter, Entry, SearchChoices, Search
 from core.store.access import reading
 from core.ui.frame import frame, menu
 from core.ui.kit import url_state, words
-from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
+from core.ui.lists import export_panel, filter_bar, saved_views, tables
 from core.ui.lists.tables import Table
 
 # Entries should not contain such a number in clear; if one does, these screens must not reveal it (contract A3).
@@ -110,7 +110,7 @@ def draw() -> None:
     with reading(frame.scope()) as session:
         known = search.load_choices(session)
     wanted = filter_bar.read(AuditFilter)
-    filter_chips.draw(
+    filter_bar.draw_chips(
         wanted, options=choices(wanted, known), beside=lambda: saved_views.draw("admin/audit_log.py", person)
     )
     with st.skeleton(height=300), reading(frame.scope()) as session:

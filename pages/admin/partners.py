@@ -14,7 +14,7 @@ from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import actions, url_state
 from core.ui.kit.actions import Action
-from core.ui.lists import columns, filter_bar, filter_chips, saved_views, table_choices, tables
+from core.ui.lists import columns, filter_bar, saved_views, table_choices, tables
 from core.ui.lists.tables import Table
 from pages.admin._shared import action, list_business_fields
 
@@ -82,7 +82,7 @@ INSURERS: Table[InsurerRow] = Table(
 
 def distributors(person: Person) -> None:
     wanted = filter_bar.read(DistributorFilter)
-    filter_chips.draw(wanted, beside=lambda: add_button(person))
+    filter_bar.draw_chips(wanted, beside=lambda: add_button(person))
     with st.skeleton(height=300), reading(frame.scope()) as session:
         page = list_distributors(
             session,

@@ -7,7 +7,7 @@ from core.services.catalogue.product_list import ProductFilter, ProductRow
 from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state, words
-from core.ui.lists import columns, filter_bar, filter_chips, saved_views, table_choices, tables
+from core.ui.lists import columns, filter_bar, saved_views, table_choices, tables
 from core.ui.lists.tables import Table
 from pages.admin import _products as products
 
@@ -61,7 +61,7 @@ def draw() -> None:
             query_params={"id": str(product_id), **frame.mode_query()},
         )
     wanted = filter_bar.read(ProductFilter)
-    filter_chips.draw(
+    filter_bar.draw_chips(
         wanted,
         {"provider": insurers, "category": categories},
         beside=lambda: saved_views.draw("admin/products.py", person),

@@ -34,8 +34,7 @@ from core.ui.buying import prices
 from core.ui.kit import actions, facts, form_keeper, words
 from core.ui.kit.actions import Action, Choice, Naira, Text, Values
 from pages.claims import _actions as claim_actions
-from pages.claims import _money
-from pages.claims import _words as claim_words
+from pages.claims import _money, _shared
 from pages.claims._actions import MOVE, Open, begin, changing, deciding, do_open, draw_form, get_typed, key, moving
 
 _FIELDS: Final = ("amount", "reason", "note", "payment_reference", "estimate_document")
@@ -375,7 +374,7 @@ def _ask_document(review: ClaimReview) -> None:
         present,
         index=None,
         key=key(review.id, "estimate_document"),
-        format_func=claim_words.document,
+        format_func=_shared.document,
         placeholder="Choose",
         persist_state="page",
         on_change="ignore",

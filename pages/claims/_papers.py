@@ -10,7 +10,7 @@ from core import seal
 from core.errors import InvalidInput
 from core.outbound import mail as smtp
 from core.services.claims.intake import attaching
-from core.services.claims.intake.documents import Document, Version
+from core.services.claims.intake.submitted import Document, Version
 from core.services.claims.letters import letters
 from core.services.claims.letters.letters import WAYS, KeptLetter
 from core.services.claims.review.review import ClaimReview
@@ -24,7 +24,7 @@ from core.ui.forms import uploads
 from core.ui.frame import frame
 from core.ui.kit import actions, documents, reveal_dialog, words
 from core.ui.kit.actions import Action, Values
-from pages.claims import _words as claim_words
+from pages.claims import _shared
 from pages.claims._actions import STORED, adding, changing, key
 
 _SHOWN: Final = "document"
@@ -36,7 +36,7 @@ def draw(review: ClaimReview) -> None:
     """Draw what is missing, the document chooser with the chosen document, and the checklist with the upload."""
     with st.container(gap="small"):
         if papers := review.missing_documents:
-            names = ", ".join(map(claim_words.document, papers))
+            names = ", ".join(map(_shared.document, papers))
             st.markdown(f":red[:material/cancel: Missing: {words.plain(names)}]")
         _show(review)
     if not review.documents:
@@ -64,7 +64,7 @@ def _show(review: ClaimReview) -> None:
     if chosen.is_medical and not _may_be_seen(review, chosen):
         return
     # Every opening is logged when the browser fetches the file, so only the document on display is fetched.
-    address, title = f"/files/{chosen.code}", claim_words.document(chosen.name)
+    address, title = f"/files/{chosen.code}", _shared.document(chosen.name)
     if (chosen.content_type or "").startswith("image/"):
         documents.show_picture(address, title=title, height=_HEIGHT)
     else:
@@ -76,7 +76,7 @@ def _may_be_seen(review: ClaimReview, document: Document) -> bool:
     hidden = _hidden(review, document)
     if not reveal_dialog.is_shown(hidden):
         reveal_dialog.value(
-            claim_words.document(document.name),
+            _shared.document(document.name),
             pii_reveal.HIDDEN_PLACEHOLDER,
             of=hidden,
             by=frame.require(),
@@ -100,7 +100,7 @@ def _add(review: ClaimReview) -> None:
         "Document",
         review.document_names,
         index=list(review.document_names).index(first),
-        format_func=claim_words.document,
+        format_func=_shared.document,
         key=place,
         on_change="ignore",
     )
@@ -154,7 +154,7 @@ def _chosen(review: ClaimReview, there: list[Document]) -> Document | None:
             list(named),
             default=there[0].name,
             required=True,
-            format_func=claim_words.document,
+            format_func=_shared.document,
             key=key(review.id, _SHOWN),
             label_visibility="collapsed",
         )
@@ -177,7 +177,7 @@ def _earlier(document: Document, version: Version) -> str:
 
 def _line(document: Document) -> str:
     name, need = (
-        words.plain(claim_words.document(document.name)),
+        words.plain(_shared.document(document.name)),
         "required" if document.is_required else "not required",
     )
     if document.is_missing:

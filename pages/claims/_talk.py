@@ -10,8 +10,7 @@ from core import clock, seal
 from core.services.claims.diary import tasks as claim_tasks
 from core.services.claims.diary.tasks import Task
 from core.services.claims.review.officers import Officer
-from core.services.claims.review.review import ClaimReview
-from core.services.claims.review.timeline import Message
+from core.services.claims.review.review import ClaimReview, Message
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
 from core.services.people.staff import Person
@@ -19,7 +18,7 @@ from core.states.claims import CLAIMS_ROLES
 from core.store.access import ScopedSession
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action, Choice, Day, Text, Values
-from pages.claims import _words as claim_words
+from pages.claims import _shared
 from pages.claims._actions import adding, draw_form, fresh_token, get_token, key
 
 _TALK: Final = "talk"
@@ -34,7 +33,7 @@ _ABOUT: Final = {
 def time_line(review: ClaimReview) -> None:
     """Draw every status with its time, author and note, oldest first."""
     lodged = next((event for event in review.history if event.action == "claim lodged"), None)
-    lodger = claim_words.actor(lodged) if lodged else "the distributor"
+    lodger = _shared.actor(lodged) if lodged else "the distributor"
     for step in review.status_steps:
         st.markdown(f"{words.badge(step.status)} {words.moment(step.at)} · {words.plain(step.by or lodger)}")
         if step.note:
@@ -119,14 +118,13 @@ def _write_message(review: ClaimReview, kind: str, token: str) -> None:
 
 def log(review: ClaimReview, officers: list[Officer]) -> None:
     """Draw the log entries about the claim, oldest first."""
-    names = claim_words.names(officers)
+    names = _shared.names(officers)
     st.subheader("All that was done", anchor=False)
     for event in review.history:
         st.markdown(
-            f"**{words.plain(claim_words.action(event))}** · {words.moment(event.at)} ·"
-            f" {words.plain(claim_words.actor(event))}"
+            f"**{words.plain(_shared.action(event))}** · {words.moment(event.at)} · {words.plain(_shared.actor(event))}"
         )
-        if message := claim_words.facts(event, names):
+        if message := _shared.facts(event, names):
             st.caption(words.plain(message))
 
 

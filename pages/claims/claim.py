@@ -10,8 +10,7 @@ from core import clock
 from core.covers.claims.request import CLAIMANTS
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
-from core.services.claims.review.review import ClaimReview
-from core.services.claims.review.timeline import Message
+from core.services.claims.review.review import ClaimReview, Message
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
@@ -26,8 +25,7 @@ from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, reveal_dialog, url_state, words
 from core.ui.kit.actions import Action, Choice, Day, Naira, Text, Values
 from core.ui.lists import tables
-from pages.claims import _actions, _decision, _money, _papers, _talk
-from pages.claims import _words as claim_words
+from pages.claims import _actions, _decision, _money, _papers, _shared, _talk
 from pages.claims._actions import DECIDED, adding, changing, draw_form, key, propose
 from pages.claims._shared import colour_of, days_left
 
@@ -344,10 +342,10 @@ def draw_changes(review: ClaimReview, officers: list[Officer]) -> None:
     seen = _actions.seen_since(review)
     if seen is None:
         return
-    names = claim_words.names(officers)
+    names = _shared.names(officers)
     lines = [
-        f"- **{words.plain(claim_words.action(event))}** · {words.plain(claim_words.actor(event))} ·"
-        f" {words.moment(event.at)} · {words.plain(claim_words.facts(event, names))}"
+        f"- **{words.plain(_shared.action(event))}** · {words.plain(_shared.actor(event))} ·"
+        f" {words.moment(event.at)} · {words.plain(_shared.facts(event, names))}"
         for event in review.list_events_since(seen)
     ]
     st.warning(

@@ -13,8 +13,7 @@ from core.errors import CoverdeskError, InvalidInput
 from core.services.claims.diary.tasks import PAPERS_DAYS
 from core.services.claims.intake import claimable_policies, lodging, requirements
 from core.services.claims.intake.claimable_policies import MAX_POLICIES, ClaimablePolicy
-from core.services.claims.intake.new_claims import ClaimRequest
-from core.services.claims.intake.request import CreditLifeDeskRequest
+from core.services.claims.intake.new_claims import ClaimRequest, CreditLifeDeskRequest
 from core.services.claims.review import related
 from core.services.claims.review import review as claim_review
 from core.services.people.staff import Person
@@ -28,8 +27,7 @@ from core.ui.forms.forms import Form
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, form_keeper, words
 from core.ui.kit.actions import Action, Once
-from pages.claims import _papers
-from pages.claims import _words as claim_words
+from pages.claims import _papers, _shared
 
 ROLES: Final = ("claims", "supervisor")
 _DRAFTS: Final = "claim "
@@ -335,7 +333,7 @@ def show_receipt(person: Person) -> None:
         if papers := review.missing_documents:
             due = words.day(clock.add_days(clock.to_lagos_day(review.lodged_at), PAPERS_DAYS))
             st.markdown(f"**Tell the caller to send by {due} ({PAPERS_DAYS} days):**")
-            st.markdown("\n".join(f"- {words.plain(claim_words.document(name))}" for name in papers))
+            st.markdown("\n".join(f"- {words.plain(_shared.document(name))}" for name in papers))
         else:
             st.caption("No paper is owed.")
         with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):

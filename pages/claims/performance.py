@@ -9,11 +9,15 @@ import pandas as pd
 import streamlit as st
 
 from core import clock
-from core.services.claims.reports import breakdowns as claim_breakdowns
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.reports import loss_ratios
-from core.services.claims.reports.breakdowns import AgeBucket, OfficerWorkload, TurnaroundBucket, TypeDecisions
-from core.services.claims.reports.figures import ClaimSummary
+from core.services.claims.reports.figures import (
+    AgeBucket,
+    ClaimSummary,
+    OfficerWorkload,
+    TurnaroundBucket,
+    TypeDecisions,
+)
 from core.services.claims.reports.loss_ratios import LOSS_DIMENSIONS, LossDimension, LossFigures, LossTable
 from core.services.claims.reports.metrics import CLAIM_METRICS, FIRST_METRICS, OPEN_NOW
 from core.services.lists.dimensions import Choices, load_choices
@@ -391,10 +395,10 @@ def draw() -> None:
     # The tiles are drawn before the figures of the charts are queried.
     draw_tiles(summary)
     with st.skeleton(height=400), reading(frame.scope()) as session:
-        aged = claim_breakdowns.count_by_age(session)
-        reasons = claim_breakdowns.count_decline_reasons(session, window)
-        types = claim_breakdowns.count_by_type(session, window)
-        officers = claim_breakdowns.list_workloads(session, summary.decisions)
+        aged = claim_figures.count_by_age(session)
+        reasons = claim_figures.count_decline_reasons(session, window)
+        types = claim_figures.count_by_type(session, window)
+        officers = claim_figures.list_workloads(session, summary.decisions)
     if not (summary.current.lodged or summary.current.decided or officers):
         st.info(
             "No claim was lodged or decided in this period, and none is open. Choose a longer one above, lodge a claim"
@@ -405,7 +409,7 @@ def draw() -> None:
         return
     draw_over_time(summary)
     with st.grid(2, min_column_width=380, gap="small"):
-        draw_turnaround(claim_breakdowns.count_by_turnaround(summary.decisions))
+        draw_turnaround(claim_figures.count_by_turnaround(summary.decisions))
         draw_ageing(aged)
         draw_reasons(reasons, window)
         draw_types(types)

@@ -10,8 +10,6 @@ import streamlit as st
 
 from core import ids
 from core.errors import CoverdeskError
-from core.services.claims import batches
-from core.services.claims.batches import BatchResult
 from core.services.claims.lists import columns as claim_columns
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
@@ -21,7 +19,7 @@ from core.services.claims.lists.totals import QueueCounts, QueueTotal
 from core.services.claims.review import officers as claim_officers
 from core.services.claims.review.officers import Officer
 from core.services.claims.workflow import assignment as claim_assignment
-from core.services.claims.workflow.assignment import ChosenClaim
+from core.services.claims.workflow.assignment import BatchResult, ChosenClaim
 from core.services.claims.workflow.clock import NEAR_DEADLINE, STATUTORY_PERIOD
 from core.services.lists.dimensions import load_choices
 from core.services.people.staff import Person
@@ -29,7 +27,7 @@ from core.states.claims import ClaimStatus
 from core.store.access import ScopedSession, reading, transact
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, url_state, words
-from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
+from core.ui.lists import export_panel, filter_bar, saved_views, tables
 from pages.claims._shared import colour_of, days_left
 
 CLAIMS = tables.of(
@@ -265,7 +263,7 @@ def draw_filters(
     held = str(criteria.assigned) if criteria.assigned else None
     if held and held not in people:
         people[held] = "Somebody who has left"
-    filter_chips.draw(
+    filter_bar.draw_chips(
         criteria,
         {"distributor": distributors},
         options={"assigned": people},
@@ -429,13 +427,13 @@ def _assign(person: Person, to: UUID | None, name: str, picked: Sequence[ChosenC
 
 def _settle(person: Person, picked: Sequence[ChosenClaim]) -> None:
     if get_selected():
-        _tell(_write(lambda session: batches.settle_claims(session, picked, person=person)), "settled")
+        _tell(_write(lambda session: claim_assignment.settle_claims(session, picked, person=person)), "settled")
 
 
 def _ask(person: Person, picked: Sequence[ChosenClaim]) -> None:
     text = st.session_state.get(_QUESTION) or ""
     if get_selected() and _tell(
-        _write(lambda session: batches.ask_claimants(session, picked, text=text, person=person)), "asked"
+        _write(lambda session: claim_assignment.ask_claimants(session, picked, text=text, person=person)), "asked"
     ):
         st.session_state[_QUESTION] = ""
 

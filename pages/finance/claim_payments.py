@@ -12,9 +12,8 @@ from core.errors import CoverdeskError
 from core.services.claims.workflow import paying as claim_paying
 from core.services.claims.workflow.inputs import PAYMENT_METHODS
 from core.services.claims.workflow.paying import HandOver
-from core.services.finance.claim_payments import file_lines, payment_files
-from core.services.finance.claim_payments.file_lines import MAX_LINES, MEANINGS, PaymentLine
-from core.services.finance.claim_payments.payment_files import PaidFile
+from core.services.finance.claim_payments import payment_files
+from core.services.finance.claim_payments.payment_files import MAX_LINES, MEANINGS, PaidFile, PaymentLine
 from core.services.finance.reconciling import file_rows
 from core.services.people.staff import Person
 from core.store.access import ScopedSession, reading
@@ -230,7 +229,7 @@ def _build_form() -> bytes:
 
 def _preview(name: str, content: bytes) -> None:
     try:
-        file = file_lines.read(name, content)
+        file = payment_files.read(name, content)
         columns = _map(file.heading)
         with reading(frame.scope()) as session:
             lines = payment_files.preview(session, name, content, columns, by=frame.require(ROLE))

@@ -11,8 +11,7 @@ from core import clock
 from core.errors import FieldFault, InvalidInput, NotAllowed, StateForbids
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import reading as credit_note_reading
-from core.services.finance.credit_notes.filter import CreditNoteFilter
-from core.services.finance.credit_notes.reading import CreditNoteRow
+from core.services.finance.credit_notes.reading import CreditNoteFilter, CreditNoteRow
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
@@ -21,7 +20,7 @@ from core.store.access import ScopedSession, reading
 from core.ui.frame import frame
 from core.ui.kit import actions, url_state, words
 from core.ui.kit.actions import Action, Day, Field, Several, Text, Values
-from core.ui.lists import export_panel, filter_bar, filter_chips, tables
+from core.ui.lists import export_panel, filter_bar, tables
 from core.ui.lists.tables import Table
 from pages.finance._shared import ROLE, action, show_resting
 
@@ -213,7 +212,7 @@ def draw() -> None:
     with reading(frame.scope()) as session:
         names = load_choices(session)
     criteria = filter_bar.read(CreditNoteFilter, names.names)
-    filter_chips.draw(criteria, names.names)
+    filter_bar.draw_chips(criteria, names.names)
     with st.skeleton(height=300), reading(frame.scope()) as session:
         total, minor = credit_note_reading.count(session, criteria)
         paging, order = CREDIT_NOTES.paging(url_state.page()), CREDIT_NOTES.order

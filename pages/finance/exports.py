@@ -10,7 +10,7 @@ from core.services.lists.paging import Page
 from core.store.access import Scope, reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import url_state
-from core.ui.lists import filter_bar, filter_chips, saved_views, table_choices, tables
+from core.ui.lists import filter_bar, saved_views, table_choices, tables
 from pages.finance import export
 from pages.finance.export import RECEIPTS
 
@@ -42,7 +42,9 @@ def draw() -> None:
     wanted = filter_bar.read(ReceiptFilter)
     with reading(Scope.system()) as session:
         people = dict(receipts.list_makers(session))
-    filter_chips.draw(wanted, options={"person": people}, beside=lambda: saved_views.draw("finance/exports.py", person))
+    filter_bar.draw_chips(
+        wanted, options={"person": people}, beside=lambda: saved_views.draw("finance/exports.py", person)
+    )
     with st.skeleton(height=300):
         found = page_of(wanted)
     if not found.total_count:

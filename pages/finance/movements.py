@@ -4,11 +4,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.services.finance import adjustments, movements, unplaced
+from core.services.finance import adjustments, movements
 from core.services.finance.adjustments import Proposal
-from core.services.finance.filter import MovementFilter
-from core.services.finance.movements import MovementRow
-from core.services.finance.unplaced import Unplaced
+from core.services.finance.movements import MovementFilter, MovementRow, Unplaced
 from core.services.lists.dimensions import load_choices
 from core.services.sales.totals import SalesTotals
 from core.store.access import reading
@@ -130,7 +128,7 @@ def draw() -> None:
         paging = MOVEMENTS.paging(url_state.page())
         total = movements.compute_totals(session, found.criteria)
         rows = movements.list_rows(session, found.criteria, names, order=MOVEMENTS.order, paging=paging)
-        open_premium = unplaced.compute_unplaced(session, found.criteria.of_every_kind)
+        open_premium = movements.compute_unplaced(session, found.criteria.of_every_kind)
         waiting = adjustments.list_open(session)
     draw_waiting(waiting)
     toolbar(found, total, open_premium)

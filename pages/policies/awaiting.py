@@ -17,7 +17,7 @@ from core.states.policies import PolicyStage
 from core.store.access import reading
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, url_state, words
-from core.ui.lists import columns, filter_bar, filter_chips, saved_views, table_choices, tables
+from core.ui.lists import columns, filter_bar, saved_views, table_choices, tables
 from core.ui.lists.columns import Column
 from core.ui.lists.filter_bar import Names
 from core.ui.lists.tables import Table
@@ -104,7 +104,7 @@ def read(insurers: Sequence[InsurerHealth]) -> SubmissionFilter:
 
 def filters(criteria: SubmissionFilter, insurers: Sequence[InsurerHealth], people: People, person: Person) -> None:
     """Draw the filters in one line, with the saved views."""
-    filter_chips.draw(
+    filter_bar.draw_chips(
         criteria,
         _names(insurers),
         options={"owned_by": {NOBODY: "Nobody", **{str(key): name for key, name in people.items()}}},

@@ -21,12 +21,10 @@ from core.store.access import reading
 from core.ui.claims import related_claims
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, documents, facts, reveal_dialog, url_state, words
-from core.ui.letters import certificate_mail
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from core.ui.policies import policy_actions
-from core.ui.renewals import contacts
-from core.ui.sales import sale_split
+from core.ui.policies import contacts, policy_actions
+from core.ui.sales import money_table
 from pages.policies import _endorsements
 from pages.policies import _resends as resends
 
@@ -161,7 +159,7 @@ def draw_money(policy: PolicyDetail) -> None:
     with st.grid(2, min_column_width=320, gap="small"):
         with st.container(border=True):
             st.metric("Premium", words.naira(policy.sale.total_minor))
-            sale_split.draw(policy.sale)
+            money_table.draw_split(policy.sale)
         with st.container(border=True):
             st.markdown("**How the premium was calculated**")
             facts.table_of(policy.sale.explained)
@@ -442,7 +440,7 @@ def draw_details(policy: PolicyDetail, person: Person) -> None:
 
 def send_certificate(policy: PolicyDetail, person: Person) -> None:
     if person.has_role("operations"):
-        certificate_mail.button(policy.id, policy.sale.email, key="mail certificate")
+        policy_actions.draw_send_certificate(policy.id, policy.sale.email, key="mail certificate")
 
 
 def reveal_personal(policy: PolicyDetail, within: str, person: Person) -> None:

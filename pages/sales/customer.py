@@ -28,8 +28,7 @@ from core.ui.kit import actions, facts, figure_tiles, reveal_dialog, words
 from core.ui.kit.actions import Action, Choice, Text, Values
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
-from core.ui.policies import policy_actions
-from core.ui.renewals import contacts
+from core.ui.policies import contacts, policy_actions
 from pages.sales._shared import ROLES, follow_click, list_acts, of_due
 
 _HOME = ("sales/customer.py", "Back to the customer")

@@ -10,7 +10,7 @@ from core.services.lists.paging import Page
 from core.store.access import reading
 from core.ui.frame import frame
 from core.ui.kit import url_state
-from core.ui.lists import export_panel, filter_bar, filter_chips, saved_views, tables
+from core.ui.lists import export_panel, filter_bar, saved_views, tables
 
 CUSTOMERS = tables.of(
     customers_table.CUSTOMERS,
@@ -64,7 +64,7 @@ def draw() -> None:
     with reading(frame.scope()) as session:
         names = load_choices(session)
     criteria = filter_bar.read(CustomerFilter, names.names)
-    filter_chips.draw(criteria, names.names, beside=lambda: saved_views.draw("sales/customers.py", person))
+    filter_bar.draw_chips(criteria, names.names, beside=lambda: saved_views.draw("sales/customers.py", person))
     page = found(criteria, names)
     if page.total_count:
         results(page, criteria)

@@ -12,9 +12,8 @@ import streamlit as st
 
 from core import clock
 from core.errors import InvalidInput
-from core.services.lists.comparisons import Comparison
 from core.services.lists.dimensions import Choices, Dimension
-from core.services.lists.windows import Window
+from core.services.lists.windows import Comparison, Window
 from core.services.people.staff import Person
 from core.services.sales import breakdowns, targets
 from core.services.sales.breakdowns import Breakdown, Mover, SilentDistributor

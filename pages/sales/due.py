@@ -21,9 +21,9 @@ from core.store.access import Scope, reading
 from core.ui.frame import frame
 from core.ui.kit import actions, url_state, words
 from core.ui.kit.actions import Action
-from core.ui.letters.certificate_mail import WAITS
-from core.ui.lists import columns, export_panel, filter_bar, filter_chips, periods, saved_views, tables
+from core.ui.lists import columns, export_panel, filter_bar, periods, saved_views, tables
 from core.ui.lists.tables import Table
+from core.ui.policies.policy_actions import WAITS
 from core.ui.sales import search_box
 from core.ui.sales.search_box import SearchText
 from pages.sales._shared import (
@@ -53,7 +53,7 @@ def draw_filters(criteria: DueFilter, search: SearchText, names: Choices, person
     """Draw the search and the filters, which apply to all buckets."""
     with reading(Scope.system()) as session:
         people = {str(key): name for key, name in calls.list_owners(session).items()}
-    filter_chips.draw(
+    filter_bar.draw_chips(
         criteria,
         names.names,
         options={"owned_by": {NOBODY: "Nobody", **people}},

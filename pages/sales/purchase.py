@@ -10,7 +10,7 @@ from core.ui.buying import receipts
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import facts, reveal_dialog, words
 from core.ui.lists import tables
-from core.ui.sales import sale_split
+from core.ui.sales import money_table
 
 _MOST_INSURED = 4
 PURCHASES, POLICY, CUSTOMER = "sales/purchases.py", "policies/policy.py", "sales/customer.py"
@@ -20,7 +20,7 @@ def money(sale: SaleDetail) -> None:
     with st.container(border=True, height="stretch"):
         st.markdown("**Split of the money**")
         st.metric("Total", words.naira(sale.total_minor))
-        sale_split.draw(sale)
+        money_table.draw_split(sale)
 
 
 def policy(sale: SaleDetail, person: Person) -> None:

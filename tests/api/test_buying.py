@@ -8,7 +8,7 @@ from core.api.app import api
 from core.covers.cover import Cover, ResponseShape
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
-from core.covers.insurers.insurer_b_auto import COMPREHENSIVE
+from core.covers.insurers.insurer_b import COMPREHENSIVE
 from core.covers.registry import COVERS, get_cover
 from tests.api.conftest import Client
 from tests.conftest import Partner

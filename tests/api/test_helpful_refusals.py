@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.insurers import insurer_a, insurer_b_contents, insurer_c, insurer_d
+from core.covers.insurers import insurer_a, insurer_b, insurer_c, insurer_d
 from core.store.access import Scope, Store
 from core.store.schema.tables import Product
 from tests.api.conftest import Client
@@ -17,7 +17,7 @@ from tests.conftest import Partner
 from tests.covers import shipped
 from tests.every_case import every_case
 
-OFFICE, TRAVEL = insurer_b_contents.OFFICE, insurer_c.TRAVEL
+OFFICE, TRAVEL = insurer_b.OFFICE, insurer_c.TRAVEL
 PRICE = "/v1/products/credit-life-price"
 
 

@@ -18,7 +18,7 @@ from core.covers import request
 from core.covers.fields import build_example
 from core.covers.registry import COVERS
 from core.covers.request import Request
-from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.settings import ROOT, settings
 from tests.api.conftest import Client
 from tests.conftest import Partner

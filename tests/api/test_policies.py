@@ -8,7 +8,7 @@ import pytest
 
 from core import clock
 from core.covers import credit_life
-from core.covers.insurers import insurer_a, insurer_b_auto
+from core.covers.insurers import insurer_a, insurer_b
 from core.services.policies import changes
 from core.store.access import Scope, Store
 from core.store.schema.tables import Customer, Policy
@@ -29,7 +29,7 @@ def loan(client: Client, partner: Partner) -> dict[str, Any]:
 @pytest.fixture
 def pending(client: Client, partner: Partner) -> dict[str, Any]:
     """A comprehensive auto policy that waits for its insurer."""
-    return buy(client, partner.test_key, insurer_b_auto.COMPREHENSIVE, bvn=BVN)
+    return buy(client, partner.test_key, insurer_b.COMPREHENSIVE, bvn=BVN)
 
 
 def found(client: Client, partner: Partner, query: str) -> list[str]:

@@ -35,7 +35,7 @@ def cost(store: Any, sell: Callable[[], object]) -> tuple[float, float, float]:
 
     Every second sale goes without, and the medians are compared: what else the machine does falls on both alike.
     """
-    from core.dispatch import events
+    from core.dispatch import webhooks
     from core.services.audit import log as audit
 
     write, with_facts = audit.write, True
@@ -53,7 +53,7 @@ def cost(store: Any, sell: Callable[[], object]) -> tuple[float, float, float]:
             sell()
             times[with_facts].append(time.process_time() - began)
     began = time.process_time()
-    events.catch_up(store)
+    webhooks.catch_up(store)
     made = (time.process_time() - began) / (2 * SALES)
     return statistics.median(times[True]) * 1000, statistics.median(times[False]) * 1000, made * 1000
 

@@ -23,7 +23,6 @@ from core.services.finance import parties
 from core.services.finance.parties import Party
 from core.services.finance.reconciling import our_side, running
 from core.services.finance.statements import files as statement_files
-from core.services.finance.statements import pdf as statement_pdf
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
 from core.services.lists.windows import Window
@@ -90,7 +89,7 @@ def run(store: Store, rows: int) -> None:
         _write(
             folder,
             "pdf",
-            lambda path: path.write_bytes(statement_pdf.render(paper, statement_reading.batches_of(session, made))),
+            lambda path: path.write_bytes(statement_files.render(paper, statement_reading.batches_of(session, made))),
         )
     seconds, cpu = time.perf_counter() - started, time.process_time() - used
     sys.stdout.write(f"{seconds:7.1f} s  {cpu:7.1f} s of CPU  in all, for {paper.lines:,} lines\n")

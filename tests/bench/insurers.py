@@ -24,7 +24,7 @@ os.environ["COVERDESK_INSURER_B_URL"] = f"http://127.0.0.1:{PORT}"
 import sqlalchemy as sa  # noqa: E402
 
 from core.covers.fields import build_example  # noqa: E402
-from core.covers.insurers import insurer_b_auto  # noqa: E402
+from core.covers.insurers import insurer_b  # noqa: E402
 from core.covers.request import validate  # noqa: E402
 from core.insurers.sandbox import SandboxInsurer  # noqa: E402
 from core.services.admin import store_check  # noqa: E402
@@ -35,7 +35,7 @@ from core.store.access import Scope, store, writing  # noqa: E402
 from core.store.schema import migrating  # noqa: E402
 from core.worker import Worker  # noqa: E402
 
-COVER = insurer_b_auto.COMPREHENSIVE
+COVER = insurer_b.COMPREHENSIVE
 BACKLOG, DEAD_SECONDS, MOST_SECONDS = 1_000, 20, 300
 say = Console().print
 numbers = count()

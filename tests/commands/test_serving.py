@@ -161,7 +161,7 @@ def trying_out(folder: Path, port: int, purchases: int) -> "Iterator[subprocess.
 
 def read_until(process: "subprocess.Popen[str]", beginning: str) -> list[str]:
     assert process.stdout is not None
-    told = []
+    told = list[str]()
     while not told or not told[-1].startswith(beginning):
         told.append(process.stdout.readline())
         assert told[-1], process.communicate()[1]

@@ -9,7 +9,7 @@ from core import reference
 from core.covers.cover import Cover
 from core.covers.insurers.insurer_a import COMPREHENSIVE as A_COMPREHENSIVE
 from core.covers.insurers.insurer_a import THIRD_PARTY as A_THIRD_PARTY
-from core.covers.insurers.insurer_b_auto import COMPREHENSIVE, THIRD_PARTY
+from core.covers.insurers.insurer_b import COMPREHENSIVE, THIRD_PARTY
 from core.covers.insurers.insurer_d import MINI_COMPREHENSIVE
 from core.covers.vehicles import CAMRY, TOYOTA
 from core.errors import InvalidInput

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from core.covers.cover import Cover
-from core.covers.insurers.insurer_b_contents import HOME, OFFICE, SHOP
+from core.covers.insurers.insurer_b import HOME, OFFICE, SHOP
 from core.covers.insurers.insurer_e import MARINE_IMPORT
 from core.errors import InvalidInput
 from tests.covers import shipped

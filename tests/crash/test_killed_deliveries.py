@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core.covers import request as requests
-from core.dispatch import events as event_dispatch
+from core.dispatch import webhooks
 from core.services.events import derivation
 from core.services.events.webhooks import endpoints
 from core.services.events.webhooks.requests import EndpointRequest
@@ -42,7 +42,7 @@ class Deliveries:
     def __init__(self, place: Place, store: Store, receiver: Receiver) -> None:
         self.place, self.store, self.receiver = place, store, receiver
         self.environment = {**place.server.environment, "COVERDESK_DEMO": "true"}
-        event_dispatch.catch_up(store)
+        webhooks.catch_up(store)
         self.begun, self.seen, self.looked_at = self._ends(), self._ends(), 0
         self._register()
         self.start()

@@ -11,12 +11,12 @@ from playwright.sync_api import Page, Route, expect
 from core import clock
 from core.covers import request
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.insurers.insurer_b_auto import THIRD_PARTY
+from core.covers.insurers.insurer_b import THIRD_PARTY
 from core.services.admin import mail_texts
 from core.services.admin.mail_texts import TextInUse
 from core.services.catalogue import keys
 from core.services.claims.intake import lodging
-from core.services.claims.intake.request import CreditLifeDeskRequest
+from core.services.claims.intake.new_claims import CreditLifeDeskRequest
 from core.services.compliance import requests
 from core.services.people.staff import Person
 from core.services.selling import buying

@@ -16,14 +16,15 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from core import clock, seal, telemetry
 from core.covers import request as requests
-from core.dispatch import events as event_dispatch
+from core.dispatch import webhooks as event_dispatch
 from core.errors import NotFound, StateForbids
 from core.outbound import signing
 from core.outbound.webhook_client import SendResult, WebhookClient
+from core.services import examples
 from core.services.admin import status
 from core.services.catalogue import keys
-from core.services.events import catalogue, samples
-from core.services.events.webhooks import desk, endpoints, log, outcomes, rendering, sending
+from core.services.events import catalogue
+from core.services.events.webhooks import desk, endpoints, log, rendering, sending
 from core.services.events.webhooks.endpoints import NewSecret
 from core.services.events.webhooks.requests import EndpointChange, EndpointRequest, ReplayRequest
 from core.services.outbox import queue
@@ -380,7 +381,7 @@ def test_a_lease_that_ended_is_taken_over_and_the_late_answer_ignored(hooks: Hoo
         assert hooks.log(made)[0].state == "sent"
         late = SendResult(milliseconds=1, error="The receiver answered 500", status=500)
         with hooks.store.writing(Scope.system()) as session:
-            outcomes.record_results(session, [(lost, late)])
+            sending.record_results(session, [(lost, late)])
     (delivery,) = hooks.log(made)
     assert (delivery.state, delivery.attempts) == ("sent", 2)
 
@@ -624,7 +625,7 @@ def test_an_endpoint_of_the_classic_form_chooses_the_older_name(hooks: Hooks, ch
 
 def test_an_older_name_is_that_of_one_type(hooks: Hooks) -> None:
     for older, type_ in catalogue.OLDER_NAMES.items():
-        body = orjson.dumps(samples.build_sample(catalogue.BY_NAME[type_]))
+        body = orjson.dumps(examples.build_sample(catalogue.BY_NAME[type_]))
         names = [orjson.loads(rendering.render_classic(body, wanted) or b"")["event"] for wanted in ([older], ["*"])]
         assert names[0] == older != names[1]
         assert catalogue.is_pattern(older)

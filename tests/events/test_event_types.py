@@ -14,11 +14,12 @@ import orjson
 import pytest
 
 from core import clock
-from core.covers.insurers import insurer_a, insurer_b_auto
-from core.dispatch import events as event_dispatch
+from core.covers.insurers import insurer_a, insurer_b
+from core.dispatch import webhooks
+from core.services import examples
 from core.services.catalogue import changes, product_detail, rate_changes
 from core.services.claims.workflow import questions
-from core.services.events import catalogue, feed, samples
+from core.services.events import catalogue, feed
 from core.services.events.catalogue import BY_NAME, EVENT_TYPES
 from core.services.events.feed import FeedFilter
 from core.services.exports import runs
@@ -38,7 +39,7 @@ from tests.ui.conftest import person_of
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
 
-ACTIVE, PENDING = insurer_a.THIRD_PARTY, insurer_b_auto.COMPREHENSIVE
+ACTIVE, PENDING = insurer_a.THIRD_PARTY, insurer_b.COMPREHENSIVE
 ADMIN = person_of("admin")
 SECOND = replace(ADMIN, id=UUID(int=ADMIN.id.int + 1), email="second@coverdesk.example")
 PERSONAL = ("first_name", "last_name", "email", "phone", "address", "registration_number", "chassis_number")
@@ -46,12 +47,12 @@ PERSONAL = ("first_name", "last_name", "email", "phone", "address", "registratio
 
 def told(store: Store, partner: Partner, *, is_live: bool = False) -> list[dict[str, Any]]:
     """Every event of a distributor, as the feed tells them; each fits the schema of its type."""
-    event_dispatch.catch_up(store)
+    webhooks.catch_up(store)
     with store.reading(partner.scope(is_live=is_live)) as session:
         page = feed.read_page(session, FeedFilter(), after=None, limit=500)
     found = [orjson.loads(body) for body in page.bodies]
     for event in found:
-        jsonschema.validate(event, samples.build_schema(BY_NAME[event["type"]]))
+        jsonschema.validate(event, examples.build_schema(BY_NAME[event["type"]]))
     return found
 
 
@@ -218,9 +219,9 @@ def test_events_of_one_distributor_and_mode_are_shown_to_no_other(
 
 @every_case("made", EVENT_TYPES, ids=lambda made: made.name)
 def test_every_type_has_a_sample_that_fits_its_schema(made: catalogue.EventType) -> None:
-    schema = samples.build_schema(made)
+    schema = examples.build_schema(made)
     jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(samples.build_sample(made), schema)
+    jsonschema.validate(examples.build_sample(made), schema)
 
 
 def written_actions() -> set[str]:

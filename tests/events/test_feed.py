@@ -15,7 +15,7 @@ from sqlmodel import col
 
 from core import clock
 from core.covers.insurers import insurer_f
-from core.dispatch import events as event_dispatch
+from core.dispatch import webhooks
 from core.errors import InvalidInput
 from core.services.audit import log as audit
 from core.services.events import appending, derivation, feed
@@ -47,7 +47,7 @@ def follow(store: Store, partner: Partner, until: Callable[[], bool], criteria: 
     cursor: UUID | None = None
     while True:
         over = until()
-        event_dispatch.catch_up(store)
+        webhooks.catch_up(store)
         with store.reading(partner.scope()) as session:
             page = feed.read_page(session, criteria, after=cursor, limit=7)
         found += [orjson.loads(body) for body in page.bodies]
@@ -87,7 +87,7 @@ def test_who_commits_last_is_not_skipped_though_it_wrote_first(postgres_store: S
     store = postgres_store
     partner = make_partner(store, "Swift Lenders")
     policies = [sell(store, partner, COVER, email=f"{name}@example.com").policy_id for name in "abcdefghij"]
-    event_dispatch.catch_up(store)
+    webhooks.catch_up(store)
     first = policies[0]
     second = next(p for p in policies if chain_of(f"policy {p}") != chain_of(f"policy {first}"))
     written, read = threading.Event(), threading.Event()
@@ -134,7 +134,7 @@ def test_two_who_read_the_log_at_once_make_each_event_once(store: Store, partner
         batch = derivation.collect(session)
     add = [store.transact(Scope.system(), lambda s: len(appending.append_batch(s, batch))) for _ in range(2)]
     assert add == [len(batch.drafts), 0]
-    assert event_dispatch.catch_up(store) == 0
+    assert webhooks.catch_up(store) == 0
 
 
 def test_a_batch_that_failed_half_way_is_read_again_whole(store: Store, partner: Partner) -> None:
@@ -148,14 +148,14 @@ def test_a_batch_that_failed_half_way_is_read_again_whole(store: Store, partner:
 
     with pytest.raises(KeyError):
         store.transact(Scope.system(), dies)
-    assert event_dispatch.catch_up(store) == len(batch.drafts)
+    assert webhooks.catch_up(store) == len(batch.drafts)
 
 
 def test_more_than_one_batch_is_read_to_the_end(store: Store, partner: Partner, monkeypatch: Any) -> None:
     monkeypatch.setattr(derivation.collect, "__defaults__", (3,))
     for number in range(5):
         sold(store, partner, number)
-    event_dispatch.catch_up(store)
+    webhooks.catch_up(store)
     found = follow(store, partner, lambda: True, FeedFilter(types=("purchase.*",)))
     assert len(found) == 5
 
@@ -186,7 +186,7 @@ def test_events_of_an_earlier_store_get_the_time_that_stands_in_them(store: Stor
             }
 
     sold(store, partner, 1)
-    event_dispatch.catch_up(store)
+    webhooks.catch_up(store)
     known = times()
     store.drop_idle_connections()
     with store.writers.begin() as connection:

@@ -17,7 +17,7 @@ from sqlmodel import col
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from core.covers.insurers import insurer_f
-from core.dispatch import events as event_dispatch
+from core.dispatch import webhooks
 from core.outbound import signing
 from core.outbound.addresses import GuardedNetwork
 from core.outbound.webhook_client import SendLimits, WebhookClient
@@ -50,7 +50,7 @@ def caught(check: Callable[[], None], patch: Patch, *sabotage: tuple[Any, str, A
 
 
 def purchases_told(store: Store, partner: Partner) -> set[str]:
-    event_dispatch.catch_up(store)
+    webhooks.catch_up(store)
     with store.reading(partner.scope()) as session:
         page = feed.read_page(session, FeedFilter(types=("purchase.created",)), after=None, limit=500)
     return {json.loads(body)["object"]["id"] for body in page.bodies}
@@ -77,22 +77,22 @@ def test_deliveries_queued_in_a_second_transaction_are_noticed(hooks: Hooks, mon
         with monkeypatch.context() as crash:
             crash.setattr(fan_out, "queue_deliveries", lambda *_: {}["the process is gone"])
             with pytest.raises(KeyError):
-                event_dispatch.catch_up(hooks.store)
-        event_dispatch.catch_up(hooks.store)
+                webhooks.catch_up(hooks.store)
+        webhooks.catch_up(hooks.store)
         assert len(hooks.log(made)) == before + 1, "an event without its delivery"
 
     def in_two(store: Store) -> int:
         """Like `catch_up`, but queues the deliveries in a transaction of their own."""
-        while (batch := event_dispatch._next_batch(store)) is not None:
+        while (batch := webhooks._next_batch(store)) is not None:
             events = store.transact(
-                Scope.system(), lambda session, batch=batch: event_dispatch.appending.append_batch(session, batch)
+                Scope.system(), lambda session, batch=batch: webhooks.appending.append_batch(session, batch)
             )
             store.transact(Scope.system(), lambda session, events=events: fan_out.queue_deliveries(session, events))
         return 0
 
     with receiving() as receiver:
         made = hooks.register(receiver.url)
-        caught(deliveries_are_queued_after_a_death_half_way, monkeypatch, (event_dispatch, "catch_up", in_two))
+        caught(deliveries_are_queued_after_a_death_half_way, monkeypatch, (webhooks, "catch_up", in_two))
 
 
 @only_sqlite
@@ -179,7 +179,7 @@ class LateCommit:
         audit.write(session, actor="tests", action="policy accepted", subject=f"policy {policy_id}", after={})
 
     def _count(self) -> int:
-        event_dispatch.catch_up(self.store)
+        webhooks.catch_up(self.store)
         with self.store.reading(self.partner.scope()) as session:
             page = feed.read_page(session, FeedFilter(types=("policy.updated",)), after=None, limit=500)
         return len(page.bodies)

@@ -8,7 +8,7 @@ import pytest
 
 from core import clock
 from core.covers.insurers import insurer_a
-from core.dispatch import events as event_dispatch
+from core.dispatch import webhooks
 from core.services.events import feed
 from core.services.events.feed import FeedFilter
 from core.store.access import Scope, Store
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.both_databases
 def swept(store: Store, *instants: datetime) -> None:
     for at in instants:
         with clock.freeze(at):
-            event_dispatch.sweep(store)
+            webhooks.sweep(store)
 
 
 def told(store: Store, partner: Partner, *types: str) -> list[dict[str, Any]]:

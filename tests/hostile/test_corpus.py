@@ -15,7 +15,7 @@ from urllib.parse import quote
 import pytest
 
 from core import clock
-from core.dispatch import events as event_dispatch
+from core.dispatch import webhooks
 from core.store.access import Store
 from tests import papers
 from tests.api.conftest import Client
@@ -83,7 +83,7 @@ def test_whatever_is_sent_the_answer_is_an_envelope_and_nothing_is_kept(
         assert took or rows(store) == before, f"{case.operation.name} kept a row for {case.what}, which it refused"
         if took:
             # The first reader of the feed would write the events of what was sold.
-            event_dispatch.catch_up(store)
+            webhooks.catch_up(store)
             before = rows(store)
     print(f"corpus: {len(refusals) + len(others)} requests, {sold} taken, 0 answers of 5xx, seed {seed}")
 

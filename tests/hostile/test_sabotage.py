@@ -18,7 +18,7 @@ from sqlmodel import col
 from core import clock, ids, money
 from core.api.http import auth, bodies, envelope, error_handlers, security_headers
 from core.covers.credit_life import CREDIT_LIFE
-from core.covers.insurers import insurer_b_auto
+from core.covers.insurers import insurer_b
 from core.errors import StaleVersion, Unauthorized
 from core.services import idempotency
 from core.services.catalogue import keys
@@ -398,7 +398,7 @@ def test_a_number_kept_in_clear_is_noticed(store: Store, client: Client, partner
     def masked_everywhere() -> None:
         number = next(numbers)
         changed = {"bvn": str(number), "registration_number": f"SAB{number % 1000}AA"}
-        buy(client, partner.test_key, insurer_b_auto.THIRD_PARTY, **changed)
+        buy(client, partner.test_key, insurer_b.THIRD_PARTY, **changed)
         for path in ("purchase", "policies", "customers"):
             said = client.get(f"/v1/{path}?limit=100", key=partner.test_key).text
             assert str(number) not in said, f"/v1/{path} says a BVN"

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from core import clock, ids
-from core.dispatch import events as event_dispatch
+from core.dispatch import webhooks
 from core.services.exports.exports import list_kinds
 from core.services.people import sign_in, staff, staff_sessions
 from core.store.access import Scope, Store
@@ -240,7 +240,7 @@ def test_no_tenant_reads_counts_or_writes_what_is_anothers(store: Store, client:
     tenant = world.tenants[0]
     others = [other for other in world.tenants if other != tenant]
     # Whoever reads the feed makes events of what is committed, everybody's.
-    event_dispatch.catch_up(store)
+    webhooks.catch_up(store)
     before = world.fingerprint(others)
     whole = list(matrix(world, tenant))
     wanted = TRIES // STORES

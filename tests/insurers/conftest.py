@@ -8,7 +8,7 @@ import pytest
 
 from core import clock, settings
 from core.covers.cover import Cover
-from core.covers.insurers import insurer_b_auto
+from core.covers.insurers import insurer_b
 from core.insurers.client import CallLimits
 from core.insurers.sandbox import RequestRecord, SandboxInsurer
 from core.services.selling.buying import Sale
@@ -23,7 +23,7 @@ from tests.services.selling import sell
 IMPATIENT = CallLimits(connect=2, read=0.2, total=0.4, max_bytes=100_000)
 PATIENT = CallLimits(connect=10, read=60, total=60, max_bytes=100_000)
 SILENT = ("hangs", "drips")
-PENDING = insurer_b_auto.COMPREHENSIVE
+PENDING = insurer_b.COMPREHENSIVE
 
 
 @pytest.fixture(scope="session")

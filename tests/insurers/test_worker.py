@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, ids, telemetry, worker
-from core.covers.insurers import insurer_a, insurer_b_contents, insurer_d
+from core.covers.insurers import insurer_a, insurer_b, insurer_d
 from core.insurers.answers import InsurerAnswer
 from core.services.audit import log as audit
 from core.services.insurers import connections as insurer_connections
@@ -110,7 +110,7 @@ def test_declined_policy_gives_the_whole_premium_back(line: Line) -> None:
 
 
 def test_insurer_that_declines_what_is_in_force_goes_to_a_person(line: Line) -> None:
-    sale = line.sell("declines", cover=insurer_b_contents.COVERS[0])
+    sale = line.sell("declines", cover=insurer_b.COVERS[0])
     line.drain()
     told = line.told(sale)
     assert (told.state, told.answer) == ("dead", "declined")
@@ -331,7 +331,7 @@ def test_insurer_without_an_address_keeps_its_queue(line: Line) -> None:
 
 def test_test_records_reach_no_real_insurer(line: Line, connect: Callable[..., None]) -> None:
     connect(insurer_b_url="https://insurer.example")
-    test = line.sell(cover=insurer_b_contents.COVERS[0])
+    test = line.sell(cover=insurer_b.COVERS[0])
     assert line.told(test).state == "delegated"
     connect(insurer_b_test_url=line.sandbox.url)
     pending = line.sell()

@@ -10,7 +10,7 @@ from core import clock, ids
 from core.covers import request as requests
 from core.covers.credit_life import CREDIT_LIFE
 from core.services.claims.intake import lodging, requirements
-from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.services.claims.lists.shapes import ClaimRecord
 from core.services.files import files
 from core.services.files.files import ReceivedFile

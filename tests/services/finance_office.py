@@ -9,8 +9,7 @@ from uuid import UUID
 from core import clock
 from core.services.admin import store_check
 from core.services.finance import agreements, bank_accounts, movements
-from core.services.finance.filter import MovementFilter
-from core.services.finance.movements import MovementRow
+from core.services.finance.movements import MovementFilter, MovementRow
 from core.services.finance.parties import Party
 from core.services.finance.payments import batches
 from core.services.finance.statements import preparing, states

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.covers.insurers import insurer_a, insurer_b_auto
+from core.covers.insurers import insurer_a, insurer_b
 from core.errors import InvalidInput, StateForbids
 from core.services.admin import store_check
 from core.services.audit import log as audit
@@ -76,7 +76,7 @@ def test_what_blanks_would_do_is_known_before_and_is_what_happens(store: Store, 
 
 
 def test_without_the_insurers_word_it_is_issued_by_hand_and_goes_on_waiting(store: Store, partner: Partner) -> None:
-    sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE)
+    sale = sell(store, partner, insurer_b.COMPREHENSIVE)
     before = submission(store, sale)
     change = activate(store, partner, sale)
     assert change.policy["active"] is True
@@ -96,7 +96,7 @@ def test_without_the_insurers_word_it_is_issued_by_hand_and_goes_on_waiting(stor
 
 
 def test_a_policy_issued_by_hand_can_be_noted_as_reported_later(store: Store, partner: Partner) -> None:
-    sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE)
+    sale = sell(store, partner, insurer_b.COMPREHENSIVE)
     activate(store, partner, sale)
     person = Person(id=sale.policy_id, email="ada@x.example", name="Ada", roles=("operations",), claim_limit_minor=None)
     with store.writing(partner.scope()) as session:
@@ -106,7 +106,7 @@ def test_a_policy_issued_by_hand_can_be_noted_as_reported_later(store: Store, pa
 
 
 def test_the_insurers_word_is_kept_where_it_was_heard_at_the_desk(store: Store, partner: Partner) -> None:
-    sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE)
+    sale = sell(store, partner, insurer_b.COMPREHENSIVE)
     change = activate(store, partner, sale, insurer_accepted=" E-mail of the  underwriter ", policy_number="INS/1")
     assert change.policy["submitted_to_provider"] is True
     told, entry = submission(store, sale), last_entry(store, sale)
@@ -116,7 +116,7 @@ def test_the_insurers_word_is_kept_where_it_was_heard_at_the_desk(store: Store, 
 
 @pytest.mark.parametrize("word", ["", " ", "x", "y" * 201])
 def test_an_acceptance_without_saying_how_it_is_known_is_refused(store: Store, partner: Partner, word: str) -> None:
-    sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE)
+    sale = sell(store, partner, insurer_b.COMPREHENSIVE)
     with pytest.raises(InvalidInput) as refused:
         activate(store, partner, sale, insurer_accepted=word)
     assert [fault.field for fault in refused.value.faults] == ["insurer_accepted"]
@@ -124,7 +124,7 @@ def test_an_acceptance_without_saying_how_it_is_known_is_refused(store: Store, p
 
 
 def test_a_preview_refuses_what_activating_would_refuse(store: Store, partner: Partner) -> None:
-    sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE)
+    sale = sell(store, partner, insurer_b.COMPREHENSIVE)
     with pytest.raises(InvalidInput, match="no premium, no cover"):
         preview(store, partner, sale, expiration_on=date(2028, 11, 20))
     activate(store, partner, sale)
@@ -133,7 +133,7 @@ def test_a_preview_refuses_what_activating_would_refuse(store: Store, partner: P
 
 
 def test_a_number_that_is_given_is_shown_as_it_is(store: Store, partner: Partner) -> None:
-    sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE)
+    sale = sell(store, partner, insurer_b.COMPREHENSIVE)
     would = preview(store, partner, sale, policy_number=" INS/1 ", start_on=TODAY + timedelta(days=3))
     assert (would.policy_number, would.is_drawn, would.days_back) == ("INS/1", False, 0)
 

@@ -12,7 +12,7 @@ from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.admin import store_check
 from core.services.claims.diary import tasks
 from core.services.claims.intake import attaching
-from core.services.claims.lists import claims
+from core.services.claims.lists import records
 from core.services.claims.review import review as claim_review
 from core.services.claims.review.review import ClaimReview
 from core.services.claims.workflow import questions
@@ -125,7 +125,7 @@ def test_a_move_closes_a_question_unanswered_and_an_answer_is_kept(office: Offic
         office.do(questions.ask_claimant, claim_id, text="When?", due_on=NOON.date() - timedelta(days=1))
     office.do(questions.record_answer, claim_id, text="0123, with Lagoon Bank")
     with office.store.reading(DESK) as session:
-        told = claims.get_claim(session, claim_id)["questions"]
+        told = records.get_claim(session, claim_id)["questions"]
         rows = session.execute(sa.select(ClaimQuestion).order_by(ClaimQuestion.asked_at)).scalars().all()
         assert [(row.answered_at is None, row.closed_at is None) for row in rows] == [(True, False), (False, True)]
     assert [(each["status"], each["due_date"], each["answer"]) for each in told] == [

@@ -11,7 +11,6 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock
-from core.services.claims.reports import breakdowns as claim_breakdowns
 from core.services.claims.reports import figures as claim_figures
 from core.services.claims.reports.metrics import CLAIM_METRICS, ClaimFacts
 from core.services.claims.workflow import clock as claim_clock
@@ -167,7 +166,7 @@ def test_every_figure_is_the_plain_recount(office: Office) -> None:
     claims = told(office)
     with office.store.reading(DESK) as session:
         found = claim_figures.build_summary(session, WINDOW)
-        aged = claim_breakdowns.count_by_age(session)
+        aged = claim_figures.count_by_age(session)
         paid = figures.sum_claims_paid_by_day(session, WINDOW.span, figures.UNFILTERED)
     assert found.current == recounted(claims, WINDOW)
     assert found.previous == recounted(claims, WINDOW.previous)
@@ -187,10 +186,10 @@ def test_what_stands_behind_the_figures_adds_up_to_them(office: Office) -> None:
     claims = told(office)
     with office.store.reading(DESK) as session:
         found = claim_figures.build_summary(session, WINDOW)
-        reasons = claim_breakdowns.count_decline_reasons(session, WINDOW)
-        types = claim_breakdowns.count_by_type(session, WINDOW)
-        officers = claim_breakdowns.list_workloads(session, found.decisions)
-    took = claim_breakdowns.count_by_turnaround(found.decisions)
+        reasons = claim_figures.count_decline_reasons(session, WINDOW)
+        types = claim_figures.count_by_type(session, WINDOW)
+        officers = claim_figures.list_workloads(session, found.decisions)
+    took = claim_figures.count_by_turnaround(found.decisions)
     assert sum(each.calendar for each in took) == sum(each.net for each in took) == found.current.paid
     assert sum(number for _, number in reasons) == sum(row.declined for row in types) == found.current.declined
     assert [number for _, number in reasons] == sorted((number for _, number in reasons), reverse=True)
@@ -216,8 +215,8 @@ def test_what_stands_behind_the_figures_adds_up_to_them(office: Office) -> None:
 def test_nothing_has_figures_too(store: Store) -> None:
     with store.reading(DESK) as session:
         found = claim_figures.build_summary(session, WINDOW)
-        assert claim_breakdowns.list_workloads(session, found.decisions) == []
-        assert sum(each.number for each in claim_breakdowns.count_by_age(session)) == 0
+        assert claim_figures.list_workloads(session, found.decisions) == []
+        assert sum(each.number for each in claim_figures.count_by_age(session)) == 0
     assert found.current == found.previous == ClaimFacts()
     assert {metric.compute(found.current) for metric in CLAIM_METRICS} <= {0, None}
 

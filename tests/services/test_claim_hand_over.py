@@ -13,7 +13,6 @@ import sqlalchemy as sa
 
 from core.errors import InvalidInput, NotAllowed, StaleVersion, StateForbids
 from core.services.admin import store_check
-from core.services.claims import batches
 from core.services.claims.diary import tasks
 from core.services.claims.letters import letters
 from core.services.claims.lists import totals as claim_totals
@@ -121,8 +120,8 @@ def test_no_other_door_of_a_claim_opens_to_finance_while_it_waits(office: Office
         "answer": lambda s: questions.record_answer(s, **on),
         "task": lambda s: tasks.add_task(s, text="Call", to=office.people["ada"].id, due_on=None, **on),
         "letter": lambda s: letters.compose(s, kind="advice", **on),
-        "settle": lambda s: batches.settle_claims(s, chosen, person=funmi),
-        "ask several": lambda s: batches.ask_claimants(s, chosen, text="Who?", person=funmi),
+        "settle": lambda s: claim_assignment.settle_claims(s, chosen, person=funmi),
+        "ask several": lambda s: claim_assignment.ask_claimants(s, chosen, text="Who?", person=funmi),
         "refer": lambda s: claim_assignment.refer_claim(s, to="Paid", note="Please", **seen),
         "hand over": lambda s: claim_paying.hand_over(s, **seen),
     }

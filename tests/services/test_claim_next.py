@@ -5,7 +5,6 @@ from uuid import UUID
 import pytest
 
 from core.errors import InvalidInput, NotAllowed
-from core.services.claims import batches
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
@@ -75,9 +74,9 @@ def test_several_claims_are_settled_and_asked_at_once_and_each_refusal_is_told(o
     chosen = choose(office, paid, fresh, changed)
     office.move(changed, "Settled", by="ada")
     with pytest.raises(NotAllowed), office.store.writing(DESK) as session:
-        batches.settle_claims(session, chosen, person=office.people["funmi"])
+        claim_assignment.settle_claims(session, chosen, person=office.people["funmi"])
     with office.store.writing(DESK) as session:
-        result = batches.settle_claims(session, chosen, person=office.people["bola"])
+        result = claim_assignment.settle_claims(session, chosen, person=office.people["bola"])
     assert result.done_count == 1
     assert {text.partition(": ")[2][:22] for text in result.refusals} == {
         "A claim that is Pendin",
@@ -85,8 +84,10 @@ def test_several_claims_are_settled_and_asked_at_once_and_each_refusal_is_told(o
     }
     assert [office.claim(each).claim_status for each in (paid, fresh, changed)] == ["Settled", "Pending", "Settled"]
     with pytest.raises(InvalidInput), office.store.writing(DESK) as session:
-        batches.ask_claimants(session, chosen, text=" ", person=office.people["bola"])
+        claim_assignment.ask_claimants(session, chosen, text=" ", person=office.people["bola"])
     with office.store.writing(DESK) as session:
-        asked = batches.ask_claimants(session, chosen, text="Please send the letter", person=office.people["bola"])
+        asked = claim_assignment.ask_claimants(
+            session, chosen, text="Please send the letter", person=office.people["bola"]
+        )
     assert (asked.done_count, len(asked.refusals)) == (1, 2)
     assert office.claim(fresh).clock_stopped_at == NOON

@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from core import clock
 from core.errors import InvalidInput, NotAllowed
 from core.services.admin import store_check
-from core.services.claims.lists import orderings
 from core.services.claims.lists import queue as claim_queue
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import VIEWS, ClaimFilter, View
@@ -135,7 +134,7 @@ def test_most_urgent_come_first_then_what_waits_then_what_is_decided(office: Off
 
 @pytest.mark.parametrize("database", ["sqlite"])
 def test_a_file_of_claims_has_the_order_of_the_queue(office: Office, lives: dict[str, UUID]) -> None:
-    for order in orderings.ORDERINGS:
+    for order in claim_queue.ORDERINGS:
         out = io.BytesIO()
         address = {"mode": ["test"], "view": ["all"], "columns": ["id"], "order": [order]}
         runs.write_file(runs.create_order("claims", "csv", address, by="tests"), out)

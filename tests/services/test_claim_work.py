@@ -14,7 +14,7 @@ import pytest
 from core import clock, ids
 from core.errors import CoverdeskError, InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
 from core.services.claims.intake import requirements
-from core.services.claims.lists import claims
+from core.services.claims.lists import records
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import questions
@@ -51,7 +51,7 @@ def test_recorded_history_of_the_specification(office: Office) -> None:
         with clock.freeze(NOON + timedelta(hours=hours)):
             office.walk(claim_id, status)
     with office.store.reading(DESK) as session:
-        record = claims.get_claim(session, claim_id)
+        record = records.get_claim(session, claim_id)
     assert record["status_time_line"] == [
         {"name": "Pending", "time_stamp": "Nov 20, 2026 1:00 PM"},
         {"name": "Approved", "time_stamp": "Nov 20, 2026 2:00 PM"},
@@ -373,7 +373,7 @@ def test_comment_takes_nothing_from_anybody(office: Office) -> None:
     claim_id = office.lodge()
     said = office.do(claim_moves.add_comment, claim_id, text="Called.\nNo answer.", for_claimant=True)
     with office.store.reading(DESK) as session:
-        (comment,) = claims.get_claim(session, claim_id)["comments"]
+        (comment,) = records.get_claim(session, claim_id)["comments"]
     assert (comment["id"], comment["text"]) == (str(said), "Called.\nNo answer.")
     assert office.claim(claim_id).version == 1
     entry = office.log(claim_id)[-1]
@@ -390,7 +390,7 @@ def test_what_officers_say_to_each_other_never_reaches_the_claimant(office: Offi
     office.do(questions.ask_claimant, claim_id, text="Please send the original.")
     office.move(claim_id, "Viewed", note="Odd")
     with office.store.reading(DESK) as session:
-        record = claims.get_claim(session, claim_id)
+        record = records.get_claim(session, claim_id)
     assert [comment["text"] for comment in record["comments"]] == ["We are on it.", "Please send the original."]
     assert "Odd" not in str(record)
 

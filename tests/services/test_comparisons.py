@@ -6,9 +6,8 @@ import pytest
 
 from core import clock
 from core.covers.credit_life import CREDIT_LIFE
-from core.services.lists import comparisons
-from core.services.lists.comparisons import Comparison
-from core.services.lists.windows import Window
+from core.services.lists import windows
+from core.services.lists.windows import Comparison, Window
 from core.services.sales import figures
 from core.services.sales.figures import METRICS_BY_KEY
 from core.services.sales.filter import SalesFilter
@@ -39,7 +38,7 @@ NOON = datetime(2026, 11, 22, 11, 0, 30, tzinfo=UTC)  # 12:00:30 in Lagos
 def test_a_window_is_compared_with_what_is_like_it(days: tuple[str, str], compared: tuple[str, str]) -> None:
     window, expected = (Window.from_days(*map(date.fromisoformat, pair)) for pair in (days, compared))
     with clock.freeze(NOON):
-        assert comparisons.find_comparison(window) == Comparison(expected)
+        assert windows.find_comparison(window) == Comparison(expected)
 
 
 @every_case(
@@ -56,7 +55,7 @@ def test_a_window_is_compared_with_the_same_days_of_the_year_before(
 ) -> None:
     window, expected = (Window.from_days(*map(date.fromisoformat, pair)) for pair in (days, compared))
     with clock.freeze(NOON):
-        found = comparisons.year_before(window)
+        found = windows.year_before(window)
     assert found.window == expected
     assert (found.until is not None) == (window.length == 1)
 
@@ -64,7 +63,7 @@ def test_a_window_is_compared_with_the_same_days_of_the_year_before(
 def test_so_many_days_are_compared_with_as_many_also_where_they_are_a_month() -> None:
     november = Window.from_days(date(2026, 11, 1), date(2026, 11, 30))
     with clock.freeze(NOON):
-        assert comparisons.find_comparison(november, rolling=True) == Comparison(november.previous)
+        assert windows.find_comparison(november, rolling=True) == Comparison(november.previous)
 
 
 def premium(store: Store, window: Window, wanted: SalesFilter = SalesFilter()) -> tuple[int, int, str]:

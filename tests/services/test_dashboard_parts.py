@@ -8,11 +8,10 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, money
-from core.covers.insurers import insurer_b_auto
-from core.services.finance import unplaced
-from core.services.lists.comparisons import Comparison
+from core.covers.insurers import insurer_b
+from core.services.finance import movements
 from core.services.lists.dimensions import load_choices
-from core.services.lists.windows import Window
+from core.services.lists.windows import Comparison, Window
 from core.services.renewals import due
 from core.services.sales import breakdowns, figures, totals
 from core.services.sales.filter import SalesFilter
@@ -133,7 +132,7 @@ def test_stuck_work_is_counted_as_its_lists_count_it(sold: Store) -> None:
 
 
 def test_premium_that_is_not_placed_and_endpoints_that_fail_are_stuck(store: Store, partner: Partner) -> None:
-    sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE, is_live=True)
+    sale = sell(store, partner, insurer_b.COMPREHENSIVE, is_live=True)
     with store.writing(LIVE) as session:
         for state in ("active", "failing", "disabled"):
             session.insert(
@@ -150,9 +149,9 @@ def test_premium_that_is_not_placed_and_endpoints_that_fail_are_stuck(store: Sto
 
 
 def test_each_policy_without_its_insurer_is_stuck_once(store: Store, partner: Partner) -> None:
-    plate = plate_field(insurer_b_auto.COMPREHENSIVE)
+    plate = plate_field(insurer_b.COMPREHENSIVE)
     waits, dead, unsent = (
-        sell(store, partner, insurer_b_auto.COMPREHENSIVE, is_live=True, **{plate: f"LSR46{number}XA"})
+        sell(store, partner, insurer_b.COMPREHENSIVE, is_live=True, **{plate: f"LSR46{number}XA"})
         for number in range(3)
     )
     with store.writing(LIVE) as session:
@@ -161,7 +160,7 @@ def test_each_policy_without_its_insurer_is_stuck_once(store: Store, partner: Pa
             session.execute(change)
     with store.reading(LIVE) as session:
         found = backlog.load_backlog(session, load_choices(session), TODAY)
-        everything = unplaced.compute_unplaced(session, SalesFilter())
+        everything = movements.compute_unplaced(session, SalesFilter())
     counts = {item.key: (item.count, item.amount_minor) for item in found.items}
     premium = [money.to_minor(sale.price.total) for sale in (dead, waits, unsent)]
     assert [counts[key] for key in ("set_aside", "awaiting", "unplaced")] == [(1, minor) for minor in premium]

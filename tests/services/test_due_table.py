@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from core import clock, money
-from core.covers.insurers import insurer_a, insurer_b_auto, insurer_f
+from core.covers.insurers import insurer_a, insurer_b, insurer_f
 from core.errors import NotRenewable
 from core.services.lists.dimensions import load_choices
 from core.services.lists.paging import Paging
@@ -71,7 +71,7 @@ def test_filters_order_and_pages_hold_for_rows_as_for_tiles(store: Store, partne
 def test_many_next_terms_are_those_of_each_policy_alone(store: Store, partner: Partner, stranger: Partner) -> None:
     policies = [
         sold(store, partner, 3, is_live=True),
-        sold(store, partner, 3, insurer_b_auto.THIRD_PARTY, is_live=True, bvn="22123456789"),
+        sold(store, partner, 3, insurer_b.THIRD_PARTY, is_live=True, bvn="22123456789"),
         sold(store, partner, 3, insurer_f.PERSONAL_ACCIDENT, is_live=True),
         sold(store, partner, 120, is_live=True, registration_number="ABC-123-XY"),
         sold(store, stranger, 3, is_live=True, registration_number="ABC-124-XY"),

@@ -13,7 +13,7 @@ from sqlmodel import col
 from core import clock
 from core.covers import credit_life
 from core.covers.cover import PENDING, Cover, Term
-from core.covers.insurers import insurer_a, insurer_b_auto, insurer_c, insurer_d
+from core.covers.insurers import insurer_a, insurer_b, insurer_c, insurer_d
 from core.errors import DuplicateRisk
 from core.store.access import Scope, Store
 from core.store.schema.tables import Customer, Policy
@@ -121,7 +121,7 @@ def test_a_loan_is_insured_once_however_its_number_is_written(store: Store, part
 
 @pytest.mark.parametrize("ended", ["cancelled_at", "declined_at"])
 def test_a_cancelled_or_declined_policy_frees_its_risk(store: Store, partner: Partner, ended: str) -> None:
-    cover = insurer_b_auto.COMPREHENSIVE
+    cover = insurer_b.COMPREHENSIVE
     first = sell(store, partner, cover)
     with store.writing(partner.scope()) as session:
         session.execute(sa.update(Policy).where(col(Policy.id) == first.policy_id).values({ended: clock.now()}))

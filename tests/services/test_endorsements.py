@@ -13,7 +13,7 @@ from core.covers import endorsements as endorsable
 from core.covers.claims.lines import MotorClaimRequest
 from core.covers.cover import Cover
 from core.covers.fields import build_example
-from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d
+from core.covers.insurers import insurer_a, insurer_b, insurer_d
 from core.covers.offers import offer
 from core.covers.registry import COVERS
 from core.covers.request import validate
@@ -198,7 +198,7 @@ def test_who_may_and_when(store: Store, partner: Partner, sale: Sale, people: Ma
         endorse(store, sale, people["finance"], last_name="Obi")
     with pytest.raises(StaleVersion):
         endorse(store, sale, by, version=7, last_name="Obi")
-    pending = sell(store, partner, insurer_b_auto.COMPREHENSIVE, is_live=True)
+    pending = sell(store, partner, insurer_b.COMPREHENSIVE, is_live=True)
     later = clock.add_days(clock.today(), 9).isoformat()
     waiting = sell(store, partner, insurer_d.MINI_COMPREHENSIVE, is_live=True, insurance_start_date=later)
     for other, stage in ((pending, "pending"), (waiting, "not started")):

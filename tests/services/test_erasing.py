@@ -14,7 +14,7 @@ from sqlmodel import SQLModel, col
 from core import clock, ids, seal
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.registry import COVERS
-from core.dispatch import events as event_dispatch
+from core.dispatch import webhooks
 from core.errors import NotAllowed, StateForbids
 from core.services import idempotency
 from core.services.admin import store_check
@@ -29,7 +29,7 @@ from core.services.exports.exports import Tally
 from core.services.finance import adjustments, movements
 from core.services.finance.bordereaux import issuing
 from core.services.finance.credit_notes import deciding
-from core.services.finance.filter import MovementFilter
+from core.services.finance.movements import MovementFilter
 from core.services.finance.parties import Party
 from core.services.finance.statements import preparing as statements
 from core.services.idempotency import WireResponse
@@ -283,7 +283,7 @@ def faults(session: ScopedSession) -> list[str]:
 
 def erased_customers(store: Store, scope: Scope) -> list[str]:
     """The customers that a distributor is told were erased, as its feed has them."""
-    event_dispatch.catch_up(store)
+    webhooks.catch_up(store)
     with store.reading(scope) as session:
         page = feed.read_page(session, FeedFilter(types=("customer.erased",)), after=None, limit=100)
     found = [json.loads(body) for body in page.bodies]

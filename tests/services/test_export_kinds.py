@@ -59,9 +59,6 @@ pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
 # paid on claims has one beside its payments, what their losses cost beside the figures, credit notes beside
 # their steps, what is due beside its calls.
 _ELSEWHERE = {"audit", "claim-payments", "loss-ratios", "credit-notes", "due"}
-BY_KIND = pytest.mark.parametrize(
-    "kind", [kind for kind in list_kinds() if kind.name not in _ELSEWHERE], ids=lambda kind: kind.name
-)
 _OF_SALES = {"from", "to", "provider", "category", "product", "distributor", "email", "source"}
 PARAMETERS = {
     "purchases": {*_OF_SALES, "premium_from", "premium_to", "find", "policy", "payment"},

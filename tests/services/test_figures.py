@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from core.services.lists.comparisons import Comparison
 from core.services.lists.dimensions import DIMENSIONS, load_choices
-from core.services.lists.windows import Window
+from core.services.lists.windows import Comparison, Window
 from core.services.sales import breakdowns, figures, totals
 from core.services.sales.figures import METRICS, METRICS_BY_KEY
 from core.services.sales.filter import SalesFilter

@@ -14,7 +14,7 @@ from core.services.audit import log as audit
 from core.services.mail import mail
 from core.services.mail.templates import TEMPLATES
 from core.services.people.staff import Person
-from core.services.policies import letters
+from core.services.policies import certificates
 from core.services.renewals import reminders
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
@@ -61,14 +61,14 @@ def test_a_certificate_is_sent_once_and_stands_on_the_record(store: Store, polic
     about = audit.subject_of("policy", policy.id)
     for _ in range(2):
         with store.writing(LIVE) as session:
-            letters.send_certificate(session, policy.id, by=OPERATIONS)
+            certificates.send_certificate(session, policy.id, by=OPERATIONS)
     (letter,) = written(store)
     assert (letter.recipient, letter.about, letter.sent_by) == (policy.email, about, OPERATIONS.actor)
     assert f"/certificates/{policy.certificate_code}.pdf" in letter.body
     assert policy.policy_number is not None
     assert policy.policy_number in letter.subject
     with clock.freeze(NOW + timedelta(minutes=2)), store.writing(LIVE) as session:
-        letters.send_certificate(session, policy.id, by=OPERATIONS)
+        certificates.send_certificate(session, policy.id, by=OPERATIONS)
         assert len(mail.list_about(session, about)) == 2
         actions = [(entry.action, entry.after) for entry in audit.list_history(session, about)]
     assert actions[-1] == ("e-mail queued", {"text": "policy certificate"})
@@ -85,11 +85,11 @@ def test_a_certificate_needs_a_role_a_live_policy_and_a_certificate(
         (Scope.staff(is_live=False), test, OPERATIONS, StateForbids),
     ):
         with pytest.raises(expected), store.writing(scope) as session:
-            letters.send_certificate(session, key, by=by)
+            certificates.send_certificate(session, key, by=by)
     with store.writing(LIVE) as session:
         session.execute(sa.update(Policy).where(col(Policy.id) == policy.id).values(certificate_code=None))
     with pytest.raises(StateForbids, match="no certificate yet"), store.writing(LIVE) as session:
-        letters.send_certificate(session, policy.id, by=OPERATIONS)
+        certificates.send_certificate(session, policy.id, by=OPERATIONS)
     assert written(store) == []
 
 
@@ -134,20 +134,20 @@ def test_an_admin_changes_a_text_and_the_next_e_mail_has_it(store: Store, policy
     admin = somebody("admin")
     typed = {"subject": "Welcome, $name", "body": "Here: $certificate\r\nfor $$0"}
     with store.writing(Scope.system()) as session:
-        mail_texts.change_text(session, letters.CERTIFICATE, typed, version=0, by=admin)
+        mail_texts.change_text(session, certificates.CERTIFICATE, typed, version=0, by=admin)
         with pytest.raises(StaleVersion):
-            mail_texts.change_text(session, letters.CERTIFICATE, typed, version=0, by=admin)
+            mail_texts.change_text(session, certificates.CERTIFICATE, typed, version=0, by=admin)
         with pytest.raises(NotAllowed):
-            mail_texts.change_text(session, letters.CERTIFICATE, typed, version=1, by=OPERATIONS)
+            mail_texts.change_text(session, certificates.CERTIFICATE, typed, version=1, by=OPERATIONS)
         with pytest.raises(NotFound):
             mail_texts.reset_text(session, "no such text", version=0, by=admin)
     with store.writing(LIVE) as session:
-        letters.send_certificate(session, policy.id, by=OPERATIONS)
+        certificates.send_certificate(session, policy.id, by=OPERATIONS)
     (letter,) = written(store)
     assert letter.subject == f"Welcome, {policy.first_name} {policy.last_name}"
     assert letter.body.endswith("\nfor $0\n")
     with store.writing(Scope.system()) as session:
-        mail_texts.reset_text(session, letters.CERTIFICATE, version=1, by=admin)
+        mail_texts.reset_text(session, certificates.CERTIFICATE, version=1, by=admin)
         texts = mail_texts.list_texts(session)
         assert {text.version for text in texts} == {0}
         assert {text.name for text in texts} == set(TEMPLATES)

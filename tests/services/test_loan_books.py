@@ -20,7 +20,7 @@ from core.services.finance.credit_notes import deciding
 from core.services.finance.parties import Party
 from core.services.outbox.queue import list_queues
 from core.services.people.staff import Person
-from core.services.policies import changes, letters, policies
+from core.services.policies import certificates, changes, policies
 from core.services.selling.loan_books import books, carrying_out, demonstration, reading, records, report
 from core.store.access import Scope, Store
 from core.store.schema.tables import (
@@ -442,7 +442,7 @@ def test_a_borrower_without_an_email_is_sent_none(store: Store, partner: Partner
     policy_id = lender.rows(book)[0].policy_id
     assert policy_id
     with pytest.raises(InvalidInput, match="an address that takes e-mail"), store.writing(lender.scope) as session:
-        letters.send_certificate(session, policy_id, by=maker)
+        certificates.send_certificate(session, policy_id, by=maker)
     with store.reading(Scope.system()) as session:
         assert {queue.name: (queue.queued, queue.dead) for queue in list_queues(session)}["E-mail"] == (0, 0)
 

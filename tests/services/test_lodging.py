@@ -12,7 +12,6 @@ from core import ids
 from core.covers.claims.lines import INCIDENTS
 from core.errors import InvalidInput
 from core.services.claims.intake import requirements
-from core.services.claims.lists import claims
 from core.services.claims.lists import records as claim_records
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.files.links import Owner
@@ -184,7 +183,7 @@ def test_history_and_comments_are_told_in_order(desk: Desk) -> None:
             _said(claim, officer, "First", NOON),
         )
     with desk.store.reading(desk.scope) as session:
-        found = claims.get_claim(session, ids.parse(record["id"]))
+        found = claim_records.get_claim(session, ids.parse(record["id"]))
     line, comments = found["status_time_line"], found["comments"]
     assert [comment["text"] for comment in comments] == ["First", "Second"]
     assert set(comments[0]) == {"id", "text", "created_at"}
@@ -199,7 +198,7 @@ def test_gadget_claim_shows_its_history_inside_and_only_the_end_of_an_account(de
         claim.claim_type, claim.credit_life_claim_meta = "Gadget", None
         claim.gadget_claim_meta = {"account_number": "0123456789", "bank_name": "A Bank"}
     with desk.store.reading(desk.scope) as session:
-        (found,) = claims.list_claims(session, ClaimFilter(claim_types=("gadget",))).items
+        (found,) = claim_records.list_claims(session, ClaimFilter(claim_types=("gadget",))).items
     assert found["credit_life_claim_meta"] is None
     assert found["gadget_claim_meta"] == {
         "account_number": "******6789",
@@ -211,9 +210,9 @@ def test_gadget_claim_shows_its_history_inside_and_only_the_end_of_an_account(de
 def test_claims_of_a_policy_and_deleted_ones(desk: Desk) -> None:
     record, _ = desk.lodge()
     with desk.store.reading(desk.scope) as session:
-        assert claims.list_claims(session, ClaimFilter(policy_id=desk.sale.policy_id)).total_count == 1
-        assert claims.list_claims(session, ClaimFilter(policy_id=ids.new())).total_count == 0
+        assert claim_records.list_claims(session, ClaimFilter(policy_id=desk.sale.policy_id)).total_count == 1
+        assert claim_records.list_claims(session, ClaimFilter(policy_id=ids.new())).total_count == 0
     with desk.store.writing(desk.scope) as session:
         session.get_one(Claim, ids.parse(record["id"])).deleted_at = NOON
     with desk.store.reading(desk.scope) as session:
-        assert claims.list_claims(session).total_count == 0
+        assert claim_records.list_claims(session).total_count == 0

@@ -10,7 +10,7 @@ import pytest
 from core import clock, demo, money
 from core.services.exports import exports
 from core.services.exports.exports import Tally, get_kind
-from core.services.finance import movements, unplaced
+from core.services.finance import movements
 from core.services.finance.movements import MovementRow
 from core.services.lists.windows import Window
 from core.services.sales import figures
@@ -178,7 +178,7 @@ def test_unplaced_premium_is_aged_in_days_of_lagos(store: Store) -> None:
             row = session.get_one(Policy, policy.id)
             row.activated, row.cancelled_at, row.declined_at, row.deleted_at = False, None, None, None
         paid = {row.created_at: row.total_minor for row in session.execute(Purchase.__table__.select())}
-    found = finance.read(unplaced.compute_unplaced, select())
+    found = finance.read(movements.compute_unplaced, select())
     assert (found.fresh, found.waiting, found.late) == (2, 2, 2)
     assert found.total_minor == sum(paid.values())
     by_age = [paid[midnight - timedelta(days=days)] for days in ages]

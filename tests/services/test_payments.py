@@ -12,9 +12,10 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, money
-from core.dispatch import events as event_dispatch
+from core.dispatch import webhooks
 from core.errors import InvalidInput, NotAllowed, StateForbids
-from core.services.events import catalogue, feed, samples
+from core.services import examples
+from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter
 from core.services.finance import agreements, bank_accounts, parties, tax_schedules
 from core.services.finance.parties import Party
@@ -151,13 +152,13 @@ def test_a_distributor_is_told_when_a_statement_is_sent_and_when_it_is_paid_in_f
     for number, amount in enumerate((whole.closing_minor // 3, None)):
         payment = approved(finance, party, amount)
         finance.do(transitions.confirm, payment, {**PAID, "bank_reference": f"TRF/{number}"}, by="femi")
-    event_dispatch.catch_up(finance.store)
+    webhooks.catch_up(finance.store)
     with finance.store.reading(partner.scope(is_live=True)) as session:
         bodies = feed.read_page(session, FeedFilter(types=("statement.*",)), after=None, limit=50).bodies
         assert statement_records.get_record(session, made)["id"] == str(made)
     events = [orjson.loads(body) for body in bodies]
     for event in events:
-        jsonschema.validate(event, samples.build_schema(catalogue.BY_NAME[event["type"]]))
+        jsonschema.validate(event, examples.build_schema(catalogue.BY_NAME[event["type"]]))
         assert event["object"]["url"].endswith(f"/v1/statements/{made}")
     assert [event["type"] for event in events] == ["statement.issued", "statement.paid"]
     assert {event["data"]["closing_balance"] for event in events} == {money.to_wire(whole.closing_minor)}

@@ -13,7 +13,7 @@ from sqlmodel import col
 
 from core import clock
 from core.covers import credit_life
-from core.covers.insurers import insurer_a, insurer_b_auto, insurer_f
+from core.covers.insurers import insurer_a, insurer_b, insurer_f
 from core.covers.refunds import Refund as Preview
 from core.errors import InvalidInput, NotFound, StaleVersion, StateForbids
 from core.services.audit import log as audit
@@ -83,7 +83,7 @@ def broken(refused: pytest.ExceptionInfo[InvalidInput]) -> list[str]:
 
 
 def test_activation_sets_what_is_missing(store: Store, partner: Partner) -> None:
-    sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE)
+    sale = sell(store, partner, insurer_b.COMPREHENSIVE)
     assert sale.policy["start_date"] is None
     change = activate(store, partner, sale, insurer_accepted="E-mail of the underwriter")
     assert change.version == 2
@@ -134,7 +134,7 @@ def test_number_and_dates_of_the_insurer_are_taken(store: Store, partner: Partne
 def test_impossible_dates_and_numbers_are_refused_by_field(
     store: Store, partner: Partner, given: dict[str, Any], field: str
 ) -> None:
-    sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE)
+    sale = sell(store, partner, insurer_b.COMPREHENSIVE)
     with pytest.raises(InvalidInput) as refused:
         activate(store, partner, sale, **given)
     assert broken(refused) == [field]
@@ -175,13 +175,13 @@ def test_only_a_pending_policy_is_activated_or_declined(store: Store, partner: P
 
 
 def test_declined_policy_gives_the_whole_premium_back(store: Store, partner: Partner) -> None:
-    sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE)
+    sale = sell(store, partner, insurer_b.COMPREHENSIVE)
     change = decline(store, partner, sale, reason=" too   old ")
     assert change.policy["active"] is False
     assert change.refund is not None
     assert (change.refund.method, change.refund.price.total) == ("full", sale.price.total)
     assert (submission(store, sale).state, submission(store, sale).last_error) == ("declined", "too old")
-    sell(store, partner, insurer_b_auto.COMPREHENSIVE)
+    sell(store, partner, insurer_b.COMPREHENSIVE)
 
 
 @pytest.mark.parametrize(("by_insurer", "refund"), [(True, "8835.62"), (False, "7952.05")])
@@ -348,7 +348,7 @@ def test_pending_policy_offers_its_three_actions(store: Store, partner: Partner)
 
 
 def test_record_after_a_change_is_the_record_as_read(store: Store, partner: Partner) -> None:
-    sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE)
+    sale = sell(store, partner, insurer_b.COMPREHENSIVE)
     change = activate(store, partner, sale)
     with store.reading(partner.scope()) as session:
         read = policies.get_policy(session, sale.policy_id)

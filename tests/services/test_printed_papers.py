@@ -15,7 +15,7 @@ from core.services.claims.letters import letters
 from core.services.compliance import pack
 from core.services.finance.credit_notes import pdf as credit_note_pdf
 from core.services.finance.credit_notes.reading import CreditNoteRow
-from core.services.finance.statements import pdf as statement_pdf
+from core.services.finance.statements import files
 from core.services.finance.statements.files import Paper
 from core.services.finance.statements.paid_lines import PaidLine
 from core.services.mail.templates import CLAIM_LETTERS
@@ -110,7 +110,7 @@ def rows_of(page: str) -> list[str]:
 
 
 def render(lines: int, **changed: Any) -> bytes:
-    return statement_pdf.render(paper(lines, **changed), [map(line, range(1, lines + 1))])
+    return files.render(paper(lines, **changed), [map(line, range(1, lines + 1))])
 
 
 @every_case(("title", "account"), [("Commission statement", "distributor"), ("Account current", "provider")])
@@ -160,7 +160,7 @@ def test_nothing_of_a_statement_overflows_however_long_it_is() -> None:
         for place in range(8)
     )
     reasons = {f"Basis {place}": "A source of a tax that is long. " * 12 for place in range(7)}
-    content = statement_pdf.render(
+    content = files.render(
         paper(60, payments=payments, party="Insurance " * 20, state="Prepared", facts={"said": reasons}),
         [[long] * 60],
     )
@@ -179,7 +179,7 @@ def test_a_statement_names_customers_and_covers_whole_however_long_they_are() ->
     for each in long[::2]:
         each.customer, each.product_id = "Chukwuemeka Nwachukwu-Ogunbanjo", "p9"
     names = {**NAMES, "p9": "Commercial comprehensive motor, extended to passengers"}
-    content = statement_pdf.render(paper(80, facts={"names": names}), [long])
+    content = files.render(paper(80, facts={"names": names}), [long])
     read = read_pages(content)
     rows = " ".join(row for page in read[1:] for row in rows_of(page))
     assert "…" not in rows
@@ -193,7 +193,7 @@ def test_a_statement_names_customers_and_covers_whole_however_long_they_are() ->
 def test_letters_that_the_font_does_not_have_are_seen_to_be_missing() -> None:
     strange = line(1)
     strange.customer = "Ada 李 Obi"
-    (_, page) = read_pages(statement_pdf.render(paper(1, party="保险"), [[strange]]))
+    (_, page) = read_pages(files.render(paper(1, party="保险"), [[strange]]))
     assert "Ada \N{REPLACEMENT CHARACTER} Obi" in page
 
 

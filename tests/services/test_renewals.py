@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.covers.insurers import insurer_a, insurer_b_auto, insurer_b_contents, insurer_c, insurer_f, insurer_g
+from core.covers.insurers import insurer_a, insurer_b, insurer_c, insurer_f, insurer_g
 from core.errors import DuplicateRisk, NotFound, NotRenewable
 from core.services.audit import log as audit
 from core.services.policies import changes
@@ -179,7 +179,7 @@ def test_foreign_other_mode_and_unknown_policies_are_not_found(
 
 
 def test_other_cover_is_refused_where_third_party_is_asked_for(store: Store, partner: Partner) -> None:
-    for cover in (insurer_b_auto.THIRD_PARTY, insurer_f.PERSONAL_ACCIDENT):
+    for cover in (insurer_b.THIRD_PARTY, insurer_f.PERSONAL_ACCIDENT):
         sale = sell(store, partner, cover)
         with days_from(YEAR, -5):
             detail = refusal(store, partner, sale.policy_id, cover=insurer_a.THIRD_PARTY)
@@ -272,7 +272,7 @@ def test_instalments_of_one_year_keep_its_rates_and_the_next_year_takes_the_new_
 
 
 def test_half_year_renews_for_half_a_year_and_a_monthly_plan_for_a_month(store: Store, partner: Partner) -> None:
-    office = sell(store, partner, insurer_b_contents.OFFICE, is_full_year=False)
+    office = sell(store, partner, insurer_b.OFFICE, is_full_year=False)
     monthly = sell(store, partner, insurer_g.PERSONAL_ACCIDENT, plan="Monthly")
     with clock.freeze(clock.midnight(date(2027, 5, 15))):
         renewed = renew(store, partner, office.policy_id)
@@ -283,7 +283,7 @@ def test_half_year_renews_for_half_a_year_and_a_monthly_plan_for_a_month(store: 
 
 
 def test_sealed_numbers_do_not_hinder_a_renewal_and_stay_sealed(store: Store, partner: Partner) -> None:
-    sale = sell(store, partner, insurer_b_auto.THIRD_PARTY, bvn="22123456789")
+    sale = sell(store, partner, insurer_b.THIRD_PARTY, bvn="22123456789")
     with days_from(YEAR, -5):
         renewed = renew(store, partner, sale.policy_id)
     assert "22123456789" not in str(renewed)
@@ -348,7 +348,7 @@ def test_window_opens_half_way_through_a_short_term_at_the_earliest(
     ("cover", "changed"),
     [
         (insurer_a.THIRD_PARTY, {}),
-        (insurer_b_contents.OFFICE, {"is_full_year": False}),
+        (insurer_b.OFFICE, {"is_full_year": False}),
         (insurer_f.PERSONAL_ACCIDENT, {}),
         (insurer_g.PERSONAL_ACCIDENT, {"plan": "Monthly"}),
     ],

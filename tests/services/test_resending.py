@@ -8,11 +8,10 @@ import pytest
 import sqlalchemy as sa
 
 from core import clock, ids, settings
-from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d
+from core.covers.insurers import insurer_a, insurer_b, insurer_d
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.insurers.answers import InsurerFault
 from core.services.audit import log as audit
-from core.services.insurers import answers as insurer_answers
 from core.services.insurers import awaiting, resending, sending
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers.awaiting import OpenSubmission, SubmissionFilter
@@ -28,7 +27,7 @@ from tests.services.selling import sell
 from tests.ui.conftest import person_of
 
 OPERATIONS = person_of("operations")
-PENDING = insurer_b_auto.COMPREHENSIVE
+PENDING = insurer_b.COMPREHENSIVE
 DESK = Scope.staff(is_live=True)
 
 
@@ -69,7 +68,7 @@ def break_(store: Store, *, kind: Any = "refused") -> None:
         ]
     for job in jobs:
         with store.writing(Scope.system()) as session:
-            insurer_answers.record_failure(session, job, fault)
+            sending.record_failure(session, job, fault)
 
 
 def retry(store: Store, sale: Sale, person: Person = OPERATIONS, *, scope: Scope = DESK) -> None:

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from core import ids, seal
-from core.covers.insurers import insurer_a, insurer_b_auto
+from core.covers.insurers import insurer_a, insurer_b
 from core.errors import InvalidInput, NotAllowed, NotFound
 from core.services.audit import log as audit
 from core.services.files import files
@@ -55,7 +55,7 @@ def entries(store: Store) -> list[AuditEntry]:
 
 @pytest.fixture
 def policy_id(store: Store, partner: Partner) -> UUID:
-    return sell(store, partner, insurer_b_auto.THIRD_PARTY, is_live=True, bvn=BVN).policy_id
+    return sell(store, partner, insurer_b.THIRD_PARTY, is_live=True, bvn=BVN).policy_id
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_the_value_is_shown_and_the_log_says_who_what_and_why_but_not_the_value(
 
 
 def test_every_hidden_value_of_a_policy_is_listed_masked_and_can_be_shown(store: Store, partner: Partner) -> None:
-    sale = sell(store, partner, insurer_b_auto.THIRD_PARTY, is_live=True, bvn=BVN)
+    sale = sell(store, partner, insurer_b.THIRD_PARTY, is_live=True, bvn=BVN)
     with store.reading(LIVE) as session:
         hidden = dict(pii_reveal.list_hidden_values(session.get_one(Policy, sale.policy_id)))
     assert hidden["submitted.bvn"] == seal.mask(BVN)
@@ -181,7 +181,7 @@ def test_a_picture_opens_under_the_present_address_of_the_desk_if_it_is_the_owne
             before.setenv("COVERDESK_BASE_URL", "http://127.0.0.1:8501")
             settings.cache_clear()
             sale = sell(
-                store, partner, insurer_b_auto.THIRD_PARTY, is_live=True, identification_url=picture, **PLATES[number]
+                store, partner, insurer_b.THIRD_PARTY, is_live=True, identification_url=picture, **PLATES[number]
             )
         settings.cache_clear()
         shown.append(

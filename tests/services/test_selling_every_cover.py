@@ -12,7 +12,7 @@ from sqlmodel import col
 from core import clock
 from core.covers import credit_life
 from core.covers.cover import Cover
-from core.covers.insurers import insurer_a, insurer_b_contents, insurer_c
+from core.covers.insurers import insurer_a, insurer_b, insurer_c
 from core.covers.registry import COVERS
 from core.errors import InvalidInput
 from core.services.audit import log as audit
@@ -107,8 +107,8 @@ def test_a_product_of_another_endpoint_is_refused(store: Store, partner: Partner
 @pytest.mark.parametrize(
     ("cover", "changed"),
     [
-        (insurer_b_contents.OFFICE, {"office_items": [{"name": "Pen", "amount": "0.01"}]}),
-        (insurer_b_contents.HOME, {"home_items": [{"name": "Pen", "amount": "0.01"}]}),
+        (insurer_b.OFFICE, {"office_items": [{"name": "Pen", "amount": "0.01"}]}),
+        (insurer_b.HOME, {"home_items": [{"name": "Pen", "amount": "0.01"}]}),
         (credit_life.CREDIT_LIFE, {"loan_amount": "0.01"}),
     ],
     ids=["office", "home", "credit life"],
@@ -128,7 +128,7 @@ def test_a_cover_is_rated_on_a_field_of_its_own(cover: Cover[Any]) -> None:
 
 
 def test_the_extremes_of_money_are_sold_exactly(store: Store, partner: Partner) -> None:
-    sale = sell(store, partner, insurer_b_contents.OFFICE, office_items=[{"name": "Mint", "amount": 10**13}])
+    sale = sell(store, partner, insurer_b.OFFICE, office_items=[{"name": "Mint", "amount": 10**13}])
     assert sale.policy["genius_price"] == "35000000000.00"
     assert kept(store, partner, sale).sum_insured_minor == 10**15
 

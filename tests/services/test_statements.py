@@ -16,7 +16,6 @@ from core.errors import NotAllowed, NotFound, StateForbids
 from core.services.finance import adjustments, agreements, parties
 from core.services.finance.parties import Party
 from core.services.finance.statements import files as statement_files
-from core.services.finance.statements import pdf as statement_pdf
 from core.services.finance.statements import preparing as statements
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
@@ -333,8 +332,8 @@ def test_the_workbook_has_the_lines_and_the_pdf_the_balances(finance: Finance, p
     with finance.reading() as session:
         row = session.get_one(Statement, made)
         statement_files.write_workbook(tmp_path / "s.xlsx", paper, statement_reading.csv_of(session, row))
-        first = statement_pdf.render(paper, statement_reading.batches_of(session, made))
-        second = statement_pdf.render(paper, statement_reading.batches_of(session, made))
+        first = statement_files.render(paper, statement_reading.batches_of(session, made))
+        second = statement_files.render(paper, statement_reading.batches_of(session, made))
     assert first == second
     assert len(cells((tmp_path / "s.xlsx").read_bytes())) == paper.lines + 3
     (tmp_path / "s.pdf").write_bytes(first)
@@ -357,7 +356,7 @@ def test_the_files_of_a_statement_are_the_same_whenever_they_are_made(
             statement_files.write_workbook(
                 path, paper, statement_reading.csv_of(session, session.get_one(Statement, made))
             )
-            pdf = statement_pdf.render(paper, statement_reading.batches_of(session, made))
+            pdf = statement_files.render(paper, statement_reading.batches_of(session, made))
             kept.append((path.read_bytes(), pdf))
         if not place:
             finance.do(statement_states.move, made, "Sent", by="femi")

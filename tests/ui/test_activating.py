@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock
 from core.covers import request as requests
 from core.covers.cover import Cover
-from core.covers.insurers import insurer_a, insurer_b_auto
+from core.covers.insurers import insurer_a, insurer_b
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
@@ -133,7 +133,7 @@ def test_the_last_day_is_one_truth_on_the_list_of_what_is_due_and_on_the_policy(
         assert list(lists(due)[0]["Cover"]) == [cover]
 
 
-@pytest.mark.parametrize("cover", insurer_b_auto.COVERS, ids=lambda cover: cover.key)
+@pytest.mark.parametrize("cover", [insurer_b.THIRD_PARTY, insurer_b.COMPREHENSIVE], ids=lambda cover: cover.key)
 def test_a_form_asks_for_the_title_once_and_both_fields_take_it(cover: Cover[Any]) -> None:
     asked = [question.label for question in questions.of(cover.request)]
     assert asked.count("Title") == 1

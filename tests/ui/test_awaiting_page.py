@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, money, settings
-from core.covers.insurers import insurer_a, insurer_b_auto, insurer_d
+from core.covers.insurers import insurer_a, insurer_b, insurer_d
 from core.services.audit import log as audit
 from core.services.people import staff
 from core.services.selling.buying import Sale
@@ -34,7 +34,7 @@ def connected(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def aside(store: Store, partner: Partner) -> Sale:
     """A pending policy of insurer-b that was set aside."""
-    sale = sell(store, partner, insurer_b_auto.COMPREHENSIVE, is_live=True)
+    sale = sell(store, partner, insurer_b.COMPREHENSIVE, is_live=True)
     with store.writing(Scope.system()) as session:
         told = session.get_one(Submission, sale.policy_id)
         told.state, told.attempts, told.last_error, told.next_try_at = "dead", 12, REFUSAL, None

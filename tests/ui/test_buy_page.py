@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core import clock, ids
 from core.covers import fields
 from core.covers.cover import Cover
-from core.covers.insurers import insurer_a, insurer_b_contents, insurer_f, insurer_g
+from core.covers.insurers import insurer_a, insurer_b, insurer_f, insurer_g
 from core.covers.registry import COVERS
 from core.services.catalogue import products
 from core.services.people import staff
@@ -185,7 +185,7 @@ def test_a_plan_that_the_product_lacks_is_no_price() -> None:
 
 
 def test_items_are_part_of_the_price(store: Store, partner: Partner) -> None:
-    cover = insurer_b_contents.COVERS[0]
+    cover = insurer_b.COVERS[0]
     form = forms.Form(key="x", model=cover.request, given={"product_id": "x"})
     typed = fields.build_example(cover.request)
     reads = live_prices.reads(cover, typed["product_id"], shipped.rates(typed["product_id"]))

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
-from core.services.claims.lists import claims
+from core.services.claims.lists import records
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
 from core.services.views import pii_reveal
@@ -415,7 +415,7 @@ def test_question_stops_the_clock_and_its_answer_starts_it(opens: Opens, office:
     at.text_area(key=key(claim_id, "text")).set_value("For us alone")
     press(at, "Save the note")
     with office.store.reading(DESK) as session:
-        (comment,) = claims.get_claim(session, claim_id)["comments"]
+        (comment,) = records.get_claim(session, claim_id)["comments"]
     assert comment["text"] == "Please send the original"
 
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from streamlit.testing.v1 import AppTest
 
 from core import clock, seal
-from core.covers.insurers import insurer_b_auto, insurer_f
+from core.covers.insurers import insurer_b, insurer_f
 from core.services.customers import table as customers_table
 from core.services.customers.customers import CustomerFilter
 from core.services.lists.dimensions import load_choices
@@ -44,7 +44,7 @@ def sold(store: Store, partner: Partner, stranger: Partner) -> Iterator[Store]:
 
 @pytest.fixture
 def sale(store: Store, partner: Partner) -> Sale:
-    return sell(store, partner, insurer_b_auto.THIRD_PARTY, is_live=True, bvn=BVN)
+    return sell(store, partner, insurer_b.THIRD_PARTY, is_live=True, bvn=BVN)
 
 
 def open_page(screen: Screen, path: str, *roles: str, **query: str) -> AppTest:

@@ -14,7 +14,7 @@ from core.covers.claims.lines import get_line_of
 from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers.insurer_a import THIRD_PARTY
-from core.covers.insurers.insurer_b_contents import HOME
+from core.covers.insurers.insurer_b import HOME
 from core.covers.insurers.insurer_c import TRAVEL
 from core.covers.insurers.insurer_e import MARINE_IMPORT
 from core.covers.insurers.insurer_f import PERSONAL_ACCIDENT

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 import streamlit as st
 
-from core.covers.insurers import insurer_b_auto
+from core.covers.insurers import insurer_b
 from core.settings import ROOT
 from core.store.access import Scope, Store
 from core.store.schema.tables import Customer, Distributor, Product, Purchase
@@ -46,7 +46,7 @@ def test_every_computed_title_has_a_plain_one_for_the_tab() -> None:
 def test_names_with_marks_stand_in_the_tab_as_they_are(
     store: Store, screen: Screen, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sale = sell(store, partner, insurer_b_auto.THIRD_PARTY, is_live=True)
+    sale = sell(store, partner, insurer_b.THIRD_PARTY, is_live=True)
     with store.writing(Scope.system()) as session:
         session.execute(sa.update(Customer).values(first_name=HOSTILE, last_name="Eze"))
         session.execute(sa.update(Product).values(name=HOSTILE))

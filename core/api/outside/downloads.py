@@ -30,7 +30,6 @@ from core.services.finance.credit_notes import reading as credit_note_reading
 from core.services.finance.payments import batches
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.statements import files as statement_files
-from core.services.finance.statements import pdf as statement_pdf
 from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements.reading import StatementRow
 from core.services.lists.spreadsheets import workbooks
@@ -83,7 +82,7 @@ def stream(scope: Scope, row: StatementRow, format_: str) -> Iterator[bytes]:
         if format_ == "csv":
             yield from statement_files.csv_chunks(row.paper, batches)
         elif format_ == "pdf":
-            yield statement_pdf.render(row.paper, batches)
+            yield statement_files.render(row.paper, batches)
         else:
             yield from _workbook(row, statement_files.csv_chunks(row.paper, batches))
 

@@ -16,7 +16,7 @@ from core.api.v1.policies import PolicyPage
 from core.api.v1.purchases import PurchasePage
 from core.api.v1.renewals import RenewalPage
 from core.errors import InvalidInput
-from core.services.claims.lists import claims
+from core.services.claims.lists import records as claims
 from core.services.customers import customers
 from core.services.customers.customers import CustomerFilter
 from core.services.lists.filters.declaration import F

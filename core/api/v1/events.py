@@ -16,7 +16,7 @@ from core.api.http.auth import Signed
 from core.api.http.envelope import list_response, success
 from core.api.http.queries import Id, QueryString, whole_number
 from core.api.http.reads import ReadRoute
-from core.dispatch import events as event_dispatch
+from core.dispatch import webhooks
 from core.services import examples
 from core.services.events import catalogue, feed
 from core.services.events.feed import FeedFilter, FeedPage
@@ -118,7 +118,7 @@ async def list_events(caller: Signed, query: Annotated[EventQuery, Query()]) -> 
 
 def _read(scope: Scope, criteria: FeedFilter, after: UUID | None, limit: int) -> FeedPage:
     # What was acknowledged before this request is in its answer, whether a worker runs or not.
-    event_dispatch.catch_up(store())
+    webhooks.catch_up(store())
     with reading(scope) as session:
         return feed.read_page(session, criteria, after=after, limit=limit)
 

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.admin import heartbeats, readiness
-from core.services.claims.reports import breakdowns
+from core.services.admin import readiness
+from core.services.claims.reports import figures
 from core.services.outbox.queue import list_queues
 from core.services.people import staff_sessions
 from core.settings import VERSION, get_commit, settings
@@ -89,7 +89,7 @@ def _sales(session: ScopedSession) -> Iterator[Gauge]:
 
 
 def _claims(session: ScopedSession) -> Iterator[Gauge]:
-    for bucket in breakdowns.count_by_age(session):
+    for bucket in figures.count_by_age(session):
         last = "" if bucket.days.last is None else f"-{bucket.days.last}"
         yield Gauge("claims_open", bucket.number, (f"{bucket.days.first}{last or '+'}",))
 
@@ -119,7 +119,7 @@ def _people(session: ScopedSession) -> Iterator[Gauge]:
 
 
 def _workers(session: ScopedSession) -> Iterator[Gauge]:
-    beats = heartbeats.list_beats(session)
+    beats = readiness.list_beats(session)
     yield Gauge("workers", sum(beat.is_fresh for beat in beats))
     if beats:
         yield Gauge("worker_beat_age_seconds", _age(max(beat.seen_at for beat in beats)))

@@ -8,8 +8,8 @@ from shutil import disk_usage
 from typing import Any, Final
 
 from core import clock
-from core.services.admin import heartbeats, readiness
-from core.services.admin.heartbeats import Beat
+from core.services.admin import readiness
+from core.services.admin.readiness import Beat
 from core.services.outbox.queue import list_queues
 from core.settings import VERSION, get_commit, settings
 from core.store.access import ScopedSession, store
@@ -76,7 +76,7 @@ def get_status(session: ScopedSession) -> Status:
         commit=get_commit(),
         migration=versions.version_of(session.connection()),
         newest_migration=versions.newest(),
-        workers=heartbeats.list_beats(session),
+        workers=readiness.list_beats(session),
         queues=_list_queues(session),
         disk_free_bytes=_free_bytes(),
         clock_skew_seconds=_clock_skew(session),

@@ -15,8 +15,8 @@ from pydantic import SecretStr
 from sqlmodel import col
 
 from core import clock
-from core.services.admin import heartbeats, readiness
-from core.services.admin.heartbeats import Beat
+from core.services.admin import readiness
+from core.services.admin.readiness import Beat
 from core.services.mail import mail
 from core.services.mail.mail import MailLine
 from core.services.outbox.queue import QueueHealth, count_endpoints, list_queues
@@ -112,7 +112,7 @@ def get_system_facts(session: ScopedSession) -> SystemFacts:
         endpoints=count_endpoints(session),
         mail=mail.list_latest(session, _SHOWN_MAIL),
         commit=get_commit(),
-        workers=heartbeats.list_beats(session),
+        workers=readiness.list_beats(session),
         backup_at=readiness.newest_backup(session),
         kept_answers=int(answer_count),
         oldest_answer_at=oldest,

@@ -14,7 +14,7 @@ from core.services.admin import store_check
 from core.services.finance import movements, parties
 from core.services.finance.bordereaux import overview as bordereau_overview
 from core.services.finance.credit_notes import reading as credit_note_reading
-from core.services.finance.filter import MovementFilter
+from core.services.finance.movements import MovementFilter
 from core.services.finance.payments import balances
 from core.services.finance.reconciling import our_side
 from core.services.finance.reconciling import reading as reconciliation_reading

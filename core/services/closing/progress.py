@@ -13,7 +13,7 @@ from core.services.closing import closing
 from core.services.closing.checks import list_unreconciled
 from core.services.finance import months, movements
 from core.services.finance.bordereaux import overview as bordereau_overview
-from core.services.finance.filter import MovementFilter
+from core.services.finance.movements import MovementFilter
 from core.services.finance.reconciling import reading as reconciliation_reading
 from core.services.finance.statements import overview as statement_overview
 from core.services.finance.statements.overview import StatementSummary

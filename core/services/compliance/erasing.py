@@ -17,11 +17,15 @@ from core import seal
 from core.covers.endorsements import REGISTRATION
 from core.covers.request_parts import fold_text
 from core.services.audit import log as audit
+from core.services.audit.log import AUDIT_KIND
 from core.services.claims.intake.submitted import META_COLUMNS
-from core.services.compliance import redactions
-from core.services.compliance.own_records import IDENTITY, PersonRows, erase_rows
+from core.services.compliance.own_records import IDENTITY, PersonRows, erase_rows, in_chunks, run
 from core.services.compliance.personal_values import ERASED, ERASED_DOMAIN, PersonalValues, list_texts, phone_spellings
 from core.services.files.links import parse_stored_code
+from core.services.finance import proofs as bordereau_proofs
+from core.services.finance.bordereaux import columns, issuing
+from core.services.finance.redactions import seal_redacted
+from core.services.finance.statements import proofs
 from core.services.policies import endorsements
 from core.store.access import ScopedSession
 from core.store.expressions import matches
@@ -29,6 +33,9 @@ from core.store.schema import tables
 from core.store.schema.finance import VIEW
 from core.store.schema.tables import (
     Adjustment,
+    AuditEntry,
+    Bordereau,
+    BordereauLine,
     Claim,
     Customer,
     ErasureWindow,
@@ -36,13 +43,92 @@ from core.store.schema.tables import (
     Mail,
     Policy,
     Purchase,
+    Redaction,
     Refund,
     Renewal,
     SaleDraft,
+    Statement,
+    StatementLine,
     UploadedFile,
 )
 
-_CHUNK: Final = 400
+# The columns of bordereaux that say something of a person.
+_OF_PERSON: Final = frozenset(
+    {"insured_first_name", "insured_full_name", "insured", "claimant", "state", "loss_description", "loss_location"}
+)
+
+
+def redact_log(session: ScopedSession, subjects: Sequence[str], values: PersonalValues, erasure_id: UUID) -> int:
+    """Take a person out of the audit log; who did what and when stays. Returns the number of changed entries.
+
+    An entry is the person's own when it is about one of their records (`subjects`, each a kind and an id) or names one.
+    """
+    ids = [subject.partition(" ")[2] for subject in subjects]
+    found = {entry.id: (entry, False) for entry in _load(session, _mentions(values.patterns()))}
+    about = [col(AuditEntry.subject).in_(some) for some in in_chunks(subjects)]
+    found |= {entry.id: (entry, True) for entry in _load(session, [*about, *_mentions(ids)])}
+    return sum(_redact(session, entry, values, erasure_id, is_own=is_own) for entry, is_own in found.values())
+
+
+def _mentions(texts: Sequence[str]) -> list[Any]:
+    sides = [sa.func.coalesce(sa.cast(col(side), sa.String), "") for side in (AuditEntry.before, AuditEntry.after)]
+    return [
+        sa.or_(*(matches(side, sa.literal(f"%{_escape(text)}%")) for side in sides for text in some))
+        for some in in_chunks(sorted(set(texts)))
+    ]
+
+
+def _load(session: ScopedSession, conditions: Sequence[Any]) -> list[Any]:
+    columns = [col(getattr(AuditEntry, name)) for name in ("id", "hash", "before", "after")]
+    return [row for each in conditions for row in session.execute(sa.select(*columns).where(each))]
+
+
+def _redact(session: ScopedSession, entry: Any, values: PersonalValues, erasure_id: UUID, *, is_own: bool) -> bool:
+    before, after = (values.take_out_of(side, is_own=is_own) for side in (entry.before, entry.after))
+    if (before, after) == (entry.before, entry.after):
+        return False
+    run(session, sa.update(AuditEntry).where(col(AuditEntry.id) == entry.id).values(before=before, after=after))
+    _keep(session, AUDIT_KIND, entry.id, audit.seal_redacted(entry.hash, before, after), erasure_id)
+    return True
+
+
+def seal_statements(session: ScopedSession, movements: Collection[UUID], erasure_id: UUID) -> int:
+    """Seal anew the statements that printed these movements; their lines have lost the name by now."""
+    ids: set[UUID] = set()
+    for some in in_chunks(list(movements)):
+        query = sa.select(col(StatementLine.statement_id)).where(col(StatementLine.movement_id).in_(some)).distinct()
+        ids |= set(session.execute(query).scalars())
+    for id_ in sorted(ids):
+        row: Statement = session.execute(sa.select(Statement).where(col(Statement.id) == id_)).scalar_one()
+        digest = proofs.digest_of(session, row)
+        _keep(session, proofs.STATEMENT_KIND, id_, seal_redacted(id_, row.sha256, digest), erasure_id)
+    return len(ids)
+
+
+def redact_bordereaux(session: ScopedSession, subjects: Sequence[UUID], erasure_id: UUID) -> int:
+    """Take the person out of the rows of bordereaux about these movements and claims, and seal those anew."""
+    ids: set[UUID] = set()
+    for some in in_chunks(subjects):
+        for row in session.execute(sa.select(BordereauLine).where(col(BordereauLine.subject_id).in_(some))).scalars():
+            pairs = zip(columns.OF[row.kind], row.cells, strict=True)
+            cells = [ERASED if column.name in _OF_PERSON and text else text for column, text in pairs]
+            at = (col(BordereauLine.bordereau_id) == row.bordereau_id, col(BordereauLine.position) == row.position)
+            run(session, sa.update(BordereauLine).where(*at).values(cells=cells))
+            ids.add(row.bordereau_id)
+    for id_ in sorted(ids):
+        query = sa.select(Bordereau).where(col(Bordereau.id) == id_)
+        paper: Bordereau = session.execute(query).scalar_one()
+        seal = seal_redacted(id_, paper.sha256, issuing.hash_of(session, paper))
+        _keep(session, bordereau_proofs.REDACTED_KIND, id_, seal, erasure_id)
+    return len(ids)
+
+
+def _keep(session: ScopedSession, kind: str, record_id: UUID, seal: str, erasure_id: UUID) -> None:
+    row = Redaction(kind=kind, record_id=record_id, erasure_id=erasure_id, seal=seal)
+    if not session.insert_if_absent(row):
+        session.update_columns(row, "erasure_id", "seal")
+
+
 _GONE: Final = b'{"responseCode":0,"responseText":"This answer held data of a person who was erased","data":{}}'
 # Read in a way of their own: bytes, what is sealed, and the log, whose entries are sealed again.
 _APART: Final = frozenset({"audit_entry", "kept_answer", "sale_draft", "event", "statement_line", "bordereau_line"})
@@ -90,22 +176,16 @@ def erase_people(session: ScopedSession, customer_ids: Sequence[UUID], erasure_i
         erased.rows[table.name] += _search(session, table, values)
     erased.rows["kept_answer"] += _erase_answers(session, people, values)
     erased.rows["sale_draft"] += _delete_drafts(session, values)
-    erased.rows["audit_entry"] += redactions.redact_log(session, people.subjects(erased.files), values, erasure_id)
-    erased.rows["statement"] += redactions.seal_statements(session, people.movements, erasure_id)
+    erased.rows["audit_entry"] += redact_log(session, people.subjects(erased.files), values, erasure_id)
+    erased.rows["statement"] += seal_statements(session, people.movements, erasure_id)
     reported = [*people.movements, *(claim.id for claim in people.claims)]
-    erased.rows["bordereau"] += redactions.redact_bordereaux(session, reported, erasure_id)
+    erased.rows["bordereau"] += redact_bordereaux(session, reported, erasure_id)
     session.execute(sa.delete(ErasureWindow).execution_options(synchronize_session=False))
     erased.rows = +erased.rows
     for customer_id in new:
         about, after = audit.subject_of("customer", customer_id), {"erasure_id": str(erasure_id)}
         audit.write(session, actor=actor, action="customer erased", subject=about, after=after)
     return erased
-
-
-def in_chunks(ids: Collection[Any]) -> Iterator[list[Any]]:
-    """Split ids for the IN of a statement."""
-    listed = list(ids)
-    yield from (listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK))
 
 
 def _find_rows(session: ScopedSession, customer_ids: Sequence[UUID]) -> PersonRows:
@@ -206,7 +286,7 @@ def find_codes(data: Any) -> set[str]:
 
 def _delete_files(session: ScopedSession, codes: Sequence[str]) -> Mapping[str, int]:
     for some in in_chunks(codes):
-        _run(session, sa.delete(UploadedFile).where(col(UploadedFile.code).in_(some)))
+        run(session, sa.delete(UploadedFile).where(col(UploadedFile.code).in_(some)))
     return {"uploaded_file": len(codes)}
 
 
@@ -216,11 +296,11 @@ def _erase_mail(session: ScopedSession, people: PersonRows) -> Mapping[str, int]
     number = 0
     for some in in_chunks([email for email in emails if not email.endswith(ERASED_DOMAIN)]):
         gone = {"recipient": f"mail@{ERASED_DOMAIN}", "subject": ERASED, "body": ERASED}
-        number += _run(session, sa.update(Mail).where(sa.func.lower(col(Mail.recipient)).in_(some)).values(gone))
+        number += run(session, sa.update(Mail).where(sa.func.lower(col(Mail.recipient)).in_(some)).values(gone))
     # Those to others about a record of the person keep their address alone.
     for some in in_chunks([subject.replace(" ", ":") for subject in people.subjects([])]):
         values_ = {"subject": ERASED, "body": ERASED}
-        number += _run(session, sa.update(Mail).where(col(Mail.about).in_(some)).values(values_))
+        number += run(session, sa.update(Mail).where(col(Mail.about).in_(some)).values(values_))
     return {"mail": number}
 
 
@@ -265,7 +345,7 @@ def _erase_answers(session: ScopedSession, people: PersonRows, values: PersonalV
     found = [tuple(row[:3]) for row in session.execute(query.execution_options(yield_per=1_000)) if own.is_in(row.body)]
     for key in found:
         where = [column == part for column, part in zip(keys, key, strict=True)]
-        _run(session, sa.update(KeptAnswer).where(*where).values(status=410, body=_GONE, headers={}))
+        run(session, sa.update(KeptAnswer).where(*where).values(status=410, body=_GONE, headers={}))
     return len(found)
 
 
@@ -273,10 +353,5 @@ def _delete_drafts(session: ScopedSession, values: PersonalValues) -> int:
     rows = session.execute(sa.select(col(SaleDraft.id), col(SaleDraft.sealed))).all()
     found = [row.id for row in rows if any(values.is_in(text.encode()) for text in seal.unseal(row.sealed).values())]
     for some in in_chunks(found):
-        _run(session, sa.delete(SaleDraft).where(col(SaleDraft.id).in_(some)))
+        run(session, sa.delete(SaleDraft).where(col(SaleDraft.id).in_(some)))
     return len(found)
-
-
-def _run(session: ScopedSession, statement: Any) -> int:
-    done: Any = session.execute(statement.execution_options(synchronize_session=False))
-    return int(done.rowcount)

@@ -132,13 +132,10 @@ def erase_rows(session: ScopedSession, people: PersonRows) -> Counter[str]:
 def _erase_book_rows(session: ScopedSession, people: PersonRows) -> int:
     """Empty the rows of loan books that the person's policies were sold from; line, outcome and premium stay."""
     gone: dict[str, Any] = {"cells": [], "facts": {}, "sealed": None, "account": None, "reason": None}
-    ids = people.ids("policy_id")
-    number = 0
-    for start in range(0, len(ids), _CHUNK):
-        mine = col(LoanBookRow.policy_id).in_(ids[start : start + _CHUNK])
-        statement = sa.update(LoanBookRow).where(mine).values(gone).execution_options(synchronize_session=False)
-        number += session.execute(statement).rowcount  # type: ignore[attr-defined]
-    return number
+    chunks = in_chunks(people.ids("policy_id"))
+    return sum(
+        run(session, sa.update(LoanBookRow).where(col(LoanBookRow.policy_id).in_(some)).values(gone)) for some in chunks
+    )
 
 
 def pseudonym(id_: UUID) -> tuple[str, str]:
@@ -215,7 +212,7 @@ def _erase_claimants(session: ScopedSession, people: PersonRows) -> int:
             "claim_owner_phone_number": None,
         }
         theirs = sa.func.lower(col(Claim.claim_owner_email)) == customer.email.lower()
-        number += _run(session, sa.update(Claim).where(theirs).values(values))
+        number += run(session, sa.update(Claim).where(theirs).values(values))
     return number
 
 
@@ -231,9 +228,9 @@ def _erase_payees(session: ScopedSession, people: PersonRows) -> int:
         ),
     )
     return sum(
-        _run(session, sa.update(PaymentPayee).where(link.in_(some)).values(gone))
+        run(session, sa.update(PaymentPayee).where(link.in_(some)).values(gone))
         for link, found in links
-        for some in _in_chunks(found)
+        for some in in_chunks(found)
     )
 
 
@@ -248,10 +245,10 @@ def _erase_texts(
     session: ScopedSession, entity: type[SQLModel], link: Any, ids: Collection[UUID], names: Sequence[str]
 ) -> int:
     number = 0
-    for some in _in_chunks(ids):
+    for some in in_chunks(ids):
         for name in names:
             column = col(getattr(entity, name))
-            number += _run(
+            number += run(
                 session,
                 sa.update(entity).where(link.in_(some), column.is_not(None), column != ERASED).values({name: ERASED}),
             )
@@ -285,14 +282,16 @@ def subject_key(contact: str) -> str:
 
 
 def _update(session: ScopedSession, entity: Any, id_: UUID, values: Mapping[str, Any]) -> int:
-    return _run(session, sa.update(entity).where(col(entity.id) == id_).values(dict(values)))
+    return run(session, sa.update(entity).where(col(entity.id) == id_).values(dict(values)))
 
 
-def _run(session: ScopedSession, statement: Any) -> int:
+def run(session: ScopedSession, statement: Any) -> int:
+    """Run a statement past the rows that the session has, and return how many rows it changed."""
     done: Any = session.execute(statement.execution_options(synchronize_session=False))
     return int(done.rowcount)
 
 
-def _in_chunks(ids: Collection[UUID]) -> Iterator[list[UUID]]:
+def in_chunks(ids: Collection[Any]) -> Iterator[list[Any]]:
+    """Split ids for the IN of a statement."""
     listed = list(ids)
     yield from (listed[start : start + _CHUNK] for start in range(0, len(listed), _CHUNK))

@@ -15,7 +15,7 @@ from sqlmodel import SQLModel, col
 from core import clock, seal
 from core.errors import NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.compliance import erasing, figures
+from core.services.compliance import erasing, figures, own_records
 from core.services.compliance.requests import RequestRow, get_request
 from core.services.files import printing
 from core.services.files.printing import INK, QUIET, TEAL
@@ -151,7 +151,7 @@ def _find_ids(session: ScopedSession, customers: Sequence[UUID]) -> dict[str, li
 
 def _load(session: ScopedSession, table: sa.Table, link: str, ids: Sequence[UUID]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    for some in erasing.in_chunks(ids):
+    for some in own_records.in_chunks(ids):
         query = sa.select(table).where(table.c[link].in_(some)).order_by(*table.primary_key)
         found += [_plain(row) for row in session.connection().execute(query).mappings()]
     return found
@@ -181,7 +181,7 @@ def _files(session: ScopedSession, rows: Mapping[str, Sequence[Mapping[str, Any]
     codes = set(erasing.find_codes(rows)) | {row["code"] for row in rows.get("uploaded_file", ())}
     names = ("code", "file_name", "content_type", "sha256")
     found: list[dict[str, Any]] = []
-    for some in erasing.in_chunks(sorted(codes)):
+    for some in own_records.in_chunks(sorted(codes)):
         query = sa.select(*(col(getattr(UploadedFile, name)) for name in names)).where(col(UploadedFile.code).in_(some))
         found += [dict(row._mapping) for row in session.execute(query)]
     return found
@@ -201,7 +201,7 @@ def _lookers(
     subjects += [f"file {row['code']}" for row in files]
     names = ("created_at", "actor", "action", "subject")
     found: list[Any] = []
-    for some in erasing.in_chunks(sorted(set(subjects))):
+    for some in own_records.in_chunks(sorted(set(subjects))):
         query = sa.select(*(col(getattr(AuditEntry, name)) for name in names)).where(col(AuditEntry.subject).in_(some))
         found += session.execute(query).all()
     return [

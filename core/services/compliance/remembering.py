@@ -124,11 +124,11 @@ def remember(session: ScopedSession) -> list[dict[str, Any]]:
 def apply_again(session: ScopedSession, remembered: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:
     """Erase again, in a restored store, the people of remembered erasures; the number of people, and their files."""
     # Imported on first use: a look at what is remembered does without all the tables that hold something of people.
-    from core.services.compliance import erasing  # noqa: PLC0415
+    from core.services.compliance import erasing, own_records  # noqa: PLC0415
 
     people = {UUID(each) for entry in remembered for each in entry["customers"]}
     found: list[UUID] = []
-    for some in erasing.in_chunks(sorted(people)):
+    for some in own_records.in_chunks(sorted(people)):
         mine = sa.and_(col(Customer.id).in_(some), sa.not_(col(Customer.email).endswith(f"@{ERASED_DOMAIN}")))
         found += session.execute(sa.select(col(Customer.id)).where(mine)).scalars()
     for entry in remembered:

@@ -6,9 +6,143 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, Final
 
-from core.services.events import payloads
-from core.services.events.payloads import Data
+from pydantic import BaseModel, ConfigDict, Field
+
 from core.states.claims import DECIDED, ClaimStatus
+
+_ID = "01a1f7c0-3c00-7000-8000-0000000000f1"
+_AMOUNT = r"^-?[0-9]+\.[0-9]{2}$"
+
+
+def _id(describes: str) -> Any:
+    return Field(description=describes, examples=[_ID], json_schema_extra={"format": "uuid"})
+
+
+def _instant(describes: str) -> Any:
+    return Field(default=None, description=describes, examples=["2026-11-20T00:00:00.000Z"])
+
+
+def _naira(describes: str) -> Any:
+    return Field(default=None, description=describes, pattern=_AMOUNT, examples=["5000.00"])
+
+
+class Data(BaseModel):
+    """Base of the data of events; absent facts are left out."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class PurchaseData(Data):
+    """A purchase, by what it bought."""
+
+    purchase_id: str = _id("The purchase.")
+    policy_id: str = _id("The policy that it bought.")
+    customer_id: str = _id("The customer.")
+    product_id: str = _id("The product.")
+    provider_id: str = _id("The insurer.")
+    total: str | None = _naira("The premium in naira.")
+    refund: str | None = _naira("What goes back, in naira.")
+
+
+class PolicyData(Data):
+    """A policy after the change."""
+
+    policy_id: str = _id("The policy.")
+    purchase_id: str = _id("The purchase that bought it.")
+    customer_id: str = _id("The customer.")
+    product_id: str = _id("The product.")
+    provider_id: str = _id("The insurer.")
+    policy_number: str | None = Field(default=None, examples=["AXA/PA/11/26/HQ/1"])
+    start_date: str | None = _instant("Where cover starts.")
+    expiration_date: str | None = _instant("Where cover ends.")
+    certificate_url: str | None = Field(default=None, examples=["https://desk.example/certificates/abc.pdf"])
+    renewal_id: str | None = Field(default=None, description="The renewal that paid for the term.", examples=[_ID])
+    total: str | None = _naira("The premium of the term in naira.")
+    refund: str | None = _naira("What goes back, in naira.")
+    submitted_to_provider: bool | None = Field(default=None, description="True once its insurer knows of it.")
+    days: int | None = Field(default=None, description="Days until cover ends.", examples=[30])
+    endorsement: int | None = Field(default=None, description="The number of the endorsement.", examples=[1])
+    hours: int | None = Field(default=None, description="Hours that the insurer has not answered.", examples=[24])
+
+
+class CustomerData(Data):
+    """A customer; who it is, the API tells."""
+
+    customer_id: str = _id("The customer.")
+
+
+class ClaimData(Data):
+    """A claim after the change."""
+
+    claim_id: str = _id("The claim.")
+    policy_id: str = _id("The policy.")
+    customer_id: str = _id("The customer.")
+    product_id: str = _id("The product.")
+    provider_id: str = _id("The insurer.")
+    claim_status: str | None = Field(default=None, examples=[ClaimStatus.APPROVED.value])
+    decline_reason: str | None = Field(default=None, description="The code of the reason.")
+    claim_amount: str | None = _naira("What is claimed.")
+    repair_estimate: str | None = _naira("The estimate.")
+    approved_amount: str | None = _naira("What was approved.")
+    offer_amount: str | None = _naira("What is offered.")
+    paid: str | None = _naira("What was paid now.")
+    document: str | None = Field(
+        default=None, description="The document that was added.", examples=["death_certificate"]
+    )
+    version: int | None = Field(default=None, description="The version of the claim.", examples=[3])
+    days: int | None = Field(default=None, description="Days of the statutory clock that have run.", examples=[45])
+
+
+class StatementData(Data):
+    """A statement of yours; its lines, the API tells."""
+
+    statement_id: str = _id("The statement.")
+    number: str = Field(description="Its number, as it is printed.", examples=["CS-0007"])
+    month: str = Field(description="The month that it is about.", examples=["2026-10"])
+    closing_balance: str = Field(
+        description="What we owe you in naira; negative where you owe us.", pattern=_AMOUNT, examples=["45000.00"]
+    )
+    state: str | None = Field(default=None, examples=["Sent"])
+
+
+class LoanBookData(Data):
+    """A loan book; its rows, the API tells."""
+
+    loan_book_id: str = _id("The loan book.")
+    status: str | None = Field(default=None, description="Its status.", examples=["validated"])
+    rows: int | None = Field(default=None, description="How many rows are valid, or were carried out.", examples=[9872])
+    premium: str | None = _naira("What they come to, in naira.")
+
+
+class ExportData(Data):
+    """A file of the records of one distributor."""
+
+    export_id: str = _id("The export; its receipt at the desk has the same id.")
+    kind: str = Field(description="The kind of records.", examples=["purchases"])
+    format: str = Field(description="The form of the file.", examples=["csv"])
+    rows: int = Field(description="How many records it holds.", examples=[1250])
+    total: str | None = _naira("The sum of their amounts in naira, where the kind has one.")
+    sha256: str = Field(description="The SHA-256 of the file, in hex.", examples=["9f86d081884c7d65" * 4])
+
+
+class ProductData(Data):
+    """A product of the catalogue."""
+
+    product_id: str = _id("The product.")
+    provider_id: str = _id("The insurer.")
+    effective_at: str | None = _instant("From when on the rates hold.")
+    price: str | None = Field(default=None, description="The list price.", examples=["5000.00"])
+
+
+class EndpointData(Data):
+    """An endpoint of yours."""
+
+    endpoint_id: str = _id("The endpoint.")
+    state: str | None = Field(default=None, examples=["failing"])
+    reason: str | None = Field(
+        default=None, description="Why its state changed.", examples=["The receiver answered 500"]
+    )
+
 
 Facts = Mapping[str, Any]
 
@@ -46,12 +180,12 @@ def _sold(**facts: Any) -> Callable[[Facts, Facts], bool]:
 PING: Final = "endpoint.ping"
 _SOLD, _MOVED = "policy sold", "claim moved"
 _ISSUED = ("policy activated", "policy issued by hand")
-_P, _C = payloads.PolicyData, payloads.ClaimData
+_P, _C = PolicyData, ClaimData
 EVENT_TYPES: Final = (
-    EventType(name="purchase.created", data=payloads.PurchaseData, when="A policy was sold.", actions=(_SOLD,)),
+    EventType(name="purchase.created", data=PurchaseData, when="A policy was sold.", actions=(_SOLD,)),
     EventType(
         name="purchase.refunded",
-        data=payloads.PurchaseData,
+        data=PurchaseData,
         when="Premium goes back, because the policy was declined or cancelled.",
         actions=("policy declined", "policy cancelled"),
         applies=_refunded,
@@ -90,21 +224,21 @@ EVENT_TYPES: Final = (
     EventType(name="policy.renewed", data=_P, when="One more term was paid for.", actions=("policy renewed",)),
     EventType(
         name="customer.created",
-        data=payloads.CustomerData,
+        data=CustomerData,
         when="A first purchase made a customer.",
         actions=(_SOLD,),
         applies=_sold(customer="created"),
     ),
     EventType(
         name="customer.updated",
-        data=payloads.CustomerData,
+        data=CustomerData,
         when="A later purchase brought newer details.",
         actions=(_SOLD,),
         applies=_sold(customer="updated"),
     ),
     EventType(
         name="customer.erased",
-        data=payloads.CustomerData,
+        data=CustomerData,
         when="A customer's personal data was erased here; erase what you keep of them without a duty to.",
         actions=("customer erased",),
     ),
@@ -138,7 +272,7 @@ EVENT_TYPES: Final = (
     EventType(name="claim.overdue", data=_C, when="60 days of the statutory clock have run."),
     EventType(
         name="statement.issued",
-        data=payloads.StatementData,
+        data=StatementData,
         when="Your statement of a month was sent.",
         actions=("statement sent",),
         # A dispute that was settled sends nothing anew.
@@ -146,12 +280,12 @@ EVENT_TYPES: Final = (
     ),
     EventType(
         name="statement.paid",
-        data=payloads.StatementData,
+        data=StatementData,
         when="A statement is paid in full.",
         actions=("statement paid",),
     ),
     *(
-        EventType(name=f"loan_book.{name}", data=payloads.LoanBookData, when=when, actions=(f"loan book {name}",))
+        EventType(name=f"loan_book.{name}", data=LoanBookData, when=when, actions=(f"loan book {name}",))
         for name, when in (
             ("validated", "A loan book was read: look at its preview, and confirm it."),
             ("refused", "A loan book cannot be read; `refusal` of the book says why."),
@@ -167,36 +301,36 @@ EVENT_TYPES: Final = (
     ),
     EventType(
         name="export.ready",
-        data=payloads.ExportData,
+        data=ExportData,
         when="A file of your records alone was made at the desk; rows, sum and hash tell what you are handed.",
         actions=("export finished",),
     ),
     EventType(
         name="product.price_changed",
-        data=payloads.ProductData,
+        data=ProductData,
         when="Other rates were confirmed; they hold from `effective_at`.",
         actions=("rates confirmed",),
     ),
     EventType(
         name="product.withdrawn",
-        data=payloads.ProductData,
+        data=ProductData,
         when="A product is not on sale any more, for all or for you.",
         actions=("product switched off", "product withheld from a distributor"),
     ),
     EventType(
         name=PING,
-        data=payloads.EndpointData,
+        data=EndpointData,
         when="You or the desk tried an endpoint; sent to that endpoint alone, and in no feed and no replay.",
     ),
     EventType(
         name="endpoint.failing",
-        data=payloads.EndpointData,
+        data=EndpointData,
         when="For an hour every delivery to another endpoint of yours failed.",
         actions=("endpoint failing",),
     ),
     EventType(
         name="endpoint.disabled",
-        data=payloads.EndpointData,
+        data=EndpointData,
         when="Another endpoint of yours takes no events any more; they are held.",
         actions=("endpoint disabled",),
     ),

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.events import appending, catalogue, facts
+from core.services.events import appending, catalogue, derivation
 from core.services.events.derivation import EventDraft
 from core.states.claims import DECIDED
 from core.states.policies import OPEN
@@ -96,7 +96,7 @@ def _drafts(
     session: ScopedSession, name: str, kind: str, occasions: dict[Any, str], now: datetime, extra_facts: dict[str, Any]
 ) -> Iterator[EventDraft]:
     made = catalogue.BY_NAME[name]
-    for record_id, subject in (facts.load(session, kind, occasions) if occasions else {}).items():
+    for record_id, subject in (derivation.load(session, kind, occasions) if occasions else {}).items():
         known = {key: value for key, value in {**subject.data, **extra_facts}.items() if value is not None}
         yield EventDraft(
             type=made,

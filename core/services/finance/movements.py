@@ -1,4 +1,4 @@
-"""Movements: every purchase, renewal, refund and adjustment as one signed row of money (contract F1).
+"""Movements: every purchase, renewal, refund and adjustment as one signed row of money, and their filter (contract F1).
 
 Their totals are those of the dashboard, read from the same roll-ups; `coverdesk check` compares them with the rows.
 """
@@ -6,7 +6,7 @@ Their totals are those of the dashboard, read from the same roll-ups; `coverdesk
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -15,10 +15,11 @@ from sqlmodel import col
 from core import clock
 from core.errors import NotFound
 from core.money import Split
-from core.services.finance.filter import KIND_NAMES, MovementFilter
 from core.services.lists.columns import Column, mode_column, sale_names
 from core.services.lists.dimensions import Choices
+from core.services.lists.filters.declaration import of
 from core.services.lists.filters.field import Condition
+from core.services.lists.filters.fields import Words
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
 from core.services.lists.sale_columns import SHARES, by_time, customer_columns, money_columns, policy_number
@@ -28,7 +29,93 @@ from core.services.sales import totals
 from core.services.sales.filter import SalesFilter
 from core.services.sales.totals import ZERO_TOTALS, Key, SalesTotals
 from core.store.access import AnySelect, ScopedSession
+from core.store.schema.finance import MOVEMENT_KINDS
+from core.store.schema.sales import UNUSUAL
 from core.store.schema.tables import Movement, Policy
+
+_FRESH_DAYS, _LATE_DAYS = 7, 14
+
+
+class Unplaced(NamedTuple):
+    """Policies that await their insurer and their premium in kobo, by whole days in Lagos since the sale."""
+
+    fresh: int = 0
+    fresh_minor: int = 0
+    waiting: int = 0
+    waiting_minor: int = 0
+    late: int = 0
+    late_minor: int = 0
+
+    @property
+    def policies(self) -> int:
+        """The number of policies of every age."""
+        return self.fresh + self.waiting + self.late
+
+    @property
+    def total_minor(self) -> int:
+        """The premium of every age."""
+        return self.fresh_minor + self.waiting_minor + self.late_minor
+
+
+def compute_unplaced(session: ScopedSession, criteria: SalesFilter, *conditions: Condition) -> Unplaced:
+    """Return what is unplaced now, 0-7, 8-14 and over 14 days old; the times of the filter do not count.
+
+    `conditions` on policies narrow it further.
+    """
+    sold = col(Policy.created_at)
+    # A sale of today is 0 days old: one that is 7 days old was sold on the seventh day before today.
+    fresh, waiting = (clock.lagos_midnight(clock.add_days(clock.today(), -days)) for days in (_FRESH_DAYS, _LATE_DAYS))
+    ages = (sold >= fresh, sa.and_(sold < fresh, sold >= waiting), sold < waiting)
+    sums = [
+        sa.func.sum(sa.case((age, value), else_=0)) for age in ages for value in (1, col(Policy.genius_price_minor))
+    ]
+    query = sa.select(*sums).where(
+        *criteria.anytime().conditions(Policy),
+        # As the index of unusual policies says it, so that it is used.
+        sa.text(UNUSUAL),
+        col(Policy.activated).is_(False),
+        col(Policy.cancelled_at).is_(None),
+        col(Policy.declined_at).is_(None),
+        col(Policy.deleted_at).is_(None),
+        *conditions,
+    )
+    return Unplaced(*(int(value or 0) for value in session.execute(query).one()))
+
+
+KIND_NAMES = {
+    "purchase": "Purchase",
+    "renewal": "Renewal",
+    "refund": "Refund",
+    "adjustment": "Adjustment",
+}
+
+
+class MovementFilter(SalesFilter, on=(Movement,)):
+    """Filter of the list of movements."""
+
+    customer_email: str | None = SalesFilter.redeclare("customer_email", place="grid")
+    chosen_kinds: tuple[str, ...] = of(
+        Words(
+            label="Kind",
+            column="kind",
+            address="kind",
+            options=KIND_NAMES,
+            words=KIND_NAMES,
+            help=f"{', '.join(KIND_NAMES)}; repeat it for any of several.",
+            anything="All kinds",
+        )
+    )
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The chosen kinds, all of them when none is chosen."""
+        return self.chosen_kinds or MOVEMENT_KINDS
+
+    @property
+    def of_every_kind(self) -> "MovementFilter":
+        """The same filter without the kinds, as it narrows sales."""
+        return replace(self, chosen_kinds=())
+
 
 _MOMENT = col(Movement.created_at)
 _COUNTS = {"purchase": "sold", "renewal": "renewed", "refund": "refunds", "adjustment": "adjustments"}

@@ -12,8 +12,7 @@ from sqlmodel import col
 from core import clock
 from core.errors import InvalidInput, NotAllowed, NotFound, StateForbids
 from core.services.audit import log as audit
-from core.services.insurers import answers as insurer_answers
-from core.services.insurers import awaiting
+from core.services.insurers import awaiting, sending
 from core.services.insurers import connections as insurer_connections
 from core.services.lists.records import format_mode
 from core.services.outbox import queue
@@ -182,7 +181,7 @@ def resend_all(session: ScopedSession, provider_id: UUID, *, person: Person) -> 
 
 def _get_open(session: ScopedSession, policy_id: UUID) -> Submission:
     """Return the submission locked for update; StateForbids unless it is open and not being sent."""
-    submission = insurer_answers.find_for_update(session, policy_id)
+    submission = sending.find_for_update(session, policy_id)
     if submission is None:
         raise NotFound("Nothing was noted for the insurer of this policy")
     if submission.state not in OPEN:

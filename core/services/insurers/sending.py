@@ -1,6 +1,10 @@
-"""The submission queue: workers lease due policies for a limited time (contract N3)."""
+"""The submission queue: workers lease due policies for a limited time, and apply an insurer's answer once (N3, N5).
 
-from collections.abc import Mapping, Sequence
+By an answer a policy is activated, waits, ends, or is set aside. Rows are always locked in this order, to avoid
+deadlocks: policy, submission, connection.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -10,12 +14,15 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock, seal
+from core.insurers.answers import InsurerAnswer, InsurerFault
+from core.services.audit import log as audit
 from core.services.insurers import connections as insurer_connections
 from core.services.insurers.connections import Insurer
 from core.services.outbox import queue
 from core.services.outbox.queue import Backoff
 from core.services.people import personal
-from core.states.policies import SubmissionState
+from core.services.policies import changes, policies
+from core.states.policies import OPEN, STAGES, AnswerStatus, PolicyStage, SubmissionState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import InsurerConnection, Policy, Submission
 
@@ -132,3 +139,179 @@ def mask_numbers(text: str, numbers: Sequence[str] | frozenset[str]) -> str:
     for number in numbers:
         text = text.replace(number, seal.mask(number) or "")
     return text
+
+
+_NO_REASON = "The insurer gave no reason"
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """An answer with its policy and submission, both locked."""
+
+    policy: Policy
+    submission: Submission
+    job: Job
+    answer: InsurerAnswer
+
+    @property
+    def reason(self) -> str:
+        """The insurer's reason, with personal numbers masked."""
+        return mask_numbers(self.answer.reason or _NO_REASON, self.job.personal)
+
+
+def apply_answer(session: ScopedSession, job: Job, answer: InsurerAnswer) -> None:
+    """Apply a usable answer. A late answer changes nothing and is recorded.
+
+    InvalidInput if the policy cannot be activated as the insurer wants it: a number that another of its policies has,
+    or a
+    term that is over. The caller then calls `set_aside`.
+    """
+    policy = policies.get_for_update(session, job.policy_id)
+    case, stage = _Case(policy, get_for_update(session, job.policy_id), job, answer), policies.get_stage(policy)
+    if case.submission.state not in OPEN or not STAGES[stage].actions:
+        _record_late(session, case)
+    else:
+        _HANDLERS[answer.status, stage is PolicyStage.PENDING](session, case)
+    session.flush()
+    insurer_connections.record_success(session, job.provider_id)
+
+
+def record_failure(session: ScopedSession, job: Job, fault: InsurerFault) -> None:
+    """Record a call without a usable answer: it is retried later, or set aside for a person."""
+    submission = get_for_update(session, job.policy_id)
+    # If the lease expired meanwhile, another worker has the policy.
+    if queue.holds(submission, job.attempt):
+        submission.failures += 1
+        _release_lease(submission, mask_numbers(str(fault), job.personal))
+        wait = max(compute_failure_wait(job.policy_id, submission.failures), timedelta(seconds=fault.retry_after))
+        submission.next_try_at = clock.now() + wait
+        if not fault.is_retryable or submission.failures >= MAX_FAILURES:
+            _mark_dead(session, submission, job)
+    session.flush()
+    if fault.is_retryable:
+        insurer_connections.record_failure(session, job.provider_id, fault)
+    else:
+        insurer_connections.record_success(session, job.provider_id)
+
+
+def set_aside(session: ScopedSession, job: Job, answer: InsurerAnswer | None, reason: str) -> None:
+    """Set a policy aside for a person, with the insurer's answer and why it could not be applied."""
+    submission = get_for_update(session, job.policy_id)
+    if submission.state in OPEN:
+        if answer is not None:
+            _store_answer(submission, answer)
+        _release_lease(submission, reason)
+        _mark_dead(session, submission, job)
+    session.flush()
+
+
+def get_for_update(session: ScopedSession, policy_id: UUID) -> Submission:
+    """Return a submission locked for update, with its current values."""
+    submission = find_for_update(session, policy_id)
+    assert submission is not None, "every policy has a submission"  # noqa: S101 - an invariant of the store
+    return submission
+
+
+def find_for_update(session: ScopedSession, policy_id: UUID) -> Submission | None:
+    """Like `get_for_update`, but returns None for an unknown policy."""
+    query = sa.select(Submission).where(col(Submission.policy_id) == policy_id).with_for_update()
+    submission: Submission | None = session.execute(
+        query.execution_options(populate_existing=True)
+    ).scalar_one_or_none()
+    return submission
+
+
+def _store_answer(submission: Submission, answer: InsurerAnswer) -> None:
+    submission.answer, submission.answered_at = answer.status, clock.now()
+    submission.insurer_number, submission.insurer_certificate_url = answer.policy_number, answer.certificate_url
+
+
+def _release_lease(submission: Submission, message: str | None) -> None:
+    queue.release(submission, message)
+
+
+def _schedule_retry(session: ScopedSession, case: _Case) -> None:
+    """The insurer is still deciding: schedule another request with the same idempotency key."""
+    submission = case.submission
+    if queue.holds(submission, case.job.attempt):
+        submission.answer, submission.answered_at, submission.failures = AnswerStatus.PENDING, clock.now(), 0
+        _release_lease(submission, f"The insurer is still deciding: {case.reason}" if case.answer.reason else None)
+        submission.next_try_at = clock.now() + compute_decision_wait(submission.policy_id, submission.attempts)
+
+
+def _accept_pending(session: ScopedSession, case: _Case) -> None:
+    """Activate the policy as the desk would, with the insurer's number; the dates are those that were paid for."""
+    policy, answer = case.policy, case.answer
+    _store_answer(case.submission, answer)
+    policy.provider_policy_id = answer.provider_policy_id
+    changes.activate(
+        session,
+        policy.id,
+        actor=case.job.actor,
+        expected_version=policy.version,
+        insurer_accepted=True,
+        policy_number=answer.policy_number,
+    )
+
+
+def _accept_active(session: ScopedSession, case: _Case) -> None:
+    """Keep the policy number that is on the certificate; the insurer's own number is stored in the submission."""
+    policy, number = case.policy, case.answer.policy_number
+    before = {"submitted_to_provider": policy.submitted_to_provider, "version": policy.version}
+    _store_answer(case.submission, case.answer)
+    policy.provider_policy_id = case.answer.provider_policy_id
+    policy.submitted_to_provider = True
+    policy.version += 1
+    policy.updated_at = clock.now()
+    changes.settle_submission(session, policy.id, SubmissionState.ACCEPTED)
+    _record(session, case.job, "policy accepted", before=before, after={"insurer_number": number})
+
+
+def _decline_pending(session: ScopedSession, case: _Case) -> None:
+    """Decline the policy as the desk would: the whole premium is refunded."""
+    policy = case.policy
+    _store_answer(case.submission, case.answer)
+    changes.decline(session, policy.id, actor=case.job.actor, reason=case.reason, expected_version=policy.version)
+
+
+def _decline_active(session: ScopedSession, case: _Case) -> None:
+    """Set aside: cover in force is never ended automatically, a person contacts the insurer or cancels it."""
+    _store_answer(case.submission, case.answer)
+    _release_lease(case.submission, f"The insurer declines it, and it is in force here: {case.reason}")
+    _mark_dead(session, case.submission, case.job)
+
+
+_HANDLERS: Mapping[tuple[AnswerStatus, bool], Callable[[ScopedSession, _Case], None]] = {
+    (AnswerStatus.ACCEPTED, True): _accept_pending,
+    (AnswerStatus.ACCEPTED, False): _accept_active,
+    (AnswerStatus.DECLINED, True): _decline_pending,
+    (AnswerStatus.DECLINED, False): _decline_active,
+    (AnswerStatus.PENDING, True): _schedule_retry,
+    (AnswerStatus.PENDING, False): _schedule_retry,
+}
+
+
+def _record_late(session: ScopedSession, case: _Case) -> None:
+    """Record an answer that came after the policy was settled or ended; a repeated answer is ignored."""
+    submission, answer = case.submission, case.answer
+    if answer.status in {submission.answer, AnswerStatus.PENDING}:
+        return
+    number = f" as {answer.policy_number}" if answer.policy_number else ""
+    _store_answer(submission, answer)
+    _release_lease(submission, f"The insurer answered late: {answer.status}{number}. Nothing was changed here.")
+    after = {"answer": answer.status, "policy_number": answer.policy_number, "state": submission.state}
+    _record(session, case.job, "insurer answered late", after=after)
+
+
+def _mark_dead(session: ScopedSession, submission: Submission, job: Job) -> None:
+    submission.state, submission.next_try_at = SubmissionState.DEAD, None
+    _record(
+        session, job, "submission set aside", after={"reason": submission.last_error, "attempts": submission.attempts}
+    )
+
+
+def _record(
+    session: ScopedSession, job: Job, action: str, *, after: dict[str, Any], before: dict[str, Any] | None = None
+) -> None:
+    subject = audit.subject_of("policy", job.policy_id)
+    audit.write(session, actor=job.actor, action=action, subject=subject, before=before, after=after)

@@ -18,7 +18,7 @@ from core.services.audit import log as audit
 from core.services.customers import merging
 from core.services.lists.windows import Span
 from core.services.people.staff import Person
-from core.services.policies import letters, policies
+from core.services.policies import certificates, policies
 from core.services.renewals import due, next_terms
 from core.services.renewals.next_terms import NextTerm
 from core.store.access import ScopedSession
@@ -98,10 +98,10 @@ def _queue(
     )
     if _is_sent(session, row):
         return SENT
-    values = letters.describe(session, policy)
-    values |= {"price": letters.naira(money.to_minor(term.price.total))}
+    values = certificates.describe(session, policy)
+    values |= {"price": certificates.naira(money.to_minor(term.price.total))}
     try:
-        row.mail_id = letters.queue(session, policy, TEMPLATE, values, by=actor)
+        row.mail_id = certificates.queue(session, policy, TEMPLATE, values, by=actor)
     except InvalidInput:
         # Refused before anything is written; the others of a batch are not held up by it.
         return NO_ADDRESS

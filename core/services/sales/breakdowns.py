@@ -11,9 +11,8 @@ from typing import Literal
 from uuid import UUID
 
 from core import clock
-from core.services.lists.comparisons import Comparison
 from core.services.lists.dimensions import UNKNOWN, Choices, Dimension
-from core.services.lists.windows import Window
+from core.services.lists.windows import Comparison, Window
 from core.services.sales import figures, totals
 from core.services.sales.figures import PeriodFacts
 from core.services.sales.filter import SalesFilter

@@ -11,9 +11,8 @@ import sqlalchemy as sa
 from sqlmodel import col
 
 from core import clock
-from core.services.lists import comparisons
-from core.services.lists.comparisons import Comparison
-from core.services.lists.windows import EARLIEST, Span, Window
+from core.services.lists import windows
+from core.services.lists.windows import EARLIEST, Comparison, Span, Window
 from core.services.sales import totals
 from core.services.sales.filter import SalesFilter
 from core.services.sales.totals import ZERO_TOTALS, SalesTotals, add_totals
@@ -388,7 +387,7 @@ def build_summary(
     session: ScopedSession, window: Window, criteria: SalesFilter = UNFILTERED, *, compared: Comparison | None = None
 ) -> Summary:
     """Every metric of a window and of what it is compared with; the times of `wanted` are replaced by theirs."""
-    compared = compared or comparisons.find_comparison(window)
+    compared = compared or windows.find_comparison(window)
     both_windows = Window(compared.window.start, window.end)
     criteria = replace(criteria, created=both_windows.span)
     totals_by_day = {day: sums for (day,), sums in totals.group_totals(session, criteria, "day").items()}

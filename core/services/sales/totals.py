@@ -9,8 +9,7 @@ from sqlmodel import col
 
 from core import clock
 from core.money import Split
-from core.services.lists.comparisons import Comparison
-from core.services.lists.windows import Span, Window
+from core.services.lists.windows import Comparison, Span, Window
 from core.services.sales.filter import SalesFilter
 from core.store.access import AnySelect, Scope, ScopedSession
 from core.store.expressions import first_of_month, first_of_week, lagos_day

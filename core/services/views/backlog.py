@@ -10,7 +10,7 @@ from sqlmodel import col
 from core.services.claims.lists import totals as claim_totals
 from core.services.claims.lists.filter import ClaimFilter
 from core.services.events.webhooks import endpoints
-from core.services.finance import unplaced
+from core.services.finance import movements
 from core.services.insurers import awaiting
 from core.services.insurers.awaiting import SubmissionFilter
 from core.services.lists.dimensions import Choices
@@ -49,7 +49,7 @@ def _list_unplaced(session: ScopedSession) -> tuple[BacklogItem, ...]:
     dead_minor = awaiting.sum_premium(session, SubmissionFilter(view="dead")) if dead else 0
     queued_minor = awaiting.sum_premium(session) - dead_minor if queued else 0
     submitted = sa.select(col(Submission.policy_id)).where(col(Submission.state).in_(OPEN))
-    other = unplaced.compute_unplaced(session, SalesFilter(), col(Policy.id).not_in(submitted))
+    other = movements.compute_unplaced(session, SalesFilter(), col(Policy.id).not_in(submitted))
     return (
         BacklogItem("set_aside", dead, dead_minor),
         BacklogItem("awaiting", queued, queued_minor),

@@ -4,7 +4,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 from alembic import command, op
@@ -131,15 +131,23 @@ def _find_end(text: str) -> int:
     raise LookupError("a bracket is not closed")
 
 
+# What the columns of an index begin with that grows at its end.
+_IN_ORDER: Final = ("is_live", "created_at")
+
+
 @contextmanager
 def without_indexes(store: Store) -> Iterator[None]:
     """Do without what only speeds up reading while rows come in by the ten thousand, and build it from all of them.
 
-    That is half of the work of keeping it row by row. Unique indexes stay, as they refuse. After a kill the store is
-    sound and slow; whoever goes on builds what is missing.
+    That is half of the work of keeping it row by row. Unique indexes stay, as they refuse, and so do those in the order
+    of time, as rows come in it. After a kill the store is sound and slow; whoever goes on builds what is missing.
     """
     declared = (index for table in tables.metadata().sorted_tables for index in table.indexes)
-    indexes = [index for index in declared if not index.unique and not index.info.get(ONE_DATABASE)]
+    indexes = [
+        index
+        for index in declared
+        if not index.unique and not index.info.get(ONE_DATABASE) and index.columns.keys()[0] not in _IN_ORDER
+    ]
     with store.writers.begin() as connection:
         for index in indexes:
             connection.execute(sa.schema.DropIndex(index, if_exists=True))

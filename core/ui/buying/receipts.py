@@ -15,7 +15,7 @@ from core.ui.buying import known_customer
 from core.ui.buying.selling import Receipt
 from core.ui.frame import frame, page_links
 from core.ui.kit import actions, words
-from core.ui.letters import certificate_mail
+from core.ui.policies import policy_actions
 
 PURCHASE: Final = "sales/purchase.py"
 # In the address of the purchase: it was opened by its sale, and the form that sold it.
@@ -71,7 +71,9 @@ def _sending(sale: SaleDetail, certificate_url: str) -> None:
     phone = "".join(letter for letter in sale.phone or "" if letter.isdigit())
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption("Send the certificate", width="content")
-        certificate_mail.button(sale.policy_id, sale.email, key=f"mail {sale.policy_id}", label="By e-mail")
+        policy_actions.draw_send_certificate(
+            sale.policy_id, sale.email, key=f"mail {sale.policy_id}", label="By e-mail"
+        )
         st.link_button(
             "By WhatsApp", f"https://wa.me/{_abroad(phone)}?{urlencode({'text': text})}", icon=":material/chat:"
         )

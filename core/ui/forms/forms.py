@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any
+from typing import Any, Final
 
 import streamlit as st
 from pydantic import BaseModel
@@ -20,9 +20,82 @@ from core import seal
 from core.covers.request import Request, validate
 from core.errors import FieldFault, InvalidInput
 from core.ui.buying.selling import Counter
-from core.ui.forms import items, questions, sections, uploads, widgets
+from core.ui.forms import items, questions, uploads, widgets
 from core.ui.forms.questions import Kind, Question
 from core.ui.kit import words
+
+# In the order in which one says who somebody is, and how to reach them.
+_CUSTOMER: Final = (
+    *("title", "title_id", "owner_title", "first_name", "other_names", "last_name", "gender", "date_of_birth", "dob"),
+    *("email", "phone_number", "phone", "address", "town", "city", "lga", "state", "nationality", "occupation"),
+    *("marital_status", "bvn", "nok_full_name", "nok_relationship", "nok_phone_number", "nok_address"),
+)
+_VEHICLE: Final = ("vehicle_", "registration_number", "engine_", "chassis_number", "year_of_manufacture")
+_JOURNEY: Final = ("departure_", "arrival_", "destination", "num_of_passengers", "passport_")
+_GOODS: Final = ("cargo_", "country_of_origin", "destination_country", "shipping_")
+_CONTENTS: Final = ("pre_ownership", "tenancy", "shop_", "nature_of_", "stock_", "description", "office_", "home_")
+_INSURANCE: Final = ("vehicle_insurance_type", "vehicle_category")
+_INCIDENT: Final = ("incident_", "no_police_report", "accidental")
+_THINGS: Final = (
+    *("traveller_", "things_lost", "injured_", "hospital", "vessel", "device_", "driver_", "third_party_"),
+    *("amount_claimed", "cost_of_repair"),
+)
+_ORDER: Final = (
+    "Incident",
+    "Loss",
+    "Claimant",
+    "Payout",
+    "Customer",
+    "Vehicle",
+    "Goods",
+    "Journey",
+    "Contents",
+    "Loan",
+    "Cover",
+    "Papers",
+)
+
+
+def group(form_questions: Sequence[Question], first: Sequence[str] = ()) -> list[tuple[str, list[Question]]]:
+    """Return the sections with their questions; empty ones are left out.
+
+    Within each they keep the order of the request, but for the customer, whose name comes first. Those that are named
+    `first` are a section without a name before all others.
+    """
+    named = {question.name: question for question in form_questions}
+    sections: dict[str, list[Question]] = {"": [named[name] for name in first if name in named]}
+    sections |= {name: [] for name in _ORDER}
+    for question in form_questions:
+        if question.name not in first:
+            sections[section_of(question)].append(question)
+    sections["Customer"].sort(key=lambda question: _CUSTOMER.index(question.name))
+    return [(name, questions) for name, questions in sections.items() if questions]
+
+
+def section_of(question: Question) -> str:
+    """Return the section of a question, by the name of its field."""
+    name = question.name
+    if question.kind is Kind.FILE or name.startswith("identification"):
+        return "Papers"
+    if name in _CUSTOMER:
+        return "Customer"
+    if name in _INSURANCE:
+        return "Cover"
+    # The goods come before the journey: a country of destination is theirs.
+    for section, prefixes in (
+        ("Incident", _INCIDENT),
+        ("Loss", _THINGS),
+        ("Claimant", ("claimant",)),
+        ("Payout", ("bank_", "account_")),
+        ("Vehicle", _VEHICLE),
+        ("Goods", _GOODS),
+        ("Journey", _JOURNEY),
+        ("Contents", _CONTENTS),
+        ("Loan", ("loan_",)),
+    ):
+        if name.startswith(prefixes):
+            return section
+    return "Cover"
 
 
 def of(model: type[BaseModel]) -> Mapping[str, str]:
@@ -91,7 +164,7 @@ def draw(
     awaited = live.union(name for question in asked_questions for name in question.after)
     wrong = {fault.field.partition(".")[0] for fault in faults}
     _show_other_faults(faults, asked_questions)
-    for section, questions_ in sections.group(asked_questions, first):
+    for section, questions_ in group(asked_questions, first):
         with _open_section(section, is_folded=bool(first), has_fault=any(each.name in wrong for each in questions_)):
             if section in before:
                 before[section]()
@@ -130,12 +203,7 @@ def _draw_section(
 def list_faulty(form: Form) -> list[str]:
     """Return the labels of the fields with an error, in the order of the form."""
     wrong = {fault.field.partition(".")[0] for fault in _faults(form)}
-    return [
-        question.label
-        for _, section in sections.group(form.questions)
-        for question in section
-        if question.name in wrong
-    ]
+    return [question.label for _, section in group(form.questions) for question in section if question.name in wrong]
 
 
 def find_missing(form: Form, typed: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -143,7 +211,7 @@ def find_missing(form: Form, typed: Mapping[str, Any]) -> list[tuple[str, str]]:
     wrong = {fault.field.partition(".")[0] for fault in (*_faults(form), *uploads.list_faults(typed))}
     return [
         (question.label, form.key_of(question))
-        for _, section in sections.group(form.questions)
+        for _, section in group(form.questions)
         for question in section
         if question.name in wrong or (question.required and typed.get(question.name) in (None, "", []))
     ]
@@ -229,7 +297,7 @@ def answers(form: Form, request: Request) -> dict[str, str]:
 
     Personal numbers are masked to their last four digits.
     """
-    grouped = sections.group(questions.of(form.model, given=frozenset({"product_id"})))
+    grouped = group(questions.of(form.model, given=frozenset({"product_id"})))
     asked_questions = [question for _, section in grouped for question in section]
     said = ((question, getattr(request, question.name)) for question in asked_questions)
     return {question.label: _read_back(form, question, value, request) for question, value in said if value is not None}

@@ -10,9 +10,8 @@ from functools import lru_cache
 
 from core import clock
 from core.services.audit import log as audit
-from core.services.lists.comparisons import Comparison
 from core.services.lists.dimensions import Choices, Dimension, load_choices
-from core.services.lists.windows import Span, Window
+from core.services.lists.windows import Comparison, Span, Window
 from core.services.sales import breakdowns, figures, targets
 from core.services.sales.breakdowns import Amount, Breakdown, Cohort, Grain, MonthPair, Series
 from core.services.sales.figures import Summary

@@ -1,16 +1,17 @@
 """The filters of a list on its screen: read from the URL, and drawn as their declaration says.
 
-A screen lays out a container and draws into it the fields of one place, each in its order:
-
     criteria = filter_bar.read(CustomerFilter, names.names)
-    with st.grid(5):
-        filter_bar.draw(criteria, names.names)
-        filter_bar.reset(criteria)
+    filter_bar.draw_chips(criteria, names.names, beside=lambda: saved_views.draw("sales/customers.py", person))
+
+That is one line: search, a drawer of fields, a chip for each filter in use, and the saved views. A chip says what it
+narrows to, and a click takes it away. `draw` draws the fields of one place alone, each in its order.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, cast
 from uuid import UUID
+
+import streamlit as st
 
 from core import clock
 from core.errors import FieldFault, InvalidInput
@@ -112,6 +113,86 @@ def _draw_days(field: fields.Days, value: Span, width: int | Literal["stretch"],
     url_state.day_boxes(*ends, latest=latest, width=width, is_labelled=is_labelled)
 
 
-def reset(criteria: Filter) -> None:
+def draw_reset(criteria: Filter) -> None:
     """Draw the reset button; disabled while nothing is narrowed."""
     url_state.reset_button(shown=criteria != type(criteria)())
+
+
+_SHOWN = 2  # members named on a chip before the rest is counted
+_FIELD_WIDTH = 190  # pixels
+
+
+def _nothing() -> None:
+    """Draw nothing."""
+
+
+def draw_chips(
+    criteria: Filter,
+    names: Names | None = None,
+    *,
+    options: Options | None = None,
+    leave_out: Sequence[str] = (),
+    first: Callable[[], None] = _nothing,
+    more: Callable[[], None] = _nothing,
+    beside: Callable[[], None] = _nothing,
+    reset: Callable[[], None] | None = None,
+) -> None:
+    """Draw the filters of a list in one line, which wraps where there is little room.
+
+    `first` draws what stands before the drawer, `more` further fields into it, `beside` what follows the chips.
+    `reset` draws the reset button, by default the one of this filter.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="filter_chips"):
+        draw(criteria, names, place="search", options=options, leave_out=leave_out)
+        first()
+        with st.popover("Filter", icon=":material/filter_list:", key="filter_drawer"):
+            with st.container(key="filter_fields"), st.grid(3, min_column_width=_FIELD_WIDTH, gap="xsmall"):
+                draw(criteria, names, options=options, leave_out=leave_out)
+                draw(criteria, names, place="more", options=options, leave_out=leave_out)
+            more()
+        for field, value in _in_use(criteria, leave_out):
+            chip(field.beside_widget or field.label, describe(field, value, names, options), field)
+        if reset:
+            reset()
+        else:
+            draw_reset(criteria)
+        beside()
+
+
+def _in_use(criteria: Filter, leave_out: Sequence[str]) -> list[tuple[Field, Any]]:
+    shown: tuple[Literal["grid", "more"], ...] = ("grid", "more")
+    return [
+        (field, value)
+        for _, field, value in criteria.in_use()
+        if field.address and field.place in shown and field.address not in leave_out
+    ]
+
+
+def chip(label: str, value: str, field: Field) -> None:
+    """Draw one filter in use; a click removes it from the URL."""
+    st.button(
+        f"{label}: {words.plain(value)}",
+        key=f"chip {field.address}",
+        icon=":material/close:",
+        icon_position="right",
+        help="Take this filter away",
+        on_click=url_state.change,
+        args=({parameter.name: [] for parameter in field.parameters},),
+    )
+
+
+def describe(field: Field, value: Any, names: Names | None = None, options: Options | None = None) -> str:  # noqa: ANN401 a value of any field
+    """Return a filter's value in words: "Anchorline Insurance, Baobab Ridge Assurance +1", "from 1 Oct 2026"."""
+    if isinstance(field, fields.Days):
+        return _describe_days(*(words.day(day) if day else "" for day in field.days(value)))
+    if isinstance(field, fields.Naira):
+        return words.naira_of(value)
+    given, known = field.write(value)[field.address], _options(field, names or {}, options or {})
+    shown = [known.get(each, each) for each in given]
+    return ", ".join(shown[:_SHOWN]) + (f" +{len(shown) - _SHOWN}" if len(shown) > _SHOWN else "")
+
+
+def _describe_days(first: str, last: str) -> str:
+    if first and last:
+        return first if first == last else f"{first} – {last}"
+    return f"from {first}" if first else f"to {last}"

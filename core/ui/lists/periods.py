@@ -1,9 +1,8 @@
 """The periods that a screen offers: named ones, all time, or a custom range of dates."""
 
 from core import clock
-from core.services.lists import comparisons, windows
-from core.services.lists.comparisons import Comparison
-from core.services.lists.windows import Window
+from core.services.lists import windows
+from core.services.lists.windows import Comparison, Window
 from core.ui.kit import words
 
 ALL, CUSTOM = "all", "custom"
@@ -27,8 +26,8 @@ window_of = windows.named_window
 def comparison_of(period: str, window: Window, against: str = PREVIOUS) -> Comparison:
     """Return the comparison period of a named period; N days are compared with the N days before them."""
     if against == YEAR_BEFORE:
-        return comparisons.year_before(window)
-    return comparisons.find_comparison(window, rolling=period in _ROLLING)
+        return windows.year_before(window)
+    return windows.find_comparison(window, rolling=period in _ROLLING)
 
 
 def describe_comparison(compared: Comparison) -> str:

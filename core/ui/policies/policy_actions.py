@@ -1,4 +1,7 @@
-"""Changes of a policy: each action previews its effect, and is made once on the version that was seen (S13)."""
+"""Changes of a policy: each action previews its effect, and is made once on the version that was seen (S13).
+
+Beside them the button that sends the certificate to the policyholder by e-mail.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,9 +16,10 @@ from core import clock, ids, money
 from core.covers.cover import Price
 from core.covers.endorsements import REGISTRATION
 from core.errors import CoverdeskError, DuplicateRisk, InvalidInput, NotFound, StateForbids
+from core.outbound import mail as smtp
 from core.services.people.staff import Person
+from core.services.policies import certificates, policies
 from core.services.policies import changes as policy_changes
-from core.services.policies import policies
 from core.services.policies.changes import LONGEST_WORD, Activation, PolicyChange
 from core.services.policies.policies import PolicyState
 from core.services.renewals import next_terms, renewals
@@ -31,6 +35,28 @@ from core.ui.forms.questions import Question
 from core.ui.frame import frame
 from core.ui.kit import actions, words
 from core.ui.kit.actions import Action, Day, Field, Once, Segments, Text, Values
+
+WAITS = " There is no mail server yet: it waits until an administrator names one."
+
+
+def draw_send_certificate(policy_id: UUID, email: str, *, key: str, label: str = "Send by e-mail") -> None:
+    """Draw the button; the second click of a double click sends nothing more."""
+    send = Action(
+        title=label,
+        icon="mail",
+        roles=certificates.ROLES,
+        work=lambda session, _, by: certificates.send_certificate(session, policy_id, by=by),
+        done=lambda _: f"The certificate goes to {email}.{'' if smtp.can_send() else WAITS}",
+    )
+    st.button(
+        label,
+        key=key,
+        icon=":material/mail:",
+        disabled=not frame.mode(),
+        help=f"To {email}" if frame.mode() else "Test policies send no e-mail: the address may be a stranger's.",
+        on_click=send.do,
+    )
+
 
 _ROLES: Final = ("operations",)
 _LABELS: Final = {

@@ -15,7 +15,7 @@ from core.services.sales.breakdowns import Grain
 from core.services.sales.filter import SalesFilter
 from core.ui.frame import frame
 from core.ui.kit import url_state
-from core.ui.lists import filter_bar, filter_chips, periods
+from core.ui.lists import filter_bar, periods
 
 S = TypeVar("S", bound=SalesFilter)
 EVERY_PERIOD = tuple(periods.NAMES)
@@ -140,19 +140,19 @@ def _period_changed(selection: Selection[SalesFilter]) -> None:
 
 
 def chips(selection: Selection[S], names: Choices, **more: Any) -> None:
-    """Draw the filters in one line, without the period and its reset button; for `more`: `filter_chips.draw`."""
-    filter_chips.draw(selection.criteria, names.names, reset=lambda: None, **more)
+    """Draw the filters in one line, without the period and its reset button; for `more`: `filter_bar.draw_chips`."""
+    filter_bar.draw_chips(selection.criteria, names.names, reset=lambda: None, **more)
 
 
 def draw(selection: Selection[S], names: Choices, *, search: Callable[[], None] | None = None, **more: Any) -> None:
-    """Draw the filters of a list in one line: its search, the period, the others; for `more`: `filter_chips.draw`."""
+    """Draw the filters of a list in one line: search, period and others; for `more`: `filter_bar.draw_chips`."""
 
     def first() -> None:
         if search:
             search()
         _choose_period(selection)
 
-    filter_chips.draw(
+    filter_bar.draw_chips(
         selection.criteria,
         names.names,
         first=first,

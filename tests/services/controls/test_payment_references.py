@@ -9,7 +9,7 @@ from core.covers import request
 from core.errors import InvalidInput
 from core.services import transfers
 from core.services.claims.workflow.inputs import TransitionInput
-from core.services.finance.claim_payments import file_lines
+from core.services.finance.claim_payments import payment_files
 from core.services.finance.credit_notes.deciding import PaidInput
 from core.services.finance.payments.transitions import BankAnswer, ReceiptInput
 from tests.every_case import every_case
@@ -63,7 +63,7 @@ def test_every_door_refuses_it(typed: str) -> None:
             request.validate(model, given)
     content = f"Claim,Amount,Reference\nC-1,10,{typed}\n".encode()
     columns = {"claim": "Claim", "amount": "Amount", "reference": "Reference"}
-    (line,) = file_lines.match(file_lines.read("pay.csv", content), columns, ())
+    (line,) = payment_files.match(payment_files.read("pay.csv", content), columns, ())
     assert LOOKS_ALIKE[typed] in (line.refusal or "")
 
 

@@ -15,7 +15,7 @@ from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_a
 from core.errors import CoverdeskError
 from core.services.catalogue import share_changes
-from core.services.claims import batches as claim_batches
+from core.services.claims.workflow import assignment
 from core.services.claims.workflow import corrections as claim_corrections
 from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow.assignment import ChosenClaim
@@ -66,7 +66,7 @@ def on_approvals(office: Office) -> Iterator[Attempt]:
         # What is refused in a list stops nothing else of it, so that nothing is raised.
         chosen = [ChosenClaim(id=claim_id, reference="C-1", version=office.claim(claim_id).version, assigned_to=None)]
         with office.store.writing(DESK) as session:
-            found = claim_batches.settle_claims(session, chosen, person=office.people["bola"])
+            found = assignment.settle_claims(session, chosen, person=office.people["bola"])
         raise CoverdeskError(found.refusals[0].partition(": ")[2])
 
     yield "C19", "staff bola@x.example", settle, "cannot become Settled"

@@ -24,8 +24,7 @@ from core.services.finance import ageing
 from core.services.finance.credit_notes import deciding
 from core.services.finance.credit_notes import pdf as credit_note_pdf
 from core.services.finance.credit_notes import reading as credit_note_reading
-from core.services.finance.credit_notes.filter import CreditNoteFilter
-from core.services.finance.credit_notes.reading import CreditNoteRow
+from core.services.finance.credit_notes.reading import CreditNoteFilter, CreditNoteRow
 from core.services.finance.parties import Party
 from core.services.finance.payments import balances
 from core.services.finance.statements import preparing as statements

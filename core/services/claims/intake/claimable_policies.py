@@ -16,7 +16,7 @@ from core.covers.claims.line import ClaimLine
 from core.covers.credit_life import CREDIT_LIFE
 from core.errors import InvalidInput
 from core.services.claims.intake import lodging
-from core.services.claims.intake.request import CreditLifeDeskRequest
+from core.services.claims.intake.new_claims import CreditLifeDeskRequest
 from core.services.claims.review import fraud_flags
 from core.services.claims.workflow import payments as claim_payments
 from core.services.lists.filters.field import Condition

@@ -13,7 +13,7 @@ from core.errors import FieldFault, InvalidInput
 from core.services.audit import log as audit
 from core.services.claims.intake import new_claims
 from core.services.claims.intake.new_claims import ClaimRequest, NewClaim
-from core.services.claims.lists import claims
+from core.services.claims.lists import records
 from core.services.claims.lists.shapes import ClaimRecord
 from core.services.claims.review import fraud_flags
 from core.services.files import files
@@ -66,7 +66,7 @@ def lodge_claim(
         subject=audit.subject_of("claim", claim.id),
         after={"policy_id": str(policy.id), "claim_status": claim.claim_status, "flags": claim.flags},
     )
-    return claims.get_claim(session, claim.id)
+    return records.get_claim(session, claim.id)
 
 
 def _get_accepted_policy(

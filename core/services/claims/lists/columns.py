@@ -12,7 +12,7 @@ from sqlmodel import col
 from core import clock
 from core.services.claims.intake.requirements import FLAG_DESCRIPTIONS, NOT_DECLINED
 from core.services.claims.intake.submitted import META_COLUMNS
-from core.services.claims.lists import orderings, totals
+from core.services.claims.lists import queue, totals
 from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.lists.queue import QueueRow
 from core.services.claims.workflow import clock as claim_clock
@@ -81,9 +81,9 @@ def _of_clock(name: str) -> Derived:
 
 def _orders(first: str, second: str) -> tuple[Order, Order]:
     """Return both orders of a header: the one that its first click gives, and the other way round."""
-    one, other = (Order(name, orderings.LABELS[name], orderings.build_sort_keys(name)) for name in (first, second))
-    return replace(one, is_descending=first in orderings.DESCENDING), replace(
-        other, is_descending=second in orderings.DESCENDING
+    one, other = (Order(name, queue.LABELS[name], queue.build_sort_keys(name)) for name in (first, second))
+    return replace(one, is_descending=first in queue.DESCENDING), replace(
+        other, is_descending=second in queue.DESCENDING
     )
 
 

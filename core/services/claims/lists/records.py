@@ -1,4 +1,4 @@
-"""Conversion of claim rows to API records (contract C4, C6, A3)."""
+"""Claims of the API: listing them, reading one, and the conversion of rows to records (contract C4, C6, P2, P6, A3)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -10,6 +10,8 @@ from sqlmodel import col
 
 from core import clock, money, seal
 from core.covers import registry
+from core.errors import NotFound
+from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.lists.shapes import (
     ClaimRecord,
     CommentRecord,
@@ -18,6 +20,7 @@ from core.services.claims.lists.shapes import (
     StatusTime,
 )
 from core.services.lists import records
+from core.services.lists.paging import Page, Paging, fetch_newest
 from core.services.policies import policies
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import Claim, ClaimComment, ClaimEvent, ClaimQuestion, Customer, Policy, Product, Provider
@@ -178,3 +181,27 @@ def _gadget(meta: dict[str, Any] | None, status_history: list[StatusTime]) -> di
 
 def _credit_life(meta: dict[str, Any] | None) -> CreditLifeClaimMeta | None:
     return cast(CreditLifeClaimMeta | None, meta)
+
+
+UNFILTERED = ClaimFilter()
+
+
+def list_claims(
+    session: ScopedSession, criteria: ClaimFilter = UNFILTERED, paging: Paging = Paging()
+) -> Page[ClaimRecord]:
+    """Return a page of claims, newest first, with the exact total (contract P2)."""
+    query = sa.select(col(Claim.id)).where(*build_conditions(criteria))
+
+    def read(ids: list[UUID]) -> list[ClaimRecord]:
+        return load_records(session, build_query([col(Claim.id).in_(ids)]))
+
+    return fetch_newest(session, Claim, query, paging, read)
+
+
+def get_claim(session: ScopedSession, claim_id: UUID) -> ClaimRecord:
+    """Return one claim in full; NotFound when it does not exist in this scope."""
+    conditions = [col(Claim.id) == claim_id, col(Claim.deleted_at).is_(None)]
+    records = load_records(session, build_query(conditions))
+    if not records:
+        raise NotFound("Claim not found")
+    return records[0]

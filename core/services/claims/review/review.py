@@ -1,8 +1,8 @@
-"""One claim as its officer reviews it: facts, coverage checks, documents, amounts and allowed transitions."""
+"""One claim as its officer reviews it: facts, checks, documents, amounts, allowed transitions and timeline."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
@@ -13,22 +13,21 @@ from sqlmodel import col
 from core import seal
 from core.covers.cover import Price
 from core.errors import NotFound
+from core.services.audit import log as audit
 from core.services.audit.log import AuditEvent
 from core.services.claims.diary import tasks as claim_tasks
 from core.services.claims.diary.tasks import Task
-from core.services.claims.intake import documents as claim_documents
 from core.services.claims.intake import requirements
 from core.services.claims.intake import submitted as claim_submitted
-from core.services.claims.intake.documents import Document
+from core.services.claims.intake.submitted import Document
 from core.services.claims.letters import letters as claim_letters
 from core.services.claims.letters.letters import KeptLetter
 from core.services.claims.lists import records as claim_records
 from core.services.claims.review import officers as claim_officers
-from core.services.claims.review import own_interest, related, timeline
+from core.services.claims.review import own_interest, related
 from core.services.claims.review.coverage_checks import CoverageCheck
 from core.services.claims.review.duplicates import Duplicate
 from core.services.claims.review.related import ClaimLine
-from core.services.claims.review.timeline import Message, StatusStep
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import judgement as claim_judgement
 from core.services.claims.workflow import offers as claim_offers
@@ -45,7 +44,110 @@ from core.services.claims.workflow.reserves import ReserveChange
 from core.services.people.staff import Person
 from core.states.claims import DECIDED, ClaimTransition
 from core.store.access import AnySelect, ScopedSession
-from core.store.schema.tables import Claim, Distributor, Policy, Product, Provider
+from core.store.schema.tables import (
+    AuditEntry,
+    Claim,
+    ClaimComment,
+    ClaimEvent,
+    ClaimQuestion,
+    Distributor,
+    Policy,
+    Product,
+    Provider,
+    Staff,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StatusStep:
+    """A status, when it was reached, by whom, and the note; `by` is None for the lodging."""
+
+    status: str
+    at: datetime
+    by: str | None
+    note: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    """A comment, or a question that the claimant has to answer."""
+
+    id: UUID
+    at: datetime
+    by: str | None
+    text: str
+    for_claimant: bool
+    is_question: bool = False
+    answered_at: datetime | None = None
+    closed_at: datetime | None = None
+    due_on: date | None = None
+    answer: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """True while the claimant's answer is outstanding and the clock therefore stopped."""
+        return self.is_question and self.answered_at is None and self.closed_at is None
+
+
+def list_status_steps(session: ScopedSession, claim_id: UUID) -> list[StatusStep]:
+    """List every status of a claim, oldest first."""
+    query = _build_events_query(ClaimEvent, claim_id).order_by(col(ClaimEvent.created_at), col(ClaimEvent.id))
+    return [
+        StatusStep(status=row.ClaimEvent.status, at=row.ClaimEvent.created_at, by=row.by, note=row.ClaimEvent.note)
+        for row in session.execute(query)
+    ]
+
+
+def list_messages(session: ScopedSession, claim_id: UUID) -> list[Message]:
+    """List the comments and questions of a claim, newest first; a question replaces the comment that carried it."""
+    question_messages = [
+        _question(row.ClaimQuestion, row.by) for row in session.execute(_build_events_query(ClaimQuestion, claim_id))
+    ]
+    question_ids = {question.id for question in question_messages}
+    notes = (_comment(row.ClaimComment, row.by) for row in session.execute(_build_events_query(ClaimComment, claim_id)))
+    return sorted(
+        [*question_messages, *(note for note in notes if note.id not in question_ids)], key=_get_sort_key, reverse=True
+    )
+
+
+def list_events(session: ScopedSession, claim_id: UUID) -> list[AuditEvent]:
+    """List the audit events of a claim, oldest first."""
+    return [_event(entry) for entry in audit.list_history(session, audit.subject_of("claim", claim_id))]
+
+
+def _build_events_query(table: Any, claim_id: UUID) -> sa.Select[Any]:
+    """Build the query of a claim's rows with the name of their author."""
+    query = sa.select(table, col(Staff.name).label("by")).outerjoin(Staff, col(Staff.id) == col(table.staff_id))
+    return query.where(col(table.claim_id) == claim_id)
+
+
+def _question(row: ClaimQuestion, by: str | None) -> Message:
+    return Message(
+        id=row.id,
+        at=row.asked_at,
+        by=by,
+        text=row.text,
+        for_claimant=True,
+        is_question=True,
+        answered_at=row.answered_at,
+        closed_at=row.closed_at,
+        due_on=row.due_on,
+        answer=row.answer,
+    )
+
+
+def _comment(row: ClaimComment, by: str | None) -> Message:
+    return Message(id=row.id, at=row.created_at, by=by, text=row.text, for_claimant=row.for_claimant)
+
+
+def _get_sort_key(message: Message) -> Any:
+    return message.at, message.id
+
+
+def _event(entry: AuditEntry) -> AuditEvent:
+    after: Mapping[str, Any] = entry.after or {}
+    return AuditEvent(at=entry.created_at, actor=entry.actor, action=entry.action, facts=after)
+
 
 _PERSONAL_FIELDS: Final = ("bvn", "nin")
 
@@ -195,10 +297,10 @@ def get_review(session: ScopedSession, claim_id: UUID, *, person: Person) -> Cla
         clock=questions.compute_clocks(session, [claim.id])[claim.id],
         fraud_flags=[*related.describe_fraud_flags(claim, related_claims), *_describe_staff(session, claim)],
         tasks=claim_tasks.list_by_claim(session, claim),
-        status_steps=timeline.list_status_steps(session, claim.id),
-        messages=timeline.list_messages(session, claim.id),
+        status_steps=list_status_steps(session, claim.id),
+        messages=list_messages(session, claim.id),
         related_claims=related_claims,
-        history=timeline.list_events(session, claim.id),
+        history=list_events(session, claim.id),
     )
 
 
@@ -256,7 +358,7 @@ def _load_records(session: ScopedSession, claim: Claim) -> dict[str, Any]:
         "payments": claim_payments.of_claim(session, claim),
         "payees": claim_payments.list_payees(session, claim),
         "reserves": claim_reserves.list_changes(session, claim.id),
-        "documents": claim_documents.list_documents(session, claim),
+        "documents": claim_submitted.list_documents(session, claim),
         "document_names": claim_submitted.list_document_names(claim),
         "letters": claim_letters.list_letters(session, claim.id),
         "letters_possible": claim_letters.list_possible(claim),
@@ -288,7 +390,7 @@ def _copy_fields(claim: Claim) -> dict[str, Any]:
 def _build_facts(claim: Claim) -> dict[str, Any]:
     """Return the submitted data of the claim without its documents."""
     meta = dict(claim_submitted.get_meta(claim))
-    papers = claim_documents.get_document_links(claim)
+    papers = claim_submitted.get_document_links(claim)
     return {
         name: value for name, value in (claim_records.mask_account_number(meta) or {}).items() if name not in papers
     }

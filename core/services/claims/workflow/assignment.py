@@ -1,6 +1,6 @@
-"""Assignment of claims: given to an officer, taken from the queue, referred to a supervisor (contract C11)."""
+"""Assignment of claims: to officers, from the queue, to a supervisor; several settled or asked at once (C11, C19)."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -13,16 +13,17 @@ from sqlmodel import col
 from core import ids, money
 from core.covers import request
 from core.covers.request import refuse_unless
-from core.errors import NotFound, StaleVersion, StateForbids
-from core.services.claims.lists import orderings
+from core.errors import InvalidInput, NotAllowed, NotFound, StaleVersion, StateForbids
+from core.services.claims.lists import queue
 from core.services.claims.lists.filter import ClaimFilter, build_conditions
 from core.services.claims.lists.queue import QueueRow
 from core.services.claims.review.own_interest import build_own_condition
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import moves as claim_moves
+from core.services.claims.workflow import questions as claim_questions
 from core.services.claims.workflow import transitions as claim_transitions
 from core.services.claims.workflow.changes import ClaimChange
-from core.services.claims.workflow.inputs import ReferralInput
+from core.services.claims.workflow.inputs import QuestionInput, ReferralInput
 from core.services.lists.paging import Paging
 from core.services.people.staff import Person
 from core.states.claims import AskedRole, ClaimStatus
@@ -180,7 +181,7 @@ def assign_next(session: ScopedSession, *, person: Person) -> UUID | None:
     """
     claim_changes.require_claims_role(person)
     unassigned = [*build_conditions(ClaimFilter(view="unassigned")), sa.not_(build_own_condition(person))]
-    for query in orderings.build_first(unassigned, col(Claim.id), col(Claim.version)):
+    for query in queue.build_first(unassigned, col(Claim.id), col(Claim.version)):
         row = session.execute(query.with_for_update(skip_locked=True)).one_or_none()
         if row is not None:
             claim_moves.assign_claim(session, row.id, to=person.id, person=person, version=row.version)
@@ -197,7 +198,7 @@ def find_next(session: ScopedSession, *, person: Person, after: UUID) -> UUID | 
     claim_changes.require_claims_role(person)
     mine = [*build_conditions(ClaimFilter(view="open", assigned=person.id)), col(Claim.id) != after]
     running = [*mine, col(Claim.clock_stopped_at).is_(None)]
-    found = orderings.fetch_page(session, running, "urgent", Paging(limit=1))
+    found = queue.fetch_page(session, running, "urgent", Paging(limit=1))
     return found[0] if found else assign_next(session, person=person)
 
 
@@ -232,3 +233,52 @@ def _describe_conflict(session: ScopedSession, choice: ChosenClaim, error: Stale
         return "was given back to nobody meanwhile"
     name = session.execute(sa.select(col(Staff.name)).where(col(Staff.id) == claim.assigned_to)).scalar_one()
     return f"was taken by {name}"
+
+
+_REFUSALS = (StateForbids, NotAllowed, NotFound, StaleVersion, InvalidInput)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BatchResult:
+    """Number of claims that it was done to, and for each of the others the reason in words."""
+
+    done_count: int
+    refusals: tuple[str, ...]
+
+
+def settle_claims(session: ScopedSession, chosen: Iterable[ChosenClaim], *, person: Person) -> BatchResult:
+    """Settle each of several paid claims as it was seen; NotAllowed for who works no claims."""
+    return _run(
+        session,
+        chosen,
+        person,
+        lambda claim: claim_moves.move_claim(
+            session, claim.id, to=ClaimStatus.SETTLED, person=person, version=claim.version
+        ),
+    )
+
+
+def ask_claimants(session: ScopedSession, chosen: Iterable[ChosenClaim], *, text: str, person: Person) -> BatchResult:
+    """Ask the claimant of each of several claims the same thing; InvalidInput for a text that cannot be asked."""
+    request.validate(QuestionInput, {"text": text})
+    return _run(
+        session, chosen, person, lambda claim: claim_questions.ask_claimant(session, claim.id, text=text, person=person)
+    )
+
+
+def _run(
+    session: ScopedSession, chosen: Iterable[ChosenClaim], person: Person, act: Callable[[ChosenClaim], object]
+) -> BatchResult:
+    """Act on each; a refusal stops none of the others, and is kept in the log as one of a single act is."""
+    claim_changes.require_claims_role(person)
+    done_count, refusals = 0, []
+    # Sorted, so that two callers with the same claims cannot deadlock.
+    for claim in sorted(chosen, key=lambda each: each.id):
+        try:
+            act(claim)
+            done_count += 1
+        except _REFUSALS as error:
+            refusals.append(f"{claim.reference}: {error}")
+            if error.kept is not None:
+                error.kept(session)
+    return BatchResult(done_count=done_count, refusals=tuple(refusals))

@@ -15,7 +15,7 @@ from core.errors import FieldFault, InvalidInput, NotAllowed, NotFound, StaleVer
 from core.services import transfers
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements, submitted
-from core.services.claims.lists import claims
+from core.services.claims.lists import records
 from core.services.claims.lists.shapes import ClaimRecord
 from core.services.claims.workflow import payments as claim_payments
 from core.services.files import links as file_links
@@ -262,4 +262,4 @@ def save_change(
         before={name: before[name] for name in after},
         after={**after, **(extra_facts or {}), **({"approval_lapsed": lapsed} if lapsed else {})},
     )
-    return ClaimChange(claim=claims.get_claim(session, claim.id), version=claim.version)
+    return ClaimChange(claim=records.get_claim(session, claim.id), version=claim.version)

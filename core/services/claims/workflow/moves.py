@@ -15,7 +15,7 @@ from core.covers import request
 from core.errors import InvalidInput, NotAllowed, StateForbids
 from core.services.audit import log as audit
 from core.services.claims.intake import requirements
-from core.services.claims.lists import claims
+from core.services.claims.lists import records
 from core.services.claims.workflow import assignment as claim_assignment
 from core.services.claims.workflow import changes as claim_changes
 from core.services.claims.workflow import judgement as claim_judgement
@@ -292,14 +292,14 @@ def move_by_command(
 def open_claim(session: ScopedSession, claim_id: UUID, *, person: Person) -> ClaimChange:
     """Open a claim for review: a Pending one becomes Viewed, any other is unchanged (contract C5)."""
     claim_changes.require_claims_role(person)
-    record = claims.get_claim(session, claim_id)
+    record = records.get_claim(session, claim_id)
     if record["claim_status"] != ClaimStatus.PENDING:
         return ClaimChange(claim=record, version=record["version"])
     claim = claim_changes.get_for_update(session, claim_id)
     transition = claim_states.TRANSITIONS.find(claim.claim_status, ClaimStatus.VIEWED)
     if transition is None:
         # Somebody else opened or moved it while this transaction waited for the row lock.
-        return ClaimChange(claim=claims.get_claim(session, claim_id), version=claim.version)
+        return ClaimChange(claim=records.get_claim(session, claim_id), version=claim.version)
     return apply(session, claim, Move(transition=transition, person=person))
 
 

@@ -14,15 +14,18 @@ from core import clock
 from core.errors import NotFound
 from core.money import Split
 from core.services.finance.credit_notes import givers
-from core.services.finance.credit_notes.filter import CreditNoteFilter
 from core.services.finance.credit_notes.numbering import number_of
 from core.services.lists.columns import Column, Derived, Order, mode_column, sale_names
 from core.services.lists.dimensions import Choices
+from core.services.lists.filters.catalogue import members_of
+from core.services.lists.filters.declaration import Filter, Ids, of
+from core.services.lists.filters.fields import Days, Words
 from core.services.lists.listing import Listing
 from core.services.lists.paging import Paging
 from core.services.lists.sale_columns import SHARES, by_time, customer_columns, money_columns, policy_number
 from core.services.lists.spreadsheets.columns import COUNT, DATE, DAY, ID, INSTANT, MASKED, STATE, TEXT, WORD
-from core.states.finance import UNPAID
+from core.services.lists.windows import Span
+from core.states.finance import UNPAID, CreditNoteState
 from core.store.access import AnySelect, ScopedSession
 from core.store.schema.tables import (
     CreditNote,
@@ -37,6 +40,27 @@ from core.store.schema.tables import (
     Staff,
     Transfer,
 )
+
+_STATES = {state.value: state.value for state in CreditNoteState}
+
+
+class CreditNoteFilter(Filter, on=(CreditNote,)):
+    """Filter of the list of credit notes."""
+
+    created: Span = of(Days(label="Made", column="created_at", address="from to", screen="Made"))
+    provider_ids: Ids = of(members_of("provider"))
+    distributor_ids: Ids = of(members_of("distributor"))
+    states: tuple[str, ...] = of(
+        Words(
+            label="State",
+            column="state",
+            address="state",
+            options=_STATES,
+            help=f"{', '.join(_STATES)}; repeat it for any of several.",
+            anything="All states",
+        )
+    )
+
 
 UNFILTERED = CreditNoteFilter()
 _KEY, _AMOUNT = col(CreditNote.id), col(CreditNote.total_minor)

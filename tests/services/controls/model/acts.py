@@ -11,7 +11,6 @@ from typing import Any, Final
 from uuid import UUID
 
 from core import clock
-from core.services.claims import batches
 from core.services.claims.intake import attaching
 from core.services.claims.review.coverage_checks import CHECK_KEYS
 from core.services.claims.workflow import assignment as claim_assignment
@@ -505,4 +504,4 @@ def settle_many(office: Office, dice: Random) -> None:
         raise Idle
     chosen = [ChosenClaim(id=as_id(row.id), version=row.version, reference="C", assigned_to=None) for row in rows]
     with acting(office, anybody(office, dice, *DESK)) as (session, person):
-        batches.settle_claims(session, chosen, person=person)
+        claim_assignment.settle_claims(session, chosen, person=person)

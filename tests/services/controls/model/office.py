@@ -18,7 +18,7 @@ from core.covers.claims.lines import MotorClaimRequest
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.insurers import insurer_a
 from core.services.claims.intake import lodging, requirements
-from core.services.claims.intake.request import CreditLifeClaimRequest
+from core.services.claims.intake.new_claims import CreditLifeClaimRequest
 from core.services.files import files
 from core.services.files.files import ReceivedFile
 from core.services.files.links import Owner

@@ -1,1 +1,0 @@
-"""E-mail on the screens: sending it from a record, the log on a record, and its texts."""

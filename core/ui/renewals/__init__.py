@@ -1,1 +1,0 @@
-"""Tables of renewals, calls about them, and the switch of the reminders."""
