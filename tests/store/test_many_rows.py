@@ -100,6 +100,19 @@ def test_texts_that_are_sent_as_one_find_what_one_by_one_would(store: Store) -> 
             assert sorted(found) == sorted(set(wanted) & set(ODD))
 
 
+def test_texts_that_are_sent_as_one_are_looked_up_in_their_index(store: Store) -> None:
+    query = sa.select(col(AuditEntry.id)).where(is_among(col(AuditEntry.subject), ODD), col(AuditEntry.chain) == 3)
+    with store.reading(Scope.system()) as session:
+        connection = session.connection()
+        sql = str(query.compile(dialect=connection.dialect))
+        # PostgreSQL reads a table as small as this one whole.
+        explained = (
+            connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql.replace('?', 'NULL')}") if store.is_sqlite else ()
+        )
+        plan = [row[3] for row in explained][:1]
+    assert plan in (["SEARCH audit_entry USING INDEX ix_audit_entry_subject_created_at (subject=?)"], []), plan
+
+
 def test_a_row_to_insert_has_its_defaults_and_no_session(store: Store) -> None:
     row = Customer.to_insert(distributor_id=ids.new(), is_live=False, email="a@b.example", email_key="a@b.example")
     assert isinstance(row, Customer)
