@@ -1,5 +1,6 @@
 """`coverdesk run`: the demonstration written by a process of its own while this one loads the server and serves it."""
 
+import os
 import signal
 from importlib import import_module
 from typing import Annotated
@@ -32,6 +33,8 @@ def run(
     It is served once all sales are in the store; the papers of its months are written meanwhile.
     """
     ports.refuse_used(host, port)
+    # The address is to stay the last line: that statements are slow while papers are written is no news.
+    os.environ.setdefault("COVERDESK_LOG_LEVEL", "ERROR")
     writer = background.begin(purchases)
     stops: list[int] = []
 
