@@ -18,7 +18,7 @@ from core.services.claims.review import own_interest
 from core.services.claims.workflow import clock as claim_clock
 from core.services.claims.workflow import questions
 from core.services.customers import merging
-from core.services.exports import receipts
+from core.services.exports import proofs as export_proofs
 from core.services.finance import parties, proofs
 from core.services.finance.credit_notes import proofs as credit_note_proofs
 from core.services.finance.payments import proofs as payment_proofs
@@ -294,7 +294,7 @@ _RULES: dict[str, Callable[[ScopedSession], Iterable[str]]] = {
     "The database keeps the rows that stay": _find_missing_guards,
     "Every claim came to where it stands by allowed moves": _find_history_faults,
     "The clock of every claim is the one of its history": _find_clock_faults,
-    "What claims were paid is the same in every figure and export": receipts.find_claim_payment_faults,
+    "What claims were paid is the same in every figure and export": export_proofs.find_claim_payment_faults,
     "Every file is there and unchanged": _find_file_faults,
     "The audit log is unbroken": audit.find_broken_links,
 }

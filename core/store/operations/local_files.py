@@ -11,8 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import sqlalchemy as sa
-
 DISK_FULL: Final = "53100"
 _SQLITE_FULL: Final = {10, 13}  # an error of writing, and no room; what stands above the lowest byte says where
 _LATELY_SECONDS: Final = 60.0
@@ -41,7 +39,7 @@ def notice(error: BaseException) -> None:
         _Lack.noticed_at = time.monotonic()
 
 
-def require_space(connection: sa.Connection) -> None:
+def require_space(connection: "sa.Connection") -> None:
     """After a recent failure, allocate and free 16 MiB; raises the driver's error while the disk is full."""
     if _Lack.noticed_at is None:
         return
@@ -62,6 +60,8 @@ def _write_probe(database: Path) -> None:
 
 
 if TYPE_CHECKING:
+    import sqlalchemy as sa
+
     from core.store.access import Store
 
 _OTHERS = 0o007
