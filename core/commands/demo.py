@@ -42,26 +42,27 @@ def demo(
     fault: Annotated[
         list[str] | None, typer.Option(help=f"A fault of every twelfth loan of the sample: {', '.join(FAULTS)}.")
     ] = None,
-    tell: Annotated[
-        int | None, typer.Option(hidden=True, help="A descriptor to say on that the sales are in the store.")
+    sales_written_to: Annotated[
+        int | None,
+        typer.Option(hidden=True, help="A file descriptor that is written to once the sales are in the store."),
     ] = None,
 ) -> None:
     """Write a labelled demonstration portfolio, and in demonstration mode its accounts; safe to repeat."""
     if loan_book:
         _write_sample(loan_book, loans, fault or [], seed)
         return
-    if tell is not None:
+    if sales_written_to is not None:
         background.end_with_parent()
     is_new = _refuse_business()
     with telemetry.muting_warnings():
         with _showing() as show:
             lines = _write_sales(purchases, seed, show, is_new=is_new)
-            if tell is None:
+            if sales_written_to is None:
                 lines += _write_papers(purchases, show)
         out.print("\n".join(lines), highlight=False)
         print_first_steps()
-        if tell is not None:
-            background.tell(tell)
+        if sales_written_to is not None:
+            background.announce_sales(sales_written_to)
             _write_papers(purchases, _in_silence)
 
 

@@ -8,29 +8,29 @@ import threading
 from typing import Final
 
 _COMMAND: Final = (sys.executable, "-c", "from core.cli import main; main()", "demo")
-_ENOUGH: Final = b"\n"
+_SALES_WRITTEN: Final = b"\n"
 
 
 class Writer:
     """Another process that runs `coverdesk demo`; it ends when this one does, however that ends."""
 
     def __init__(self, purchases: int) -> None:
-        enough, told = os.pipe()
-        # In a group of its own: Ctrl-C of a terminal reaches it through us, once. It reads until we are gone.
+        reading_end, writing_end = os.pipe()
+        # In a group of its own: Ctrl-C of a terminal reaches it through us, once. Its input ends when we do.
         self._process = subprocess.Popen(  # noqa: S603 - our own command
-            [*_COMMAND, "--purchases", str(purchases), "--tell", str(told)],
+            [*_COMMAND, "--purchases", str(purchases), "--sales-written-to", str(writing_end)],
             stdin=subprocess.PIPE,
             process_group=0,
-            pass_fds=(told,),
+            pass_fds=(writing_end,),
         )
-        os.close(told)
-        self._enough = enough
+        os.close(writing_end)
+        self._pipe = reading_end
 
     def wait_for_sales(self) -> int | None:
         """Wait until the sales are in the store: None then, and the exit code of a process that ended before."""
-        is_enough = os.read(self._enough, 1) == _ENOUGH
-        os.close(self._enough)
-        return None if is_enough else self._process.wait()
+        are_written = os.read(self._pipe, 1) == _SALES_WRITTEN
+        os.close(self._pipe)
+        return None if are_written else self._process.wait()
 
     def is_writing(self) -> bool:
         """True until all of it is written, or the process has failed."""
@@ -56,9 +56,9 @@ def is_writing() -> bool:
     return any(writer.is_writing() for writer in _begun)
 
 
-def tell(descriptor: int) -> None:
-    """Say in the process that writes that the sales are in the store."""
-    os.write(descriptor, _ENOUGH)
+def announce_sales(descriptor: int) -> None:
+    """Say, in the process that writes, that the sales are in the store; `descriptor` is the pipe to its `Writer`."""
+    os.write(descriptor, _SALES_WRITTEN)
     os.close(descriptor)
 
 
@@ -67,7 +67,7 @@ def end_with_parent() -> None:
 
     def wait() -> None:
         while os.read(sys.stdin.fileno(), 1):
-            """Nothing is ever said."""
+            """Nothing is ever sent: the input ends."""
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=wait, daemon=True).start()
