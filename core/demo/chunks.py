@@ -116,6 +116,7 @@ def chunks(plan: Plan) -> Generator[Chunk]:
 
 def write_chunk(session: ScopedSession, chunk: Chunk) -> None:
     """Write a chunk in the session's transaction: rows, figures, audit entries, and the counters as they stand."""
+    sale_rows.finish(chunk.rows)
     chain(session, chunk.rows, chunk.entries)
     pour(session, chunk.rows)
     pour_figures(session, chunk.figures)
