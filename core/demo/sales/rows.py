@@ -43,7 +43,7 @@ def file(sale: Sale, rows: Rows, figures: Figures) -> None:
 
 
 def finish(rows: Rows) -> None:
-    """Fill in, seal and hash what `file` leaves to the process that writes, which has less to do."""
+    """Fill in, seal and hash the values that `file` leaves to the process that writes, as it has less to do."""
     rows.finish(Policy, submitted=_fill, payload=_fill, explained=_fill, sealed=seal.seal, risk_hash=_hash_risk)
     rows.finish(InsuredRisk, risk_hash=_hash_risk)
 
@@ -97,7 +97,7 @@ def _payment(source: str) -> dict[str, str]:
 
 
 def _risk(sale: Sale, rows: Rows) -> str | None:
-    """What is insured, by whose hash it is guarded against a second sale (contract S12)."""
+    """The thing insured, by whose hash it is guarded against a second sale (contract S12)."""
     if sale.variant.risk is None:
         return None
     risk = str(sale.says["plate" if sale.variant.risk == "plate" else "passport_number"])
