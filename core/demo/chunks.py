@@ -97,7 +97,8 @@ def chunks(plan: Plan) -> Generator[Chunk]:
     losses = Losses(thrown, plan.desk, purchases=mark.purchases, until=until)
     moments = instants(dice(mark.seed, "days"), purchases=mark.purchases, until=until)
     size, upto = min(_LARGEST, max(_SMALLEST, mark.purchases // _PIECES)), 0
-    while batch := list(islice(moments, size)):
+    # The first is small, as nothing is written while it is made.
+    while batch := list(islice(moments, size if upto else size // 4)):
         rows, figures = Rows(), Figures()
         for at in batch:
             sale = counting.sell(rows, at)
