@@ -21,7 +21,7 @@ from core.services.finance.parties import Party
 from core.services.outbox.queue import list_queues
 from core.services.people.staff import Person
 from core.services.policies import certificates, changes, policies
-from core.services.selling.loan_books import books, carrying_out, demonstration, reading, records, report
+from core.services.selling.loan_books import books, carrying_out, demonstration, reading, records, report, sample
 from core.store.access import Scope, Store
 from core.store.schema.tables import (
     Agreement,
@@ -463,8 +463,8 @@ def test_a_borrower_without_an_email_is_sent_none(store: Store, partner: Partner
 
 @pytest.mark.both_databases
 def test_each_fault_of_a_sample_is_found(store: Store, partner: Partner) -> None:
-    names = list(demonstration.FAULTS)
-    book = Lender(store, partner).read(demonstration.build_sample(12 * len(names), names))
+    names = list(sample.FAULTS)
+    book = Lender(store, partner).read(sample.build_sample(12 * len(names), names))
     faulty = [row for row in Lender(store, partner).rows(book) if row.code or row.also]
     assert [(row.line - 1) % 12 for row in faulty] == [0] * len(names)
     assert [row.code or row.also[0] for row in faulty] == [

@@ -206,7 +206,7 @@ def test_ticked_policies_get_an_owner_whose_they_are_listed_as(screen: Screen, s
         for name in ("Bola", "Chidi"):
             email = f"{name.lower()}@coverdesk.example"
             given = {"email": email, "name": name, "roles": ["operations"], "password": "a long enough one"}
-            staff.add_or_update(session, **given, actor="tests", check_strength=False)
+            staff.add_or_update(session, **given, actor="tests")
         bola = staff.get_by_email(session, "bola@coverdesk.example")
     at = open_page(screen)
     assert list(rows(at)["Owner"]) == ["–"]

@@ -201,8 +201,13 @@ def test_another_record_of_the_person_is_merged_and_taken_apart(
 ) -> None:
     sell(store, partner, insurer_f.COVERS[0], is_live=True, email="second@example.com")
     with store.writing(Scope.system()) as session:
-        given = {"email": "bola@coverdesk.example", "name": "Bola", "roles": ["operations"], "password": "long enough"}
-        staff.add_or_update(session, **given, actor="tests", check_strength=False)
+        given = {
+            "email": "bola@coverdesk.example",
+            "name": "Bola",
+            "roles": ["operations"],
+            "password": "a long enough one",
+        }
+        staff.add_or_update(session, **given, actor="tests")
         bola = staff.get_by_email(session, "bola@coverdesk.example")
         rows = {row.email: row.id for row in session.execute(sa.select(Customer)).scalars()}
     other = rows.pop("second@example.com")
