@@ -36,7 +36,7 @@ def table(_: Any, sheet: Any) -> None:
 
 def bomb() -> bytes:
     file = io.BytesIO(workbook(table))
-    with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED) as book:
+    with zipfile.ZipFile(file, "a", zipfile.ZIP_DEFLATED, compresslevel=1) as book:
         for number in range(31):
             book.writestr(f"xl/media/{number}.bin", b"\0" * 10_000_000)
     return file.getvalue()
