@@ -4,6 +4,7 @@ import calendar
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from time import time_ns
 from zoneinfo import ZoneInfo
 
@@ -41,6 +42,7 @@ def freeze(at: datetime) -> Iterator[None]:
         _frozen.pop()
 
 
+@lru_cache(8_192)
 def to_lagos_day(instant: datetime) -> date:
     """Return the calendar day of an instant in Lagos; midnight UTC, where terms start, is on the same day there."""
     return instant.astimezone(LAGOS).date()

@@ -497,7 +497,7 @@ def configure_logs() -> None:
 
 @contextlib.contextmanager
 def muting_warnings() -> Iterator[None]:
-    """Log errors alone, for a command that writes in bulk: that a statement of it is slow is no news to anybody."""
+    """Log errors alone, for a command that works at everything: that a statement of it is slow is no news."""
     import structlog  # noqa: PLC0415
 
     before = structlog.get_config()

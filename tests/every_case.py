@@ -10,18 +10,23 @@ import pytest
 Ids = Callable[[Any], str] | Sequence[str] | None
 
 
-def every_case(names: str | Sequence[str], cases: Iterable[Any], *, ids: Ids = None) -> Any:
+def every_case(
+    names: str | Sequence[str], cases: Iterable[Any], *, ids: Ids = None, beside_threads: bool = False
+) -> Any:
     """Decorate a test as `pytest.mark.parametrize` would, but keep it one test.
 
     Names and cases (`pytest.param` included) are those of `parametrize`. All cases share the fixtures of the test, so
-    none may depend on what another leaves behind. Each case that fails is reported with its name. Not for a test with a
-    server in a thread of this process: a case exchanges the standard output while that thread may write to it.
+    none may depend on what another leaves behind. Each case that fails is reported with its name. `beside_threads` is
+    for a test with a server in a thread of this process: a subtest exchanges the standard output while that thread may
+    write to it, so the cases that fail are raised together at the end.
     """
     arguments = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     tried = [_Case(case, len(arguments), ids, place) for place, case in enumerate(cases)]
     assert tried, "no case"
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        if beside_threads:
+            return _decorate_beside_threads(test, arguments, tried)
         signature = inspect.signature(test)
         fixtures = [each for name, each in signature.parameters.items() if name not in arguments]
         wants_subtests = "subtests" in signature.parameters
@@ -39,6 +44,28 @@ def every_case(names: str | Sequence[str], cases: Iterable[Any], *, ids: Ids = N
         return trying
 
     return decorate
+
+
+def _decorate_beside_threads(
+    test: Callable[..., None], arguments: list[str], tried: "list[_Case]"
+) -> Callable[..., None]:
+    signature = inspect.signature(test)
+
+    @wraps(test)
+    def trying(**fixtures: Any) -> None:
+        faults: list[BaseException] = []
+        for case in tried:
+            try:
+                test(**dict(zip(arguments, case.values, strict=True)), **fixtures)
+            except (Exception, pytest.fail.Exception) as fault:
+                fault.add_note(f"in the case {case.name}")
+                faults.append(fault)
+        if faults:
+            raise BaseExceptionGroup(f"{len(faults)} of {len(tried)} cases failed", faults)
+
+    left = [each for name, each in signature.parameters.items() if name not in arguments]
+    trying.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
+    return trying
 
 
 class _Case:

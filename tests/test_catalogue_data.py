@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import pytest
-
 from tests.every_case import every_case
 
 FOLDER = Path(__file__).parents[1] / "data" / "catalogue"
@@ -160,7 +158,7 @@ def test_one_product_is_no_longer_sold_but_can_still_be_claimed_on() -> None:
     assert retired["claimable"]
 
 
-@pytest.mark.parametrize("field", ["price", "distributor_commission_percentage", "mca_commission_percentage"])
+@every_case("field", ["price", "distributor_commission_percentage", "mca_commission_percentage"])
 def test_prices_and_percentages_are_decimal_strings_with_two_places(field: str) -> None:
     assert all(re.fullmatch(r"(0|[1-9]\d*)\.\d\d", row[field]) for row in PRODUCTS)
 
@@ -218,7 +216,7 @@ def test_shop_stock_is_loaded_by_its_kind() -> None:
     assert loadings == {"non perishable": "1.00", "mixed": "1.10", "perishable": "1.25"}
 
 
-@pytest.mark.parametrize("row", on_route("buy-personal-accident"), ids=lambda row: row["name"])
+@every_case("row", on_route("buy-personal-accident"), ids=lambda row: row["name"])
 def test_a_personal_accident_product_has_a_price_and_benefits_for_every_plan(row: dict[str, Any]) -> None:
     meta = row["meta"]
     assert set(meta["plan_prices"]) == set(meta["benefits"]) == PLAN_NAMES[row["provider"]]
@@ -233,7 +231,7 @@ def test_the_monthly_plan_lasts_one_month() -> None:
     assert product("070101")["meta"]["plan_months"] == {"Monthly": 1}
 
 
-@pytest.mark.parametrize("row", on_route("buy-travel"), ids=lambda row: row["name"])
+@every_case("row", on_route("buy-travel"), ids=lambda row: row["name"])
 def test_a_travel_table_is_complete_and_rises_with_days_and_zone(row: dict[str, Any]) -> None:
     meta = row["meta"]
     assert meta["days"] == [7, 15, 31, 60, 92, 180, 365]

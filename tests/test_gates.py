@@ -165,7 +165,7 @@ def test_a_test_that_wants_to_be_tried_again_is_refused(tmp_path: Path) -> None:
     assert [tool for tool in tools if re.match(r"pytest-(rerun|retry)|flaky", tool)] == []
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("code", "text"),
     [
         ("ANN401", "from typing import Any\n\n\ndef read(value: Any) -> str:\n    return str(value)\n"),

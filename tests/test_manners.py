@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-import pytest
-
 from tests.every_case import every_case
 
 ROOT = Path(__file__).parents[1]
@@ -175,7 +173,7 @@ def test_a_planted_offender_is_refused(rule: Rule, name: str, text: str) -> None
     assert list(rule(name, text))
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("rule", "text"),
     [
         (session_first, "class Edge:\n    def __init__(self, session, wanted): ..."),

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import money
+from tests.every_case import every_case
 
 KOBO = st.integers(min_value=0, max_value=10**15)
 SHARE = st.integers(min_value=0, max_value=10_000)
@@ -28,12 +29,12 @@ def test_parts_of_a_total_add_up_to_it(total: int, mca: int, distributor: int) -
         assert parts.provider_share_minor >= 0
 
 
-@pytest.mark.parametrize(("amount", "rounded"), [("0.005", "0.01"), ("0.004", "0.00"), ("2.675", "2.68")])
+@every_case(("amount", "rounded"), [("0.005", "0.01"), ("0.004", "0.00"), ("2.675", "2.68")])
 def test_halves_round_up(amount: str, rounded: str) -> None:
     assert str(money.round_half_up(Decimal(amount))) == rounded
 
 
-@pytest.mark.parametrize(("amount", "rounded"), [("0.001", "0.01"), ("10.00", "10.00"), ("3846.1538", "3846.16")])
+@every_case(("amount", "rounded"), [("0.001", "0.01"), ("10.00", "10.00"), ("3846.1538", "3846.16")])
 def test_instalments_round_to_the_next_kobo(amount: str, rounded: str) -> None:
     assert str(money.round_up(Decimal(amount))) == rounded
 
@@ -43,6 +44,6 @@ def test_fraction_of_a_kobo_is_no_money() -> None:
         money.to_minor(Decimal("0.001"))
 
 
-@pytest.mark.parametrize(("minor", "wire", "shown"), [(57500, "575.00", "₦575.00"), (-5, "-0.05", "-₦0.05")])
+@every_case(("minor", "wire", "shown"), [(57500, "575.00", "₦575.00"), (-5, "-0.05", "-₦0.05")])
 def test_two_ways_to_write_an_amount(minor: int, wire: str, shown: str) -> None:
     assert (money.to_wire(minor), money.format_naira(minor)) == (wire, shown)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.settings import ROOT
+from tests.every_case import every_case
 
 LEFT = {
     "umask": "os.umask(0o177)",
@@ -46,7 +47,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     return ended.stdout + ended.stderr
 
 
-@pytest.mark.parametrize("kind", LEFT)
+@every_case("kind", LEFT)
 def test_a_test_that_leaves_the_process_changed_fails_and_spares_the_next(report: str, kind: str) -> None:
     assert f"ERROR test_changing.py::test_{kind} - Failed: this test left the process changed: {{'{kind}'" in report
     assert f"PASSED test_changing.py::test_after_{kind}\n" in report

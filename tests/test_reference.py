@@ -86,9 +86,7 @@ def test_the_federal_capital_territory_goes_by_many_names(value: str) -> None:
     assert reference.find_state(value) == "FCT"
 
 
-@pytest.mark.parametrize(
-    ("value", "name"), [("lagos", "Lagos"), ("Lagos State", "Lagos"), (" AKWA IBOM ", "Akwa Ibom")]
-)
+@every_case(("value", "name"), [("lagos", "Lagos"), ("Lagos State", "Lagos"), (" AKWA IBOM ", "Akwa Ibom")])
 def test_a_state_is_known_in_any_case_and_with_the_word_state(value: str, name: str) -> None:
     assert reference.find_state(value) == name
 
@@ -178,7 +176,7 @@ def test_an_unknown_country_has_no_travel_zone() -> None:
         reference.get_travel_zone("Wakanda")
 
 
-@pytest.mark.parametrize(("value", "title"), [("mr", "Mr"), ("DR", "Dr"), ("high-chief", "High Chief")])
+@every_case(("value", "title"), [("mr", "Mr"), ("DR", "Dr"), ("high-chief", "High Chief")])
 def test_a_title_is_known_by_its_name_and_by_its_slug(value: str, title: str) -> None:
     assert reference.find_title(value) == title
 

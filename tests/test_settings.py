@@ -46,7 +46,7 @@ def test_insurer_on_loopback_may_use_http() -> None:
     assert Settings().insurer_url("insurer-a") is None
 
 
-@pytest.mark.parametrize("secret", ["short", "a" * 64])
+@every_case("secret", ["short", "a" * 64])
 def test_weak_secret_is_refused(secret: str) -> None:
     with pytest.raises(InvalidSetting, match="COVERDESK_SECRET_KEY"):
         Settings(secret_key=secret).get_secret()

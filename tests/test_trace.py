@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from core import telemetry
 from tests.every_case import every_case
 
@@ -11,7 +9,7 @@ TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 GIVEN = f"00-{TRACE}-00f067aa0ba902b7-01"
 
 
-@pytest.mark.parametrize("header", [GIVEN, f"01-{TRACE}-00f067aa0ba902b7-00-later"])
+@every_case("header", [GIVEN, f"01-{TRACE}-00f067aa0ba902b7-00-later"])
 def test_a_trace_is_read_from_its_header(header: str) -> None:
     assert telemetry.parse_trace(header) == TRACE
 

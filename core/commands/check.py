@@ -3,6 +3,7 @@
 import typer
 from rich.console import Console
 
+from core import telemetry
 from core.services.admin import readiness, store_check
 from core.store.access import Scope, reading
 
@@ -13,7 +14,9 @@ _STRAY_FILES_HINT = "harmless if a crash broke off their upload. They lie in the
 
 def check() -> None:
     """Audit the whole store; exit code 1 when anything does not hold."""
-    with reading(Scope.system()) as session:
+    err.print("Auditing the store: every row, file, total and link of the audit log ...", highlight=False)
+    # It reads everything: that some of it takes long is no news, and would stand between its findings.
+    with telemetry.muting_warnings(), reading(Scope.system()) as session:
         faults, strays = store_check.list_faults(session), store_check.list_stray_files(session)
     if strays:
         err.print(f"{len(strays):,} files that no record names: {_STRAY_FILES_HINT}", highlight=False, soft_wrap=True)

@@ -1,35 +1,26 @@
 """`coverdesk demo`: a store with invented business."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from functools import partial
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from core import clock, telemetry
+from core import telemetry
 from core.commands.init import out, prepare_store, print_first_steps
 from core.demo import background, portfolio, refuse_business
-from core.errors import NotFound
-from core.services.admin import demonstration
-from core.services.closing import demonstration as month_close
-from core.services.compliance import demonstration as privacy
-from core.services.finance import demonstration as finance
-from core.services.selling import demonstration as endorsements
-from core.services.selling.loan_books import demonstration as loan_books
-from core.services.selling.loan_books.demonstration import FAULTS
-from core.settings import settings
-from core.store.access import Scope, reading, store, transact, writing
+from core.services.selling.loan_books.sample import FAULTS, build_sample
+from core.store.access import Scope, reading, store
 from core.store.operations import statistics
 from core.store.schema import versions
 
+if TYPE_CHECKING:
+    from core.commands.papers import Show
+
 err = Console(stderr=True)
-# Given what is being made and how many there will be, returns the function that is given how many there are.
-Show = Callable[[str, int | None], Callable[[int], None]]
-_LIVE = Scope.staff(is_live=True)
 
 
 def demo(
@@ -66,7 +57,7 @@ def demo(
             _write_papers(purchases, _in_silence)
 
 
-def _write_sales(purchases: int, seed: int, show: Show, *, is_new: bool) -> list[str]:
+def _write_sales(purchases: int, seed: int, show: "Show", *, is_new: bool) -> list[str]:
     """Write the tables and every sale with what came of it, and return a line on each."""
     # The process that invents sales is loaded while this one makes the tables.
     with portfolio.making(purchases) if is_new else nullcontext() as make:
@@ -77,25 +68,29 @@ def _write_sales(purchases: int, seed: int, show: Show, *, is_new: bool) -> list
             purchases=purchases,
             seed=seed,
             progress=show(f"{purchases:,} purchases with policies, renewals and claims", purchases),
-            meanwhile=_add_accounts if settings().demo else _nothing,
+            meanwhile=_add_accounts,
             make=make,
         )
     statistics.refresh(store())
     return [*lines, str(written)]
 
 
-def _write_papers(purchases: int, show: Show) -> list[str]:
-    """Write what people would have made of the sales in demonstration mode, and return a line on each kind."""
-    lines = [*_write_months(purchases, show), *_add_cases(purchases, show)] if settings().demo else []
-    show("Figures by which the store plans its reading", None)
-    statistics.refresh(store())
-    return lines
+def _add_accounts() -> None:
+    from core.commands import papers  # noqa: PLC0415 - it loads most services, while the first sales are made
+
+    papers.add_accounts()
+
+
+def _write_papers(purchases: int, show: "Show") -> list[str]:
+    from core.commands import papers  # noqa: PLC0415 - as above
+
+    return papers.write(purchases, show)
 
 
 def _write_sample(path: Path, loans: int, faults: Sequence[str], seed: int) -> None:
     if unknown := [name for name in faults if name not in FAULTS]:
         raise typer.BadParameter(f"{unknown[0]} is none of {', '.join(FAULTS)}", param_hint="--fault")
-    path.write_bytes(loan_books.build_sample(loans, faults, seed=seed))
+    path.write_bytes(build_sample(loans, faults, seed=seed))
     out.print(
         f"{loans:,} {'loan' if loans == 1 else 'loans'} written to {path}: drop it on the screen Loan books.",
         highlight=False,
@@ -103,7 +98,7 @@ def _write_sample(path: Path, loans: int, faults: Sequence[str], seed: int) -> N
 
 
 @contextmanager
-def _showing() -> Iterator[Show]:
+def _showing() -> Iterator["Show"]:
     """A bar that names what is being made, how far it is and for how long it has run; a file gets a line on each."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
@@ -122,48 +117,6 @@ def _showing() -> Iterator[Show]:
 def _in_silence(_what: str, _total: int | None) -> Callable[[int], None]:
     """Beside a server, whose address is the last line."""
     return lambda _: None
-
-
-def _nothing() -> None:
-    """Outside demonstration mode nobody is given a password that everybody knows."""
-
-
-def _add_accounts() -> None:
-    with writing(Scope.system()) as session:
-        demonstration.add_accounts(session)
-
-
-def _write_months(purchases: int, show: Show) -> Iterator[str]:
-    """Write statements, payments and bordereaux of the months that are over, and say how many statements there are."""
-    # Somebody may have disabled the accounts that would write them.
-    with suppress(NotFound):
-        if finance.FEWEST_PURCHASES <= purchases <= finance.MOST_PURCHASES:
-            with reading(_LIVE) as session:
-                months = finance.list_closed(session, clock.now())
-            progress = show("Months with their statements, payouts and bordereaux", len(months))
-            if months:
-                transact(_LIVE, partial(finance.write_terms, first=months[0]))
-            statements = 0
-            for number, month in enumerate(months, 1):
-                statements += transact(_LIVE, partial(finance.write_month, month=month))
-                transact(_LIVE, partial(month_close.close_month, month=month))
-                progress(number)
-            show("A reconciliation and credit notes", None)
-            transact(_LIVE, month_close.settle)
-            yield f"{statements:,} statements of the months that are over."
-
-
-def _add_cases(purchases: int, show: Show) -> Iterator[str]:
-    """Let the accounts write cases by the services, where they can still sign in; yields a line on each kind."""
-    show("Endorsements and cases of the privacy desk", None)
-    with suppress(NotFound):
-        yield f"{transact(_LIVE, endorsements.write_endorsements):,} endorsements of policies in force."
-    with suppress(NotFound):
-        yield f"{transact(Scope.system(), privacy.write_cases):,} cases of the privacy desk."
-    if purchases >= finance.FEWEST_PURCHASES:
-        show("Loan books", None)
-        with suppress(NotFound):
-            yield f"{transact(_LIVE, loan_books.write_books):,} loan books, in every state that lasts."
 
 
 def _refuse_business() -> bool:

@@ -4,7 +4,7 @@ import sys
 
 from rich.console import Console
 
-from core.services.admin import demonstration
+from core import demo
 from core.services.catalogue import shipped
 from core.services.people import invitations
 from core.settings import settings
@@ -44,7 +44,7 @@ def print_first_steps() -> bool:
 
 def _print_set_up_link() -> None:
     with reading(Scope.system()) as session:
-        is_demonstration = demonstration.is_demonstration(session)
+        is_demonstration = demo.find(session) is not None
     out.print("An admin can sign in already and adds everybody else, under Admin > Staff.", highlight=False)
     if is_demonstration:
         out.print("This store holds the demonstration: name one of your own with COVERDESK_DATABASE_URL.")

@@ -61,6 +61,15 @@ class Rows:
         shape = _shape(entity)
         self.of[entity].append(shape.in_order({**shape.blank, **values}))
 
+    def finish(self, entity: type[SQLModel], **finishing: Callable[[Any], Any]) -> None:
+        """Replace what stands in columns by what a function of each makes of it."""
+        places = [(_shape(entity).names.index(name), function) for name, function in finishing.items()]
+        for place, row in enumerate(rows := self.of[entity]):
+            finished = list(row)
+            for column, function in places:
+                finished[column] = function(row[column])
+            rows[place] = tuple(finished)
+
     def ids(self, entity: type[SQLModel]) -> list[UUID]:
         """Return the ids of a table's rows."""
         place = _shape(entity).names.index("id")

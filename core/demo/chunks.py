@@ -97,7 +97,8 @@ def chunks(plan: Plan) -> Generator[Chunk]:
     losses = Losses(thrown, plan.desk, purchases=mark.purchases, until=until)
     moments = instants(dice(mark.seed, "days"), purchases=mark.purchases, until=until)
     size, upto = min(_LARGEST, max(_SMALLEST, mark.purchases // _PIECES)), 0
-    while batch := list(islice(moments, size)):
+    # The first is small, as nothing is written while it is made.
+    while batch := list(islice(moments, size if upto else size // 4)):
         rows, figures = Rows(), Figures()
         for at in batch:
             sale = counting.sell(rows, at)
@@ -116,6 +117,7 @@ def chunks(plan: Plan) -> Generator[Chunk]:
 
 def write_chunk(session: ScopedSession, chunk: Chunk) -> None:
     """Write a chunk in the session's transaction: rows, figures, audit entries, and the counters as they stand."""
+    sale_rows.finish(chunk.rows)
     chain(session, chunk.rows, chunk.entries)
     pour(session, chunk.rows)
     pour_figures(session, chunk.figures)

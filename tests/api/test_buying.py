@@ -14,9 +14,7 @@ from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.every_case import every_case
 
-pytestmark = pytest.mark.both_databases
-
-every_cover = pytest.mark.parametrize("cover", COVERS, ids=lambda cover: cover.key)
+every_cover = every_case("cover", COVERS, ids=lambda cover: cover.key)
 
 
 def buy(client: Client, partner: Partner, cover: Cover[Any], **changed: Any) -> Any:
@@ -50,6 +48,7 @@ def test_extras_inside_items_are_named_with_their_place(client: Client, partner:
     assert answer.headers["X-Ignored-Fields"] == "office_items.1.colour,zone"
 
 
+@pytest.mark.both_databases
 def test_what_only_the_store_knows_to_be_wrong_is_named_together(client: Client, partner: Partner) -> None:
     cover = get_cover("insurer-b", "buy-office-content-cover")
     assert cover

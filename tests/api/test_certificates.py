@@ -67,13 +67,13 @@ def test_page_says_nothing_personal_and_runs_nothing(client: Client, page: str, 
     assert "<script" not in text
 
 
-@pytest.mark.parametrize(("days", "status"), [(-3, "Not started"), (0, "In force"), (400, "Expired")])
+@every_case(("days", "status"), [(-3, "Not started"), (0, "In force"), (400, "Expired")])
 def test_status_follows_the_clock(client: Client, page: str, days: int, status: str) -> None:
     with clock.freeze(shipped.STILL + timedelta(days=days)):
         assert f"<strong>{status}</strong>" in client.get(page).text
 
 
-@pytest.mark.parametrize("kind", ["path", "page"])
+@every_case("kind", ["path", "page"])
 def test_answers_are_neither_kept_nor_leaked(client: Client, path: str, page: str, kind: str) -> None:
     headers = client.get({"path": path, "page": page}[kind]).headers
     assert headers["cache-control"] == "no-store"

@@ -3,7 +3,6 @@
 from typing import Any
 
 import httpx
-import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 
@@ -20,9 +19,10 @@ from tests import papers
 from tests.api.claiming import PAPER, claim_of, faults_of, upload
 from tests.api.conftest import Client
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.services.selling import sell
 
-every_line = pytest.mark.parametrize("line", LINES, ids=lambda line: line.route)
+every_line = every_case("line", LINES, ids=lambda line: line.route)
 ACCOUNT = "0123456789"
 
 

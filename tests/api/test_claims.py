@@ -12,6 +12,7 @@ from tests.api.claiming import Lodge, claim_of, faults_of
 from tests.api.conftest import Client
 from tests.api.selling import page_of
 from tests.conftest import Partner
+from tests.every_case import every_case
 
 FOUND = [
     ("status=pending", True),
@@ -81,7 +82,7 @@ def test_others_see_no_claim_of_mine(lodge: Lodge, client: Client, partner: Part
             assert client.get(path, key=key).status_code == 404
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("path", "status"),
     [("credit-life", 405), ("abc", 400), ("01900000-0000-7000-8000-0000000000ff", 404)],
 )

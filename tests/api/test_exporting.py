@@ -17,8 +17,6 @@ from tests.every_case import every_case
 from tests.portfolio import Portfolio, Sales
 from tests.spreadsheets import cells
 
-pytestmark = pytest.mark.both_databases
-
 PATH = "/exports/purchases.csv"
 
 
@@ -40,7 +38,7 @@ def cookie(store: Store, partner: Partner) -> dict[str, dict[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("role", ["operations", "finance", "admin"])
+@every_case("role", ["operations", "finance", "admin"])
 def test_who_has_the_purchases_screen_gets_the_file(
     client: Client, cookie: dict[str, dict[str, str]], role: str, store: Store
 ) -> None:
@@ -92,6 +90,7 @@ def test_what_cannot_be_meant_is_refused_in_words(
     assert "must" in answer.text
 
 
+@pytest.mark.both_databases
 def test_a_file_has_the_columns_and_the_order_of_its_address(client: Client, cookie: dict[str, dict[str, str]]) -> None:
     answer = client.get(f"{PATH}?columns=total,created_on&order=smallest", headers=cookie["finance"])
     assert answer.status_code == 200

@@ -1,7 +1,6 @@
 """Kept files over the API: served to their owner, opened by the desk, linked to by nobody else (contract L4, S15)."""
 
 import httpx
-import pytest
 
 from core.covers.credit_life import CREDIT_LIFE
 from core.covers.fields import build_example
@@ -59,7 +58,7 @@ def signed_in(store: Store, role: str) -> dict[str, str]:
         return {"Cookie": f"{COOKIE}={staff_sessions.open_session(session, staff_id)}"}
 
 
-@pytest.mark.parametrize("role", ["claims", "operations", "supervisor", "admin"])
+@every_case("role", ["claims", "operations", "supervisor", "admin"])
 def test_desk_opens_files_of_both_modes_and_it_is_written_down(
     client: Client, partner: Partner, store: Store, role: str
 ) -> None:

@@ -20,8 +20,6 @@ from core.store.access import Scope, Store
 from tests.api.conftest import Client
 from tests.conftest import Partner
 
-pytestmark = pytest.mark.both_databases
-
 Limit = Callable[..., None]
 
 
@@ -79,6 +77,7 @@ def test_an_address_over_its_limit_waits_whatever_its_keys(
     assert refusal(answers[-1]) == (429, 0, {}, True)
 
 
+@pytest.mark.both_databases
 def test_who_guesses_keys_is_not_judged_any_more_and_shuts_out_nobody_beside(
     client: Client, gate: auth.KeyGate, limit: Limit, store: Store, partner: Partner
 ) -> None:

@@ -3,8 +3,6 @@
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from core import clock, reference
 from core.api.v1.lookups import LOOKUPS
 from tests.api.conftest import Client
@@ -76,7 +74,7 @@ def test_feature_list_has_the_seven_arrays_of_the_specification(client: Client, 
     assert all(isinstance(rows, list) and rows for rows in data.values())
 
 
-@pytest.mark.parametrize("feature", ["genders", " GENDERS "])
+@every_case("feature", ["genders", " GENDERS "])
 def test_one_feature_is_answered_alone_in_any_case(client: Client, partner: Partner, feature: str) -> None:
     path = "/products/insurer-b/get-feature-list"
     assert data_of(client, partner, path, feature=feature) == {"genders": ["Male", "Female"]}
@@ -84,7 +82,7 @@ def test_one_feature_is_answered_alone_in_any_case(client: Client, partner: Part
     assert (answer["responseText"], answer["data"]) == ("Genders", ["Male", "Female"])
 
 
-@pytest.mark.parametrize("path", ["/products/insurer-b/get-feature-list", "/countries"])
+@every_case("path", ["/products/insurer-b/get-feature-list", "/countries"])
 def test_unknown_feature_is_refused_and_a_blank_one_is_none(client: Client, partner: Partner, path: str) -> None:
     refused = client.get(f"/v1{path}", key=partner.test_key, params={"feature": "planets"})
     assert refused.status_code == 400
@@ -99,7 +97,7 @@ def test_makes_are_objects_and_models_name_their_make(client: Client, partner: P
     assert all(set(model) == {"id", "name", "make"} and model["make"] == MAKE.name for model in models)
 
 
-@pytest.mark.parametrize("provider", ["insurer-d", "INSURER-D", "Some Other Mutual"])
+@every_case("provider", ["insurer-d", "INSURER-D", "Some Other Mutual"])
 def test_every_provider_gets_the_common_list(client: Client, partner: Partner, provider: str) -> None:
     common = data_of(client, partner, "/products/get-vehicle-make")
     assert data_of(client, partner, "/products/get-vehicle-make", year="2019", provider=provider) == common

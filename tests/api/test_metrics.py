@@ -58,7 +58,7 @@ def test_nobody_reads_them_without_the_token(counting: Client, header: str | Non
     assert (answer.status_code, answer.text) == (401, "Unauthorized")
 
 
-@pytest.mark.parametrize("token", ["short", "a" * 40])
+@every_case("token", ["short", "a" * 40])
 def test_a_weak_token_is_refused(token: str) -> None:
     with pytest.raises(InvalidSetting, match="COVERDESK_METRICS_TOKEN: must be at least"):
         Settings(demo=True, metrics=True, metrics_token=token).check_safe_to_serve()

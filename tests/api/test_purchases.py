@@ -140,7 +140,7 @@ def test_malformed_filters_are_refused_by_name(client: Client, partner: Partner,
     assert [fault["field"] for fault in answer.json()["errorData"]] == [field]
 
 
-@pytest.mark.parametrize("path", ["/v1/purchase/x", "/v1/policies/1", "/v1/products/x"])
+@every_case("path", ["/v1/purchase/x", "/v1/policies/1", "/v1/products/x"])
 def test_malformed_id_is_400_and_unknown_is_404(client: Client, partner: Partner, path: str) -> None:
     assert client.get(path, key=partner.test_key).status_code == 400
     unknown = path.rsplit("/", 1)[0] + "/01900000-0000-7000-8000-0000000000ff"

@@ -117,7 +117,7 @@ def test_address_must_be_an_upload_of_ones_own_in_this_mode(
     assert faults_of(lodge(loan_offer_letter="letter.pdf")) == {"loan_offer_letter": "must be an http or https link"}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("content", "status"),
     [(b"<html>", 415), (b"", 400), (papers.picture()[:200], 400), (papers.pdf(password="x"), 400)],
 )

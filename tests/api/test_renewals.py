@@ -107,7 +107,7 @@ def test_unknown_foreign_and_other_mode_policies_are_not_found(
         assert client.post(RENEW, json={"policy_id": policy["id"]}).status_code == 401
 
 
-@pytest.mark.parametrize("cover", [insurer_a.COMPREHENSIVE, insurer_b.THIRD_PARTY], ids=lambda cover: cover.key)
+@every_case("cover", [insurer_a.COMPREHENSIVE, insurer_b.THIRD_PARTY], ids=lambda cover: cover.key)
 def test_other_covers_are_a_conflict_with_the_reason(client: Client, partner: Partner, cover: Any) -> None:
     other = buy(client, partner.test_key, cover)
     answer = renew(client, partner, other["id"])

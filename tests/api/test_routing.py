@@ -49,7 +49,7 @@ def test_outside_the_api_the_screens_still_refuse_such_a_path(desk: Server) -> N
         assert said(desk.port, f"GET {path}", f"Authorization: Bearer {desk.key}")[0].startswith("HTTP/1.1 400 ")
 
 
-@pytest.mark.parametrize("path", ODD)
+@every_case("path", ODD, beside_threads=True)
 def test_the_api_alone_answers_such_a_path_in_the_same_way(
     store: Store, server: str, partner: Partner, path: str
 ) -> None:

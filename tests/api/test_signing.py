@@ -36,6 +36,12 @@ def signed_in(store: Store, token: str) -> bool:
         return staff.get_by_token(session, token) is not None
 
 
+@pytest.fixture
+def session_token(client: Client, address: str) -> str:
+    """Return the token of a session that has just begun."""
+    return token_in(client.get(address))
+
+
 def test_a_ticket_opens_a_session_and_goes_on_to_the_page(client: Client, store: Store, address: str) -> None:
     answer = client.get(address)
     assert (answer.status_code, answer.headers["location"]) == (303, "/purchases?mode=test")
@@ -66,7 +72,7 @@ def test_a_ticket_works_once(client: Client, address: str) -> None:
     assert "set-cookie" not in again.headers
 
 
-@pytest.mark.parametrize("ticket", ["", "made-up", "WyJhIiwiYiIsMV0.c2ln"])
+@every_case("ticket", ["", "made-up", "WyJhIiwiYiIsMV0.c2ln"])
 def test_a_made_up_ticket_opens_nothing(client: Client, ticket: str) -> None:
     answer = client.get(f"{sign_in.COMPLETE}?t={ticket}")
     assert answer.headers["location"] == "/?sign_in=again"
@@ -122,12 +128,12 @@ def test_a_providers_word_is_forgotten_once_it_has_opened_a_session_or_that_ende
     assert "other" not in names
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "", "http://testserver.evil.example"])
-def test_another_site_cannot_sign_anybody_out(client: Client, store: Store, address: str, origin: str) -> None:
-    token = token_in(client.get(address))
-    answer = client.post(sign_in.SIGN_OUT, headers={"origin": origin, "cookie": f"{sign_in.COOKIE}={token}"})
+@every_case("origin", ["https://evil.example", "null", "", "http://testserver.evil.example"])
+def test_another_site_cannot_sign_anybody_out(client: Client, store: Store, session_token: str, origin: str) -> None:
+    cookie = f"{sign_in.COOKIE}={session_token}"
+    answer = client.post(sign_in.SIGN_OUT, headers={"origin": origin, "cookie": cookie})
     assert answer.status_code == 403
-    assert signed_in(store, token)
+    assert signed_in(store, session_token)
 
 
 def test_the_public_address_counts_as_ours_behind_a_proxy(client: Client) -> None:

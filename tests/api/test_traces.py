@@ -1,6 +1,5 @@
 """The log of a request names the trace that its caller is in, and a sale keeps it for its insurer."""
 
-import pytest
 import sqlalchemy as sa
 from sqlmodel import col
 from structlog.testing import capture_logs
@@ -11,14 +10,13 @@ from core.store.schema.tables import Submission
 from tests.api.conftest import Client
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 GIVEN = f"00-{TRACE}-00f067aa0ba902b7-01"
 
 
-@pytest.mark.parametrize(
-    ("headers", "logged"), [({"traceparent": GIVEN}, TRACE), ({"traceparent": "nonsense"}, None), ({}, None)]
-)
+@every_case(("headers", "logged"), [({"traceparent": GIVEN}, TRACE), ({"traceparent": "nonsense"}, None), ({}, None)])
 def test_the_log_names_the_trace(client: Client, partner: Partner, headers: dict[str, str], logged: str | None) -> None:
     with capture_logs() as told:
         assert client.get("/v1/genders", key=partner.test_key, headers=headers).status_code == 200

@@ -59,7 +59,7 @@ def test_answer_says_what_happened(client: Client, partner: Partner) -> None:
     assert set(answer["data"]) == {"file_url", "file_name", "content_type", "size", "sha256"}
 
 
-@pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
+@every_case("form", ["JPEG", "PNG", "WEBP"])
 def test_what_a_camera_hides_in_a_picture_is_gone(client: Client, partner: Partner, form: str) -> None:
     sent = papers.photograph(form)
     assert papers.SECRET.encode() in sent
@@ -229,7 +229,7 @@ def test_same_key_and_file_replay_the_first_answer(client: Client, partner: Part
     assert len(papers.on_disk()) == 1
 
 
-@pytest.mark.parametrize("changed", [{"content": papers.pdf(text="Another")}, {"data": {"note": "y"}}])
+@every_case("changed", [{"content": papers.pdf(text="Another")}, {"data": {"note": "y"}}])
 def test_same_key_with_another_file_or_field_is_refused(
     client: Client, partner: Partner, changed: dict[str, Any]
 ) -> None:

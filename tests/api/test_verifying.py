@@ -14,6 +14,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Claim, Customer, LoanBook, Policy, Renewal, UploadedFile
 from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
+from tests.every_case import every_case
 
 
 def faults(run: contract_replay.Replay) -> dict[str, str]:
@@ -87,7 +88,7 @@ def _changed(document: dict[str, Any]) -> dict[str, Any]:
     return changed
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("place", "words"),
     [
         ("http://127.0.0.1:9", "--base-url must be where a server answers: ConnectError"),
@@ -96,6 +97,7 @@ def _changed(document: dict[str, Any]) -> dict[str, Any]:
         ("{server}/v1/", "--base-url must be the address without /v1 at its end"),
         ("{server}/healthz?", "--base-url must be where Coverdesk answers: something else does there"),
     ],
+    beside_threads=True,
 )
 def test_wrong_address_is_said_once(server: str, place: str, words: str) -> None:
     refused = coverdesk("verify", "--base-url", place.format(server=server), "--key", "cd_test_anything")

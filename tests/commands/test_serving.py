@@ -84,7 +84,7 @@ def test_a_server_says_its_address_and_nothing_of_its_framework_and_ends_well_on
 
 
 @pytest.mark.parametrize("database", ["sqlite"])
-@pytest.mark.parametrize("command", ["serve", "api", "run"])
+@every_case("command", ["serve", "api", "run"])
 def test_a_port_that_is_taken_is_said_before_an_address_is_promised(store: Store, command: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

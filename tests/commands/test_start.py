@@ -10,6 +10,7 @@ from sqlmodel import SQLModel
 from core.store.access import Store
 from core.store.access.scope import owned_entities
 from core.store.schema import tables
+from tests.every_case import every_case
 
 # Run as the console script does; at the end the libraries that were loaded and what SQLite was asked.
 _RUN = """
@@ -66,7 +67,7 @@ def test_help_loads_neither_the_store_nor_the_settings() -> None:
 
 
 @pytest.mark.parametrize("database", ["sqlite"])
-@pytest.mark.parametrize(
+@every_case(
     ("words", "most", "declared"),
     [
         (("keys", "list"), 2, {"admin", "parties"}),

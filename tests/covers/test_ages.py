@@ -14,10 +14,11 @@ from core.covers.registry import COVERS
 from core.covers.tariff import EditableTariff, Kind, Tariff, parse_tariff
 from core.errors import InvalidInput
 from tests.covers import shipped
+from tests.every_case import every_case
 
 LOAN = "01900000-0000-7000-8000-000000080101"
 LIVES = (credit_life.CREDIT_LIFE, insurer_f.PERSONAL_ACCIDENT, insurer_g.PERSONAL_ACCIDENT)
-every_life = pytest.mark.parametrize("cover", LIVES, ids=lambda cover: cover.key)
+every_life = every_case("cover", LIVES, ids=lambda cover: cover.key)
 
 
 def refused(cover: Cover[Any], born: str, *, meta: dict[str, Any] | None = None, **changed: Any) -> dict[str, str]:

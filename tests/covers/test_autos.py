@@ -17,11 +17,9 @@ from tests.covers import shipped
 from tests.every_case import every_case
 
 OPTIONAL = ("vehicle_make", "vehicle_model", "engine_number", "chassis_number", "vehicle_color", "title")
-by_id_only = pytest.mark.parametrize("cover", [A_COMPREHENSIVE, A_THIRD_PARTY], ids=lambda cover: cover.key)
-by_name_too = pytest.mark.parametrize(
-    "cover", [THIRD_PARTY, COMPREHENSIVE, MINI_COMPREHENSIVE], ids=lambda cover: cover.key
-)
-insurer_b = pytest.mark.parametrize("cover", [THIRD_PARTY, COMPREHENSIVE], ids=lambda cover: cover.key)
+by_id_only = every_case("cover", [A_COMPREHENSIVE, A_THIRD_PARTY], ids=lambda cover: cover.key)
+by_name_too = every_case("cover", [THIRD_PARTY, COMPREHENSIVE, MINI_COMPREHENSIVE], ids=lambda cover: cover.key)
+insurer_b = every_case("cover", [THIRD_PARTY, COMPREHENSIVE], ids=lambda cover: cover.key)
 
 
 def honda_accord() -> tuple[Any, Any]:
@@ -97,7 +95,7 @@ def test_only_insurer_b_comprehensive_knows_the_misprint() -> None:
     assert shipped.faults(THIRD_PARTY.request, sent) == {"date_of_birth": "is required"}
 
 
-@pytest.mark.parametrize(("category", "total"), [("private", 15_000), ("COMMERCIAL", 20_000)])
+@every_case(("category", "total"), [("private", 15_000), ("COMMERCIAL", 20_000)])
 def test_third_party_of_insurer_b_costs_by_category(category: str, total: int) -> None:
     assert shipped.price(THIRD_PARTY, vehicle_category=category).total == total
 
@@ -131,7 +129,7 @@ def test_mini_comprehensive_starts_on_the_day_asked_for_and_never_in_the_past() 
         start("2026-11-19")
 
 
-@pytest.mark.parametrize("plate", ["LSD-123AB", "lsd 123 ab", "LSD123AB"])
+@every_case("plate", ["LSD-123AB", "lsd 123 ab", "LSD123AB"])
 def test_one_plate_is_one_risk_however_it_is_written(plate: str) -> None:
     for cover in (A_COMPREHENSIVE, A_THIRD_PARTY, THIRD_PARTY, COMPREHENSIVE):
         asked = shipped.request(cover, registration_number=plate)

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from core.covers.claims.line import ClaimLine
 from core.covers.claims.lines import LINES, MOTOR, get_line_of
 from core.covers.credit_life import CREDIT_LIFE
@@ -51,7 +49,7 @@ def test_claimant_who_is_not_the_owner_is_named_and_can_be_reached() -> None:
     assert set(faults(MOTOR, claimant="Neighbour")) == {"claimant"}
 
 
-@pytest.mark.parametrize("line", [line for line in LINES if "Death" in line.incidents], ids=lambda line: line.route)
+@every_case("line", [line for line in LINES if "Death" in line.incidents], ids=lambda line: line.route)
 def test_nobody_claims_for_their_own_death(line: ClaimLine) -> None:
     assert set(faults(line, incident_type="Death")) == {"claimant"}
     assert faults(line, incident_type="Death", **OTHER) == {}

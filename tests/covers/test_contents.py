@@ -13,7 +13,7 @@ from tests.covers import shipped
 from tests.every_case import every_case
 
 ITEMS = {OFFICE: "office_items", HOME: "home_items"}
-both = pytest.mark.parametrize("cover", [OFFICE, HOME], ids=lambda cover: cover.key)
+both = every_case("cover", [OFFICE, HOME], ids=lambda cover: cover.key)
 
 
 def items(*amounts: object) -> list[dict[str, Any]]:
@@ -61,7 +61,7 @@ def test_each_broken_item_is_named_by_its_place(cover: Cover[Any]) -> None:
 
 
 @both
-@pytest.mark.parametrize("number", [0, 201])
+@every_case("number", [0, 201])
 def test_there_are_1_to_200_items(cover: Cover[Any], number: int) -> None:
     name = ITEMS[cover]
     assert set(shipped.faults(cover.request, shipped.body(cover, **{name: items(*[1] * number)}))) == {name}
@@ -86,9 +86,7 @@ def test_a_start_before_today_is_refused_and_today_and_later_are_not(cover: Cove
     assert [term(day) for day in ("2026-11-20", "2028-02-29")] == ["2026-11-20", "2028-02-29"]
 
 
-@pytest.mark.parametrize(
-    ("stock", "total"), [("non perishable", "5000.00"), ("mixed", "5500.00"), ("perishable", "6250.00")]
-)
+@every_case(("stock", "total"), [("non perishable", "5000.00"), ("mixed", "5500.00"), ("perishable", "6250.00")])
 def test_stock_that_spoils_costs_more(stock: str, total: str) -> None:
     price = shipped.price(SHOP, stock_amount=1_000_000, nature_of_stock=stock)
     assert price.total == Decimal(total)

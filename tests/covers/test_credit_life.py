@@ -21,7 +21,7 @@ PRODUCTS = {
     "monthly": "01900000-0000-7000-8000-000000080102",
     "reducing": "01900000-0000-7000-8000-000000080103",
 }
-on_every_basis = pytest.mark.parametrize("basis", PRODUCTS)
+on_every_basis = every_case("basis", PRODUCTS)
 
 
 def subsets() -> Iterator[tuple[str, ...]]:
@@ -46,7 +46,7 @@ def test_every_subset_amount_and_tenure_costs_what_the_oracle_says(basis: str) -
                 assert found == oracle(amount, tenure, benefits, basis), (benefits, amount, tenure)
 
 
-@pytest.mark.parametrize(("basis", "premium"), [("single", "575.00"), ("monthly", "6900.00"), ("reducing", "3737.50")])
+@every_case(("basis", "premium"), [("single", "575.00"), ("monthly", "6900.00"), ("reducing", "3737.50")])
 def test_the_worked_figures(basis: str, premium: str) -> None:
     assert compute_price(Decimal(100_000), 12, list(BENEFITS), shipped.rates(PRODUCTS[basis])).total == Decimal(premium)
 

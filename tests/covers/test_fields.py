@@ -3,7 +3,6 @@
 from decimal import Decimal
 from typing import Annotated, Any
 
-import pytest
 from pydantic import Field
 
 from core import reference
@@ -100,7 +99,7 @@ def test_anything_else_is_no_money(sent: object, message: str) -> None:
     assert refusal("money", sent) == message
 
 
-@pytest.mark.parametrize("sent", [0, "0.00", "-0"])
+@every_case("sent", [0, "0.00", "-0"])
 def test_a_positive_amount_is_more_than_0(sent: object) -> None:
     assert refusal("positive", sent) == "must be more than 0"
 

@@ -3,8 +3,6 @@
 from decimal import Decimal
 from typing import Any
 
-import pytest
-
 from core import money
 from core.covers.cover import Rates
 from core.covers.pricing import FREQUENCIES, compute_prices_by_period, follows, format_price, list_price
@@ -19,7 +17,7 @@ def rates(number: str, **changed: Any) -> Rates:
     return shipped.rates(f"01900000-0000-7000-8000-000000{number}", **changed)
 
 
-@pytest.mark.parametrize("number", LOANS)
+@every_case("number", LOANS)
 def test_credit_life_shows_its_full_rate(number: str) -> None:
     assert format_price(list_price(rates(number))) == "0.575"
     dearer = {**rates(number).meta, "shares": {"death": "0.5", "loss_of_job": "0.25"}}

@@ -18,6 +18,7 @@ DEPARTURE = date(2026, 12, 12)
 STANDARD = "01900000-0000-7000-8000-000000030101"
 AFRICA = ["6500", "9000", "13500", "20000", "27500", "44000", "72000"]
 EDGES = [(1, 7), (8, 15), (16, 31), (32, 60), (61, 92), (93, 180), (181, 365)]
+of_price_and_sale = every_case("model", [TravelRequest, TravelPriceRequest])
 
 
 def trip(*, days: int = 7, age: int = 40, **changed: Any) -> dict[str, Any]:
@@ -73,34 +74,41 @@ def test_a_birthday_the_day_after_departure_does_not_count_yet() -> None:
     assert age_on(date(2027, 3, 1), date(2008, 2, 29)) == 19
 
 
-@pytest.mark.parametrize("model", [TravelRequest, TravelPriceRequest])
-class TestRefusals:
-    """Refusals of both the price and the sale."""
+@of_price_and_sale
+def test_a_traveller_over_80(model: type) -> None:
+    message = "must be of a traveller of at most 80 years at departure"
+    assert shipped.faults(model, trip(age=81)) == {"date_of_birth": message}
+    assert not shipped.faults(model, trip(date_of_birth="1945-12-13"))
 
-    def test_a_traveller_over_80(self, model: type) -> None:
-        message = "must be of a traveller of at most 80 years at departure"
-        assert shipped.faults(model, trip(age=81)) == {"date_of_birth": message}
-        assert not shipped.faults(model, trip(date_of_birth="1945-12-13"))
 
-    def test_more_than_365_days(self, model: type) -> None:
-        assert set(shipped.faults(model, trip(days=366))) == {"arrival_date"}
-        assert not shipped.faults(model, trip(days=365))
+@of_price_and_sale
+def test_more_than_365_days(model: type) -> None:
+    assert set(shipped.faults(model, trip(days=366))) == {"arrival_date"}
+    assert not shipped.faults(model, trip(days=365))
 
-    def test_an_arrival_before_the_departure(self, model: type) -> None:
-        assert shipped.faults(model, trip(days=0)) == {"arrival_date": "must not be before departure_date"}
 
-    def test_a_departure_in_the_past(self, model: type) -> None:
-        past = shipped.faults(model, trip(departure_date="2026-11-19", arrival_date="2026-11-25"))
-        assert past == {"departure_date": "must be today or later"}
-        assert not shipped.faults(model, trip(departure_date="2026-11-20", arrival_date="2026-11-20"))
+@of_price_and_sale
+def test_an_arrival_before_the_departure(model: type) -> None:
+    assert shipped.faults(model, trip(days=0)) == {"arrival_date": "must not be before departure_date"}
 
-    @pytest.mark.parametrize("people", [0, 10, -1, 1.5, "two", True])
-    def test_a_number_of_passengers_that_is_not_1_to_9(self, model: type, people: object) -> None:
-        assert set(shipped.faults(model, trip(num_of_passengers=people))) == {"num_of_passengers"}
 
-    def test_everything_at_once(self, model: type) -> None:
-        found = shipped.faults(model, trip(days=400, age=81, destination="Atlantis", num_of_passengers=10))
-        assert set(found) == {"arrival_date", "date_of_birth", "destination", "num_of_passengers"}
+@of_price_and_sale
+def test_a_departure_in_the_past(model: type) -> None:
+    past = shipped.faults(model, trip(departure_date="2026-11-19", arrival_date="2026-11-25"))
+    assert past == {"departure_date": "must be today or later"}
+    assert not shipped.faults(model, trip(departure_date="2026-11-20", arrival_date="2026-11-20"))
+
+
+@of_price_and_sale
+@every_case("people", [0, 10, -1, 1.5, "two", True])
+def test_a_number_of_passengers_that_is_not_1_to_9(model: type, people: object) -> None:
+    assert set(shipped.faults(model, trip(num_of_passengers=people))) == {"num_of_passengers"}
+
+
+@of_price_and_sale
+def test_everything_at_once(model: type) -> None:
+    found = shipped.faults(model, trip(days=400, age=81, destination="Atlantis", num_of_passengers=10))
+    assert set(found) == {"arrival_date", "date_of_birth", "destination", "num_of_passengers"}
 
 
 def test_each_passenger_pays() -> None:

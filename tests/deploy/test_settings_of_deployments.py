@@ -9,6 +9,7 @@ import yaml
 
 from core.errors import InvalidSetting
 from core.settings import ROOT, Insurer, Settings, list_insurer_variables, read_variables, settings
+from tests.every_case import every_case
 
 DEPLOY = ROOT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
@@ -43,7 +44,7 @@ def test_every_variable_of_the_composition_stands_in_the_example_and_none_is_lef
     assert named == set(example())
 
 
-@pytest.mark.parametrize("missing", ["DESK_HOST", "COVERDESK_SECRET_KEY", "POSTGRES_PASSWORD"])
+@every_case("missing", ["DESK_HOST", "COVERDESK_SECRET_KEY", "POSTGRES_PASSWORD"])
 def test_what_is_left_empty_is_refused_before_anything_starts(missing: str) -> None:
     values = {**example(), "COVERDESK_SECRET_KEY": "x", "POSTGRES_PASSWORD": "x", missing: ""}
     with pytest.raises(ValueError, match=missing):
@@ -78,7 +79,7 @@ def test_insurers_are_known_to_who_sells_and_to_who_sends() -> None:
     assert not {name for name in given if name.startswith("COVERDESK_INSURER")}, "they would hide those of the file"
 
 
-@pytest.mark.parametrize("secret", [".env", ".env.settings"])
+@every_case("secret", [".env", ".env.settings"])
 def test_files_with_secrets_enter_neither_history_nor_image(secret: str) -> None:
     rules = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
     # The last rule that fits decides.
@@ -125,7 +126,7 @@ def test_the_proxy_never_shows_the_metrics() -> None:
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 
 
-@pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.name)
+@every_case("unit", UNITS, ids=lambda path: path.name)
 def test_units_are_confined(unit: Path) -> None:
     lines = unit.read_text().splitlines()
     assert {"NoNewPrivileges=yes", "ProtectSystem=strict", "User=coverdesk", "PrivateTmp=yes"} <= set(lines)

@@ -1,10 +1,10 @@
 """The whole process, the screens' framework included, as somebody meets it who forges what a browser sends."""
 
 import httpx
-import pytest
 
 from core.api.http import security_headers
 from tests.e2e.conftest import Desk
+from tests.every_case import every_case
 
 # Routes of the framework, of the desk and of nobody; the API has tests of its own.
 ADDRESSES = (
@@ -30,7 +30,7 @@ ADDRESSES = (
 )
 
 
-@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "TRACE"])
+@every_case("method", ["GET", "HEAD", "OPTIONS", "TRACE"])
 def test_every_answer_of_the_process_is_guarded_and_names_no_forged_host(desk: Desk, method: str) -> None:
     forged = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "X-Forwarded-For": "6.6.6.6"}
     with httpx.Client(base_url=desk.url, timeout=20) as client:

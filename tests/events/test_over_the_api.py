@@ -259,7 +259,7 @@ def test_a_wrong_endpoint_is_refused_by_field_and_not_kept(api: Distributor, sai
     assert api.call("GET", WEBHOOKS) == {"endpoints": [], **envelope.counts(0)}
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:9/", "https://127.0.0.1/", "https://[::ffff:10.0.0.1]/"])
+@every_case("url", ["http://127.0.0.1:9/", "https://127.0.0.1/", "https://[::ffff:10.0.0.1]/"])
 def test_outside_of_a_demonstration_no_address_of_ours_is_called(
     api: Distributor, monkeypatch: pytest.MonkeyPatch, url: str
 ) -> None:

@@ -18,6 +18,7 @@ from tests import papers
 from tests.api.conftest import Client
 from tests.api.selling import buy
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.hostile.routes import operations
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"])
@@ -176,7 +177,7 @@ def test_line_breaks_in_what_is_sent_make_no_header(store: Store, client: Client
         assert answer.status_code < 500
 
 
-@pytest.mark.parametrize(
+@every_case(
     "head",
     [
         "X-Long: " + "x" * 200_000,
@@ -192,6 +193,7 @@ def test_line_breaks_in_what_is_sent_make_no_header(store: Store, client: Client
         "X-Nul: a\0b",
     ],
     ids=lambda head: head[:16],
+    beside_threads=True,
 )
 def test_heads_that_no_client_sends_are_refused_and_the_next_request_is_served(
     store: Store, server: str, partner: Partner, head: str

@@ -115,7 +115,7 @@ def test_an_ordinary_pdf_with_object_streams_is_taken(store: Store) -> None:
     assert inspection.inspect(unfolding_pdf(1_048_576), "file").content_type == "application/pdf"
 
 
-@pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP"])
+@every_case("form", ["PNG", "JPEG", "WEBP"])
 def test_what_is_glued_to_a_picture_is_gone(store: Store, client: Client, partner: Partner, form: str) -> None:
     for glued in (papers.picture(form) + SCRIPT + zipped(), papers.picture(form) + papers.pdf()):
         answer = client.post(UPLOAD, key=partner.test_key, files={"file": ("a.html", glued, "text/html")})
@@ -129,7 +129,7 @@ def test_what_is_glued_to_a_picture_is_gone(store: Store, client: Client, partne
         assert b"%PDF" not in kept.content
 
 
-@pytest.mark.parametrize("content", [papers.pdf() + zipped(), pdf_with(scripted)], ids=["with an archive", "scripted"])
+@every_case("content", [papers.pdf() + zipped(), pdf_with(scripted)], ids=["with an archive", "scripted"])
 def test_what_a_pdf_brings_along_cannot_run_beside_our_pages(
     store: Store, client: Client, partner: Partner, content: bytes
 ) -> None:

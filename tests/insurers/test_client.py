@@ -40,7 +40,7 @@ def fault(magic: str) -> InsurerFault:
     return raised.value
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("magic", "kind", "words"),
     [
         ("hangs", "slow", "did not answer within 0.2 seconds"),
@@ -56,6 +56,7 @@ def fault(magic: str) -> InsurerFault:
         ("rests", "failing", "answered 503"),
         ("rejects", "refused", r"\(422\): The engine number is missing"),
     ],
+    beside_threads=True,
 )
 def test_each_way_to_fail_is_told_apart(connected: SandboxInsurer, magic: str, kind: str, words: str) -> None:
     found = fault(magic)

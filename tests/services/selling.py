@@ -15,11 +15,12 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 
 # The product that the example of insurer-a's third-party cover buys.
 CAR = UUID("01900000-0000-7000-8000-000000010201")
-every_cover = pytest.mark.parametrize("cover", COVERS, ids=lambda cover: cover.key)
-every_auto_cover = pytest.mark.parametrize(
+every_cover = every_case("cover", COVERS, ids=lambda cover: cover.key)
+every_auto_cover = every_case(
     "cover", [cover for cover in COVERS if "auto" in cover.title], ids=lambda cover: cover.key
 )
 

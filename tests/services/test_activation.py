@@ -22,12 +22,18 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, NumberCounter, Policy, Submission
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.services.selling import kept, sell
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
 
 ADA = "staff ada@x.example"
 TODAY, LATER = date(2026, 11, 20), shipped.STILL + timedelta(days=40)
+
+
+@pytest.fixture
+def pending(store: Store, partner: Partner) -> Sale:
+    return sell(store, partner, insurer_b.COMPREHENSIVE)
 
 
 def preview(store: Store, partner: Partner, sale: Sale, **given: Any) -> Activation:
@@ -114,13 +120,14 @@ def test_the_insurers_word_is_kept_where_it_was_heard_at_the_desk(store: Store, 
     assert (entry.action, entry.after["insurer_accepted"]) == ("policy activated", "E-mail of the underwriter")
 
 
-@pytest.mark.parametrize("word", ["", " ", "x", "y" * 201])
-def test_an_acceptance_without_saying_how_it_is_known_is_refused(store: Store, partner: Partner, word: str) -> None:
-    sale = sell(store, partner, insurer_b.COMPREHENSIVE)
+@every_case("word", ["", " ", "x", "y" * 201])
+def test_an_acceptance_without_saying_how_it_is_known_is_refused(
+    store: Store, partner: Partner, pending: Sale, word: str
+) -> None:
     with pytest.raises(InvalidInput) as refused:
-        activate(store, partner, sale, insurer_accepted=word)
+        activate(store, partner, pending, insurer_accepted=word)
     assert [fault.field for fault in refused.value.faults] == ["insurer_accepted"]
-    assert not kept(store, partner, sale).activated
+    assert not kept(store, partner, pending).activated
 
 
 def test_a_preview_refuses_what_activating_would_refuse(store: Store, partner: Partner) -> None:

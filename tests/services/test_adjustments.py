@@ -16,7 +16,7 @@ from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import OUTSIDERS, Finance, select
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
+pytestmark = pytest.mark.frozen_at(NOW)
 
 TYPED = {
     "premium": "-1,250.50",
@@ -92,6 +92,7 @@ def test_whoever_had_a_password_reset_confirms_nothing_for_a_day(finance: Financ
         finance.do(adjustments.confirm, proposal, by=resting)
 
 
+@pytest.mark.both_databases
 def test_an_own_proposal_is_taken_back(finance: Finance, one: MovementRow) -> None:
     proposal = finance.do(adjustments.propose, one.id, TYPED, by="funmi")
     finance.do(adjustments.take_back, proposal, by="funmi")
@@ -121,6 +122,7 @@ def test_amounts_that_cannot_be_meant_are_refused_by_name(
     assert finance.read(adjustments.list_open) == []
 
 
+@pytest.mark.both_databases
 def test_a_movement_of_the_other_mode_is_not_found(finance: Finance, store: Store, partner: Partner) -> None:
     with pytest.raises(NotFound):
         finance.do(adjustments.propose, ids.new(), TYPED, by="funmi")
@@ -131,6 +133,7 @@ def test_a_movement_of_the_other_mode_is_not_found(finance: Finance, store: Stor
         finance.do(adjustments.propose, other.id, TYPED, by="funmi")
 
 
+@pytest.mark.both_databases
 def test_the_store_itself_refuses_one_person_in_both_roles_and_any_change(finance: Finance, one: MovementRow) -> None:
     proposal = finance.do(adjustments.propose, one.id, TYPED, by="funmi")
     maker = finance.people["funmi"].id

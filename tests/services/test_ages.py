@@ -19,12 +19,13 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Customer, ProductVersion
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.services.selling import sell, sold
 
 pytestmark = pytest.mark.frozen_at(shipped.STILL)
 
 LIVES = (credit_life.CREDIT_LIFE, insurer_f.PERSONAL_ACCIDENT, insurer_g.PERSONAL_ACCIDENT)
-every_life = pytest.mark.parametrize("cover", LIVES, ids=lambda cover: cover.key)
+every_life = every_case("cover", LIVES, ids=lambda cover: cover.key)
 
 
 def says(store: Store, cover: Cover[Any], years: int, *, from_days: int = 0) -> None:
@@ -48,7 +49,7 @@ def renew(store: Store, partner: Partner, policy_id: UUID) -> RenewalResult:
 
 
 @every_life
-@pytest.mark.parametrize("is_live", [False, True], ids=["test", "live"])
+@every_case("is_live", [False, True], ids=["test", "live"])
 def test_a_child_is_not_insured_and_nothing_is_left_behind(
     store: Store, partner: Partner, cover: Cover[Any], *, is_live: bool
 ) -> None:

@@ -2,6 +2,7 @@
 
 from datetime import date, timedelta
 from types import SimpleNamespace
+from uuid import UUID
 
 import pytest
 import sqlalchemy as sa
@@ -74,16 +75,22 @@ def test_wrong_terms_are_refused_by_name(finance: Finance, party: Party, changed
     assert [fault.field for fault in refused.value.faults] == [field]
 
 
-@pytest.mark.parametrize("name", ["funmi", "oye", "chi", "sade"])
-def test_only_an_admin_makes_terms_and_accounts(finance: Finance, party: Party, name: str) -> None:
+@pytest.fixture
+def waiting(finance: Finance, party: Party) -> UUID:
+    """An account that one admin has proposed."""
+    made: UUID = finance.do(bank_accounts.propose, party, BANK, by="root")
+    return made
+
+
+@every_case("name", ["funmi", "oye", "chi", "sade"])
+def test_only_an_admin_makes_terms_and_accounts(finance: Finance, party: Party, waiting: UUID, name: str) -> None:
     with pytest.raises(NotAllowed):
         finance.do(agreements.add, party, TERMS, by=name)
     with pytest.raises(NotAllowed):
         finance.do(bank_accounts.propose, party, BANK, by=name)
-    account = finance.do(bank_accounts.propose, party, BANK, by="root")
     for verb in (bank_accounts.confirm, bank_accounts.refuse, bank_accounts.take_back):
         with pytest.raises(NotAllowed):
-            finance.do(verb, account, by=name)
+            finance.do(verb, waiting, by=name)
 
 
 def test_a_licence_is_spoken_of_60_30_and_7_days_before_it_ends(finance: Finance, party: Party) -> None:

@@ -21,10 +21,12 @@ from core.states.claims import DECIDED
 from core.store.access import Scope, Store
 from core.store.schema.tables import Bordereau, BordereauLine, Claim, ClaimEvent, ClaimPayment, Movement
 from tests.conftest import Partner
+from tests.every_case import every_case
+from tests.planting import planted
 from tests.portfolio import NOW, Portfolio, Sales, sales_at
 from tests.services.finance_office import OUTSIDERS, Finance
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
+pytestmark = pytest.mark.frozen_at(NOW)
 
 AUGUST, SEPTEMBER, OCTOBER = (date(2026, month, 1) for month in (8, 9, 10))
 
@@ -55,6 +57,12 @@ def issued(finance: Finance, insurer: UUID, kind: str, *months: date) -> list[UU
     return [finance.do(issuing.issue, insurer, kind, month, by="funmi") for month in months]
 
 
+@pytest.fixture
+def premiums_of_august(finance: Finance, insurer: UUID) -> None:
+    """A bordereau was issued."""
+    issued(finance, insurer, "premium", AUGUST)
+
+
 def csv_of(finance: Finance, bordereau_id: UUID) -> tuple[bytes, list[dict[str, str]]]:
     with finance.reading() as session:
         row = bordereau_reading.get_bordereau(session, bordereau_id)
@@ -62,6 +70,7 @@ def csv_of(finance: Finance, bordereau_id: UUID) -> tuple[bytes, list[dict[str, 
     return content, list(csv.DictReader(io.StringIO(content.decode())))
 
 
+@pytest.mark.both_databases
 def test_a_premium_bordereau_has_every_movement_of_its_month_once_and_adds_up(finance: Finance, insurer: UUID) -> None:
     terms = {"number": "CH/7", "starts_on": "2026-01-01", "class_of_business": "Motor"}
     finance.do(agreements.add, Party("provider", insurer), terms, by="root")
@@ -110,6 +119,7 @@ def ids_in(content: bytes) -> set[str]:
     return {line["movement_id"] for line in csv.DictReader(io.StringIO(content.decode())) if line["movement_id"]}
 
 
+@pytest.mark.both_databases
 def test_a_claims_bordereau_has_open_claims_and_those_closed_in_the_month_with_their_money(
     finance: Finance, store: Store, insurer: UUID
 ) -> None:
@@ -156,6 +166,7 @@ def test_months_follow_each_other_and_only_finance_issues_what_is_over(finance: 
         test_mode.do(issuing.issue, insurer, "premium", SEPTEMBER, by="funmi")
 
 
+@pytest.mark.both_databases
 def test_it_is_sent_and_answered_and_a_query_says_what_about(finance: Finance, insurer: UUID) -> None:
     (made,) = issued(finance, insurer, "premium", AUGUST)
     with pytest.raises(StateForbids, match="cannot become Acknowledged"):
@@ -173,6 +184,7 @@ def test_it_is_sent_and_answered_and_a_query_says_what_about(finance: Finance, i
     assert row.note == "They were found"
 
 
+@pytest.mark.both_databases
 def test_what_is_not_with_the_insurer_by_its_day_is_overdue(finance: Finance, insurer: UUID) -> None:
     def overdue() -> list[overview.Overdue]:
         name = finance.read(parties.get_name, Party("provider", insurer))
@@ -191,6 +203,7 @@ def test_what_is_not_with_the_insurer_by_its_day_is_overdue(finance: Finance, in
     assert (mine.due_on, mine.is_overdue) == (date(2026, 11, 25), False)
 
 
+@pytest.mark.both_databases
 def test_a_policy_names_the_bordereaux_that_reported_it(finance: Finance, insurer: UUID) -> None:
     sold = rows_of(finance, insurer, AUGUST)[-1]
     found = finance.read(policy.list_of_policy, sold.policy_id)
@@ -205,8 +218,9 @@ def test_a_policy_names_the_bordereaux_that_reported_it(finance: Finance, insure
     assert found.unreported == late
 
 
-@pytest.mark.parametrize(
-    ("trigger", "table", "planted", "said"),
+@pytest.mark.both_databases
+@every_case(
+    ("trigger", "table", "error", "said"),
     [
         ("bordereau_figures", "bordereau", "UPDATE bordereau SET sha256 = 'x'", "not what its hash says"),
         ("bordereau_figures", "bordereau", "UPDATE bordereau SET number = number + 4", "have a gap"),
@@ -217,14 +231,12 @@ def test_a_policy_names_the_bordereaux_that_reported_it(finance: Finance, insure
         ),
     ],
 )
+@pytest.mark.usefixtures("premiums_of_august")
 def test_check_finds_a_planted_error_that_the_store_itself_refuses(
-    finance: Finance, insurer: UUID, trigger: str, table: str, planted: str, said: str
+    finance: Finance, trigger: str, table: str, error: str, said: str
 ) -> None:
-    issued(finance, insurer, "premium", AUGUST)
-    for attempt in (sa.text(planted), sa.delete(BordereauLine), sa.delete(Bordereau)):
+    for attempt in (sa.text(error), sa.delete(BordereauLine), sa.delete(Bordereau)):
         with pytest.raises(sa.exc.DBAPIError), finance.store.writing(Scope.system()) as session:
             session.execute(attempt)
-    with finance.store.writers.begin() as connection:
-        connection.exec_driver_sql(f"DROP TRIGGER {trigger}" + ("" if finance.store.is_sqlite else f" ON {table}"))
-        connection.exec_driver_sql(planted)
-    assert any(said in fault for fault in finance.money_faults())
+    with planted(finance.store, error, without={trigger: table}) as session:
+        assert any(said in fault for fault in finance.money_faults(session))

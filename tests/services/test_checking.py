@@ -1,6 +1,5 @@
 """`coverdesk check` finds what should never be, and finds nothing where all is well."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -10,9 +9,9 @@ from core.services.admin import store_check
 from core.store.access import Scope, Store
 from core.store.operations import blob_storage
 from core.store.schema import versions
+from tests.every_case import every_case
+from tests.planting import planted
 from tests.prefilled import demonstration_copy
-
-pytestmark = pytest.mark.both_databases
 
 UNTIL = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -29,95 +28,87 @@ def portfolio(store: Store) -> Store:
     return store
 
 
-def drop_trigger(name: str, table: str) -> Callable[[Store], list[str]]:
-    return lambda store: [f"DROP TRIGGER {name}" + ("" if store.is_sqlite else f" ON {table}")]
-
-
-def nothing(_: Store) -> list[str]:
-    return []
-
-
+@pytest.mark.both_databases
 def test_empty_store_and_demonstration_hold(store: Store) -> None:
     assert faults(store) == []
     demonstration_copy(store, purchases=250, seed=3, until=UNTIL)
     assert faults(store) == []
 
 
-@pytest.mark.parametrize(
-    ("first", "sabotage", "words"),
+@pytest.mark.both_databases
+@every_case(
+    ("triggers", "sabotage", "words"),
     [
         (
-            nothing,
+            {},
             "UPDATE policy SET genius_price_minor = genius_price_minor + 1 WHERE id = (SELECT min({text}) FROM policy)",
             "1 policies that differ from their purchase",
         ),
-        (nothing, "UPDATE policy SET certificate_code = NULL WHERE activated", "policies whose certificate is missing"),
-        (nothing, "UPDATE policy SET expiration_at = NULL WHERE activated", "without a number or dates"),
-        (nothing, "DELETE FROM submission", "policies that no submission accounts for"),
-        (nothing, "UPDATE submission SET state = 'declined'", "submissions settled otherwise than their policy"),
-        (nothing, "UPDATE renewal SET expiration_at = start_at", "renewals whose dates run backwards"),
-        (nothing, "UPDATE claim SET claim_status = 'Viewed' WHERE claim_status <> 'Viewed'", "its history at"),
+        ({}, "UPDATE policy SET certificate_code = NULL WHERE activated", "policies whose certificate is missing"),
+        ({}, "UPDATE policy SET expiration_at = NULL WHERE activated", "without a number or dates"),
+        ({}, "DELETE FROM submission", "policies that no submission accounts for"),
+        ({}, "UPDATE submission SET state = 'declined'", "submissions settled otherwise than their policy"),
+        ({}, "UPDATE renewal SET expiration_at = start_at", "renewals whose dates run backwards"),
+        ({}, "UPDATE claim SET claim_status = 'Viewed' WHERE claim_status <> 'Viewed'", "its history at"),
         (
-            drop_trigger("claim_event_update", "claim_event"),
+            {"claim_event_update": "claim_event"},
             "UPDATE claim_event SET status = 'Settled' WHERE status = 'Pending'",
             "which no move allows",
         ),
         (
-            drop_trigger("refund_update", "refund"),
+            {"refund_update": "refund"},
             "UPDATE refund SET total_minor = 100000000000",
             "policies refunded by more than was paid",
         ),
         (
-            drop_trigger("audit_entry_update", "audit_entry"),
+            {"audit_entry_update": "audit_entry"},
             "UPDATE audit_entry SET actor = 'nobody' WHERE position = 1",
             "audit chain",
         ),
-        (nothing, "UPDATE daybook_line SET sold_minor = sold_minor + 1", "daybook"),
+        ({}, "UPDATE daybook_line SET sold_minor = sold_minor + 1", "daybook"),
         (
-            drop_trigger("purchase_amounts", "purchase"),
+            {"purchase_amounts": "purchase"},
             "UPDATE purchase SET mca_profit_minor = mca_profit_minor - 1 WHERE mca_profit_minor > 0",
             "purchases whose parts are not those of their total",
         ),
         (
-            drop_trigger("renewal_amounts", "renewal"),
+            {"renewal_amounts": "renewal"},
             "UPDATE renewal SET distributor_profit_minor = distributor_profit_minor - 1",
             "renewals whose parts are not those of their total",
         ),
         (
-            nothing,
+            {},
             "UPDATE policy SET expiration_at = activation_at WHERE id IN (SELECT policy_id FROM renewal)",
             "policies that do not end with their last term",
         ),
         (
-            nothing,
+            {},
             "UPDATE renewal SET previous_expiration_at = '2020-01-01 00:00:00.000000' WHERE start_at ="
             " (SELECT max(start_at) FROM renewal WHERE policy_id = (SELECT policy_id FROM renewal"
             " GROUP BY policy_id ORDER BY count(*) DESC LIMIT 1))",
             "renewals that do not follow the term before them",
         ),
         (
-            nothing,
+            {},
             "UPDATE renewal SET customer_id = (SELECT customer_id FROM policy WHERE policy.id <> renewal.policy_id"
             " AND policy.customer_id <> renewal.customer_id LIMIT 1)",
             "renewals that differ from their policy",
         ),
-        (nothing, "UPDATE claim SET is_live = NOT is_live", "claims that differ from their policy"),
-        (nothing, "UPDATE customer SET is_live = NOT is_live", "policies of another distributor's customer"),
+        ({}, "UPDATE claim SET is_live = NOT is_live", "claims that differ from their policy"),
+        ({}, "UPDATE customer SET is_live = NOT is_live", "policies of another distributor's customer"),
         (
-            nothing,
+            {},
             "UPDATE policy SET cancelled_at = NULL, declined_at = NULL",
             "refunds of policies that never ended",
         ),
     ],
 )
-def test_each_fault_is_named(portfolio: Store, first: Callable[[Store], list[str]], sabotage: str, words: str) -> None:
+def test_each_fault_is_named(portfolio: Store, triggers: dict[str, str], sabotage: str, words: str) -> None:
     text = "id" if portfolio.is_sqlite else "id::text"
     statement = sabotage.replace("(SELECT min({text}) FROM policy)", f"(SELECT id FROM policy ORDER BY {text} LIMIT 1)")
-    with portfolio.writers.begin() as connection:
-        for preparation in first(portfolio):
-            connection.exec_driver_sql(preparation)
-        assert connection.execute(sa.text(statement)).rowcount > 0
-    assert any(words in fault for fault in faults(portfolio)), faults(portfolio)
+    with planted(portfolio, statement, without=triggers) as session:
+        found = store_check.list_faults(session)
+    assert any(words in fault for fault in found), found
 
 
 def test_missing_and_changed_files_are_named(portfolio: Store) -> None:
@@ -128,6 +119,7 @@ def test_missing_and_changed_files_are_named(portfolio: Store) -> None:
     assert {f"file {codes[0]} is missing", f"file {codes[1]} was changed"} <= set(faults(portfolio))
 
 
+@pytest.mark.both_databases
 def test_summary_counts_what_was_checked(portfolio: Store) -> None:
     with portfolio.reading(Scope.system()) as session:
         checked = store_check.check_store(session)

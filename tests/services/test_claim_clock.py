@@ -57,7 +57,7 @@ def test_clock_stands_still_while_an_offer_is_out() -> None:
     assert (again.age_days, again.days_left, again.is_running) == (45, 45, True)
 
 
-@pytest.mark.parametrize("decision", sorted(DECIDED))
+@every_case("decision", sorted(DECIDED))
 def test_decision_ends_age_and_clock(decision: str) -> None:
     found = read(("Pending", 0), (decision, 7), now=400)
     assert (found.age_days, found.days_left) == (7, 53)

@@ -21,7 +21,7 @@ from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 from tests.services.races import run_at_once
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOON)]
+pytestmark = pytest.mark.frozen_at(NOON)
 
 ROUNDS = int(os.environ.get("COVERDESK_RACES", "5"))
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
@@ -82,6 +82,7 @@ def test_two_approvers_of_two_claims_on_one_loan_approve_it_once(office: Office)
         assert sum(office.claim(each).approved_amount_minor for each in claims) == 7_500_000
 
 
+@pytest.mark.both_databases
 def test_payer_and_reopener_of_one_claim_have_one_winner(office: Office) -> None:
     for number in range(ROUNDS):
         claim_id = accepted(office, office.lodge())
@@ -117,6 +118,7 @@ def test_the_same_document_on_two_policies_is_a_duplicate_of_both(office: Office
     assert [each.id for each in review(office, second).duplicates] == [first]
 
 
+@pytest.mark.both_databases
 def test_one_account_of_two_borrowers_calls_for_a_reason_and_no_supervisor(office: Office) -> None:
     first, second = office.lodge(**KNOWN), office.lodge(**KNOWN)
     for claim_id in (first, second):
@@ -127,6 +129,7 @@ def test_one_account_of_two_borrowers_calls_for_a_reason_and_no_supervisor(offic
     office.move(second, "Approved", by="bola", amount="75000", reasons={"duplicate": "Husband and wife"})
 
 
+@pytest.mark.both_databases
 def test_many_duplicates_are_named_by_the_first_and_counted(office: Office) -> None:
     for _ in range(5):
         latest = office.lodge_again()
@@ -207,6 +210,7 @@ def test_a_duplicate_that_comes_after_the_approval_stops_the_payment(office: Off
     assert paid(office) == 7_500_000
 
 
+@pytest.mark.both_databases
 def test_approvals_against_a_check_are_counted_and_kept(office: Office) -> None:
     office.move(office.lodge(**KNOWN), "Approved", by="sade", amount="75000", reasons={})
     office.move(office.lodge(), "Approved", by="sade", amount="75000")

@@ -28,7 +28,7 @@ from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 from tests.services.races import run_at_once
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOON)]
+pytestmark = pytest.mark.frozen_at(NOON)
 
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
 PAYEE = {"name": "Ada Eze", "bank_name": "First Bank", "account_number": "0123456789", "reason": "As she asked"}
@@ -201,6 +201,7 @@ def test_hand_over_is_no_referral_and_no_officer_replaces_it(office: Office) -> 
         office.do(claim_assignment.refer_claim, claim_id, by="ada", to="Paid", note="Please pay", version=version)
 
 
+@pytest.mark.both_databases
 def test_bad_payments_of_finance_leave_nothing_behind(office: Office) -> None:
     first, second = accepted(office), accepted(office)
     hand_over(office, first)
@@ -229,6 +230,7 @@ def test_claim_that_cannot_be_paid_is_not_handed_over(office: Office) -> None:
         hand_over(office, claim_id)
 
 
+@pytest.mark.both_databases
 def test_finance_and_the_desk_paying_at_once_have_one_winner(office: Office) -> None:
     claim_id = accepted(office)
     hand_over(office, claim_id)

@@ -17,8 +17,6 @@ from core.states.claims import TRANSITIONS, ClaimStatus
 from tests.every_case import every_case
 from tests.services.claim_office import SAID, WHO, Office
 
-pytestmark = pytest.mark.both_databases
-
 STATUSES = list(ClaimStatus)
 RETURN = {"Offer accepted": {"payment_reference": "RET-1", "note": "The account was closed"}}
 
@@ -55,6 +53,7 @@ def test_page_says_what_the_code_does() -> None:
 BY: dict[Any, str] = {"Declined": WHO["Declined"], ("Paid", "Offer accepted"): "root"}
 
 
+@pytest.mark.both_databases
 def test_every_pair_of_statuses_moves_or_is_refused(office: Office) -> None:
     claim_id, approver = office.lodge(), office.people["root"].id
     paid_id = office.lodge()

@@ -25,7 +25,7 @@ from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 from tests.services.races import run_at_once
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOON)]
+pytestmark = pytest.mark.frozen_at(NOON)
 
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
 PAYEE = {"name": "Ada Eze", "bank_name": "First Bank", "account_number": "0123456789", "reason": "As she asked"}
@@ -85,6 +85,7 @@ def nothing_is_kept(office: Office, *claim_ids: UUID) -> None:
     assert {office.claim(claim_id).claim_status for claim_id in claim_ids} <= {"Offer accepted"}
 
 
+@pytest.mark.both_databases
 def test_a_file_pays_every_claim_in_it_and_says_so_in_the_log(office: Office) -> None:
     claims = [handed(office), handed(office, payee=True), handed(office)]
     first, second, left = claims
@@ -169,6 +170,7 @@ def test_every_row_that_cannot_be_paid_is_refused_by_name_and_then_nothing_is_pa
     nothing_is_kept(office, good, less, more, twice, day, text, own, not_handed)
 
 
+@pytest.mark.both_databases
 def test_what_only_paying_finds_undoes_the_whole_file(office: Office) -> None:
     first, second = handed(office), handed(office)
     content = made_of((named(first), OWED, "F-1"), (named(second), "69,999.99", "F-2"))
@@ -265,6 +267,7 @@ def test_a_file_that_is_too_long_is_refused(office: Office) -> None:
         preview(office, content)
 
 
+@pytest.mark.both_databases
 def test_two_payers_of_one_file_have_one_winner(office: Office) -> None:
     claims = [handed(office) for _ in range(3)]
     content = made_of(*((named(each), OWED, f"F-{number}") for number, each in enumerate(claims)))
@@ -276,6 +279,7 @@ def test_two_payers_of_one_file_have_one_winner(office: Office) -> None:
         assert session.execute(sa.select(sa.func.count()).select_from(ClaimPayment)).scalar_one() == 3
 
 
+@pytest.mark.both_databases
 def test_two_files_with_the_same_claims_in_another_order_have_one_winner(office: Office) -> None:
     claims = [handed(office) for _ in range(3)]
     forth, back = (
@@ -304,6 +308,7 @@ def test_the_rows_to_complete_are_paid_once_they_have_references(office: Office)
     assert {office.claim(each).claim_status for each in claims} == {"Paid"}
 
 
+@pytest.mark.both_databases
 def test_the_store_keeps_a_paid_file_and_the_file_of_a_payment(office: Office) -> None:
     pay(office, made_of((named(handed(office)), OWED, "F-1")))
     for statement in (

@@ -34,7 +34,7 @@ from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 from tests.services.races import run_at_once
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOON)]
+pytestmark = pytest.mark.frozen_at(NOON)
 
 ROUNDS = int(os.environ.get("COVERDESK_RACES", "3"))
 ACCEPTED = ("Approved", "Offer sent", "Offer accepted")
@@ -89,6 +89,7 @@ def test_a_reopened_claim_is_not_paid_the_same_money_twice(office: Office) -> No
         office.move(claim_id, "Offer sent", by="sade")
 
 
+@pytest.mark.both_databases
 def test_the_first_payment_stays_in_every_figure_while_a_claim_is_reopened_and_after(office: Office) -> None:
     claim_id = office.lodge()
     office.walk(claim_id, *PAID)
@@ -131,6 +132,7 @@ def test_a_reference_that_nobody_can_see_is_none(office: Office) -> None:
         office.move(claim_id, "Paid", by="ada", payment_reference="\u200b\u2060")
 
 
+@pytest.mark.both_databases
 def test_the_store_itself_refuses_a_second_payment_under_a_reference_and_keeps_the_first(office: Office) -> None:
     office.walk(office.lodge(), *PAID)
     with office.store.reading(DESK) as session:
@@ -155,6 +157,7 @@ def small(office: Office, reference: str) -> UUID:
     return claim_id
 
 
+@pytest.mark.both_databases
 def test_payments_of_before_are_transfers_of_their_own_and_a_shared_reference_stays_as_it_was(office: Office) -> None:
     _, second, third = (small(office, f"TRF-{number}") for number in range(3))
     office.move(second, "Offer accepted", by="sade", payment_reference="TRF-1", note="The account is closed")
@@ -183,6 +186,7 @@ def test_payments_of_before_are_transfers_of_their_own_and_a_shared_reference_st
         office.move(second, "Paid", by="ada", payment_reference="TRF-0")
 
 
+@pytest.mark.both_databases
 def test_two_claims_paid_at_once_under_one_reference_are_one_payment(office: Office) -> None:
     for number in range(ROUNDS):
         claims = [office.lodge(loan_amount="100000", pending_repayment_amount="10") for _ in range(2)]
@@ -197,6 +201,7 @@ def test_two_claims_paid_at_once_under_one_reference_are_one_payment(office: Off
     assert len(payments(office)) == ROUNDS
 
 
+@pytest.mark.both_databases
 def test_one_claim_paid_twice_at_once_is_paid_once(office: Office) -> None:
     claim_id = accepted(office)
     version = office.claim(claim_id).version
@@ -232,6 +237,7 @@ def test_nobody_approves_more_than_is_insured(office: Office) -> None:
     assert office.claim(claim_id).offer_amount_minor == 10_000_000
 
 
+@pytest.mark.both_databases
 def test_a_repair_that_an_officer_estimates_is_bounded_by_the_device(office: Office) -> None:
     claim_id = office.lodge()
     office.put(
@@ -267,6 +273,7 @@ def test_deductions_stand_once_an_offer_was_accepted(office: Office) -> None:
     office.do(claim_moves.set_deductions, claim_id, excess=Decimal(1), betterment=Decimal(0), version=5)
 
 
+@pytest.mark.both_databases
 def test_deductions_that_rise_while_an_offer_is_out_take_it_out_of_acceptance(office: Office) -> None:
     claim_id = office.lodge()
     office.walk(claim_id, "Approved", "Offer sent")
@@ -296,6 +303,7 @@ def test_reference_keys_ignore_case_blanks_and_what_nobody_sees() -> None:
     assert transfers.reference_key(" Trf \t0\u00a001\u200b") == "trf001"
 
 
+@pytest.mark.both_databases
 def test_a_payment_that_came_back_counts_no_more_and_can_be_made_again(office: Office) -> None:
     claim_id = accepted(office)
     office.move(claim_id, "Paid", by="ada", payment_reference="FIRST")
@@ -317,6 +325,7 @@ def test_a_payment_that_came_back_counts_no_more_and_can_be_made_again(office: O
         assert store_check.list_faults(session) == []
 
 
+@pytest.mark.both_databases
 def test_two_who_take_one_payment_back_take_it_back_once(office: Office) -> None:
     claim_id = accepted(office)
     office.move(claim_id, "Paid", by="ada", payment_reference="FIRST")
@@ -330,6 +339,7 @@ def test_two_who_take_one_payment_back_take_it_back_once(office: Office) -> None
     assert sum(amount for _, amount, _ in payments(office)) == 0
 
 
+@pytest.mark.both_databases
 def test_a_reference_finds_the_claim_that_it_paid(office: Office) -> None:
     claim_id, _ = accepted(office), accepted(office)
     office.move(claim_id, "Paid", by="ada", payment_reference="TRF 77/A")

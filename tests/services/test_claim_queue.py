@@ -30,7 +30,7 @@ from tests.prefilled import prefilled
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, Office
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOON)]
+pytestmark = pytest.mark.frozen_at(NOON)
 
 # When each claim was lodged, in days before now, and where it went.
 LIVES: dict[str, tuple[float, tuple[str, ...]]] = {
@@ -109,6 +109,7 @@ def named(lives: dict[str, UUID], found: list[QueueRow]) -> list[str]:
     return [names[row.id] for row in found]
 
 
+@pytest.mark.both_databases
 def test_each_view_holds_what_its_count_says(office: Office, lives: dict[str, UUID]) -> None:
     with office.store.reading(DESK) as session:
         counts = claim_totals.count_views(session, office.people["ada"])
@@ -120,6 +121,7 @@ def test_each_view_holds_what_its_count_says(office: Office, lives: dict[str, UU
         assert not any(claim_totals.count_views(session, office.people["ada"]).views.values())
 
 
+@pytest.mark.both_databases
 def test_most_urgent_come_first_then_what_waits_then_what_is_decided(office: Office, lives: dict[str, UUID]) -> None:
     found = rows(office, view="all")
     assert named(lives, found) == ["over", "near", "fresh", "asked", "offered", "declined", "paid"]
@@ -142,6 +144,7 @@ def test_a_file_of_claims_has_the_order_of_the_queue(office: Office, lives: dict
         assert ids == [str(row.id) for row in rows(office, view="all", order=order)], order
 
 
+@pytest.mark.both_databases
 def test_amounts_sort_as_numbers_over_all_pages(new_office: Office) -> None:
     # By their digits 9,000.00 would come after 10,000.00 and 100,000.00.
     naira = (900_000, 10_000_000, 1_000_000, 2_500_000, 0)
@@ -160,6 +163,7 @@ def test_amounts_sort_as_numbers_over_all_pages(new_office: Office) -> None:
         assert found == sorted(naira, reverse=order in {"largest", "highest-offer"}), order
 
 
+@pytest.mark.both_databases
 def test_the_clock_on_a_claim_is_the_one_of_its_history(office: Office, lives: dict[str, UUID]) -> None:
     found = rows(office, view="all")
     with office.store.reading(DESK) as session:
@@ -177,6 +181,7 @@ def test_the_clock_on_a_claim_is_the_one_of_its_history(office: Office, lives: d
         ]
 
 
+@pytest.mark.both_databases
 def test_the_total_adds_up_what_is_claimed_offered_and_paid(office: Office, lives: dict[str, UUID]) -> None:
     selection = ClaimFilter.read({"view": ["all"]})
     with office.store.reading(DESK) as session:
@@ -208,6 +213,7 @@ def test_filters_of_an_address_narrow_the_queue(
     assert set(named(lives, rows(office, view="all", **address))) == names
 
 
+@pytest.mark.both_databases
 def test_a_claim_is_found_by_what_people_call_it(office: Office, lives: dict[str, UUID]) -> None:
     row = rows(office, view="near")[0]
     assert row.policy_number
@@ -242,6 +248,7 @@ def test_next_is_the_most_urgent_that_nobody_has(office: Office, lives: dict[str
         take(office, "funmi")
 
 
+@pytest.mark.both_databases
 def test_two_who_take_the_next_one_at_once_get_two_claims(new_office: Office) -> None:
     waiting = {new_office.lodge(text=str(number)) for number in range(6)}
     people, start = ("ada", "bola", "sade"), Barrier(3)
@@ -261,6 +268,7 @@ def give(office: Office, chosen: list[ChosenClaim], to: str | None, *, by: str =
         return claim_assignment.assign_claims(session, chosen, to=officer, person=office.people[by])
 
 
+@pytest.mark.both_databases
 def test_several_claims_are_given_at_once_and_the_beaten_one_is_told(office: Office, lives: dict[str, UUID]) -> None:
     chosen = claim_assignment.choose_rows(rows(office, view="open"))
     assert give(office, chosen, "bola") == AssignmentResult(assigned_count=5, conflicts=())
@@ -296,6 +304,7 @@ def test_a_claim_goes_to_nobody_who_cannot_have_it(office: Office, lives: dict[s
     assert [office.claim(seen.id).assigned_to for seen in chosen] == [None, None]
 
 
+@pytest.mark.both_databases
 def test_of_two_who_assign_the_same_claims_at_once_each_claim_has_one_winner(new_office: Office) -> None:
     for number in range(4):
         new_office.lodge(text=str(number))

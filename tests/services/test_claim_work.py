@@ -23,7 +23,7 @@ from core.store.access import Scope
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, PAID, SAID, Office
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOON)]
+pytestmark = pytest.mark.frozen_at(NOON)
 
 # The figure of docs/claims.md: COVERDESK_RACES=200.
 ROUNDS = int(os.environ.get("COVERDESK_RACES", "20"))
@@ -97,6 +97,7 @@ def test_move_keeps_its_note_its_author_and_its_line_in_the_log(office: Office) 
     }
 
 
+@pytest.mark.both_databases
 def test_history_keeps_its_order_where_two_clocks_differ(office: Office) -> None:
     claim_id = office.lodge()
     office.walk(claim_id, "Viewed", "Reviewing")
@@ -338,6 +339,7 @@ def race(office: Office, rounds: int) -> None:
     assert len(office.log(claim_id)) == rounds + 2
 
 
+@pytest.mark.both_databases
 def test_two_officers_on_one_claim_have_one_winner(office: Office) -> None:
     race(office, ROUNDS)
 
@@ -356,6 +358,7 @@ def test_opening_a_pending_claim_makes_it_viewed_once(office: Office) -> None:
     assert office.do(claim_moves.open_claim, claim_id).claim["claim_status"] == "Reviewing"
 
 
+@pytest.mark.both_databases
 def test_two_who_open_a_claim_at_once_view_it_once(office: Office) -> None:
     claim_id, meet = office.lodge(), Barrier(2)
 
@@ -429,6 +432,7 @@ def test_day_of_the_incident_is_filled_in_and_flagged(office: Office) -> None:
     assert entry.before == {"incident_date": "2026-08-30", "flags": ["early_loss", "loan_differs"], "version": 2}
 
 
+@pytest.mark.both_databases
 def test_same_incident_that_turns_out_is_flagged(office: Office) -> None:
     first, second = office.lodge(), office.lodge_again(incident_date="2026-11-02")
     with clock.freeze(NOON + timedelta(hours=1)):

@@ -41,8 +41,13 @@ def still() -> Iterator[datetime]:
 @pytest.fixture
 def bola(store: Store) -> Person:
     with store.writing(Scope.system()) as session:
-        given = {"email": "bola@coverdesk.example", "name": "Bola", "roles": ["operations"], "password": "long enough"}
-        staff.add_or_update(session, **given, actor="tests", check_strength=False)
+        given = {
+            "email": "bola@coverdesk.example",
+            "name": "Bola",
+            "roles": ["operations"],
+            "password": "a long enough one",
+        }
+        staff.add_or_update(session, **given, actor="tests")
         return staff.get_by_email(session, "bola@coverdesk.example")
 
 

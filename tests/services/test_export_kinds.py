@@ -53,7 +53,7 @@ from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.spreadsheets import cells, moment
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
+pytestmark = pytest.mark.frozen_at(NOW)
 
 # The audit log is no record of sales, and each export adds to it: it has a test of its own beside its search; what was
 # paid on claims has one beside its payments, what their losses cost beside the figures, credit notes beside
@@ -169,6 +169,7 @@ NARROWED = {
 }
 
 
+@pytest.mark.both_databases
 def test_every_kind_holds_the_rows_and_the_sum_that_its_screen_shows(sold: Store, partner: Partner) -> None:
     shared: list[dict[str, list[str]]] = [{}, {"distributor": [str(partner.id)]}, {"from": ["2026-11-01"]}]
     for kind, address in ((each, address) for each in OF_DESK for address in (*shared, NARROWED[each.name])):
@@ -284,6 +285,7 @@ def test_every_parameter_of_a_selection_has_its_name_and_is_told(kind: Listing[A
     assert all(parameter.title and parameter.help for parameter in kind.parameters)
 
 
+@pytest.mark.both_databases
 def test_states_days_and_references_are_those_of_the_screens(sold: Store) -> None:
     with sold.reading(Scope.staff(is_live=True)) as session:
         stages = {str(row.id): policies.get_stage(row) for row in session.execute(sa.select(Policy)).scalars()}
@@ -322,6 +324,7 @@ def test_a_workbook_that_is_broken_off_leaves_neither_receipt_nor_file(
         assert receipts.get_receipt(session, order.id) is None
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("format_", FORMATS.values(), ids=lambda format_: format_.name)
 def test_an_export_that_is_run_again_equals_the_first_until_something_changes(
     sold: Store, partner: Partner, format_: Format
@@ -367,7 +370,7 @@ def test_the_times_of_a_workbook_say_their_zone(sold: Store) -> None:
     assert [formats[int(style)] for style in used] == [zoned]
 
 
-@pytest.mark.parametrize("number", ["08031234567", "+2348031234567", "00123", "1234567890123456", "12E5", "11/26"])
+@every_case("number", ["08031234567", "+2348031234567", "00123", "1234567890123456", "12E5", "11/26"])
 def test_csv_for_excel_has_the_mark_of_its_alphabet_and_keeps_every_digit(
     sold: Store, partner: Partner, number: str
 ) -> None:

@@ -50,7 +50,7 @@ def test_revoked_key_is_rejected_and_listed_as_revoked(store: Store, partner: Pa
         assert {key.id for key in keys.list_keys(session) if key.revoked_at} == {revoked}
 
 
-@pytest.mark.parametrize("unknown", ["01900000-0000-7000-8000-000000000000", "cd_test_nothing"])
+@every_case("unknown", ["01900000-0000-7000-8000-000000000000", "cd_test_nothing"])
 def test_unknown_key_cannot_be_revoked(store: Store, unknown: str) -> None:
     with store.writing(Scope.system()) as session, pytest.raises(NotFound):
         keys.revoke_key(session, unknown, actor="tests")

@@ -21,7 +21,7 @@ from core.services.finance.parties import Party
 from core.services.outbox.queue import list_queues
 from core.services.people.staff import Person
 from core.services.policies import certificates, changes, policies
-from core.services.selling.loan_books import books, carrying_out, demonstration, reading, records, report
+from core.services.selling.loan_books import books, carrying_out, demonstration, reading, records, report, sample
 from core.store.access import Scope, Store
 from core.store.schema.tables import (
     Agreement,
@@ -43,7 +43,7 @@ from tests.services.loan_books import HEADING, Lender, as_csv, exits_csv, loan, 
 from tests.services.races import run_while_open
 from tests.services.selling import sell
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(shipped.STILL)]
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
 REDUCING = "01900000-0000-7000-8000-000000080103"
 REFUSED = "loan book confirmation refused"
 _SAME = ("purchase_id", "customer_id", "certificate_code", "policy_number", "number_key", "buyer_id")
@@ -60,6 +60,7 @@ def faults(store: Store) -> list[str]:
         return store_check.list_faults(session)
 
 
+@pytest.mark.both_databases
 def test_a_book_is_sold_as_single_sales_are(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
     given = shipped.body(CREDIT_LIFE)
@@ -92,6 +93,7 @@ def test_a_book_is_sold_as_single_sales_are(store: Store, partner: Partner) -> N
     assert faults(store) == []
 
 
+@pytest.mark.both_databases
 def test_one_code_decides_each_row_and_others_stand_beside_it(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
     sell(store, partner, CREDIT_LIFE, loan_account_number="LN-000050", email="known@example.com")
@@ -195,6 +197,7 @@ def test_a_lenders_key_confirms_up_to_what_its_agreement_allows(store: Store, pa
     assert lender.carry_out(second, person(store, "supervisor", "head")).state == "done"
 
 
+@pytest.mark.both_databases
 def test_what_moved_since_the_preview_is_read_again(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
     book = lender.read(as_csv([loan(1), loan(2)]))
@@ -216,6 +219,7 @@ def test_what_moved_since_the_preview_is_read_again(store: Store, partner: Partn
     assert faults(store) == []
 
 
+@pytest.mark.both_databases
 def test_a_loan_in_two_books_at_once_is_covered_once(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
     both = [lender.read(as_csv([loan(1), loan(number)])) for number in (2, 3)]
@@ -228,6 +232,7 @@ def test_a_loan_in_two_books_at_once_is_covered_once(store: Store, partner: Part
     assert faults(store) == []
 
 
+@pytest.mark.both_databases
 def test_the_same_file_again_names_the_first_book_until_it_is_given_up(store: Store, partner: Partner) -> None:
     lender, content = Lender(store, partner), as_csv([loan(1)])
     book = lender.read(content)
@@ -246,6 +251,7 @@ def test_the_same_file_again_names_the_first_book_until_it_is_given_up(store: St
     assert count(store, LoanBookRow) == 0
 
 
+@pytest.mark.both_databases
 def test_a_worker_goes_on_behind_the_last_chunk_and_a_second_one_changes_nothing(
     store: Store, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,6 +285,7 @@ def test_a_worker_goes_on_behind_the_last_chunk_and_a_second_one_changes_nothing
     assert faults(store) == []
 
 
+@pytest.mark.both_databases
 def test_exits_give_back_what_the_worked_figures_say(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
     started = {"loan_start_date": "2026-05-20", "loan_amount": "100000"}
@@ -309,6 +316,7 @@ def test_exits_give_back_what_the_worked_figures_say(store: Store, partner: Part
     assert faults(store) == []
 
 
+@pytest.mark.both_databases
 def test_a_policy_that_is_cancelled_while_its_exit_waits_is_refunded_once(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
     started = {"loan_start_date": "2026-05-20", "loan_amount": "100000"}
@@ -328,6 +336,7 @@ def test_a_policy_that_is_cancelled_while_its_exit_waits_is_refunded_once(store:
     assert faults(store) == []
 
 
+@pytest.mark.both_databases
 def test_two_books_that_a_key_confirms_at_one_instant_are_within_the_month_together(
     store: Store, partner: Partner
 ) -> None:
@@ -360,6 +369,7 @@ def test_an_agreement_that_has_ended_lets_a_key_confirm_nothing(store: Store, pa
     assert "of which your agreement lets you confirm ₦0.00: the desk confirms it" in str(refusal.value)
 
 
+@pytest.mark.both_databases
 def test_who_uploaded_the_book_that_ended_a_policy_has_no_part_in_its_refund(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
     lender.carry_out(lender.read(as_csv([loan(0, loan_start_date="2026-05-20")])))
@@ -393,6 +403,7 @@ def test_who_uploaded_the_book_that_ended_a_policy_has_no_part_in_its_refund(sto
     assert faults(store) == []
 
 
+@pytest.mark.both_databases
 def test_exits_on_the_reducing_basis_give_back_by_the_sum_of_digits(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
     started = {"loan_start_date": "2026-05-20", "loan_amount": "100000"}
@@ -408,6 +419,7 @@ def test_exits_on_the_reducing_basis_give_back_by_the_sum_of_digits(store: Store
     assert faults(store) == []
 
 
+@pytest.mark.both_databases
 def test_rows_without_a_policy_are_forgotten_when_the_report_was_kept_long_enough(
     store: Store, partner: Partner
 ) -> None:
@@ -423,6 +435,7 @@ def test_rows_without_a_policy_are_forgotten_when_the_report_was_kept_long_enoug
     assert faults(store) == []
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("database", ["postgresql"])
 def test_the_tables_of_a_book_are_measured_while_it_is_worked_at(store: Store, partner: Partner) -> None:
     """Measured by nobody, PostgreSQL reads all policies of the product for each chunk of the next one."""
@@ -435,6 +448,7 @@ def test_the_tables_of_a_book_are_measured_while_it_is_worked_at(store: Store, p
         assert measured.scalar_one() > 0
 
 
+@pytest.mark.both_databases
 def test_a_borrower_without_an_email_is_sent_none(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner, is_live=True)
     maker, head = person(store, "operations", "maker"), person(store, "supervisor", "head")
@@ -447,9 +461,10 @@ def test_a_borrower_without_an_email_is_sent_none(store: Store, partner: Partner
         assert {queue.name: (queue.queued, queue.dead) for queue in list_queues(session)}["E-mail"] == (0, 0)
 
 
+@pytest.mark.both_databases
 def test_each_fault_of_a_sample_is_found(store: Store, partner: Partner) -> None:
-    names = list(demonstration.FAULTS)
-    book = Lender(store, partner).read(demonstration.build_sample(12 * len(names), names))
+    names = list(sample.FAULTS)
+    book = Lender(store, partner).read(sample.build_sample(12 * len(names), names))
     faulty = [row for row in Lender(store, partner).rows(book) if row.code or row.also]
     assert [(row.line - 1) % 12 for row in faulty] == [0] * len(names)
     assert [row.code or row.also[0] for row in faulty] == [
@@ -465,6 +480,7 @@ def test_each_fault_of_a_sample_is_found(store: Store, partner: Partner) -> None
     ]
 
 
+@pytest.mark.both_databases
 def test_the_demonstration_has_a_book_in_each_state_that_lasts(store: Store, partner: Partner) -> None:
     sell(store, partner, CREDIT_LIFE, is_live=True)
     with store.writing(Scope.system()) as session:
@@ -478,6 +494,7 @@ def test_the_demonstration_has_a_book_in_each_state_that_lasts(store: Store, par
     assert faults(store) == []
 
 
+@pytest.mark.both_databases
 def test_a_snapshot_lists_what_is_missing_and_ends_nothing(store: Store, partner: Partner) -> None:
     lender = Lender(store, partner)
     lender.carry_out(lender.read(as_csv([loan(number) for number in range(3)])))
@@ -493,6 +510,7 @@ def test_a_snapshot_lists_what_is_missing_and_ends_nothing(store: Store, partner
     assert count(store, Policy, col(Policy.cancelled_at).is_(None)) == 3
 
 
+@pytest.mark.both_databases
 def test_the_report_has_the_lenders_columns_and_runs_no_formula(store: Store, partner: Partner) -> None:
     lender, heading = Lender(store, partner), (*HEADING, "My remark", "code")
     rows = [loan(1, **{"My remark": "@SUM(A1)", "code": "x"}), loan(2, loan_tenure_months="2")]

@@ -51,7 +51,7 @@ def test_sound_claim_raises_no_flag(desk: Desk) -> None:
     assert desk.lodge(**LOST_JOB, incident_date="2026-11-01")[1] == []
 
 
-@pytest.mark.parametrize("incident", ["Burglary", "Critical illness"])
+@every_case("incident", ["Burglary", "Critical illness"])
 def test_incident_that_no_benefit_answers_for_is_flagged(desk: Desk, incident: str) -> None:
     assert desk.lodge(incident_type=incident)[1] == ["benefit_not_bought"]
 
@@ -148,7 +148,7 @@ def test_papers_belong_to_the_claim_that_used_them_first(desk: Desk) -> None:
     assert ids.parse(first["id"]) in owners
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("instant", "shown"),
     [
         (datetime(2026, 11, 20, 7, 8, tzinfo=UTC), "Nov 20, 2026 8:08 AM"),

@@ -20,11 +20,12 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import CommissionShare, ProductVersion, Purchase, Refund, Renewal
 from tests.conftest import Partner, make_partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.services.finance import independent
 from tests.services.finance_office import Finance
 from tests.services.selling import sell
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(shipped.STILL)]
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
 
 CAR, GUARD = insurer_a.COVERS[1], insurer_f.COVERS[0]
 CAR_ID = str(shipped.body(CAR)["product_id"])
@@ -48,6 +49,11 @@ def agree(finance: Finance, partner: Partner, **typed: Any) -> UUID:
     share: UUID = finance.do(share_changes.propose, partner.id, {**SHARE, **typed}, by="root")
     finance.do(share_changes.confirm, share, by="second")
     return share
+
+
+@pytest.fixture
+def agreed(finance: Finance, partner: Partner) -> None:
+    agree(finance, partner)
 
 
 def rates_of(finance: Finance, entity: Any, row_id: UUID) -> tuple[ProductVersion, Any]:
@@ -89,6 +95,7 @@ def test_a_sale_takes_the_share_from_its_day_on_and_the_insurer_keeps_its_part(
     assert finance.faults() == []
 
 
+@pytest.mark.both_databases
 def test_a_renewal_and_a_refund_are_divided_by_the_share_of_their_term(finance: Finance, partner: Partner) -> None:
     share = agree(finance, partner, product_id=CAR_ID)
     sale = sell(finance.store, partner, CAR, is_live=True)
@@ -157,6 +164,7 @@ def test_a_share_takes_two_admins_of_whom_the_second_has_no_password_just_reset(
         finance.do(share_changes.propose, share, SHARE, by="root")
 
 
+@pytest.mark.both_databases
 def test_a_share_never_begins_today_and_is_judged_again_when_it_is_confirmed(
     finance: Finance, partner: Partner
 ) -> None:
@@ -210,6 +218,7 @@ def test_the_rates_of_a_product_leave_room_for_the_shares_that_were_agreed(finan
     lower("11.00")
 
 
+@pytest.mark.both_databases
 def test_a_distributor_reads_its_own_commission_with_the_product(
     finance: Finance, partner: Partner, second_partner: Partner
 ) -> None:
@@ -226,6 +235,7 @@ def test_a_distributor_reads_its_own_commission_with_the_product(
                 assert tuple(f"{float(value):.2f}" for value in found) == told
 
 
+@pytest.mark.both_databases
 def test_the_check_finds_a_sale_by_another_share_and_rates_that_nobody_agreed(
     finance: Finance, partner: Partner, second_partner: Partner
 ) -> None:
@@ -249,7 +259,8 @@ def test_the_check_finds_a_sale_by_another_share_and_rates_that_nobody_agreed(
     assert any("that are not the product's with the share" in fault for fault in finance.faults())
 
 
-@pytest.mark.parametrize(
+@pytest.mark.both_databases
+@every_case(
     "statement",
     [
         "UPDATE commission_share SET commission_bp = 1",
@@ -259,8 +270,8 @@ def test_the_check_finds_a_sale_by_another_share_and_rates_that_nobody_agreed(
         "UPDATE product_version SET base_id = NULL",
     ],
 )
-def test_the_store_itself_keeps_what_was_agreed(finance: Finance, partner: Partner, statement: str) -> None:
-    agree(finance, partner)
+@pytest.mark.usefixtures("agreed")
+def test_the_store_itself_keeps_what_was_agreed(finance: Finance, statement: str) -> None:
     with (
         pytest.raises(sa.exc.DBAPIError, match="keeps what it holds"),
         finance.store.writing(Scope.system()) as session,
@@ -268,6 +279,7 @@ def test_the_store_itself_keeps_what_was_agreed(finance: Finance, partner: Partn
         session.connection().exec_driver_sql(statement)
 
 
+@pytest.mark.both_databases
 def test_the_store_itself_wants_two_people(finance: Finance, partner: Partner) -> None:
     share = finance.do(share_changes.propose, partner.id, SHARE, by="root")
     mine = {"state": "confirmed", "decided_at": clock.now(), "decided_by": finance.people["root"].id}

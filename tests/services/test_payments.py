@@ -34,10 +34,11 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Payment, PaymentSettlement, PayoutBatch
 from tests.conftest import Partner
 from tests.every_case import every_case
+from tests.planting import planted
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import OUTSIDERS, Finance
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
+pytestmark = pytest.mark.frozen_at(NOW)
 
 AUGUST, SEPTEMBER, OCTOBER = (date(2026, month, 1) for month in (8, 9, 10))
 ACCOUNT = {"bank_name": "First Bank", "account_name": "Swift Lenders Ltd", "account_number": "0123456789"}
@@ -95,6 +96,14 @@ def approved(finance: Finance, party: Party, amount: int | None = None) -> UUID:
     return UUID(str(row.id))
 
 
+@pytest.fixture
+def paid_out(finance: Finance, party: Party) -> None:
+    """A statement was sent and paid in full, and nothing is wrong."""
+    sent(finance, party, AUGUST)
+    finance.do(transitions.confirm, approved(finance, party), PAID, by="femi")
+    assert finance.money_faults() == []
+
+
 def test_a_payout_settles_every_statement_until_the_newest_that_was_sent(finance: Finance, party: Party) -> None:
     first, second = sent(finance, party, AUGUST, SEPTEMBER)
     owed = paper(finance, second).closing_minor
@@ -116,6 +125,7 @@ def test_a_payout_settles_every_statement_until_the_newest_that_was_sent(finance
     assert finance.money_faults() == []
 
 
+@pytest.mark.both_databases
 def test_parts_of_a_statement_are_paid_until_nothing_remains_and_their_taxes_make_its_taxes(
     finance: Finance, party: Party
 ) -> None:
@@ -142,6 +152,7 @@ def test_parts_of_a_statement_are_paid_until_nothing_remains_and_their_taxes_mak
     assert finance.money_faults() == []
 
 
+@pytest.mark.both_databases
 def test_a_distributor_is_told_when_a_statement_is_sent_and_when_it_is_paid_in_full(
     finance: Finance, party: Party, partner: Partner
 ) -> None:
@@ -165,6 +176,7 @@ def test_a_distributor_is_told_when_a_statement_is_sent_and_when_it_is_paid_in_f
     assert [event["data"]["state"] for event in events] == ["Sent", "Paid"]
 
 
+@pytest.mark.both_databases
 def test_a_payment_is_on_the_statement_of_its_value_day_or_the_next_and_a_return_undoes_it(
     finance: Finance, party: Party
 ) -> None:
@@ -243,6 +255,7 @@ def test_nobody_approves_a_payout_that_they_prepared_and_only_finance_touches_on
         finance.do(batches.withdraw, batch, reason="Too late now", by="wale")
 
 
+@pytest.mark.both_databases
 def test_money_is_not_paid_twice_not_too_much_and_not_while_something_stands_against_it(
     finance: Finance, party: Party
 ) -> None:
@@ -268,6 +281,7 @@ def test_money_is_not_paid_twice_not_too_much_and_not_while_something_stands_aga
     assert finance.money_faults() == []
 
 
+@pytest.mark.both_databases
 def test_a_changed_bank_account_stops_a_payout_that_was_prepared_before(finance: Finance, party: Party) -> None:
     sent(finance, party, AUGUST)
     batch = finance.do(batches.prepare, {party: None}, by="funmi")
@@ -276,6 +290,7 @@ def test_a_changed_bank_account_stops_a_payout_that_was_prepared_before(finance:
         finance.do(batches.approve, batch, by="femi")
 
 
+@pytest.mark.both_databases
 def test_without_an_account_nothing_is_paid_out(finance: Finance, partner: Partner) -> None:
     party = Party("distributor", partner.id)
     sent(finance, party, AUGUST)
@@ -286,6 +301,7 @@ def test_without_an_account_nothing_is_paid_out(finance: Finance, partner: Partn
         finance.do(batches.prepare, {party: None}, by="funmi")
 
 
+@pytest.mark.both_databases
 def test_the_bank_file_has_every_line_the_whole_number_and_a_hash(finance: Finance, party: Party) -> None:
     sent(finance, party, AUGUST)
     payment = approved(finance, party)
@@ -346,6 +362,7 @@ def test_a_party_that_holds_the_premium_pays_and_another_person_confirms_it(fina
     assert finance.money_faults() == []
 
 
+@pytest.mark.both_databases
 def test_schedules_of_taxes_add_up_to_the_statements(finance: Finance, party: Party) -> None:
     made = sent(finance, party, AUGUST, SEPTEMBER)
     for kind, amount, rate in (("vat", "vat_minor", 750), ("withholding", "withheld_minor", 500)):
@@ -379,6 +396,7 @@ def test_an_amount_divides_oldest_first_and_never_beyond_what_is_due() -> None:
     assert (owing.net_minor, owing.vat_minor) == (-40, -2)
 
 
+@pytest.mark.both_databases
 def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, party: Party) -> None:
     sent(finance, party, AUGUST)
     batch = finance.do(batches.prepare, {party: None}, by="funmi")
@@ -397,8 +415,9 @@ def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, party: 
     assert finance.read(payment_reading.get_batch, batch).state == "Prepared"
 
 
-@pytest.mark.parametrize(
-    ("triggers", "planted", "said"),
+@pytest.mark.both_databases
+@every_case(
+    ("triggers", "error", "said"),
     [
         ({"payment_moved": "payment"}, "UPDATE payment SET state = 'Returned'", "is Returned, and the bank moved"),
         ({"statement_figures": "statement"}, "UPDATE statement SET state = 'Sent'", "by its payments Paid"),
@@ -419,18 +438,10 @@ def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, party: 
         ),
     ],
 )
-def test_check_finds_a_planted_error(
-    finance: Finance, party: Party, triggers: dict[str, str], planted: str, said: str
-) -> None:
-    sent(finance, party, AUGUST)
-    finance.do(transitions.confirm, approved(finance, party), PAID, by="femi")
-    assert finance.money_faults() == []
-    with finance.store.writers.begin() as connection:
-        for trigger, table in triggers.items():
-            on = "" if finance.store.is_sqlite else f" ON {table}"
-            connection.exec_driver_sql(f"DROP TRIGGER {trigger}{on}")
-        connection.exec_driver_sql(planted)
-    assert any(said in fault for fault in finance.money_faults())
+@pytest.mark.usefixtures("paid_out")
+def test_check_finds_a_planted_error(finance: Finance, triggers: dict[str, str], error: str, said: str) -> None:
+    with planted(finance.store, error, without=triggers) as session:
+        assert any(said in fault for fault in finance.money_faults(session))
 
 
 def answer_of(*rows: str) -> tuple[str, bytes]:
@@ -464,6 +475,7 @@ def test_the_columns_of_a_banks_file_are_guessed_by_heading_and_by_what_is_in_th
     assert guessed == {"amount": "Sum", "narration": "Text", "status": "Code"}
 
 
+@pytest.mark.both_databases
 def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them_notes_none(
     finance: Finance, party: Party
 ) -> None:
@@ -501,6 +513,7 @@ def test_a_file_of_the_bank_confirms_and_returns_its_lines_and_who_prepared_them
     assert finance.money_faults() == []
 
 
+@pytest.mark.both_databases
 @every_case(
     "row, why",
     [

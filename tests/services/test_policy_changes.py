@@ -27,12 +27,23 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Certificate, Policy, Refund, Submission
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.services.selling import kept, sell
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(shipped.STILL)]
+pytestmark = pytest.mark.frozen_at(shipped.STILL)
 
 TODAY = date(2026, 11, 20)
 NUMBER = "ACC/CM/11/26/HQ/77"
+
+
+@pytest.fixture
+def pending(store: Store, partner: Partner) -> Sale:
+    return sell(store, partner, insurer_b.COMPREHENSIVE)
+
+
+@pytest.fixture
+def in_force(store: Store, partner: Partner) -> Sale:
+    return sell(store, partner, insurer_a.THIRD_PARTY)
 
 
 def change(store: Store, partner: Partner, verb: Any, policy_id: UUID, **options: Any) -> PolicyChange:
@@ -82,6 +93,7 @@ def broken(refused: pytest.ExceptionInfo[InvalidInput]) -> list[str]:
     return [fault.field for fault in refused.value.faults]
 
 
+@pytest.mark.both_databases
 def test_activation_sets_what_is_missing(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_b.COMPREHENSIVE)
     assert sale.policy["start_date"] is None
@@ -121,7 +133,7 @@ def test_number_and_dates_of_the_insurer_are_taken(store: Store, partner: Partne
     assert change.policy["expiration_date"] == "2027-11-30T00:00:00.000Z"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("given", "field"),
     [
         ({"start_on": TODAY, "expiration_on": TODAY}, "expiration_on"),
@@ -132,13 +144,12 @@ def test_number_and_dates_of_the_insurer_are_taken(store: Store, partner: Partne
     ],
 )
 def test_impossible_dates_and_numbers_are_refused_by_field(
-    store: Store, partner: Partner, given: dict[str, Any], field: str
+    store: Store, partner: Partner, pending: Sale, given: dict[str, Any], field: str
 ) -> None:
-    sale = sell(store, partner, insurer_b.COMPREHENSIVE)
     with pytest.raises(InvalidInput) as refused:
-        activate(store, partner, sale, **given)
+        activate(store, partner, pending, **given)
     assert broken(refused) == [field]
-    assert not kept(store, partner, sale).activated
+    assert not kept(store, partner, pending).activated
 
 
 def test_number_of_another_policy_is_refused_also_across_distributors(
@@ -153,6 +164,7 @@ def test_number_of_another_policy_is_refused_also_across_distributors(
     assert kept(store, partner, second).version == 1
 
 
+@pytest.mark.both_databases
 def test_number_that_we_would_have_printed_next_is_passed_over(store: Store, partner: Partner) -> None:
     pending = sell(store, partner, insurer_a.COMPREHENSIVE)
     printed = sell(store, partner, insurer_a.THIRD_PARTY).policy["meta"]["policy_number"]
@@ -220,7 +232,8 @@ def test_renewed_policy_gives_back_the_term_that_has_not_begun(store: Store, par
         assert preview(store, partner, sale, by_insurer=True).price.total == Decimal("7500.00")
 
 
-@pytest.mark.parametrize(
+@pytest.mark.both_databases
+@every_case(
     ("product", "method", "refund"),
     [("80101", "level", "287.50"), ("80102", "level", "3450.00"), ("80103", "decreasing", "1006.25")],
 )
@@ -267,6 +280,7 @@ def test_change_of_a_version_that_is_gone_is_refused(store: Store, partner: Part
     assert refunds_kept(store) == []
 
 
+@pytest.mark.both_databases
 def test_two_officers_on_one_policy_have_one_winner(store: Store, partner: Partner) -> None:
     sale, meet = sell(store, partner, insurer_a.COMPREHENSIVE), Barrier(2)
 
@@ -285,12 +299,11 @@ def test_two_officers_on_one_policy_have_one_winner(store: Store, partner: Partn
     assert policy.activated != (policy.declined_at is not None)
 
 
-@pytest.mark.parametrize("reason", ["", "  ", "x", "y" * 501])
-def test_reason_must_be_said(store: Store, partner: Partner, reason: str) -> None:
-    sale = sell(store, partner, insurer_a.COMPREHENSIVE)
+@every_case("reason", ["", "  ", "x", "y" * 501])
+def test_reason_must_be_said(store: Store, partner: Partner, pending: Sale, reason: str) -> None:
     for verb in (cancel, decline):
         with pytest.raises(InvalidInput) as refused:
-            verb(store, partner, sale, reason=reason)
+            verb(store, partner, pending, reason=reason)
         assert broken(refused) == ["reason"]
 
 
@@ -320,15 +333,15 @@ def test_each_change_is_written_down(store: Store, partner: Partner) -> None:
     assert cancelled.after["method"] == "pro_rata"
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("days", "stage"), [(-1, "Not started"), (0, "In force"), (364, "In force"), (365, "Expired"), (900, "Expired")]
 )
-def test_stage_follows_the_clock(store: Store, partner: Partner, days: int, stage: str) -> None:
-    sale = sell(store, partner, insurer_a.THIRD_PARTY)
+def test_stage_follows_the_clock(store: Store, partner: Partner, in_force: Sale, days: int, stage: str) -> None:
     with clock.freeze(clock.midnight(TODAY) + timedelta(days=days)):
-        assert state(store, partner, sale).stage == stage
+        assert state(store, partner, in_force).stage == stage
 
 
+@pytest.mark.both_databases
 def test_what_is_sold_after_midnight_in_lagos_is_in_force_at_once(store: Store, partner: Partner) -> None:
     with clock.freeze(clock.lagos_midnight(TODAY) + timedelta(minutes=30)):
         sale = sell(store, partner, insurer_a.THIRD_PARTY)
@@ -347,6 +360,7 @@ def test_pending_policy_offers_its_three_actions(store: Store, partner: Partner)
     assert state(store, partner, sale).actions == ("activate", "decline", "cancel")
 
 
+@pytest.mark.both_databases
 def test_record_after_a_change_is_the_record_as_read(store: Store, partner: Partner) -> None:
     sale = sell(store, partner, insurer_b.COMPREHENSIVE)
     change = activate(store, partner, sale)

@@ -7,8 +7,6 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
-import pytest
-
 from core import clock, money
 from core.money import Split
 from core.services.claims.letters import letters
@@ -280,7 +278,7 @@ def facts(**changed: Any) -> CertificateFacts:
     return CertificateFacts(**{**given, **changed})
 
 
-@pytest.mark.parametrize("number", ["ACC/AR/10/26/HQ/1", "W" * 60])
+@every_case("number", ["ACC/AR/10/26/HQ/1", "W" * 60])
 def test_a_certificate_is_one_page_on_which_nothing_overflows(number: str) -> None:
     content = certificates.render_certificate(
         replace(facts(), policy_number=number, insurer="Insurance of Nigeria " * 6)

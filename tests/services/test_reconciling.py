@@ -27,7 +27,7 @@ from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import OUTSIDERS, Finance
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
+pytestmark = pytest.mark.frozen_at(NOW)
 
 SEPTEMBER = date(2026, 9, 1)
 WINDOW = Window(SEPTEMBER, date(2026, 10, 1))
@@ -82,6 +82,7 @@ def row_of(finance: Finance, made: UUID) -> reconciliation_reading.Reconciliatio
     return finance.read(reconciliation_reading.get_reconciliation, made)
 
 
+@pytest.mark.both_databases
 def test_every_kind_of_difference_is_found_and_they_make_both_sides_equal(finance: Finance, insurer: UUID) -> None:
     mine = ours(finance, insurer)
     mine.pop("", None)
@@ -145,6 +146,7 @@ def test_transactions_rates_and_neighbouring_months_are_told_apart() -> None:
     assert found == {"A": "only ours", "B": "rate differs", "C": "timing", "D": "timing", "": "not checked"}
 
 
+@pytest.mark.both_databases
 @every_case(
     ("name", "content", "said"),
     [
@@ -287,6 +289,7 @@ def test_a_row_without_a_number_is_not_checked_and_a_row_of_totals_is_none() -> 
         ]
 
 
+@pytest.mark.both_databases
 def test_our_own_bordereau_is_taken_back_as_it_is_without_a_difference(finance: Finance, insurer: UUID) -> None:
     for month in (date(2026, 8, 1), SEPTEMBER):
         made = finance.do(issuing.issue, insurer, "premium", month, by="funmi")
@@ -302,6 +305,7 @@ def test_our_own_bordereau_is_taken_back_as_it_is_without_a_difference(finance: 
     assert sum(each.difference_minor for each in unnumbered) == 0
 
 
+@pytest.mark.both_databases
 def test_the_file_of_differences_adds_up_to_ours_less_theirs(finance: Finance, insurer: UUID) -> None:
     number, lines = next(each for each in ours(finance, insurer).items() if each[0])
     total = sum(minor for minor, _ in lines)
@@ -398,6 +402,7 @@ def test_a_large_difference_is_written_off_by_an_admin_only(finance: Finance, in
     assert state(finance, row) == "Written off"
 
 
+@pytest.mark.both_databases
 def test_a_difference_is_adjusted_by_a_movement_that_two_people_made_since(finance: Finance, insurer: UUID) -> None:
     row = difference(finance, insurer)
     finance.do(differences.explain, row.id, {"cause": "Wrong amount of ours", "note": "We were wrong"}, by="funmi")
@@ -435,6 +440,7 @@ def test_a_limit_of_write_offs_is_not_split_over_the_differences_of_a_party(fina
     finance.do(differences.write_off, second.id, by="root")
 
 
+@pytest.mark.both_databases
 def test_the_store_itself_keeps_figures_and_two_people(finance: Finance, insurer: UUID) -> None:
     row = difference(finance, insurer)
     for attempt in (
@@ -461,6 +467,7 @@ def test_numbers_of_a_file_are_exact_to_the_kobo() -> None:
     assert issubclass(TooLarge, CoverdeskError)
 
 
+@pytest.mark.both_databases
 def test_several_are_explained_by_their_results_assigned_and_ended_each_by_two_people(
     finance: Finance, insurer: UUID
 ) -> None:
@@ -507,6 +514,7 @@ def test_what_is_ended_is_not_assigned_and_one_that_cannot_be_explained_keeps_al
     assert {row.owner for row in left} == {"Funmi"}
 
 
+@pytest.mark.both_databases
 def test_a_newer_file_of_the_same_party_and_month_counts_and_keeps_what_was_said_of_the_same_difference(
     finance: Finance, insurer: UUID
 ) -> None:

@@ -10,8 +10,7 @@ from core.errors import TooManyRequests, Unauthorized
 from core.services.people import passwords, sign_in, staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import SignInAttempt
-
-pytestmark = pytest.mark.both_databases
+from tests.every_case import every_case
 
 SYSTEM = Scope.system()
 EMAIL = "ada@x.example"
@@ -42,7 +41,8 @@ def test_a_provider_vouches_for_a_person_once(store: Store, ada: None) -> None:
         assert sign_in.authenticate_token(session, said(nonce="another"))
 
 
-@pytest.mark.parametrize(
+@pytest.mark.both_databases
+@every_case(
     ("changed", "why"),
     [
         ({"email_verified": False}, "verified"),
@@ -57,7 +57,7 @@ def test_a_provider_vouches_for_a_person_once(store: Store, ada: None) -> None:
 def test_a_word_that_does_not_count_is_refused_and_says_why(
     store: Store, ada: None, changed: dict[str, Any], why: str
 ) -> None:
-    with store.writing(SYSTEM) as session, pytest.raises(Unauthorized, match=why):
+    with pytest.raises(Unauthorized, match=why), store.writing(SYSTEM) as session:
         sign_in.authenticate_token(session, said(**changed))
 
 
@@ -72,6 +72,7 @@ def test_a_place_that_guesses_at_many_accounts_waits_and_others_do_not(store: St
     assert "192.0.2.1" not in str(kept)
 
 
+@pytest.mark.both_databases
 def test_the_slips_of_an_office_never_add_up(store: Store) -> None:
     with store.writing(SYSTEM) as session:
         for _ in range(passwords.FREE_FAILURES_PER_ADDRESS * 2):

@@ -121,7 +121,7 @@ def test_a_password_is_found_whatever_the_case_of_the_address(store: Store, ada:
         assert passwords.verify_password(session, f"  {EMAIL.upper()} ", PASSWORD)
 
 
-@pytest.mark.parametrize(("email", "password"), [(EMAIL, "wrong"), ("nobody@coverdesk.example", PASSWORD), ("", "")])
+@every_case(("email", "password"), [(EMAIL, "wrong"), ("nobody@coverdesk.example", PASSWORD), ("", "")])
 def test_a_wrong_password_and_an_unknown_person_sound_the_same(
     store: Store, ada: str, email: str, password: str
 ) -> None:

@@ -18,8 +18,6 @@ from core.store.access import Scope, ScopedSession, Store
 from core.store.schema.tables import AuditEntry, RoleGrant, Staff
 from tests.services.sign_in_links import PASSWORD, ticket_of
 
-pytestmark = pytest.mark.both_databases
-
 SYSTEM = Scope.system()
 CHOSEN = "staple of my own choice"
 BOLA = {"email": "Bola@x.example", "name": "Bola", "roles": ["claims"], "claim_limit": "250000.50"}
@@ -87,6 +85,7 @@ def office(store: Store) -> Office:
     return Office(store)
 
 
+@pytest.mark.both_databases
 def test_somebody_new_chooses_a_password_by_a_link_and_nobody_else_learns_it(office: Office) -> None:
     bola = office.add()
     assert (office.row(bola).state, office.row(bola).email) == ("Invited", "bola@x.example")
@@ -111,6 +110,7 @@ def test_somebody_new_chooses_a_password_by_a_link_and_nobody_else_learns_it(off
     assert "argon2" not in log
 
 
+@pytest.mark.both_databases
 def test_asking_twice_adds_one_account_and_an_email_belongs_to_one(office: Office) -> None:
     key = ids.new()
     for _ in range(2):
@@ -128,6 +128,7 @@ def test_every_fault_of_a_new_account_is_named_at_once(office: Office) -> None:
     assert {fault.field for fault in refusal.value.faults} == {"email", "name", "roles", "claim_limit"}
 
 
+@pytest.mark.both_databases
 def test_a_change_that_was_confirmed_holds_at_once_and_is_written_down_with_before_and_after(office: Office) -> None:
     bola = office.add()
     token = office.do(staff_sessions.open_session, bola)
@@ -150,6 +151,7 @@ def test_a_change_that_was_confirmed_holds_at_once_and_is_written_down_with_befo
     }
 
 
+@pytest.mark.both_databases
 def test_an_account_that_somebody_else_changed_is_not_overwritten(office: Office) -> None:
     bola = office.add()
     seen = office.row(bola).updated_at
@@ -189,6 +191,7 @@ def test_nobody_takes_away_their_own_access_nor_that_of_the_last_admin(office: O
         )
 
 
+@pytest.mark.both_databases
 def test_two_admins_who_have_each_other_disabled_at_once_leave_one(office: Office) -> None:
     with office.store.writing(SYSTEM) as session:
         staff.disable(session, "ife@x.example", actor="command line")
@@ -207,6 +210,7 @@ def test_two_admins_who_have_each_other_disabled_at_once_leave_one(office: Offic
         assert staff.has_admin(session)
 
 
+@pytest.mark.both_databases
 def test_disabling_ends_sessions_and_link_and_enabling_brings_neither_back(office: Office) -> None:
     bola = office.add()
     ticket, token = office.link(bola), office.do(staff_sessions.open_session, bola)
@@ -229,6 +233,7 @@ def test_disabling_ends_sessions_and_link_and_enabling_brings_neither_back(offic
     ]
 
 
+@pytest.mark.both_databases
 def test_one_session_or_all_of_them_are_ended(office: Office) -> None:
     tokens = [office.do(staff_sessions.open_session, office.eze.id) for _ in range(3)]
     with office.store.reading(SYSTEM) as session:
@@ -285,6 +290,7 @@ def test_only_an_admin_may_do_any_of_this(office: Office) -> None:
             office.do(verb, ids.new(), by=office.ada)
 
 
+@pytest.mark.both_databases
 def test_people_are_found_by_name_role_and_state(office: Office) -> None:
     office.do(account_changes.disable_person, office.add(), by=office.ada)
 
@@ -302,6 +308,7 @@ def test_people_are_found_by_name_role_and_state(office: Office) -> None:
     assert found(role="admin", enabled=False) == []
 
 
+@pytest.mark.both_databases
 def test_what_waits_is_replaced_taken_back_or_refused_and_the_store_takes_it_from_no_one_hand(office: Office) -> None:
     bola = office.add()
 

@@ -23,12 +23,14 @@ from core.store.access import Scope, Store
 from core.store.schema import migrating
 from core.store.schema.tables import Statement, StatementLine
 from tests.conftest import Partner, make_partner
+from tests.every_case import every_case
+from tests.planting import planted
 from tests.portfolio import NOW, Portfolio, sales_at
 from tests.prefilled import prefilled
 from tests.services.finance_office import LIVE, OUTSIDERS, Finance
 from tests.spreadsheets import cells
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
+pytestmark = pytest.mark.frozen_at(NOW)
 
 AUGUST, SEPTEMBER, OCTOBER = (date(2026, month, 1) for month in (8, 9, 10))
 TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001"}
@@ -70,6 +72,12 @@ def prepared(finance: Finance, party: Party, *months: date, by: str = "funmi") -
     return [finance.do(statements.prepare, party, month, by=by) for month in months]
 
 
+@pytest.fixture
+def two_months(finance: Finance, party: Party) -> None:
+    """Two statements that follow each other were prepared."""
+    prepared(finance, party, AUGUST, SEPTEMBER)
+
+
 def one(finance: Finance, statement_id: UUID) -> statement_reading.StatementRow:
     return finance.read(statement_reading.get_statement, statement_id)
 
@@ -90,6 +98,7 @@ def movements_of(finance: Finance, party: Party, month: date) -> list[object]:
     return finance.rows(**{party.account: str(party.id), "from": str(first), "to": str(last)})
 
 
+@pytest.mark.both_databases
 def test_a_statement_holds_every_movement_of_its_month_once(finance: Finance, party: Party) -> None:
     made = prepared(finance, party, AUGUST, SEPTEMBER, OCTOBER)
     for statement_id, month in zip(made, (AUGUST, SEPTEMBER, OCTOBER), strict=True):
@@ -100,6 +109,7 @@ def test_a_statement_holds_every_movement_of_its_month_once(finance: Finance, pa
     assert finance.money_faults() == []
 
 
+@pytest.mark.both_databases
 def test_the_accounts_of_insurers_add_up_to_the_premium_without_commissions(finance: Finance) -> None:
     closing = []
     for party, _ in finance.read(parties.list_parties):
@@ -131,6 +141,7 @@ def test_each_opens_where_the_one_before_closed_and_months_follow_each_other(fin
             prepared(finance, party, month)
 
 
+@pytest.mark.both_databases
 def test_the_sums_of_a_statement_are_those_of_its_lines(finance: Finance, party: Party) -> None:
     finance.do(agreements.add, party, {**TERMS, "charges_vat": True}, by="root")
     _, made = prepared(finance, party, AUGUST, SEPTEMBER)
@@ -203,6 +214,7 @@ def test_a_statement_is_approved_by_somebody_else_of_finance(finance: Finance, p
     assert found.sent_at == NOW
 
 
+@pytest.mark.both_databases
 def test_a_dispute_and_its_settlement_stay_and_the_day_of_sending_with_them(finance: Finance, party: Party) -> None:
     (made,) = prepared(finance, party, AUGUST)
     steps = (
@@ -233,6 +245,7 @@ def test_a_dispute_and_its_settlement_stay_and_the_day_of_sending_with_them(fina
             session.connection().exec_driver_sql(change)
 
 
+@pytest.mark.both_databases
 def test_the_steps_of_statements_from_before_are_those_of_the_audit_log(finance: Finance, party: Party) -> None:
     (made,) = prepared(finance, party, AUGUST)
     for day, (state, note) in enumerate((("Approved", ""), ("Sent", ""), ("Disputed", "Not so"), ("Sent", "It is so"))):
@@ -301,6 +314,7 @@ def test_an_adjustment_after_a_month_was_stated_is_on_the_next_statement(finance
         assert finance.money_faults() == []
 
 
+@pytest.mark.both_databases
 def test_what_came_late_is_on_the_next_statement_and_never_twice(finance: Finance, party: Party) -> None:
     prepared(finance, party, AUGUST)
     late = datetime(2026, 8, 31, 12, tzinfo=UTC)
@@ -375,6 +389,7 @@ def test_a_month_without_a_rate_of_withholding_tax_is_not_stated_silently(financ
     assert "none was withheld" in paper.facts["said"]["Withholding tax"]
 
 
+@pytest.mark.both_databases
 def test_the_store_itself_refuses_other_figures_and_one_person_in_both_roles(finance: Finance, party: Party) -> None:
     (made,) = prepared(finance, party, AUGUST)
     maker = finance.people["funmi"].id
@@ -392,8 +407,9 @@ def test_the_store_itself_refuses_other_figures_and_one_person_in_both_roles(fin
             session.execute(attempt)
 
 
-@pytest.mark.parametrize(
-    ("trigger", "table", "planted", "said"),
+@pytest.mark.both_databases
+@every_case(
+    ("trigger", "table", "error", "said"),
     [
         ("statement_figures", "statement", "UPDATE statement SET sha256 = 'x'", "not what its hash says"),
         (
@@ -410,16 +426,13 @@ def test_the_store_itself_refuses_other_figures_and_one_person_in_both_roles(fin
         ("statement_line_delete", "statement_line", "DELETE FROM statement_line WHERE position = 1", "on no statement"),
     ],
 )
-def test_check_finds_a_planted_error(
-    finance: Finance, party: Party, trigger: str, table: str, planted: str, said: str
-) -> None:
-    prepared(finance, party, AUGUST, SEPTEMBER)
-    with finance.store.writers.begin() as connection:
-        connection.exec_driver_sql(f"DROP TRIGGER {trigger}" + ("" if finance.store.is_sqlite else f" ON {table}"))
-        connection.exec_driver_sql(planted)
-    assert any(said in fault for fault in finance.money_faults())
+@pytest.mark.usefixtures("two_months")
+def test_check_finds_a_planted_error(finance: Finance, trigger: str, table: str, error: str, said: str) -> None:
+    with planted(finance.store, error, without={trigger: table}) as session:
+        assert any(said in fault for fault in finance.money_faults(session))
 
 
+@pytest.mark.both_databases
 def test_a_distributor_reads_its_own_once_they_were_sent(
     finance: Finance, store: Store, party: Party, partner: Partner, stranger: Partner
 ) -> None:

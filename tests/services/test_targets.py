@@ -85,7 +85,7 @@ def test_an_amount_that_is_no_target_is_refused_by_its_field(store: Store, partn
     assert progress(store) == []
 
 
-@pytest.mark.parametrize("role", ["claims", "finance", "supervisor"])
+@every_case("role", ["claims", "finance", "supervisor"])
 def test_others_than_operations_set_and_remove_nothing(store: Store, partner: Partner, role: str) -> None:
     set_to(store, partner, "100")
     with pytest.raises(NotAllowed):
@@ -95,7 +95,7 @@ def test_others_than_operations_set_and_remove_nothing(store: Store, partner: Pa
     assert [each.target_minor for each in progress(store)] == [10000]
 
 
-@pytest.mark.parametrize("month", [date(2026, 10, 1), date(2026, 11, 2)])
+@every_case("month", [date(2026, 10, 1), date(2026, 11, 2)])
 def test_a_month_that_is_over_or_no_month_has_no_target(store: Store, partner: Partner, month: date) -> None:
     with pytest.raises(InvalidInput) as refused:
         set_to(store, partner, "100", month=month)

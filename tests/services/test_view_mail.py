@@ -40,9 +40,7 @@ def sold(store: Store, partner: Partner) -> Store:
 def colleague(store: Store, *roles: str) -> Person:
     email = f"{roles[0]}@coverdesk.example"
     with store.writing(Scope.system()) as session:
-        staff.add_or_update(
-            session, email=email, name="Bola", roles=roles, password="a long one, x", actor="t", check_strength=False
-        )
+        staff.add_or_update(session, email=email, name="Bola", roles=roles, password="a long one, x", actor="t")
         return staff.get_by_email(session, email)
 
 

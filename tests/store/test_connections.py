@@ -19,6 +19,7 @@ from core.store.access.scope import connection_of
 from core.store.access.statements import driver_connection, execute
 from core.store.schema.tables import InsuredRisk, NumberCounter, Provider
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.postgres_database import administering
 
 pytestmark = pytest.mark.both_databases
@@ -118,7 +119,7 @@ def test_a_list_of_purchases_is_one_trip_with_its_transaction(
         assert sent == ["together"] * needed
 
 
-@pytest.mark.parametrize("ends", [True, False])
+@every_case("ends", [True, False])
 def test_the_end_of_a_list_does_not_end_what_is_written(store: Store, partner: Partner, *, ends: bool) -> None:
     def fail(session: ScopedSession) -> None:
         assert session.insert_if_absent(NumberCounter(series="written", last=1))

@@ -127,7 +127,8 @@ def test_store_with_its_own_business_is_refused(store: Store, partner: Partner) 
 def test_killed_run_leaves_a_sound_store_and_goes_on(
     store: Store, twin: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chunks, "_SMALLEST", 100)
+    # A quarter of it is the first.
+    monkeypatch.setattr(chunks, "_SMALLEST", 400)
     whole = portfolio.write_chunk
 
     def killed(session: ScopedSession, chunk: chunks.Chunk) -> None:

@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 from core.store.access import Scope, ScopedSession, Store, statements
 from core.store.access.statements import execute
 from core.store.schema.tables import Policy
+from tests.every_case import every_case
 
 pytestmark = pytest.mark.both_databases
 
@@ -54,7 +55,7 @@ def run_through_driver(session: ScopedSession) -> None:
     assert execute(session.connection(), f"SELECT {mark} FROM nowhere_at_all", (PERSONAL,)).rows
 
 
-@pytest.mark.parametrize("run", [run_by_sqlalchemy, run_through_driver])
+@every_case("run", [run_by_sqlalchemy, run_through_driver])
 def test_a_statement_that_fails_is_logged_as_well_without_its_values(
     store: Store, run: Callable[[ScopedSession], None]
 ) -> None:

@@ -18,6 +18,7 @@ from core.ui.forms.forms import Form
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, lists, press, texts
 
@@ -133,7 +134,7 @@ def test_the_last_day_is_one_truth_on_the_list_of_what_is_due_and_on_the_policy(
         assert list(lists(due)[0]["Cover"]) == [cover]
 
 
-@pytest.mark.parametrize("cover", [insurer_b.THIRD_PARTY, insurer_b.COMPREHENSIVE], ids=lambda cover: cover.key)
+@every_case("cover", [insurer_b.THIRD_PARTY, insurer_b.COMPREHENSIVE], ids=lambda cover: cover.key)
 def test_a_form_asks_for_the_title_once_and_both_fields_take_it(cover: Cover[Any]) -> None:
     asked = [question.label for question in questions.of(cover.request)]
     assert asked.count("Title") == 1

@@ -16,6 +16,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Submission
 from core.ui.kit import words
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, follow, lists, press, row_links, sent, texts, turn_to
 
@@ -158,7 +159,7 @@ def test_filters_of_the_address_narrow_and_the_way_back_is_visible(screen: Scree
     assert len(rows(at)) == 1
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "said"),
     [({"provider": "nobody"}, "must be a UUID"), ({"state": "lost"}, "must be one of queued")],
 )
@@ -205,7 +206,7 @@ def test_ticked_policies_get_an_owner_whose_they_are_listed_as(screen: Screen, s
         for name in ("Bola", "Chidi"):
             email = f"{name.lower()}@coverdesk.example"
             given = {"email": email, "name": name, "roles": ["operations"], "password": "a long enough one"}
-            staff.add_or_update(session, **given, actor="tests", check_strength=False)
+            staff.add_or_update(session, **given, actor="tests")
         bola = staff.get_by_email(session, "bola@coverdesk.example")
     at = open_page(screen)
     assert list(rows(at)["Owner"]) == ["–"]

@@ -20,6 +20,7 @@ from core.states import claims as claim_states
 from core.ui.kit import actions, words
 from pages.claims import _actions as review_actions
 from tests import papers
+from tests.every_case import every_case
 from tests.services.claim_office import DESK, Office
 from tests.ui.conftest import Screen, labels, press, texts
 
@@ -64,7 +65,7 @@ def moves(at: AppTest, claim_id: UUID) -> dict[str, bool]:
     return {str(button.key).removeprefix(start): not button.disabled for button in buttons}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("id_", "said"),
     [("nonsense", "open it from its list"), ("01900000-0000-7000-8000-0000000000ff", "Claim not found")],
 )

@@ -153,7 +153,7 @@ def test_a_wrong_address_is_said_and_leads_back(opened: Opened, query: dict[str,
     assert "There is no claim in this mode yet" in at.info[0].value
 
 
-@pytest.mark.parametrize("view", ["mine", "near", "all"])
+@every_case("view", ["mine", "near", "all"])
 def test_an_empty_view_says_what_to_do(opened: Opened, view: str) -> None:
     at = opened(view=view)
     assert len(at.info) == 1
@@ -239,7 +239,7 @@ def test_a_page_that_does_not_exist_is_said(
     assert len(shown(press(at, "Go to the first page"))) == 2
 
 
-@pytest.mark.parametrize("page", [QUEUE, PERFORMANCE])
+@every_case("page", [QUEUE, PERFORMANCE])
 def test_who_works_no_claims_has_neither_screen(screen: Screen, page: str) -> None:
     with pytest.raises(ValueError, match="claims"):
         screen("operations", path=page)

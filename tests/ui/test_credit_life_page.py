@@ -16,6 +16,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Policy, Purchase, UploadedFile
 from core.ui.buying import selling
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.ui.conftest import Screen, follow, person_of, sent, texts, turn_to
 
 PAGE = "buy/credit_life.py"
@@ -166,14 +167,14 @@ def test_price_follows_the_figures(page: AppTest) -> None:
     assert metrics(page)["Level monthly"] == "₦6,600.00"
 
 
-@pytest.mark.parametrize("curve", ["Tenure", "Loan amount", "Benefits"])
+@every_case("curve", ["Tenure", "Loan amount", "Benefits"])
 def test_every_curve_is_drawn(page: AppTest, curve: str) -> None:
     page.button_group(key="curve").set_value(curve).run()
     assert not page.exception
     assert page.get("plotly_chart")
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("typed", "complaint"),
     [("nonsense", "must be a number"), ("0", "must be more than 0"), ("1.005", "at most two decimals")],
 )

@@ -23,6 +23,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Customer, Policy
 from core.ui.kit import words
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, address, follow, lists, person_of, press, row_links, sent, texts
@@ -77,7 +78,7 @@ def test_the_box_and_the_filters_narrow_and_stand_in_the_address(sold: Store, sc
     assert address(at) == {}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "said"),
     [
         ({"force": "maybe"}, "`force` must be one of yes, no"),
@@ -136,7 +137,7 @@ def test_each_list_opens_only_what_the_person_has(sold: Store, screen: Screen) -
     assert "Back to the customer" in [link.proto.label for link in at.get("page_link")]
 
 
-@pytest.mark.parametrize("id_", ["", "1", "01900000-0000-7000-8000-00000000ffff"])
+@every_case("id_", ["", "1", "01900000-0000-7000-8000-00000000ffff"])
 def test_a_wrong_customer_is_explained_and_leads_back(store: Store, screen: Screen, id_: str) -> None:
     at = open_page(screen, ONE, id=id_)
     assert "no customer" in at.error[0].value or "no such customer" in at.error[0].value
@@ -200,8 +201,13 @@ def test_another_record_of_the_person_is_merged_and_taken_apart(
 ) -> None:
     sell(store, partner, insurer_f.COVERS[0], is_live=True, email="second@example.com")
     with store.writing(Scope.system()) as session:
-        given = {"email": "bola@coverdesk.example", "name": "Bola", "roles": ["operations"], "password": "long enough"}
-        staff.add_or_update(session, **given, actor="tests", check_strength=False)
+        given = {
+            "email": "bola@coverdesk.example",
+            "name": "Bola",
+            "roles": ["operations"],
+            "password": "a long enough one",
+        }
+        staff.add_or_update(session, **given, actor="tests")
         bola = staff.get_by_email(session, "bola@coverdesk.example")
         rows = {row.email: row.id for row in session.execute(sa.select(Customer)).scalars()}
     other = rows.pop("second@example.com")

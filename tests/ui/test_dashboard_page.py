@@ -116,7 +116,7 @@ def test_choosing_writes_the_address_and_reset_clears_it(sold: Store, screen: Sc
     assert shown(at) == expected(sold, periods.window_of("30d", lagos(NOW)))
 
 
-@pytest.mark.parametrize("query", [{"to": "2031-01-01"}, {"to": "2026-10-15"}, {"from": "2000-01-01", "by": "day"}])
+@every_case("query", [{"to": "2031-01-01"}, {"to": "2026-10-15"}, {"from": "2000-01-01", "by": "day"}])
 def test_unusual_days_are_shown_as_asked(sold: Store, screen: Screen, query: dict[str, str]) -> None:
     at = screen("operations", **query)
     selection = PurchaseFilter.read({name: [value] for name, value in query.items() if name != "by"})
@@ -341,7 +341,7 @@ def test_a_clicked_segment_offers_its_sales_with_the_whole_selection(
     assert f"**{words.naira(totals.sold_minor)}**" in texts(at)
 
 
-@pytest.mark.parametrize("split", ["provider", "category", "product", "distributor"])
+@every_case("split", ["provider", "category", "product", "distributor"])
 def test_commissions_are_split_like_the_premium_and_lead_to_their_movements(
     sold: Store, screen: Screen, partner: Partner, split: Dimension
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 from core import clock
 from core.store.access import Store
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, address
 
@@ -23,7 +24,7 @@ def sold(store: Store, partner: Partner) -> Iterator[Store]:
         yield store
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("page", "names", "other"),
     [
         ("sales/dashboard.py", ANY, {"source": "api"}),

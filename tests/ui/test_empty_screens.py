@@ -4,6 +4,7 @@ import pytest
 
 from core.store.access import Store
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.services.claim_office import Office
 from tests.ui.conftest import Screen, texts
 
@@ -31,7 +32,7 @@ def test_claims_to_pay_offers_no_file_where_nothing_waits(screen: Screen) -> Non
     assert not at.expander
 
 
-@pytest.mark.parametrize("view", ["mine", "unassigned", "near", "waiting", "open", "all"])
+@every_case("view", ["mine", "unassigned", "near", "waiting", "open", "all"])
 def test_the_queue_speaks_of_open_claims_only_where_there_are_some(screen: Screen, view: str) -> None:
     at = screen("claims", path=QUEUE)
     at.query_params["view"] = view

@@ -120,7 +120,7 @@ def test_somebody_without_any_screen_is_told_so(screen: Screen, monkeypatch: pyt
     assert "no screen yet" in texts(screen("claims"))
 
 
-@pytest.mark.parametrize("path", ["/nonsense", "/first-page", "/dashboard", "/nothing/here"])
+@every_case("path", ["/nonsense", "/first-page", "/dashboard", "/nothing/here"])
 def test_whatever_the_address_names_the_first_page_can_be_drawn(screen: Screen, path: str) -> None:
     """An unknown page needs an address bar to be shown: the browser's journeys look at it."""
     at = screen("operations")

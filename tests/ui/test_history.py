@@ -17,6 +17,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import ApiKey
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.ui.conftest import Screen, texts
 
 PAGES = {"policies/policy.py": "policy_id", "sales/purchase.py": "purchase_id"}
@@ -46,7 +47,7 @@ def open_page(screen: Screen, page: str, sale: Sale) -> AppTest:
     return screen("operations", "finance", path=page, id=str(getattr(sale, PAGES[page])))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@every_case("page", PAGES)
 def test_the_log_names_people_products_and_money(screen: Screen, cancelled: Sale, page: str) -> None:
     at = open_page(screen, page, cancelled)
     said = texts(at)
@@ -63,7 +64,7 @@ def test_the_log_names_people_products_and_money(screen: Screen, cancelled: Sale
     assert "key 0" not in said
 
 
-@pytest.mark.parametrize("page", PAGES)
+@every_case("page", PAGES)
 def test_what_was_submitted_reads_as_money_days_and_words(screen: Screen, cancelled: Sale, page: str) -> None:
     shown = str([table.value.to_dict() for table in open_page(screen, page, cancelled).table]).replace("\\", "")
     assert "₦5,000,000.00" in shown

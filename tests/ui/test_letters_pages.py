@@ -16,6 +16,7 @@ from core.store.access import Scope, Store
 from pages.sales import due
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, lists, press, texts
 
@@ -48,7 +49,7 @@ def test_a_certificate_is_sent_from_the_policy_and_logged_there(store: Store, sc
     assert "Send by e-mail" not in [button.label for button in reader.button]
 
 
-@pytest.mark.parametrize(("is_over", "verb"), [(False, "ends"), (True, "ended")])
+@every_case(("is_over", "verb"), [(False, "ends"), (True, "ended")])
 def test_the_text_message_says_whether_cover_is_over(is_over: bool, verb: str) -> None:
     row: Any = SimpleNamespace(
         customer="Ngozi", product="Car", provider="Anchorline", expiration_at=NOW, is_over=is_over, next_minor=None

@@ -92,8 +92,13 @@ def test_the_menu_opens_start_views_and_keeps_the_mode() -> None:
 
 def test_the_view_that_is_open_is_mailed_as_the_person_wishes(sold: Store, screen: Screen) -> None:
     with sold.writing(Scope.system()) as session:
-        given = {"email": "bola@coverdesk.example", "name": "Bola", "roles": ["operations"], "password": "long enough"}
-        staff.add_or_update(session, **given, actor="tests", check_strength=False)
+        given = {
+            "email": "bola@coverdesk.example",
+            "name": "Bola",
+            "roles": ["operations"],
+            "password": "a long enough one",
+        }
+        staff.add_or_update(session, **given, actor="tests")
         bola = staff.get_by_email(session, "bola@coverdesk.example")
         view = saved_views.save_view(session, LIST, {"source": ["desk"]}, {"name": "Desk"}, by=bola)
     key = f"view_mail {view}"

@@ -15,6 +15,7 @@ from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.services.claim_office import Office
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, sent, texts
@@ -74,7 +75,7 @@ def test_the_dashboard_adds_up_what_was_written_given_back_and_is_left(
     assert (tiles["Platform commission"], tiles["Distributor commission"]) == tuple(rows["Net"][2:])
 
 
-@pytest.mark.parametrize("page", ["sales/purchases.py", "sales/renewals.py"])
+@every_case("page", ["sales/purchases.py", "sales/renewals.py"])
 def test_a_list_says_what_was_given_back_of_it(
     screen: Screen, declined: Sale, renewed_and_cancelled: Sale, page: str
 ) -> None:

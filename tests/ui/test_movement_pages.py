@@ -6,6 +6,7 @@ from core.services.finance import movements
 from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance, select
 from tests.ui.conftest import Screen, labels, lists, press, texts
@@ -86,7 +87,7 @@ def test_operations_look_and_do_not_adjust_and_claims_do_not_look(finance: Finan
             screen("claims", path=path)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "said"),
     [({"id": "1"}, "names no movement"), ({"id": "0" * 8 + "-0000-7000-8000-" + "0" * 12}, "no such")],
 )

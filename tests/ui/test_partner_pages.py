@@ -11,6 +11,7 @@ from core.services.sales import distributors
 from core.services.sales.distributors import DistributorDetail
 from core.store.access import Scope, Store
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.ui.conftest import Screen, confirm, lists, person_of, press, texts, turn_to
 
 LIST, ONE, INSURER = "admin/partners.py", "admin/distributor.py", "admin/insurer.py"
@@ -80,7 +81,7 @@ def test_only_an_admin_sees_partners(screen: Screen, store: Store) -> None:
             turn_to(at, page)
 
 
-@pytest.mark.parametrize(("page", "said"), [(ONE, "no such distributor"), (INSURER, "no such insurer")])
+@every_case(("page", "said"), [(ONE, "no such distributor"), (INSURER, "no such insurer")])
 def test_an_address_without_a_record_says_so(screen: Screen, store: Store, page: str, said: str) -> None:
     at = screen("admin", path=page, id=str(uuid4()))
     assert said in texts(at)

@@ -20,6 +20,7 @@ from core.store.schema.tables import AuditEntry, Policy, Refund
 from core.ui.kit import actions as kit_actions
 from core.ui.kit import words
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, person_of, press, texts, turn_to
 from tests.ui.policy_pages import PAGE, confirm, count, open_page
@@ -71,7 +72,7 @@ def test_personal_numbers_are_masked(screen: Screen, store: Store, partner: Part
     assert "https://" not in shown
 
 
-@pytest.mark.parametrize(("id_", "said"), [("nonsense", "open it from its list"), ("", "open it from its list")])
+@every_case(("id_", "said"), [("nonsense", "open it from its list"), ("", "open it from its list")])
 def test_an_address_that_names_no_policy_says_so(screen: Screen, store: Store, id_: str, said: str) -> None:
     assert said in open_page(screen, id_).error[0].value
 

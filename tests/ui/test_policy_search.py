@@ -201,7 +201,7 @@ def test_a_page_that_does_not_exist_is_said(screen: Screen, two_sales: tuple[Sal
     assert len(rows(press(at, "Go to the first page"))) == 2
 
 
-@pytest.mark.parametrize("find", ["x", "y" * 101])
+@every_case("find", ["x", "y" * 101])
 def test_a_text_too_short_or_too_long_is_said(screen: Screen, two_sales: tuple[Sale, Sale], find: str) -> None:
     at = open_page(screen, find=find)
     assert "2 to 100 characters" in texts(at)

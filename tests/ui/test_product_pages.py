@@ -20,6 +20,7 @@ from core.store.access import Scope, Store
 from core.store.schema.tables import Staff
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.services.selling import CAR, sell
 from tests.ui.conftest import Screen, follow, lists, person_of, press, texts, turn_to
 
@@ -104,7 +105,7 @@ def test_products_are_for_operations_to_read_and_for_admins_to_change(screen: Sc
         turn_to(screen("operations"), RATES)
 
 
-@pytest.mark.parametrize("page", [ONE, RATES])
+@every_case("page", [ONE, RATES])
 def test_an_address_without_a_product_says_so(screen: Screen, store: Store, page: str) -> None:
     at = open_page(screen, page, id="x")
     assert "open it from its list" in texts(at)
@@ -112,7 +113,7 @@ def test_an_address_without_a_product_says_so(screen: Screen, store: Store, page
     assert "no such product" in texts(at.run())
 
 
-@pytest.mark.parametrize("product_id", [LOAN, TRIP])
+@every_case("product_id", [LOAN, TRIP])
 def test_a_product_shows_what_it_charges_and_what_is_planned(screen: Screen, store: Store, product_id: UUID) -> None:
     elsewhere(store, product_id, {"distributor_commission": "9.00"})
     at = open_page(screen, ONE, id=str(product_id))
@@ -249,7 +250,7 @@ def test_commissions_that_leave_the_insurer_too_little_are_said_and_not_proposed
     assert not [button for button in at.button if button.key == "rates.confirm"]
 
 
-@pytest.mark.parametrize(
+@every_case(
     "product_id",
     [
         UUID(f"01900000-0000-7000-8000-000000{number}")

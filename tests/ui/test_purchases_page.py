@@ -221,7 +221,7 @@ def test_an_opened_row_leads_to_its_page_and_back_to_the_same_list(sold: Store, 
     assert at.session_state["purchases_address"] == {"page": ["2"]}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "said"),
     [
         ({}, "names no purchase"),

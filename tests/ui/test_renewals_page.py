@@ -23,6 +23,7 @@ from core.store.schema.tables import Policy, Renewal
 from core.ui.kit import words
 from tests.conftest import Partner
 from tests.covers import shipped
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, address, follow, labels, lists, person_of, press, row_links, sent, texts
@@ -82,7 +83,7 @@ def test_its_own_filters_stand_in_the_address_and_are_taken_away(sold: Store, sc
     assert address(at) == {}
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("query", "said"),
     [
         ({"status": "perhaps"}, "`status` must be one of true, false"),
@@ -108,7 +109,7 @@ def test_an_empty_store_and_an_empty_selection_say_what_to_do_next(store: Store,
     assert address(at) == {}
 
 
-@pytest.mark.parametrize(("role", "names"), [("operations", "policy_id"), ("finance", "purchase_id")])
+@every_case(("role", "names"), [("operations", "policy_id"), ("finance", "purchase_id")])
 def test_a_row_opens_the_policy_or_for_finance_the_purchase_and_leads_back(
     sold: Store, screen: Screen, role: str, names: str
 ) -> None:

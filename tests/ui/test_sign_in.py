@@ -11,6 +11,7 @@ from core.services.people import passwords, sign_in, staff
 from core.store.access import Scope, Store
 from core.store.schema.tables import SignInAttempt, Staff
 from core.ui.sign_in import gate as sign_in_gate
+from tests.every_case import every_case
 from tests.ui.conftest import Screen, texts
 
 EMAIL, PASSWORD = "ada@coverdesk.example", "correct horse battery"
@@ -39,7 +40,7 @@ def test_a_correct_password_hands_the_browser_over(screen: Screen) -> None:
     assert "next=%2F%3Fmode%3Dtest" in html(at)
 
 
-@pytest.mark.parametrize("email", [EMAIL, "nobody@coverdesk.example"])
+@every_case("email", [EMAIL, "nobody@coverdesk.example"])
 def test_known_and_unknown_people_hear_the_same(screen: Screen, email: str) -> None:
     at = attempt(screen(), email, "wrong password")
     assert [error.value for error in at.error] == [f"{passwords.WRONG_CREDENTIALS}."]

@@ -190,7 +190,7 @@ def test_an_admin_cannot_lock_themselves_out(screen: Screen, admin: Person, monk
     assert "your own access" in at.error[0].value
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("given", "said"), [("nope", "open it from its list"), ("01900000-0000-7000-8000-0000000000ff", "No such person")]
 )
 def test_an_address_of_nobody_says_so_and_leads_back(screen: Screen, given: str, said: str) -> None:

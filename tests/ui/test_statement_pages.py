@@ -12,6 +12,7 @@ from core.services.finance.statements import states as statement_states
 from core.store.access import Store
 from core.ui.kit import words
 from tests.conftest import Partner
+from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance
 from tests.ui.conftest import Screen, confirm, follow, labels, lists, press, row_links, sent, texts
@@ -139,7 +140,7 @@ def test_other_roles_do_not_reach_statements(finance: Finance, screen: Screen) -
                 screen(role, path=path)
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("given", "said"),
     [("1", "names no statement"), ("0" * 8 + "-0000-7000-8000-" + "0" * 12, "no such"), ("distributor.x", "no party")],
 )

@@ -9,6 +9,7 @@ from random import Random
 from core import clock
 from core.demo.market.offers import Offer
 from core.demo.market.sellers import Seller
+from core.demo.random_source import pick
 
 MONTHS = 24
 GROWTH_A_MONTH = 1.038
@@ -96,8 +97,8 @@ class Market:
     def draw(self, at: datetime) -> tuple[Seller, Offer]:
         """Draw the seller and the offer of an instant."""
         month = bisect(self._months, at)
-        seller = self.dice.choices(self.sellers, cum_weights=self._shares[month])[0]
-        return seller, self.dice.choices(self.offers, cum_weights=self._tastes[seller.id][month])[0]
+        seller = pick(self.dice, self.sellers, self._shares[month])
+        return seller, pick(self.dice, self.offers, self._tastes[seller.id][month])
 
     def _taste(self, seller: Seller, offer: Offer, month: int) -> float:
         if not offer.sold_today and month >= _LAST_MONTH_OF_WITHDRAWN:

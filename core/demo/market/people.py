@@ -9,7 +9,7 @@ from random import Random
 
 from core.covers import request_parts
 from core.demo.bulk_rows import Rows, Values, stamp
-from core.demo.random_source import new_id
+from core.demo.random_source import new_id, pick
 from core.settings import ROOT
 from core.store.schema.parties import Customer
 
@@ -72,7 +72,7 @@ class People:
 
 # What is indexed follows the number of the customer, so that a million rows go into their indexes in order.
 def _words(dice: Random, number: int, this_year: int) -> Values:
-    family, place = dice.choice(_FAMILIES), dice.choices(_PLACES, cum_weights=_PLACES_BY_SHARE)[0]
+    family, place = dice.choice(_FAMILIES), pick(dice, _PLACES, _PLACES_BY_SHARE)
     is_woman = dice.random() < _WOMEN
     given = family["women" if is_woman else "men"]
     first = dice.choice(given)

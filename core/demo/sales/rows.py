@@ -25,8 +25,7 @@ def file(sale: Sale, rows: Rows, figures: Figures) -> None:
     rows.add(Purchase, purchase)
     figures.add(sale.at, purchase, **MEASURED[Purchase].of(sale.variant.split))
     figures.follow(day_totals.cover(_cover(sale)), is_live=sale.owner["is_live"])
-    risk_hash = _risk(sale, rows)
-    rows.add(Policy, {**_policy(sale), "risk_hash": risk_hash})
+    rows.add(Policy, {**_policy(sale), "risk_hash": _risk(sale, rows)})
     rows.add(Submission, _submission(sale))
     if sale.certificates:
         for certificate in _certificates(sale):
@@ -41,6 +40,21 @@ def file(sale: Sale, rows: Rows, figures: Figures) -> None:
             parts = sale.offer.refund_split(refund.amount_minor, sale.variant.split)
             rows.add(Refund, _refund(sale, ended, refund, parts, refund_id, place))
             figures.add(ended.at, purchase, **MEASURED[Refund].of(parts))
+
+
+def finish(rows: Rows) -> None:
+    """Fill in, seal and hash the values that `file` leaves to the process that writes, as it has less to do."""
+    rows.finish(Policy, submitted=_fill, payload=_fill, explained=_fill, sealed=seal.seal, risk_hash=_hash_risk)
+    rows.finish(InsuredRisk, risk_hash=_hash_risk)
+
+
+def _fill(text: tuple[str, Values]) -> str:
+    template, words = text
+    return template % words
+
+
+def _hash_risk(risk: str | None) -> str | None:
+    return risk and seal.keyed_hash("risk", normalise_registration(risk))
 
 
 def _cover(sale: Sale) -> CoverFacts:
@@ -83,16 +97,12 @@ def _payment(source: str) -> dict[str, str]:
 
 
 def _risk(sale: Sale, rows: Rows) -> str | None:
-    """The hash under which the thing insured is guarded against a second sale (contract S12)."""
+    """The thing insured, by whose hash it is guarded against a second sale (contract S12)."""
     if sale.variant.risk is None:
         return None
-    word = "plate" if sale.variant.risk == "plate" else "passport_number"
-    risk_hash = seal.keyed_hash("risk", normalise_registration(str(sale.says[word])))
-    rows.add(
-        InsuredRisk,
-        {"product_id": sale.offer.ids["product_id"], "risk_hash": risk_hash, "sold_at": sale.when},
-    )
-    return risk_hash
+    risk = str(sale.says["plate" if sale.variant.risk == "plate" else "passport_number"])
+    rows.add(InsuredRisk, {"product_id": sale.offer.ids["product_id"], "risk_hash": risk, "sold_at": sale.when})
+    return risk
 
 
 def _policy(sale: Sale) -> Values:
@@ -127,10 +137,10 @@ def _policy(sale: Sale) -> Values:
         "market_price_minor": variant.split.total_minor,
         "genius_price_minor": variant.split.total_minor,
         "profit_minor": sale.variant.split.mca_profit_minor,
-        "submitted": variant.submitted % says,
-        "payload": variant.payload % says,
-        "sealed": seal.seal({path: str(says[f"{word}_number"]) for path, word in variant.personal.items()}),
-        "explained": variant.explained % says,
+        "submitted": (variant.submitted, says),
+        "payload": (variant.payload, says),
+        "sealed": {path: str(says[f"{word}_number"]) for path, word in variant.personal.items()},
+        "explained": (variant.explained, says),
         "version": 1 + len(sale.changes),
     }
 

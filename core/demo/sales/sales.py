@@ -27,7 +27,7 @@ _LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
 _STRIDE = 7_368_787
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Sale:
     """One sale with everything that its rows say; `says` are the words of the buyer and of the thing insured."""
 

@@ -94,10 +94,11 @@ def add_or_update(
     password: str,
     actor: str,
     claim_limit: Decimal | str | None = None,
-    check_strength: bool = True,
+    password_hash: str | None = None,
 ) -> UUID:
     """Add a person, or set name, roles, limit (naira) and password of an existing one.
 
+    `password_hash` is that of a password that needs no check and was hashed before, which takes long on purpose.
     InvalidInput says what is wrong, StateForbids that the last admin would be gone. A known person is enabled
     again; whoever was signed in with the password before is not any more. Where the password of a known person
     becomes another one, the person approves nothing for a day (`passwords.rest`).
@@ -106,7 +107,7 @@ def add_or_update(
     validated: NewStaffInput = request.validate(
         NewStaffInput, {key: value for key, value in submitted.items() if value is not None}
     )
-    password_hash = passwords.hash_password(password, email=validated.email, check_strength=check_strength)
+    password_hash = password_hash or passwords.hash_password(password, email=validated.email)
     row = session.execute(sa.select(Staff).where(col(Staff.email) == validated.email)).scalar_one_or_none()
     before = None if row is None else get_audited_facts(row)
     if row is not None and "admin" not in validated.roles:

@@ -11,6 +11,7 @@ from core.services.claims.workflow import moves as claim_moves
 from core.services.claims.workflow import paying as claim_paying
 from core.store.access import Scope
 from core.store.schema.tables import ClaimComment, ClaimReferral, PaymentPayee
+from tests.every_case import every_case
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import Office
 
@@ -31,7 +32,7 @@ def worked(office: Office) -> Office:
     return office
 
 
-@pytest.mark.parametrize(
+@every_case(
     ("table", "values"),
     [
         (PaymentPayee, {"name": "A friend"}),

@@ -25,7 +25,7 @@ from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.finance_office import Finance, pay_out, state
 
-pytestmark = [pytest.mark.frozen_at(NOW), pytest.mark.both_databases]
+pytestmark = pytest.mark.frozen_at(NOW)
 SEPTEMBER = date(2026, 9, 1)
 
 
@@ -94,6 +94,7 @@ def test_a_payout_whose_approver_left_has_no_bank_file_before_another_approves_i
     assert finance.money_faults() == []
 
 
+@pytest.mark.both_databases
 def test_a_statement_that_was_changed_past_the_desk_is_found_and_nothing_is_paid_on_it(
     finance: Finance, party: Party
 ) -> None:
@@ -112,6 +113,7 @@ def test_a_statement_that_was_changed_past_the_desk_is_found_and_nothing_is_paid
     assert f"₦{Decimal(closing) / 100:,.2f}" in found
 
 
+@pytest.mark.both_databases
 def test_rates_and_shares_that_two_admins_did_not_confirm_are_found(finance: Finance, party: Party) -> None:
     tomorrow = rate_changes.earliest()
     share = finance.do(share_changes.propose, party.id, {"commission": "5", "starts_on": "2026-11-21"}, by="root")
@@ -145,6 +147,7 @@ def test_rates_and_shares_that_two_admins_did_not_confirm_are_found(finance: Fin
     assert found_share.startswith("99.00 % of ")
 
 
+@pytest.mark.both_databases
 def test_approvals_of_before_are_carried_over(finance: Finance, party: Party) -> None:
     batch: UUID = pay_out(finance, party)
     share = finance.do(share_changes.propose, party.id, {"commission": "5", "starts_on": "2026-11-21"}, by="root")

@@ -30,7 +30,7 @@ from tests.services.finance_office import ACCOUNT, BANK, LIVE, Finance
 from tests.services.races import run_while_open
 from tests.services.selling import sell
 
-pytestmark = [pytest.mark.frozen_at(NOW), pytest.mark.both_databases]
+pytestmark = pytest.mark.frozen_at(NOW)
 
 PAID = {"bank_reference": "TRF 1/a", "value_on": "2026-11-20"}
 BACK = {"returned_on": "2026-11-20", "reason": "The account is closed"}
@@ -77,6 +77,7 @@ def refused_acts(finance: Finance, subject: str) -> list[str]:
         return [entry.action for entry in audit.list_history(session, subject) if entry.action.endswith("refused")]
 
 
+@pytest.mark.both_databases
 def test_a_refund_is_paid_to_the_customer_or_corrected_for_the_parties_and_never_both(
     finance: Finance, partner: Partner
 ) -> None:
@@ -112,6 +113,7 @@ def test_a_refund_is_paid_to_the_customer_or_corrected_for_the_parties_and_never
     assert finance.money_faults() == []
 
 
+@pytest.mark.both_databases
 def test_the_check_names_a_refund_that_was_paid_and_corrected_with_its_sum(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,6 +162,7 @@ def test_a_limit_is_not_split_over_several_corrections_of_a_policy_or_a_distribu
     assert "come to ₦25.00" in found
 
 
+@pytest.mark.both_databases
 def test_another_payee_than_the_customer_takes_two_who_approve(finance: Finance, partner: Partner) -> None:
     note = cancel(finance, sold(finance, partner))
     assert finance.do(deciding.approve, note, {"payee": "A Friend", **ACCOUNT}, by="femi") == "Awaits second person"
@@ -175,6 +178,7 @@ def test_another_payee_than_the_customer_takes_two_who_approve(finance: Finance,
     assert finance.money_faults() == []
 
 
+@pytest.mark.both_databases
 def test_the_account_of_another_customer_takes_two_who_approve(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,6 +204,7 @@ def test_the_account_of_another_customer_takes_two_who_approve(
     assert f"{total}, was approved by Femi alone for" in found
 
 
+@pytest.mark.both_databases
 def test_the_check_names_another_payee_that_one_person_approved_with_the_sum(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,6 +217,7 @@ def test_the_check_names_another_payee_that_one_person_approved_with_the_sum(
     assert found.endswith(f"{total}, was approved by Femi alone for A Friend, who is not the customer")
 
 
+@pytest.mark.both_databases
 def test_a_limit_is_not_split_over_several_refunds_of_a_customer(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +242,7 @@ def test_a_limit_is_not_split_over_several_refunds_of_a_customer(
     assert found.endswith(f"of the customer within 30 days: {money.format_naira(each + 100)} is the limit")
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize("are_of_one", [True, False], ids=["one customer", "one account"])
 def test_two_refunds_that_are_approved_at_one_instant_are_judged_with_each_other(
     finance: Finance, partner: Partner, stranger: Partner, monkeypatch: pytest.MonkeyPatch, *, are_of_one: bool
@@ -258,6 +265,7 @@ def test_two_refunds_that_are_approved_at_one_instant_are_judged_with_each_other
     assert finance.money_faults() == []
 
 
+@pytest.mark.both_databases
 def test_a_customer_who_was_given_another_name_before_the_refund_takes_two_who_approve(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,6 +299,7 @@ def test_a_customer_who_was_given_another_name_before_the_refund_takes_two_who_a
     assert "was approved by Femi alone for Amaka Eze" in found
 
 
+@pytest.mark.both_databases
 def test_who_set_the_terms_or_the_account_has_no_second_part_in_the_payout(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -323,6 +332,7 @@ def test_who_set_the_terms_or_the_account_has_no_second_part_in_the_payout(
     assert found == f"payment of {paid} in payout PB-0001: Root proposed the account, and prepared or approved it"
 
 
+@pytest.mark.both_databases
 def test_terms_that_one_statement_was_approved_by_are_no_change_of_the_next(finance: Finance, partner: Partner) -> None:
     sold(finance, partner, at=NOW - timedelta(days=90))
     party = Party("distributor", partner.id)
@@ -450,6 +460,7 @@ def test_a_refund_goes_back_by_a_credit_note_or_by_the_statement_of_who_holds_th
     assert finance.money_faults() == []
 
 
+@pytest.mark.both_databases
 def test_the_check_names_a_refund_that_we_paid_and_the_distributor_has_back(
     finance: Finance, partner: Partner, monkeypatch: pytest.MonkeyPatch
 ) -> None:

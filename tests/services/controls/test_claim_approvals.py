@@ -28,7 +28,7 @@ from tests import papers
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, SAID, Office
 
-pytestmark = [pytest.mark.frozen_at(NOON), pytest.mark.both_databases]
+pytestmark = pytest.mark.frozen_at(NOON)
 
 KNOWN = {"incident_date": "2026-11-10"}
 OTHER: dict[str, Any] = {
@@ -103,6 +103,7 @@ def test_payee_changed_after_the_approval_is_not_paid(office: Office) -> None:
     assert office.log(claim_id)[-1].action == "claim move to Paid refused"
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -133,6 +134,7 @@ def test_an_estimate_after_the_approval_needs_a_new_one(office: Office) -> None:
     assert fault(office, claim_id) is None
 
 
+@pytest.mark.both_databases
 def test_what_is_done_past_the_desk_takes_the_approval_away_too(office: Office) -> None:
     claim_id = approved(office, to="Offer accepted")
     with office.store.writing(DESK) as session:
@@ -142,6 +144,7 @@ def test_what_is_done_past_the_desk_takes_the_approval_away_too(office: Office) 
         office.move(claim_id, "Paid", by="ada", payment_reference="TRF-1")
 
 
+@pytest.mark.both_databases
 def test_payee_written_past_the_desk_is_no_payee(office: Office) -> None:
     claim_id = approved(office, to="Offer accepted")
     claim = office.claim(claim_id)
@@ -186,6 +189,7 @@ def test_who_set_a_figure_or_the_payee_once_does_not_pay(office: Office) -> None
     office.move(claim_id, "Paid", by="ada", payment_reference="TRF-1")
 
 
+@pytest.mark.both_databases
 def test_approver_who_left_lost_the_role_or_the_limit_has_approved_nothing(office: Office) -> None:
     for by, values, words in (
         ("ada", {"disabled_at": NOON}, "the account of ada, who approved, is disabled"),
@@ -226,6 +230,7 @@ def test_a_lapsed_approval_is_given_anew_without_taking_the_offer_back(office: O
     office.move(claim_id, "Paid", by="ada", payment_reference="TRF-1")
 
 
+@pytest.mark.both_databases
 def test_approval_from_before_is_frozen_when_its_claim_is_first_touched(office: Office) -> None:
     claim_id = approved(office, to="Offer accepted")
     with office.store.writers.begin() as connection:
@@ -240,6 +245,7 @@ def test_approval_from_before_is_frozen_when_its_claim_is_first_touched(office: 
     assert fault(office, claim_id) == "the payee and the account were changed by sade on 20 Nov 2026"
 
 
+@pytest.mark.both_databases
 def test_approval_that_was_forged_in_the_database_stands_for_nothing_and_is_found(office: Office) -> None:
     claim_id = office.lodge(**KNOWN)
     office.put(claim_id, claim_status="Offer accepted", approved_by=office.people["sade"].id)

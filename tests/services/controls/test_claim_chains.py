@@ -18,7 +18,7 @@ from core.store.schema.tables import Policy
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
-pytestmark = [pytest.mark.frozen_at(NOON), pytest.mark.both_databases]
+pytestmark = pytest.mark.frozen_at(NOON)
 
 KNOWN = {"incident_date": "2026-11-10"}
 
@@ -82,6 +82,7 @@ def test_a_loss_that_was_paid_for_is_not_moved_to_a_day_on_which_nothing_is_owed
     office.do(claim_corrections.set_incident_date, claim_id, by="sade", **moved | {"on": "2026-11-11"})
 
 
+@pytest.mark.both_databases
 def test_who_typed_a_claim_with_its_account_at_the_desk_does_not_approve_it(office: Office) -> None:
     claim_id = office.lodge(actor="staff sade@x.example", **KNOWN)
     office.put(claim_id, sealed=seal.seal({"account_number": "0123456789"}))

@@ -28,7 +28,7 @@ from tests.services.claim_office import DESK, Office
 from tests.services.races import run_while_open
 from tests.services.selling import sell
 
-pytestmark = [pytest.mark.frozen_at(NOON), pytest.mark.both_databases]
+pytestmark = pytest.mark.frozen_at(NOON)
 
 KNOWN = {"incident_date": "2026-11-10"}
 
@@ -88,6 +88,7 @@ def test_a_limit_counts_what_was_approved_on_the_same_policy_claimant_or_account
         office.move(second, "Approved", by="ada", amount="15000")
 
 
+@pytest.mark.both_databases
 def test_two_claims_of_one_person_that_are_approved_at_one_instant_count_together(office: Office) -> None:
     first, second = (office.lodge(**KNOWN) for _ in range(2))
     for claim_id in (first, second):
@@ -201,6 +202,7 @@ def pay_back(office: Office, note: UUID) -> None:
         deciding.pay(session, note, paid, by=office.people["funmi"])
 
 
+@pytest.mark.both_databases
 def test_premium_that_went_back_comes_off_the_claims_of_its_term(office: Office) -> None:
     first = office.lodge(**KNOWN)
     office.move(first, "Declined", reason="exclusion", note="Excluded by the wording", by="sade")
@@ -315,6 +317,7 @@ def test_what_is_to_be_paid_of_an_offer_counts_whole_beside_what_was_paid_before
     assert faults(office) == []
 
 
+@pytest.mark.both_databases
 def test_a_correction_ends_the_approval_of_another_claim_that_is_above_what_is_owed_by_it(office: Office) -> None:
     first = accepted(office, office.lodge(**KNOWN), "20000")
     part = {"amount": "10000", "payment_reference": "ONE", "version": office.claim(first).version}

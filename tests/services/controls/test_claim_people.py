@@ -29,7 +29,7 @@ from tests import papers
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
-pytestmark = [pytest.mark.frozen_at(NOON), pytest.mark.both_databases]
+pytestmark = pytest.mark.frozen_at(NOON)
 
 KNOWN = {"incident_date": "2026-11-10"}
 LETTER = "This is to confirm that Musa Bello was employed by us until 3 November 2026"
@@ -80,6 +80,7 @@ def details(office: Office, name: str, **given: str) -> None:
     office.people[name] = office.person(name)
 
 
+@pytest.mark.both_databases
 def test_nobody_decides_on_a_claim_that_has_their_own_mail_phone_or_account(office: Office) -> None:
     claim_id = office.lodge(**KNOWN)
     claim = office.claim(claim_id)
@@ -103,6 +104,7 @@ def test_nobody_decides_on_a_claim_that_has_their_own_mail_phone_or_account(offi
             session.execute(statement)
 
 
+@pytest.mark.both_databases
 def test_the_queue_does_not_offer_ones_own_claim(office: Office) -> None:
     claim_id = office.lodge(**KNOWN)
     office.put(claim_id, claim_owner_email="bola@x.example", claim_owner_phone_number=None)
@@ -177,6 +179,7 @@ def test_a_plain_surface_and_a_few_words_are_like_nothing(office: Office) -> Non
     assert review(office, first).duplicates == []
 
 
+@pytest.mark.both_databases
 def test_a_second_submission_is_linked_and_the_first_is_paid(office: Office) -> None:
     first, second = office.lodge(**KNOWN), office.lodge_again(**KNOWN)
     assert check(office, first, "duplicate")[0] is False

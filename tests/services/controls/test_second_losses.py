@@ -18,7 +18,7 @@ from core.store.schema.tables import ClaimPayment, Policy
 from tests.services.claim_desk import NOON
 from tests.services.claim_office import DESK, Office
 
-pytestmark = [pytest.mark.frozen_at(NOON), pytest.mark.both_databases]
+pytestmark = pytest.mark.frozen_at(NOON)
 
 PAPERS = ("front_image", "back_image", "repair_receipt")
 LATER = NOON + timedelta(hours=1)
@@ -152,6 +152,7 @@ def test_the_same_paper_on_another_policy_is_approved_by_somebody_else(office: O
     approve(office, second, by="root")
 
 
+@pytest.mark.both_databases
 def test_two_losses_that_one_person_approved_are_found_with_their_sum(office: Office) -> None:
     first = paid(office)
     with clock.freeze(LATER):

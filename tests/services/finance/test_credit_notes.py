@@ -40,7 +40,7 @@ from tests.portfolio import NOW, Portfolio
 from tests.services.finance_office import ACCOUNT, LIVE, OUTSIDERS, Finance
 from tests.services.selling import sell
 
-pytestmark = [pytest.mark.both_databases, pytest.mark.frozen_at(NOW)]
+pytestmark = pytest.mark.frozen_at(NOW)
 
 PAID = {"bank_reference": "TRF 1/a", "value_on": "2026-11-20"}
 RETURNED = {"returned_on": "2026-11-20", "reason": "The account is closed"}
@@ -71,6 +71,7 @@ def one(finance: Finance, note_id: UUID) -> CreditNoteRow:
     return found
 
 
+@pytest.mark.both_databases
 def test_credit_notes_are_sorted_by_time_and_by_amount(finance: Finance, partner: Partner) -> None:
     cancelled(finance, partner, "AAA-111AA")
     cancelled(finance, partner, "BBB-222BB", days=30)
@@ -84,6 +85,7 @@ def test_credit_notes_are_sorted_by_time_and_by_amount(finance: Finance, partner
     assert [row.total_minor for row in smallest] == sorted(row.total_minor for row in newest)
 
 
+@pytest.mark.both_databases
 def test_each_term_that_goes_back_has_a_numbered_note_with_its_arithmetic_and_shares(
     finance: Finance, partner: Partner
 ) -> None:
@@ -263,6 +265,7 @@ def _event(session: Any, claim_id: UUID, status: str) -> None:
     session.insert(ClaimEvent(id=ids.new(), claim_id=claim_id, status=status, **owner))
 
 
+@pytest.mark.both_databases
 def test_the_store_keeps_figures_and_people_and_the_check_finds_what_is_planted(
     finance: Finance, partner: Partner
 ) -> None:
@@ -300,6 +303,7 @@ def test_an_age_has_one_bucket(days: int, place: int) -> None:
     assert ageing.bucket_of(days) == place
 
 
+@pytest.mark.both_databases
 def test_ages_are_the_balances_and_what_waits_for_customers(finance: Finance, partner: Partner) -> None:
     Portfolio(seed=21, size=60, sellers=(partner.id,)).write(finance.store)
     party = Party("distributor", partner.id)
