@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import partial
 
 from core import clock
+from core.demo.portfolio import without_gc
 from core.errors import NotFound
 from core.services.admin import demonstration
 from core.services.closing import demonstration as month_close
@@ -33,7 +34,8 @@ def add_accounts() -> None:
 
 def write(purchases: int, show: Show) -> list[str]:
     """Write what people would have made of the sales in demonstration mode, and return a line on each kind."""
-    lines = [*_write_months(purchases, show), *_add_cases(purchases, show)] if settings().demo else []
+    with without_gc():
+        lines = [*_write_months(purchases, show), *_add_cases(purchases, show)] if settings().demo else []
     show("Figures by which the store plans its reading", None)
     statistics.refresh(store())
     return lines

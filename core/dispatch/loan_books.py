@@ -5,6 +5,7 @@ one that is killed is followed by another when its lease is over. `python -m cor
 until nothing waits, or until the process of this number has ended.
 """
 
+import gc
 import os
 import signal
 import subprocess
@@ -15,13 +16,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
-from typing import Self
 
 import structlog
 
 from core import telemetry
 from core.errors import InvalidInput, StateForbids
-from core.services.selling.loan_books import books, carrying_out, reading
+from core.services.selling.loan_books import books, carrying_out, columns, reading
 from core.services.selling.loan_books.carrying_out import Chunk
 from core.services.selling.loan_books.columns import Heading
 from core.services.selling.loan_books.judging import Judged
@@ -29,9 +29,8 @@ from core.services.selling.loan_books.preview import Tally
 from core.services.selling.loan_books.reading import Job
 from core.states.loan_books import LoanBookState
 from core.store import access
-from core.store.access import Scope, Store
+from core.store.access import Scope, Store, gave_way
 from core.store.operations import statistics
-from core.store.schema.tables import LoanBook
 
 _log = structlog.get_logger("coverdesk.worker")
 _SYSTEM = Scope.system()
@@ -69,6 +68,8 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: stopping.set())
     telemetry.configure_logs()
     opened = access.store()
+    # What is loaded by now stays: looked through for garbage again and again it takes a sixth of the worker's time.
+    gc.freeze()
     try:
         work(opened, lambda: stopping.is_set() or os.getppid() != parent)
     finally:
@@ -135,58 +136,97 @@ def _read(store: Store, job: Job, is_stopping: Callable[[], bool]) -> None:
 
 def _carry_out(store: Store, job: Job, is_stopping: Callable[[], bool]) -> None:
     """Carry out a book, chunk by chunk; what would be refused again pauses it, with why."""
-    held: Job | None = job
+    selling = _Selling(store, job, is_stopping)
     try:
-        with _Drafting(store, job.book) as drafting:
-            while held is not None and not is_stopping():
-                job, chunk = held, drafting.take()
-                work = partial(carrying_out.carry_out, job=job, chunk=chunk, meanwhile=drafting.go_ahead)
-                held = store.transact(drafting.scope, work)
+        selling.run()
     except (StateForbids, InvalidInput) as refused:
         reason = str(refused)
         _log.warning("loan book paused", reason=reason)
         store.transact(_SYSTEM, lambda session: books.pause(session, job.id, actor="system", reason=reason))
         return
-    if held is not None:
-        store.transact(_SYSTEM, partial(reading.release, job=held))
+    if selling.job is not None:
+        store.transact(_SYSTEM, partial(reading.release, job=selling.job))
 
 
-class _Drafting:
-    """Prepares the chunks of a book: on PostgreSQL each while its server writes the one before it.
+class _Selling:
+    """Carries out one book, chunk after chunk; those that sell two at once on PostgreSQL.
 
-    Earlier it would only take turns with the selling, and be done when the server is waited for. On SQLite this process
-    writes itself: drafting meanwhile would lengthen the time in which others wait.
+    Of two, the later one writes its sales while the earlier one is entered in the book, the roll-ups and the log, and
+    does that in its turn, when the earlier one is committed. It begins to lock its loans and borrowers when the earlier
+    one has locked all of its own, and locks nothing else before its turn: so the earlier one does not wait for it.
     """
 
-    def __init__(self, store: Store, book: LoanBook) -> None:
-        self.scope = Scope.of(book.distributor_id, is_live=book.is_live)
-        self._store, self._book = store, book
+    def __init__(self, store: Store, job: Job, is_stopping: Callable[[], bool]) -> None:
+        self._store, self._is_stopping, self._book = store, is_stopping, job.book
+        self._scope = Scope.of(job.book.distributor_id, is_live=job.book.is_live)
         self._size = carrying_out.CHUNKS["sqlite" if store.is_sqlite else "postgresql"]
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="loan-book")
-        self._next: Future[Chunk] | None = None
-        self._after = book.done_to
+        # SQLite lets one write at a time, and what an exit writes is in the log at once.
+        self._is_in_pairs = not store.is_sqlite and job.book.kind == columns.ADDITIONS
+        # As of the last commit; None once the book is done, or another worker's.
+        self.job: Job | None = job
 
-    def __enter__(self) -> Self:
-        return self
+    def run(self) -> None:
+        """Carry out what is left, until the worker is to stop; an error leaves the job as of the last commit."""
+        while self.job is not None and not self._is_stopping():
+            if not self._is_in_pairs:
+                self._carry_out_next(self.job)
+                continue
+            try:
+                self._sell_in_pairs(self.job)
+            except carrying_out.BookTaken:
+                self.job = None
+            except Exception as error:
+                if not gave_way(error):
+                    raise
+                # Both were rolled back. What is next is tried alone, more than once if need be.
+                _log.info("loan book chunks begun anew", error=type(error).__name__)
+                self._carry_out_next(self.job)
 
-    def __exit__(self, *_: object) -> None:
-        self._thread.shutdown()
+    def _carry_out_next(self, job: Job) -> None:
+        chunk = self._prepare(job.book.done_to)
+        self.job = self._store.transact(self._scope, partial(carrying_out.carry_out, job=job, chunk=chunk))
 
-    def take(self) -> Chunk:
-        """Return the next chunk."""
-        begun, self._next = self._next, None
-        chunk = begun.result() if begun else self._prepare(self._after)
-        self._after = chunk.last
-        return chunk
+    def _sell_in_pairs(self, job: Job) -> None:
+        """Sell with two chunks under way until nothing is left, or one fails: then neither is under way any more."""
+        earlier: Future[Job] = Future()
+        earlier.set_result(job)
+        after = job.book.done_to
+        with ThreadPoolExecutor(2, thread_name_prefix="loan-book") as threads:
+            while True:
+                locked: Future[Chunk] = Future()
+                later = threads.submit(copy_context().run, self._sell, after, earlier, locked)
+                chunk = locked.result()
+                earlier.result()
+                after, earlier = chunk.last, later
+                if not chunk.rows or self._is_stopping():
+                    break
+        last = earlier.result()
+        if not chunk.rows:
+            self._carry_out_next(last)
 
-    def go_ahead(self) -> None:
-        """Begin with the chunk after the one that is written now; once, however often its transaction is tried."""
-        if not self._store.is_sqlite and self._next is None:
-            self._next = self._thread.submit(copy_context().run, self._prepare, self._after)
+    def _sell(self, after: int, earlier: Future[Job], locked: Future[Chunk]) -> Job:
+        """Sell the chunk behind a line, in its turn; `locked` is given it when the next one may begin."""
+        try:
+            chunk = self._prepare(after)
+            if not chunk.rows:
+                locked.set_result(chunk)
+                return earlier.result()
+            with self._store.writing(self._scope) as session:
+                session.be_awaited(f"{self._book.id} {chunk.last}")
+                written = carrying_out.write(session, self._book, chunk, lambda: locked.set_result(chunk))
+                # By the database, which sees who waits for whom: a stranger may hold the log and want a borrower.
+                session.wait_for(f"{self._book.id} {chunk.after}")
+                held = carrying_out.account_for(session, earlier.result(), written)
+        except BaseException as error:
+            if not locked.done():
+                locked.set_exception(error)
+            raise
+        self.job = held
+        return held
 
     def _prepare(self, after: int) -> Chunk:
         statistics.refresh_grown(self._store)
-        with self._store.reading(self.scope) as session:
+        with self._store.reading(self._scope) as session:
             return carrying_out.prepare(session, self._book, self._size, after)
 
 

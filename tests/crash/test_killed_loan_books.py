@@ -2,11 +2,17 @@
 doubled.
 """
 
+import importlib
 import os
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -14,6 +20,10 @@ from sqlmodel import col
 
 from core import clock
 from core.dispatch import loan_books as worker
+from core.services.admin import store_check
+from core.services.selling.loan_books import carrying_out
+from core.settings import ROOT
+from core.store import access
 from core.store.access import Scope, Store
 from core.store.schema.tables import LoanBook, Purchase
 from tests.conftest import Partner, make_partner
@@ -21,7 +31,7 @@ from tests.crash import books
 from tests.crash.conftest import Room
 from tests.crash.selling import Crowd
 from tests.crash.serving import Process, Server, executed, kill
-from tests.crash.sizes import CRASHES, IS_FULL, ON_SQLITE
+from tests.crash.sizes import CRASHES, IS_FULL, ON_POSTGRES, ON_SQLITE
 from tests.services.loan_books import Lender, as_csv, loan
 
 pytestmark = pytest.mark.both_databases
@@ -57,6 +67,12 @@ def _kill_at_work(room: Room, store: Store, *ends: str) -> None:
     _let_the_lease_end(store)
 
 
+def _count_sold(store: Store, *conditions: Any) -> int:
+    with store.reading(Scope.system()) as session:
+        query = sa.select(sa.func.count()).select_from(Purchase).where(*conditions)
+        return int(session.execute(query).scalar_one())
+
+
 @contextmanager
 def _selling(room: Room, partner: Partner) -> Iterator[Crowd]:
     """Let clients of a server whose own worker rests sell by themselves."""
@@ -88,9 +104,62 @@ def test_a_book_is_sold_once_however_often_its_worker_is_killed(room: Room, sqli
             crowd.wait_for(1)
         done = lender.get(book_id)
         assert (done.state, done.done_rows) == ("done", LOANS)
-        with store.reading(Scope.system()) as session:
-            of_book = sa.select(sa.func.count()).select_from(Purchase).where(col(Purchase.batch_id) == done.batch_id)
-            assert session.execute(of_book).scalar_one() == LOANS
+        assert _count_sold(store, col(Purchase.batch_id) == done.batch_id) == LOANS
         assert books.faults(store, crowd, before=LOANS) == []
     others = f"{len(crowd.sold):,} other sales (slowest {crowd.slowest:.1f} s)"
     print(f"\n{room.kind}: {2 * KILLS} kills while {LOANS:,} loans and {others} were sold: 0 lost, 0 doubled")
+
+
+# A function, the call of it, and whether the worker is killed before or behind it.
+_STAGES = (
+    ("core.services.selling.loan_books.carrying_out", "write", 2, "before"),
+    ("core.services.selling.buying", "write_many", 1, "after"),
+    ("core.services.audit.log", "write_many", 1, "after"),
+    ("core.services.selling.buying", "account_for", 2, "before"),
+    ("core.services.audit.log", "write_many", 2, "after"),
+    ("core.services.selling.loan_books.carrying_out", "prepare", 4, "before"),
+)
+_OF_STAGES = 60
+
+
+def work_until(module: str, name: str, call: int, when: str) -> None:
+    """Work at the books that wait in chunks of three, and be killed at a stage."""
+    owner, calls = importlib.import_module(module), count(1)
+    done = getattr(owner, name)
+
+    def stage(*given: Any, **named: Any) -> Any:
+        is_it = next(calls) == call
+        if is_it and when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        value = done(*given, **named)
+        if is_it:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return value
+
+    setattr(owner, name, stage)
+    carrying_out.CHUNKS.update(sqlite=3, postgresql=3)
+    worker.work(access.store())
+
+
+@ON_POSTGRES
+def test_a_book_is_sold_once_at_whatever_stage_of_two_chunks_its_worker_is_killed(
+    room: Room, sqlite_template: Path
+) -> None:
+    room.fill(sqlite_template)
+    with room.opened() as store:
+        lender = Lender(store, make_partner(store, "Swift Lenders"))
+        rows = [loan(number, loan_start_date=str(clock.today())) for number in range(_OF_STAGES)]
+        book = lender.read(as_csv(rows))
+        lender.confirm(book)
+        for stage in _STAGES:
+            work = f"from {__name__} import work_until; work_until{stage!r}"
+            environment = {**os.environ, **room.environment}
+            process = subprocess.run([sys.executable, "-c", work], cwd=ROOT, env=environment, check=False)
+            assert process.returncode == -signal.SIGKILL, stage
+            _let_the_lease_end(store)
+            assert _count_sold(store) == lender.get(book.id).done_rows, stage
+        worker.work(store)
+        done = lender.get(book.id)
+        assert (done.state, done.done_rows, _count_sold(store)) == ("done", _OF_STAGES, _OF_STAGES)
+        with store.reading(Scope.system()) as session:
+            assert store_check.list_faults(session) == []

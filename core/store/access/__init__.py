@@ -4,7 +4,7 @@ The rest of Coverdesk imports from here; the modules of this package belong to i
 """
 
 from core.store.access.compiled_query import PendingRows, Query, QueryCache, read_batches
-from core.store.access.db_errors import ConstraintRefused
+from core.store.access.db_errors import ConstraintRefused, gave_way
 from core.store.access.engine import (
     Store,
     reading,
@@ -38,6 +38,7 @@ __all__ = [
     "WireInstant",
     "WireMode",
     "WireNaira",
+    "gave_way",
     "read_batches",
     "reading",
     "reading_autocommit",

@@ -14,6 +14,11 @@ ConstraintRefused = IntegrityError
 RETRIED_SQLSTATES = {"40001", "40P01"}
 
 
+def gave_way(error: Exception) -> bool:
+    """Return True for a transaction that PostgreSQL has ended for another one's sake: it may be tried again."""
+    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in RETRIED_SQLSTATES
+
+
 @contextmanager
 def translate_db_errors() -> Iterator[None]:
     """Raise StoreUnavailable for driver errors that mean the database is unavailable, busy or full."""

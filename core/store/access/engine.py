@@ -14,12 +14,11 @@ from typing import Any, Final, Protocol, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
-from sqlalchemy.exc import DBAPIError
 
 from core.errors import CoverdeskError
 from core.settings import settings
 from core.store.access import sqlite, statements
-from core.store.access.db_errors import RETRIED_SQLSTATES, translate_db_errors
+from core.store.access.db_errors import gave_way, translate_db_errors
 from core.store.access.group_commit import GroupCommitWriter
 from core.store.access.replica import Replica
 from core.store.access.scope import COUNTER_ENGINE, Scope, ScopedSession, use_connection
@@ -248,7 +247,7 @@ class Store:
         # Imported on first use: with it comes the logger, which a command that reads does without.
         import stamina  # noqa: PLC0415
 
-        for attempt in stamina.retry_context(on=_worth_retrying, attempts=3, wait_initial=0.02, timeout=10):
+        for attempt in stamina.retry_context(on=gave_way, attempts=3, wait_initial=0.02, timeout=10):
             with attempt, self.writing(scope) as session:
                 return work(session)
         raise AssertionError("a retry ends in a value or an error")
@@ -310,10 +309,6 @@ def _session_on(connection: sa.Connection, scope: Scope) -> Iterator[ScopedSessi
     with ScopedSession(connection, scope) as session:
         use_connection(session, connection)
         yield session
-
-
-def _worth_retrying(error: Exception) -> bool:
-    return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in RETRIED_SQLSTATES
 
 
 @cache

@@ -16,7 +16,7 @@ from sqlalchemy.sql.visitors import InternalTraversal
 from sqlmodel import Session, SQLModel
 
 from core.store.access.compiled_write import CompiledWrite, CopyWrite, RecordsetWrite
-from core.store.access.statements import end_reading
+from core.store.access.statements import end_reading, execute, flush
 from core.store.schema import tables
 from core.store.schema.columns import Owned, entity_of, values_to_insert
 
@@ -137,9 +137,9 @@ class ScopedSession(Session):
             _insert_statement(entity_of(row)).run(connection, _values(row))
         _add_to_rollups(connection, *rows)
 
-    def insert_many(self, rows: Sequence[SQLModel], *, if_absent: bool = False) -> bool:
+    def insert_many(self, rows: Sequence[SQLModel], *, if_absent: bool = False, is_counted: bool = True) -> bool:
         """Insert rows of one table in one go; `if_absent` leaves out those whose unique key exists, and says if none
-        was left out.
+        was left out. Those that are not `is_counted` are entered in the roll-ups by `count`, in the same transaction.
 
         Rivals that insert the same keys do not hold each other up crosswise when both bring them in one order.
         """
@@ -153,8 +153,13 @@ class ScopedSession(Session):
             absent = _insert_if_absent_statement(entity) if is_sqlite else _insert_absent_recordset(entity)
             return absent.run(connection, values).row_count == len(rows)
         (_insert_statement(entity) if is_sqlite else _copy(entity)).run(connection, values)
-        _add_to_rollups(connection, *rows, is_together=True)
+        if is_counted:
+            self.count(*rows)
         return True
+
+    def count(self, *rows: SQLModel) -> None:
+        """Enter rows that were written together in the roll-ups, whose lines other chunks wait for until the commit."""
+        _add_to_rollups(connection_of(self), *rows, is_together=True)
 
     def insert_batch(self, entity: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
         """Insert many rows of a table that no distributor owns, in one statement; each has a value of every column."""
@@ -220,6 +225,21 @@ class ScopedSession(Session):
             return _count_up(connection_of(self), series, count) - count + 1
         with counter_engine.connect() as connection:
             return _count_up(connection, series, count) - count + 1
+
+    def be_awaited(self, name: str) -> None:
+        """Let other transactions wait by this name for the end of this one; PostgreSQL alone."""
+        execute(connection_of(self), "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (name,))
+
+    def wait_for(self, name: str) -> None:
+        """Wait for the end of the transaction that is awaited by this name, as long as a statement may take.
+
+        The database knows of it: where that one waits for this one, by whatever other, one of them gives way.
+        """
+        connection = connection_of(self)
+        execute(connection, "SET LOCAL lock_timeout = 0")
+        execute(connection, "SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 0))", (name,))
+        execute(connection, "SET LOCAL lock_timeout TO DEFAULT")
+        flush(connection)
 
     def _admit(self, row: SQLModel) -> None:
         if isinstance(row, Owned) and not self.scope.admits(row):

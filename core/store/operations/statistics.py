@@ -33,7 +33,7 @@ def refresh(store: Store) -> None:
 
 
 def refresh_grown(store: Store) -> None:
-    """Run ANALYZE on the tables of PostgreSQL that hold twice as much as when they were measured.
+    """Run ANALYZE on the tables of PostgreSQL that hold four times as much as when they were measured.
 
     Its own measuring looks once a minute. Until then it thinks that one of two hundred rows has a given value: it reads
     a whole table to find the loans of a chunk, and to check what a row refers to. SQLite was lent figures at its start.
@@ -48,7 +48,7 @@ def refresh_grown(store: Store) -> None:
 
 _GROWN = (
     "SELECT c.relname FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'"
-    " AND pg_relation_size(c.oid) > 2 * greatest(c.relpages, 4) * current_setting('block_size')::int ORDER BY c.relname"
+    " AND pg_relation_size(c.oid) > 4 * greatest(c.relpages, 4) * current_setting('block_size')::int ORDER BY c.relname"
 )
 
 

@@ -21,7 +21,7 @@ from core.errors import InvalidInput, StateForbids
 from core.services.catalogue import products
 from core.services.catalogue.products import ProductForSale
 from core.services.selling import buying
-from core.services.selling.buying import Draft, Seller
+from core.services.selling.buying import Draft, Seller, Written
 from core.services.selling.loan_books import books, columns, exits, reading
 from core.services.selling.loan_books.reading import Job
 from core.states.loan_books import LoanBookState, RowOutcome
@@ -153,48 +153,88 @@ def _address(book: LoanBook, account: str) -> str:
     return f"loan-{told}@no-email.invalid"
 
 
-def carry_out(
-    session: ScopedSession, job: Job, chunk: Chunk, meanwhile: Callable[[], None] = lambda: None
-) -> Job | None:
-    """Sell or end the rows of a chunk; None where the book is not this worker's any more, or is done.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WrittenChunk:
+    """A chunk whose sales are written; `account_for` enters them in the book, the roll-ups and the log."""
 
-    `meanwhile` is called, perhaps, while the database is at work.
-    """
-    found = reading.hold(session, job)
-    if found is None or found[0].done_to != chunk.after:
+    chunk: Chunk
+    sales: Written
+
+
+class BookTaken(Exception):
+    """The book is not this worker's any more: what was written of the chunk must be rolled back."""
+
+
+def carry_out(session: ScopedSession, job: Job, chunk: Chunk) -> Job | None:
+    """Sell or end the rows of a chunk; None where the book is not this worker's any more, or is done."""
+    found = _hold(session, job, chunk)
+    if found is None:
         return None
     book, held = found
     if not chunk.rows:
         _finish(session, book)
         return None
-    rows = _sell(session, book, chunk, meanwhile) if chunk.product else _end(session, book, chunk.rows)
-    done = [row for row in rows if row.outcome in {RowOutcome.COVERED, RowOutcome.ENDED}]
-    book.done_to = chunk.last
-    book.done_rows += len(done)
-    book.done_minor += sum(row.premium_minor or 0 for row in done)
-    session.flush()
+    if chunk.product:
+        _account_for(session, book, write(session, book, chunk))
+    else:
+        _end(session, book, chunk.rows)
     return held
 
 
-def _sell(session: ScopedSession, book: LoanBook, chunk: Chunk, meanwhile: Callable[[], None]) -> Sequence[LoanBookRow]:
+def write(
+    session: ScopedSession, book: LoanBook, chunk: Chunk, when_locked: Callable[[], None] = lambda: None
+) -> WrittenChunk:
+    """Write the sales of a chunk, perhaps while the one before it is not committed yet.
+
+    `when_locked` is called when its loans and borrowers are locked: the next chunk may lock its own.
+    """
     assert chunk.product is not None, "the caller has looked"  # noqa: S101 for the type checker
-    refused = buying.sell_many(session, CREDIT_LIFE, chunk.product, chunk.drafts, _seller(book), meanwhile)
+    sales = buying.write_many(session, CREDIT_LIFE, chunk.product, chunk.drafts, _seller(book), when_locked)
     for row, draft in zip(chunk.rows, chunk.drafts, strict=True):
-        if earlier := refused.get(draft.policy.id):
+        if earlier := sales.refused.get(draft.policy.id):
             row.outcome, row.code, row.policy_id = str(RowOutcome.REJECTED), "ALREADY_COVERED", earlier.id
             row.reason = f"this loan is covered by policy {earlier.number or 'that waits for its number'}"
         else:
             row.outcome, row.policy_id = str(RowOutcome.COVERED), draft.policy.id
             row.premium_minor = draft.policy.genius_price_minor
     session.update_many(chunk.rows, "outcome", "code", "reason", "policy_id", "premium_minor")
-    return chunk.rows
+    return WrittenChunk(chunk=chunk, sales=sales)
 
 
-def _end(session: ScopedSession, book: LoanBook, rows: Sequence[LoanBookRow]) -> Sequence[LoanBookRow]:
+def account_for(session: ScopedSession, job: Job, written: WrittenChunk) -> Job:
+    """Enter a written chunk, once the one before it is committed; BookTaken where the book is somebody else's."""
+    found = _hold(session, job, written.chunk)
+    if found is None:
+        raise BookTaken
+    book, held = found
+    _account_for(session, book, written)
+    return held
+
+
+def _account_for(session: ScopedSession, book: LoanBook, written: WrittenChunk) -> None:
+    _advance(session, book, written.chunk.rows)
+    buying.account_for(session, written.sales)
+
+
+def _hold(session: ScopedSession, job: Job, chunk: Chunk) -> tuple[LoanBook, Job] | None:
+    """Return the locked book if this worker has it, and the chunk is the next one."""
+    found = reading.hold(session, job)
+    return found if found and found[0].done_to == chunk.after else None
+
+
+def _advance(session: ScopedSession, book: LoanBook, rows: Sequence[LoanBookRow]) -> None:
+    done = [row for row in rows if row.outcome in {RowOutcome.COVERED, RowOutcome.ENDED}]
+    book.done_to = rows[-1].line
+    book.done_rows += len(done)
+    book.done_minor += sum(row.premium_minor or 0 for row in done)
+    session.flush()
+
+
+def _end(session: ScopedSession, book: LoanBook, rows: Sequence[LoanBookRow]) -> None:
     for row in rows:
         exits.end(session, row, actor=str(book.confirmed_by))
     session.update_many(rows, "outcome", "code", "reason", "premium_minor")
-    return rows
+    _advance(session, book, rows)
 
 
 def _finish(session: ScopedSession, book: LoanBook) -> None:
