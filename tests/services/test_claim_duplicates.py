@@ -112,6 +112,7 @@ def test_a_declined_claim_is_no_duplicate_unless_it_was_paid(office: Office) -> 
     assert len(review(office, second).duplicates) == 1
 
 
+@pytest.mark.both_databases
 def test_the_same_document_on_two_policies_is_a_duplicate_of_both(office: Office) -> None:
     first, second = office.lodge(text="one letter"), office.lodge(text="one letter")
     assert [each.matches for each in review(office, first).duplicates] == [("the same document",)]
