@@ -144,6 +144,10 @@ def carried_over(finance: Finance) -> set[tuple[str, str | None, bool, bool]]:
 
     before = show()
     assert all(before)
+    entries: dict[UUID, list[str]] = {}
+    for row in before[1]:
+        entries.setdefault(row.payment_id, []).append(row.entry)
+    assert all(each == ["paid", "returned"][: len(each)] for each in entries.values()), "a payment before its return"
     with finance.store.writers.begin() as connection:
         command.downgrade(migrating._config(connection), "0086")
         held = connection.exec_driver_sql(

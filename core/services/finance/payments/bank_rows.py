@@ -56,7 +56,10 @@ def join_bank(query: AnySelect) -> AnySelect:
 def list_rows(
     session: ScopedSession, *conditions: Any, since: date | None = None, before: date | None = None
 ) -> Sequence[BankRow]:
-    """List the payments and returns since a day and before another that meet some conditions on `Payment`, by day."""
+    """List the payments and returns since a day and before another that meet some conditions on `Payment`.
+
+    They come by day, and of one day a payment before its return.
+    """
     day = col(PAID.value_on)
     bounds = [*([day >= since] if since else []), *([day < before] if before else [])]
     query = (
@@ -65,7 +68,7 @@ def list_rows(
         .outerjoin(_OF, col(_OF.id) == col(PAID.reverses))
         .join(Transfer, col(Transfer.id) == sa.func.coalesce(col(_OF.transfer_id), col(PAID.transfer_id)))
         .where(*bounds, *conditions)
-        .order_by(day, col(PAID.payment_id))
+        .order_by(day, col(PAID.payment_id), col(PAID.reverses).is_not(None))
     )
     return [
         BankRow(
