@@ -152,7 +152,7 @@ _PURPOSES: Final[Mapping[str, str]] = {
     "buy/buy.py": "Sell any cover other than credit life.",
     "buy/loan_books.py": "A lender's loans of a month from one file: one person uploads it, another confirms it.",
     "buy/loan_book.py": "One loan book: what is in it, and the result of each row.",
-    "finance/movements.py": "Find the money of any sale, refund or adjustment, and what is on no statement yet.",
+    "finance/movements.py": "Find the money of any sale, refund or adjustment, and what no insurer has taken yet.",
     "finance/movement.py": "Trace one amount to its sale, and correct it by an adjustment that two people make.",
     "finance/statements.py": "Prepare, approve and send what each party is owed for a month.",
     "finance/statement.py": "Check one party's account of a month line by line, and take it to the next step.",
