@@ -1,7 +1,7 @@
 """Bodies and queries that no honest client sends: always an envelope, never a 5xx, never a row (contract E1-E6).
 
 Every operation that takes a body by every body of the list, every field of every body by every value, and every
-parameter of every list by every text; the ordinary suite tries a part, drawn anew each day, and
+parameter of every list by every text; the ordinary suite tries a part, and
 `COVERDESK_CORPUS_TRIES=1000000` everything.
 """
 
@@ -14,12 +14,11 @@ from urllib.parse import quote
 
 import pytest
 
-from core import clock
 from core.dispatch import webhooks
 from core.store.access import Store
 from tests import papers
 from tests.api.conftest import Client
-from tests.conftest import Partner
+from tests.conftest import SEED, Partner
 from tests.hostile.corpus import BODIES, FORM, PART, TEXTS, VALUES, Case, ask, enveloped, rows
 from tests.hostile.routes import lists, operations, posts
 
@@ -65,8 +64,7 @@ def drawn(cases: list[Case], share: int, dice: Random) -> list[Case]:
 def test_whatever_is_sent_the_answer_is_an_envelope_and_nothing_is_kept(
     store: Store, client: Client, partner: Partner
 ) -> None:
-    seed = clock.today().toordinal()
-    dice, share = Random(seed), TRIES // STORES
+    dice, share = Random(SEED), TRIES // STORES
     refusals = drawn(list(whole_bodies()), share // 3, dice)
     before, sold = rows(store), 0
     for case in refusals:
@@ -87,7 +85,7 @@ def test_whatever_is_sent_the_answer_is_an_envelope_and_nothing_is_kept(
             # The first reader of the feed would write the events of what was sold.
             webhooks.catch_up(store)
             before = rows(store)
-    print(f"corpus: {len(refusals) + len(others)} requests, {sold} taken, 0 answers of 5xx, seed {seed}")
+    print(f"corpus: {len(refusals) + len(others)} requests, {sold} taken, 0 answers of 5xx, seed {SEED}")
 
 
 @pytest.mark.parametrize("database", ["sqlite"])
@@ -100,13 +98,11 @@ def test_impossible_pages_are_refused_by_every_list(store: Store, client: Client
                 assert {fault["field"] for fault in answer.json()["errorData"]} == {name}
 
 
-def test_unknown_fields_cost_little_and_write_no_header(store: Store, client: Client, partner: Partner) -> None:
+def test_a_great_many_unknown_fields_write_no_header(store: Store, client: Client, partner: Partner) -> None:
     (operation,) = (each for each in posts() if each.path.endswith("buy-comprehensive-auto"))
     extras = {f"vehicle_maek{number}": 1 for number in range(30_000)} | {"a\r\nX-Evil: 1": 1}
-    began = clock.now()
     answer = client.post(operation.path, key=partner.test_key, json={**operation.body(), **extras})
     assert answer.status_code in {201, 400}
-    assert (clock.now() - began).total_seconds() < 10
     assert len(answer.content) < 40_000
     assert "x-evil" not in answer.headers
     assert len(answer.headers.get("x-ignored-fields", "")) < 4000
