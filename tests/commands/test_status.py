@@ -19,8 +19,6 @@ from tests.commands.command_line import coverdesk
 from tests.conftest import Partner
 from tests.portfolio import NOW, sales_at
 
-pytestmark = pytest.mark.both_databases
-
 
 def backed_up(store: Store) -> None:
     with store.writing(Scope.system()) as session:
@@ -33,6 +31,7 @@ def test_a_store_without_a_backup_needs_somebody(store: Store) -> None:
     assert "✗ There is no backup yet: run `coverdesk backup FILE`." in told.stdout
 
 
+@pytest.mark.both_databases
 def test_a_healthy_store_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "_free_bytes", lambda: 1 << 40)
     backed_up(store)
@@ -44,6 +43,7 @@ def test_a_healthy_store_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPa
     assert "Nothing needs a person." in told.stdout
 
 
+@pytest.mark.both_databases
 def test_a_fresh_demonstration_needs_nobody(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "_free_bytes", lambda: 1 << 40)
     demo.write(store, purchases=300, seed=1, until=clock.now() - timedelta(hours=13))
@@ -52,6 +52,7 @@ def test_a_fresh_demonstration_needs_nobody(store: Store, monkeypatch: pytest.Mo
     assert told.returncode == 0
 
 
+@pytest.mark.both_databases
 def test_a_policy_of_an_insurer_without_a_connection_is_the_desks_to_tell_it_of(store: Store, partner: Partner) -> None:
     backed_up(store)
     with store.writing(Scope.system()) as session:
@@ -71,6 +72,7 @@ def test_a_policy_of_an_insurer_without_a_connection_is_the_desks_to_tell_it_of(
     assert told.returncode == 1
 
 
+@pytest.mark.both_databases
 def test_the_health_check_of_a_worker_sees_those_of_its_own_machine(store: Store) -> None:
     with store.writing(Scope.system()) as session:
         readiness.record(session, "elsewhere:1")
@@ -125,6 +127,7 @@ def test_work_that_waits_without_a_worker_is_a_fault() -> None:
     ]
 
 
+@pytest.mark.both_databases
 def test_a_store_of_another_version_is_said_and_not_read(store: Store) -> None:
     with store.writers.begin() as connection:
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '0001'"))

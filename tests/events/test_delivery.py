@@ -36,8 +36,6 @@ from tests.events.conftest import IMPATIENT, Hooks
 from tests.events.receivers import answers, closes_early, drips, floods, hangs, receiving
 from tests.ui.conftest import person_of
 
-pytestmark = pytest.mark.both_databases
-
 
 def test_a_ping_that_gets_2xx_activates_an_endpoint_and_its_secret_is_sealed(hooks: Hooks) -> None:
     with receiving() as receiver:
@@ -116,6 +114,7 @@ def test_both_secrets_sign_for_a_day_after_a_rotation(hooks: Hooks) -> None:
     assert len(signatures) == 1
 
 
+@pytest.mark.both_databases
 def test_a_second_rotation_within_a_day_ends_no_secret(hooks: Hooks) -> None:
     def rotate() -> str:
         with hooks.store.writing(hooks.scope) as session:
@@ -145,6 +144,7 @@ def test_a_second_rotation_within_a_day_ends_no_secret(hooks: Hooks) -> None:
         assert accepted() == [False, False, False, False, False, True]
 
 
+@pytest.mark.both_databases
 def test_a_secret_that_an_earlier_release_replaced_signs_until_its_end(hooks: Hooks) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)
@@ -210,6 +210,7 @@ def test_of_a_gigabyte_the_first_512_bytes_are_read_and_kept(hooks: Hooks) -> No
     assert (tried.status, tried.answer) == (200, "x" * 512)
 
 
+@pytest.mark.both_databases
 def test_ten_tries_follow_the_schedule_and_then_it_is_given_up(hooks: Hooks) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)
@@ -227,6 +228,7 @@ def test_ten_tries_follow_the_schedule_and_then_it_is_given_up(hooks: Hooks) -> 
     assert (delivery.state, delivery.attempts) == ("dead", 10)
 
 
+@pytest.mark.both_databases
 def test_retry_after_is_obeyed_and_410_disables(hooks: Hooks) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)
@@ -242,6 +244,7 @@ def test_retry_after_is_obeyed_and_410_disables(hooks: Hooks) -> None:
         assert hooks.log(made)[0].state == "held"
 
 
+@pytest.mark.both_databases
 def test_what_happens_while_an_endpoint_is_disabled_is_held_and_sent_when_it_is_enabled(hooks: Hooks) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)
@@ -262,6 +265,7 @@ def test_what_happens_while_an_endpoint_is_disabled_is_held_and_sent_when_it_is_
     assert hooks.endpoint(made).held == 0
 
 
+@pytest.mark.both_databases
 def test_held_events_can_be_left_out(hooks: Hooks) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)
@@ -277,6 +281,7 @@ def test_held_events_can_be_left_out(hooks: Hooks) -> None:
             endpoints.enable(session, made.endpoint.id, send_held=False, actor="tests")
 
 
+@pytest.mark.both_databases
 def test_an_hour_of_failures_is_told_to_other_endpoints_and_by_mail_and_five_days_disable(hooks: Hooks) -> None:
     with hooks.store.writing(Scope.system()) as session:
         session.get_one(Distributor, hooks.partner.id).email = "tech@lender.example"
@@ -304,6 +309,7 @@ def test_an_hour_of_failures_is_told_to_other_endpoints_and_by_mail_and_five_day
     assert sorted(row.template for row in letters) == ["endpoint disabled", "endpoint failing"]
 
 
+@pytest.mark.both_databases
 def test_an_endpoint_that_recovers_is_active_again(hooks: Hooks) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)
@@ -321,6 +327,7 @@ def test_an_endpoint_that_recovers_is_active_again(hooks: Hooks) -> None:
     assert {each.state for each in hooks.log(made)} == {"sent"}
 
 
+@pytest.mark.both_databases
 def test_a_dead_endpoint_leaves_most_places_to_the_others(hooks: Hooks) -> None:
     with receiving() as receiver:
         dead = [hooks.register(receiver.url, description=str(n)) for n in range(5)]
@@ -340,6 +347,7 @@ def test_a_dead_endpoint_leaves_most_places_to_the_others(hooks: Hooks) -> None:
     assert more == []
 
 
+@pytest.mark.both_databases
 def test_an_endpoint_is_sent_more_at_once_while_it_keeps_up_and_few_for_an_hour_once_it_does_not(hooks: Hooks) -> None:
     def leased() -> int:
         for _ in range(2 * sending.MOST_EACH):
@@ -367,6 +375,7 @@ def test_an_endpoint_is_sent_more_at_once_while_it_keeps_up_and_few_for_an_hour_
         assert leased() > 4 * sending.FEWEST_EACH
 
 
+@pytest.mark.both_databases
 def test_a_lease_that_ended_is_taken_over_and_the_late_answer_ignored(hooks: Hooks) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)
@@ -411,6 +420,7 @@ def test_an_endpoint_goes_on_when_the_key_that_registered_it_is_revoked(hooks: H
     assert hooks.endpoint(made).state == "active"
 
 
+@pytest.mark.both_databases
 def test_endpoints_of_a_stolen_key_are_disabled_with_it_and_told_to_the_others_and_on_system(hooks: Hooks) -> None:
     with receiving() as stolen, receiving() as good:
         key_id, made = registered_with_key(hooks, stolen.url)
@@ -430,6 +440,7 @@ def test_endpoints_of_a_stolen_key_are_disabled_with_it_and_told_to_the_others_a
     assert hooks.endpoint(other).state == "active"
 
 
+@pytest.mark.both_databases
 def test_endpoints_that_ended_with_their_key_in_an_earlier_release_are_disabled_and_hold(hooks: Hooks) -> None:
     with receiving() as receiver:
         _, made = registered_with_key(hooks, receiver.url)
@@ -449,6 +460,7 @@ def test_endpoints_that_ended_with_their_key_in_an_earlier_release_are_disabled_
         assert hooks.endpoint(other).state == "active"
 
 
+@pytest.mark.both_databases
 def test_a_distributor_that_is_off_stops_its_endpoints(hooks: Hooks) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)
@@ -485,6 +497,7 @@ def test_a_receiver_that_fails_is_no_fault_of_the_installation(hooks: Hooks) -> 
     assert not [fault for fault in read_status().faults if "Webhooks" in fault]
 
 
+@pytest.mark.both_databases
 def test_what_broke_here_and_what_nobody_sends_is_a_fault_of_the_installation(
     hooks: Hooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -506,6 +519,7 @@ def test_what_broke_here_and_what_nobody_sends_is_a_fault_of_the_installation(
     assert hooks.endpoint(made).state == "active", "its receiver is not to blame"
 
 
+@pytest.mark.both_databases
 def test_a_delivery_can_be_sent_again_under_its_id(hooks: Hooks) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)
@@ -521,6 +535,7 @@ def test_a_delivery_can_be_sent_again_under_its_id(hooks: Hooks) -> None:
     assert again.headers["coverdesk-replay"] == "true"
 
 
+@pytest.mark.both_databases
 def test_a_replay_is_counted_first_and_brings_what_an_endpoint_never_saw(hooks: Hooks) -> None:
     sold = {str(hooks.sell().purchase_id) for _ in range(3)}
     with receiving() as receiver:
@@ -543,6 +558,7 @@ def test_a_replay_is_counted_first_and_brings_what_an_endpoint_never_saw(hooks: 
     assert {each.event["object"]["id"] for each in receiver.received[calls:]} == {*sold, failed}
 
 
+@pytest.mark.both_databases
 def test_ten_endpoints_in_a_mode_and_none_of_a_stranger(hooks: Hooks, stranger: Partner) -> None:
     made = [hooks.register("http://127.0.0.1:1/", ping=False) for _ in range(endpoints.MAX_ENDPOINTS)]
     with pytest.raises(StateForbids, match="10 endpoints"):
@@ -575,6 +591,7 @@ def test_another_address_is_unverified_until_it_answers(hooks: Hooks) -> None:
         assert second.received == []
 
 
+@pytest.mark.both_databases
 def test_a_deleted_endpoint_gets_nothing_more(hooks: Hooks) -> None:
     with receiving() as receiver:
         made = hooks.register(receiver.url)
@@ -587,6 +604,7 @@ def test_a_deleted_endpoint_gets_nothing_more(hooks: Hooks) -> None:
     assert receiver.events == ["endpoint.ping"]
 
 
+@pytest.mark.both_databases
 def test_an_hour_old_log_is_kept_and_an_old_one_removed(hooks: Hooks) -> None:
     with receiving() as receiver:
         hooks.register(receiver.url)

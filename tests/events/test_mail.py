@@ -25,8 +25,6 @@ from tests.events.conftest import Hooks
 from tests.every_case import every_case
 from tests.ports import free_port
 
-pytestmark = pytest.mark.both_databases
-
 VALUES = {"mode": "test", "endpoint": "Back office", "reason": "The receiver answered 500"}
 
 
@@ -74,6 +72,7 @@ def row(hooks: Hooks) -> Mail:
         return found
 
 
+@pytest.mark.both_databases
 def test_a_letter_is_sent_once_with_the_id_of_its_row(hooks: Hooks, inbox: Inbox) -> None:
     send(hooks)
     assert inbox.letters == []
@@ -87,6 +86,7 @@ def test_a_letter_is_sent_once_with_the_id_of_its_row(hooks: Hooks, inbox: Inbox
     assert row(hooks).state == "sent"
 
 
+@pytest.mark.both_databases
 def test_a_letter_whose_cause_is_rolled_back_was_never_written(hooks: Hooks, inbox: Inbox) -> None:
     def fail(session: Any) -> None:
         mail.send(session, "tech@lender.example", "endpoint failing", VALUES)
@@ -98,6 +98,7 @@ def test_a_letter_whose_cause_is_rolled_back_was_never_written(hooks: Hooks, inb
     assert inbox.letters == []
 
 
+@pytest.mark.both_databases
 def test_a_busy_server_is_tried_again_and_a_refused_recipient_is_given_up(hooks: Hooks, inbox: Inbox) -> None:
     send(hooks)
     inbox.refuse = "451 try later"
@@ -143,6 +144,7 @@ def test_a_demonstration_puts_its_mail_into_a_folder(hooks: Hooks) -> None:
     assert letter.stem == str(row(hooks).id)
 
 
+@pytest.mark.both_databases
 def test_without_a_server_mail_waits_and_is_not_configured_rather_than_stuck(
     hooks: Hooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +179,7 @@ def test_a_template_names_its_values_and_its_subject_is_one_line(name: str) -> N
     assert Path(name).name == name
 
 
+@pytest.mark.both_databases
 def test_a_letter_to_a_policyholder_arrives_whole_and_stands_on_its_record(hooks: Hooks, inbox: Inbox) -> None:
     names = TEMPLATES["policy certificate"].names
     values = {name: f"₦1,068.75 for {name} of Ọládélé" for name in names}

@@ -25,8 +25,6 @@ from core.store.access import Scope, ScopedSession
 from core.store.schema.tables import AuditEntry, Policy, Refund, Submission
 from tests.insurers.conftest import IMPATIENT, PATIENT, SILENT, Line
 
-pytestmark = pytest.mark.both_databases
-
 
 def after(**time: float) -> Any:
     return clock.freeze(clock.now() + timedelta(**time))
@@ -74,6 +72,7 @@ def test_accepted_policy_comes_into_force_with_the_insurers_number(line: Line) -
     assert history(line, sale)[-1].actor == "insurer insurer-b"
 
 
+@pytest.mark.both_databases
 def test_active_policy_is_reported_and_keeps_its_number(line: Line, connect: Callable[..., None]) -> None:
     connect(insurer_d_url=line.sandbox.url)
     sale = line.sell(cover=insurer_d.COVERS[0])
@@ -84,6 +83,7 @@ def test_active_policy_is_reported_and_keeps_its_number(line: Line, connect: Cal
     assert (told.state, told.insurer_number) == ("accepted", line.asked(sale).number)
 
 
+@pytest.mark.both_databases
 def test_pending_policy_is_asked_about_again_until_it_is_decided(line: Line) -> None:
     sale = line.sell("pends")
     line.drain()
@@ -109,6 +109,7 @@ def test_declined_policy_gives_the_whole_premium_back(line: Line) -> None:
     assert [entry.action for entry in history(line, sale)] == ["policy sold", "policy declined"]
 
 
+@pytest.mark.both_databases
 def test_insurer_that_declines_what_is_in_force_goes_to_a_person(line: Line) -> None:
     sale = line.sell("declines", cover=insurer_b.COVERS[0])
     line.drain()
@@ -132,6 +133,7 @@ def test_no_usable_answer_waits_for_another_try(line: Line, magic: str) -> None:
     assert not line.policy(sale).activated
 
 
+@pytest.mark.both_databases
 def test_lost_reply_has_one_effect(line: Line) -> None:
     sale = line.sell("forgets")
     line.drain()
@@ -144,6 +146,7 @@ def test_lost_reply_has_one_effect(line: Line) -> None:
     assert [entry.action for entry in history(line, sale)] == ["policy sold", "policy activated"]
 
 
+@pytest.mark.both_databases
 def test_request_that_the_insurer_refuses_goes_to_a_person_at_once(line: Line) -> None:
     sale = line.sell("rejects")
     line.drain()
@@ -154,6 +157,7 @@ def test_request_that_the_insurer_refuses_goes_to_a_person_at_once(line: Line) -
     assert history(line, sale)[-1].action == "submission set aside"
 
 
+@pytest.mark.both_databases
 def test_after_so_many_failures_nobody_tries_any_more(line: Line) -> None:
     sale = line.sell("breaks")
     for hour in range(sending.MAX_FAILURES):
@@ -166,6 +170,7 @@ def test_after_so_many_failures_nobody_tries_any_more(line: Line) -> None:
     assert line.asked(sale).request_count == sending.MAX_FAILURES
 
 
+@pytest.mark.both_databases
 def test_number_of_another_policy_goes_to_a_person_and_not_to_a_crash(line: Line) -> None:
     first, second = line.sell("clashes"), line.sell("clashes", registration_number="KJA-777ZZ")
     line.drain()
@@ -178,6 +183,7 @@ def test_number_of_another_policy_goes_to_a_person_and_not_to_a_crash(line: Line
     assert line.told(dead).insurer_number == "SBX/SAME"
 
 
+@pytest.mark.both_databases
 def test_defect_of_ours_goes_to_a_person_and_stops_nothing_else(line: Line) -> None:
     sick, well = line.sell(), line.sell(registration_number="KJA-777ZZ")
     with line.store.writing(Scope.system()) as session:
@@ -197,6 +203,7 @@ def test_cancelled_and_declined_policies_are_never_sent(line: Line) -> None:
     assert not {str(sale.policy_id) for sale in (cancelled, declined)} & set(line.sandbox.ledger.records)
 
 
+@pytest.mark.both_databases
 def test_policy_that_ended_while_it_was_queued_is_taken_out_of_the_queue(line: Line) -> None:
     sale = line.sell()
     change(line, sale, changes.cancel, reason="sold the car", by_insurer=False)
@@ -207,6 +214,7 @@ def test_policy_that_ended_while_it_was_queued_is_taken_out_of_the_queue(line: L
     assert line.told(sale).state == "withdrawn"
 
 
+@pytest.mark.both_databases
 def test_two_workers_send_nothing_twice(line: Line) -> None:
     sales = [line.sell(registration_number=f"KJA-{number}ZZ") for number in range(100, 112)]
     with ThreadPoolExecutor(2) as pool:
@@ -215,6 +223,7 @@ def test_two_workers_send_nothing_twice(line: Line) -> None:
     assert all(line.policy(sale).activated for sale in sales)
 
 
+@pytest.mark.both_databases
 def test_work_of_a_killed_worker_is_taken_over_when_its_lease_ends(line: Line) -> None:
     sale = line.sell()
     (job,) = claim(line)
@@ -227,6 +236,7 @@ def test_work_of_a_killed_worker_is_taken_over_when_its_lease_ends(line: Line) -
     assert line.told(sale).attempts == 2
 
 
+@pytest.mark.both_databases
 def test_failure_of_a_worker_that_lost_its_lease_changes_nothing(line: Line) -> None:
     sale = line.sell("waits")
     (job,) = claim(line)
@@ -257,6 +267,7 @@ def test_answer_after_the_policy_was_cancelled_is_written_down_only(line: Line, 
     assert len(refunds(line)) == 1
 
 
+@pytest.mark.both_databases
 @pytest.mark.parametrize(
     ("accepted", "logged"), [("By phone, Ada of the insurer", "insurer answered late"), (False, "policy accepted")]
 )
@@ -281,6 +292,7 @@ def test_personal_numbers_in_a_reason_show_their_last_four(line: Line) -> None:
     assert "22345678901" not in str([entry.after for entry in history(line, sale)])
 
 
+@pytest.mark.both_databases
 def test_connection_rests_after_failures_in_a_row_and_one_policy_tries_it_again(line: Line) -> None:
     sales = [line.sell("breaks", registration_number=f"KJA-{number}ZZ") for number in range(100, 110)]
     line.worker(concurrency=1).drain()
@@ -293,6 +305,7 @@ def test_connection_rests_after_failures_in_a_row_and_one_policy_tries_it_again(
         assert line.connection(sales[0]).rests_until == clock.now() + insurer_connections.REST_PERIODS[1]
 
 
+@pytest.mark.both_databases
 def test_connection_that_recovers_brings_everything_forward(line: Line) -> None:
     sales = [line.sell("forgets", registration_number=f"KJA-{number}ZZ") for number in range(100, 105)]
     line.worker(concurrency=1).drain()
@@ -305,6 +318,7 @@ def test_connection_that_recovers_brings_everything_forward(line: Line) -> None:
         assert all(line.policy(sale).activated for sale in (*sales, approved))
 
 
+@pytest.mark.both_databases
 def test_no_more_than_the_agreed_number_is_under_way_at_one_insurer(line: Line) -> None:
     for number in range(100, 110):
         line.sell(registration_number=f"KJA-{number}ZZ")
@@ -339,6 +353,7 @@ def test_test_records_reach_no_real_insurer(line: Line, connect: Callable[..., N
     assert line.policy(pending).activated
 
 
+@pytest.mark.both_databases
 def test_running_worker_sends_what_is_sold_and_finishes_what_it_holds(line: Line) -> None:
     sale, worker = line.sell("hangs"), line.worker(limits=IMPATIENT)
     worker.start()
@@ -350,6 +365,7 @@ def test_running_worker_sends_what_is_sold_and_finishes_what_it_holds(line: Line
     worker.stop()
 
 
+@pytest.mark.both_databases
 def test_an_idle_worker_is_woken_by_a_sale_and_looks_for_nothing_meanwhile(
     line: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,8 +45,6 @@ from tests.conftest import Partner, make_partner
 from tests.prefilled import demonstration_copy
 from tests.services import selling
 
-pytestmark = pytest.mark.both_databases
-
 UNTIL = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
 CLAIMANT = (Claim.claim_owner_first_name, Claim.claim_owner_email, Claim.claim_owner_phone_number)
 STAND_INS = re.compile(r"Q[a-z]+q|QENGINE|QCHASSIS|QSERIAL|QQQ|QX97|9753108642|%\(|Zamfara|High Chief|Otunba")
@@ -88,18 +86,19 @@ def twin(sqlite_template: Path, tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
+@pytest.mark.both_databases
 def test_same_seed_writes_the_same_rows_into_either_database(store: Store, twin: Store) -> None:
     assert write(store) == write(twin)
     ours, theirs = rows_of(store), rows_of(twin)
     assert [name for name in ours if ours[name] != theirs[name]] == []
 
 
-@pytest.mark.parametrize("database", ["sqlite"])
 def test_another_seed_writes_another_business(store: Store, twin: Store) -> None:
     written(store), write(twin, seed=2)
     assert rows_of(store)["customer"] != rows_of(twin)["customer"]
 
 
+@pytest.mark.both_databases
 def test_writing_again_changes_nothing(store: Store) -> None:
     first = written(store)
     before = rows_of(store)
@@ -110,12 +109,14 @@ def test_writing_again_changes_nothing(store: Store) -> None:
     assert rows_of(store) == before
 
 
+@pytest.mark.both_databases
 def test_another_demonstration_is_refused(store: Store) -> None:
     written(store)
     with pytest.raises(StateForbids, match="300 purchases, seed 1"):
         write(store, purchases=301)
 
 
+@pytest.mark.both_databases
 def test_store_with_its_own_business_is_refused(store: Store, partner: Partner) -> None:
     selling.sell(store, partner, registry.COVERS[0])
     before = rows_of(store)
@@ -124,6 +125,7 @@ def test_store_with_its_own_business_is_refused(store: Store, partner: Partner) 
     assert rows_of(store) == before
 
 
+@pytest.mark.both_databases
 def test_killed_run_leaves_a_sound_store_and_goes_on(
     store: Store, twin: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +151,7 @@ def test_killed_run_leaves_a_sound_store_and_goes_on(
     assert [name for name in ours if ours[name] != theirs[name]] == []
 
 
+@pytest.mark.both_databases
 def test_a_large_one_is_made_by_another_process_and_indexed_at_the_end_and_is_the_same(
     store: Store, twin: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -160,6 +163,7 @@ def test_a_large_one_is_made_by_another_process_and_indexed_at_the_end_and_is_th
     assert migrating.differences(store) == []
 
 
+@pytest.mark.both_databases
 def test_indexes_are_back_after_an_end_in_between(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(portfolio, "_WORTH_A_PROCESS", 0)
     monkeypatch.setattr(portfolio, "making", lambda _: contextlib.nullcontext(chunks.chunks))
@@ -277,13 +281,14 @@ def test_nobody_reports_their_own_death_and_what_is_asked_fits_the_loss(store: S
 
 
 def test_product_that_is_no_longer_sold_was_sold_in_the_first_year(store: Store) -> None:
-    write(store, purchases=600)
+    written(store, purchases=600)
     query = sa.select(col(Purchase.created_at)).join(Product, col(Product.id) == col(Purchase.product_id))
     sold = [row[0] for row in read(store, query.where(col(Product.active).is_(False)))]
     assert sold
     assert max(sold) < UNTIL - timedelta(days=364)
 
 
+@pytest.mark.both_databases
 def test_next_sale_gets_the_next_number(store: Store) -> None:
     written(store)
     partner = make_partner(store, "Swift Lenders")
@@ -293,8 +298,9 @@ def test_next_sale_gets_the_next_number(store: Store) -> None:
         assert store_check.list_faults(session) == []
 
 
+@pytest.mark.both_databases
 def test_policy_of_the_demonstration_can_be_renewed_for_what_it_cost(store: Store) -> None:
-    write(store, purchases=600)
+    written(store, purchases=600)
     renewed = set()
     with clock.freeze(UNTIL), store.writing(Scope.system()) as session:
         for policy, total in session.execute(_due()).all():
