@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import Any, Final
@@ -76,21 +76,37 @@ TABLE: Table[LoanBookView] = Table(
 
 @dataclass(frozen=True, slots=True)
 class FileField(Field):
-    """A file to choose, read as its name and its bytes; None where there is none."""
+    """A file to choose, read as its name and its bytes; None where there is none.
+
+    One that waits for other choices is grey: it shows where the file goes.
+    """
 
     types: tuple[str, ...]
     most_bytes: int
     help: str | None = None
+    is_waiting: bool = False
 
     def draw(self, key: str) -> None:
         """Draw the widget with this key."""
         most = math.ceil(self.most_bytes / (1 << 20))
-        st.file_uploader(self.label, type=list(self.types), key=key, max_upload_size=most, help=self.help)
+        st.file_uploader(
+            self.label,
+            type=list(self.types),
+            key=key,
+            max_upload_size=most,
+            help=self.help,
+            disabled=self.is_waiting,
+        )
 
     def read(self, key: str) -> tuple[str, bytes] | None:
         """Return name and content of the chosen file."""
         sent = st.session_state.get(key)
         return None if sent is None else (sent.name, sent.getvalue())
+
+
+_FILE: Final = FileField(
+    "file", f"The file: CSV or XLSX, up to 100,000 loans and {_MOST} MiB", ("csv", "xlsx"), books.MAX_BYTES
+)
 
 
 @contextmanager
@@ -113,9 +129,7 @@ def list_fields(product: ProductForSale, kind: str) -> list[Field]:
         Several("benefit_coverage", "Benefits", options={n: words.title(n) for n in shares}, placeholder="All"),
     ]
     return [
-        FileField(
-            "file", f"The file: CSV or XLSX, up to 100,000 loans and {_MOST} MiB", ("csv", "xlsx"), books.MAX_BYTES
-        ),
+        _FILE,
         Segments("date_format", "How dates are written", options=_DATE_ORDERS, value=books.DATE_ORDERS[0]),
         *(attested if kind == "additions" else []),
     ]
@@ -182,6 +196,8 @@ def upload(sellers: list[DistributorName], person: Person) -> None:
                 st.caption(f"Choose the {'product' if lender else 'lender'}, then the file.", width="content")
             template(kind)
         if lender is None or product is None:
+            with st.grid(2, min_column_width=240, gap="small"):
+                replace(_FILE, is_waiting=True).draw(f"{_FORM}.waiting")
             return
         counter = Counter(distributor_id=lender.id, is_live=frame.mode(), person=person)
         build_upload(counter, product, kind).form(key=_FORM)

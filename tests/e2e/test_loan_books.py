@@ -42,6 +42,12 @@ def _press(page: Page, words: str) -> Page:
     return page
 
 
+def test_where_the_file_goes_is_seen_before_a_lender_is_chosen(visit: Visit) -> None:
+    page = visit("operations", "/loan_books?mode=test")
+    expect(page.get_by_text("The file: CSV or XLSX, up to 100,000 loans")).to_be_visible()
+    expect(page.locator('input[type="file"]')).to_be_disabled()
+
+
 def test_one_person_uploads_a_lenders_file_and_another_covers_and_ends_its_loans(visit: Visit, desk: Desk) -> None:
     began = str(clock.today() - timedelta(days=61))
     rows = [loan(number, loan_account_number=f"TWO-{number}", loan_start_date=began) for number in range(3)]

@@ -75,9 +75,14 @@ def test_the_form_asks_for_the_lender_first_and_names_a_missing_file_beside_its_
     at = screen(signed_in=maker, path="buy/loan_books.py")
     assert "Choose the lender, then the file." in texts(at)
     assert {each.label for each in at.selectbox} == {"Lender"}
+    (place,) = at.file_uploader
+    assert (place.label, place.disabled) == ("The file: CSV or XLSX, up to 100,000 loans and 25 MiB", True)
     at.selectbox(key="lender").select_index(1).run()
     assert {each.label for each in at.selectbox} == {"Lender", "Product"}
+    assert [each.disabled for each in at.file_uploader] == [True]
     at.selectbox(key="loan_product").select_index(0).run()
+    assert [each.disabled for each in at.file_uploader] == [False, False]
+    assert at.file_uploader[0].label == place.label
     at.text_input(key="loan_book.attested_by").set_value("Ngozi Okafor")
     at.button(key="loan_book").click().run()
     assert "Choose the lender's file" in texts(at)

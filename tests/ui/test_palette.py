@@ -1,5 +1,6 @@
 """The command palette's screens and actions, and pages that somebody may not open."""
 
+from collections import Counter
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -41,8 +42,13 @@ def test_the_palette_stays_in_the_mode(store: Store, screen: Screen) -> None:
 def test_every_action_leads_to_a_screen() -> None:
     paths = {screen.path for screen in menu.SCREENS}
     assert {shortcut.path for shortcut in palette.SHORTCUTS} <= paths
-    assert all(screen.purpose for screen in menu.SCREENS)
-    assert set(menu._PURPOSES) <= paths
+
+
+def test_every_screen_has_a_purpose_of_its_own() -> None:
+    assert set(menu._PURPOSES) == {screen.path for screen in menu.SCREENS}
+    alike = [text for text, times in Counter(screen.purpose for screen in menu.SCREENS).items() if times > 1]
+    assert alike == []
+    assert [text for text in menu._PURPOSES.values() if len(text) < 20 or not text.endswith(".")] == []
 
 
 @pytest.mark.parametrize(

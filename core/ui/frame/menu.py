@@ -35,7 +35,7 @@ class Screen:
     @property
     def purpose(self) -> str:
         """Return what it is for, as those read it who look for it or may not open it."""
-        return _PURPOSES.get(self.path, f"A screen of {self.section}.")
+        return _PURPOSES[self.path]
 
     @property
     def address(self) -> str:
@@ -152,6 +152,10 @@ _PURPOSES: Final[Mapping[str, str]] = {
     "buy/buy.py": "Sell any cover other than credit life.",
     "buy/loan_books.py": "A lender's loans of a month from one file: one person uploads it, another confirms it.",
     "buy/loan_book.py": "One loan book: what is in it, and the result of each row.",
+    "finance/movements.py": "Find the money of any sale, refund or adjustment, and what no insurer has taken yet.",
+    "finance/movement.py": "Trace one amount to its sale, and correct it by an adjustment that two people make.",
+    "finance/statements.py": "Prepare, approve and send what each party is owed for a month.",
+    "finance/statement.py": "Check one party's account of a month line by line, and take it to the next step.",
     "finance/payments.py": "What is due with each party, and the payments that settle it.",
     "finance/payment.py": "One payment and the statements that it settles.",
     "finance/payout.py": "One payout with its payments and its bank file.",
@@ -188,6 +192,10 @@ _PURPOSES: Final[Mapping[str, str]] = {
     "admin/partners.py": "The distributors that sell and the insurers that carry the risk.",
     "admin/distributor.py": "One distributor with its keys, products and figures.",
     "admin/insurer.py": "One insurer and its connection.",
+    "admin/agreement.py": "Enter the terms agreed with a distributor or insurer, and the account where it is paid.",
+    "admin/webhooks.py": "Register the endpoints to which events are sent, and see whether they arrive.",
+    "admin/webhook.py": "Change one endpoint or its secret, replay events to it, and see what reached it.",
+    "admin/delivery.py": "Read one event as it was sent to an endpoint, and the answer to each try.",
     "admin/audit_log.py": "Who changed what, and when.",
     "admin/audit_entry.py": "One entry of the audit log.",
     "admin/mail_texts.py": "What the desk writes to policyholders and distributors.",
