@@ -228,7 +228,7 @@ def tiles(view: LoanBookView) -> None:
     shown = _list_snapshot(view) if view.book.kind == "snapshot" else _list_figures(view)
     with st.grid(len(shown), min_column_width=200, gap="small"):
         for label, value in shown:
-            st.metric(label, value, border=True)
+            st.metric(label, value, border=True, height="stretch")
 
 
 def _list_figures(view: LoanBookView) -> list[tuple[str, str]]:
