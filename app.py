@@ -21,7 +21,6 @@ from core.api.protection import slow_senders
 from core.api.protection.load_shedding import WebSocketLimit
 from core.settings import settings
 from core.store.access import store
-from core.ui.forms import uploads
 from core.ui.frame import frame, unavailable
 from core.ui.kit import charts
 from core.ui.sign_in import oidc
@@ -55,7 +54,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     telemetry.drain_logs()
 
 
-uploads.keep_addresses()
+frame.keep_addresses()
 app = st.App(
     Path(__file__).parent / "pages" / "_main.py",
     routes=routes,

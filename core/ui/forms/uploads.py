@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import streamlit as st
-from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.errors import FieldFault, InvalidInput, WrongMediaType
@@ -29,23 +28,6 @@ class _Kept:
     file_id: str
     name: str
     link: str
-
-
-def keep_addresses() -> None:
-    """Let a browser that asks where to send a file have its answer though a run begins at that instant.
-
-    Streamlit 1.67 empties what waits to be sent when a run begins, that answer too, and the file would never be sent.
-    """
-    empty = ForwardMsgQueue.clear
-    if empty.__module__ == __name__:
-        return
-
-    def clear(queue: ForwardMsgQueue, *arguments: Any, **named: Any) -> None:
-        answers = [each for each in queue._queue if each.WhichOneof("type") == "file_urls_response"]  # noqa: SLF001
-        empty(queue, *arguments, **named)
-        queue._queue[:0] = [each for each in answers if each not in queue._queue]  # noqa: SLF001
-
-    ForwardMsgQueue.clear = clear  # type: ignore[assignment, method-assign]
 
 
 def draw_upload(label: str, *, key: str, help: str | None) -> UploadedFile | str | None:  # noqa: A002 - the framework's word

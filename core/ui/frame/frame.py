@@ -13,10 +13,12 @@ A fragment or a dialog runs without the rest of the page, so it calls `require` 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
 from core.services.people import sign_in, staff, staff_sessions
 from core.services.people.staff import Person
@@ -28,6 +30,23 @@ LOGO, MARK, ICON = (str(Path(ROOT, "docs", name)) for name in ("logo.svg", "icon
 LOOK = Path(__file__).parents[1] / "browser" / "look.css"
 _SWITCH, _WAITING, _HOME = "mode_switch", "waiting_claims", "home_screen"
 _LIVE, _TEST = "Live", "Test"
+
+
+def keep_addresses() -> None:
+    """Let a browser that asks where to send a file have its answer though a run begins at that instant.
+
+    Streamlit 1.67 empties what waits to be sent when a run begins, that answer too, and the file would never be sent.
+    """
+    empty = ForwardMsgQueue.clear
+    if empty.__module__ == __name__:
+        return
+
+    def clear(queue: ForwardMsgQueue, *arguments: Any, **named: Any) -> None:
+        answers = [each for each in queue._queue if each.WhichOneof("type") == "file_urls_response"]  # noqa: SLF001
+        empty(queue, *arguments, **named)
+        queue._queue[:0] = [each for each in answers if each not in queue._queue]  # noqa: SLF001
+
+    ForwardMsgQueue.clear = clear  # type: ignore[assignment, method-assign]
 
 
 def current() -> Person | None:
