@@ -54,7 +54,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     telemetry.drain_logs()
 
 
-frame.keep_addresses()
+frame.keep_upload_addresses()
 app = st.App(
     Path(__file__).parent / "pages" / "_main.py",
     routes=routes,

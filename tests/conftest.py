@@ -34,9 +34,10 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 from core import clock, settings, telemetry  # noqa: E402
 from core.services.catalogue import keys, shipped  # noqa: E402
-from core.services.people import passwords  # noqa: E402
+from core.services.people import passwords, staff  # noqa: E402
+from core.services.people.staff import Person  # noqa: E402
 from core.services.selling.buying import Seller  # noqa: E402
-from core.store.access import Scope, Store, engine, sqlite  # noqa: E402
+from core.store.access import Scope, ScopedSession, Store, engine, sqlite  # noqa: E402
 from core.store.schema import migrating  # noqa: E402
 from tests import compiled_once  # noqa: E402
 from tests.open_connections import every_connection_closed  # noqa: E402
@@ -89,6 +90,14 @@ def _return_at_once(descriptor: Any) -> None:
 
 sqlite._prepare = _prepare_without_waiting
 os.fsync = _return_at_once
+
+
+def add_colleague(session: ScopedSession, name: str = "Bola", *roles: str) -> Person:
+    """Add somebody else of the desk, of operations where no role is said."""
+    email = f"{name.lower()}@coverdesk.example"
+    given = {"email": email, "name": name, "roles": roles or ["operations"], "password": "a long enough one"}
+    staff.add_or_update(session, **given, actor="tests")
+    return staff.get_by_email(session, email)
 
 
 @pytest.fixture

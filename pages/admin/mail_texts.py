@@ -25,7 +25,6 @@ def draw_text(text: TextInUse) -> None:
         save = _saving(text)
         actions.draw_fields(save, key, f"{key} ")
         st.caption("Values: " + ", ".join(f"`${name}`" for name in text.values))
-        _preview(text, key)
         actions.complain(key, *_FIELDS)
         with st.container(horizontal=True, gap="xsmall"):
             st.button(
@@ -39,6 +38,8 @@ def draw_text(text: TextInUse) -> None:
             if text.version:
                 reset = _resetting(text)
                 st.button(reset.title, key=f"{key} reset", icon=":material/undo:", on_click=reset.do)
+        # Below the buttons: it grows with what is typed, and would move them away from under a press.
+        _preview(text, key)
 
 
 def _saving(text: TextInUse) -> Action:

@@ -321,8 +321,6 @@ def test_a_text_that_was_saved_and_put_back_to_its_original_is_not_typed_again(
     shown.locator("summary").click()
     settled(page)
     area.fill(f"{mail_text.text.body}\n\nWe are at your service.")
-    area.press("Tab")
-    settled(page)
     shown.get_by_role("button", name="Save").click()
     expect(page.get_by_text(re.compile("the next e-mail has this text")).first).to_be_visible()
     # Its title says that it was changed: it is drawn anew, closed.

@@ -15,14 +15,13 @@ from core.services.compliance import requests
 from core.services.customers import customers, merging, notes
 from core.services.customers.customers import CustomerFilter
 from core.services.lists.dimensions import load_choices
-from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.renewals import reminders
 from core.services.views import customer as customer_view
 from core.services.views.customer import CustomerDetail
 from core.store.access import Scope, Store
 from core.store.schema.tables import CustomerMerge, Policy, Purchase
-from tests.conftest import Partner
+from tests.conftest import Partner, add_colleague
 from tests.covers import shipped
 from tests.services.selling import sell
 
@@ -41,14 +40,7 @@ def still() -> Iterator[datetime]:
 @pytest.fixture
 def bola(store: Store) -> Person:
     with store.writing(Scope.system()) as session:
-        given = {
-            "email": "bola@coverdesk.example",
-            "name": "Bola",
-            "roles": ["operations"],
-            "password": "a long enough one",
-        }
-        staff.add_or_update(session, **given, actor="tests")
-        return staff.get_by_email(session, "bola@coverdesk.example")
+        return add_colleague(session)
 
 
 def bought(store: Store, partner: Partner, email: str, **changed: str) -> UUID:

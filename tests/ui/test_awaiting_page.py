@@ -10,12 +10,11 @@ from streamlit.testing.v1 import AppTest
 from core import clock, money, settings
 from core.covers.insurers import insurer_a, insurer_b, insurer_d
 from core.services.audit import log as audit
-from core.services.people import staff
 from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Submission
 from core.ui.kit import words
-from tests.conftest import Partner
+from tests.conftest import Partner, add_colleague
 from tests.every_case import every_case
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, follow, lists, press, row_links, sent, texts, turn_to
@@ -203,11 +202,7 @@ def test_claims_officers_see_the_story_and_cannot_resend(screen: Screen, aside: 
 
 def test_ticked_policies_get_an_owner_whose_they_are_listed_as(screen: Screen, store: Store, aside: Sale) -> None:
     with store.writing(Scope.system()) as session:
-        for name in ("Bola", "Chidi"):
-            email = f"{name.lower()}@coverdesk.example"
-            given = {"email": email, "name": name, "roles": ["operations"], "password": "a long enough one"}
-            staff.add_or_update(session, **given, actor="tests")
-        bola = staff.get_by_email(session, "bola@coverdesk.example")
+        bola, _ = (add_colleague(session, name) for name in ("Bola", "Chidi"))
     at = open_page(screen)
     assert list(rows(at)["Owner"]) == ["–"]
     mark = next(payload["mark"] for payload in sent(at) if "rows" in payload)

@@ -15,14 +15,13 @@ from core.services.customers.customers import CustomerFilter
 from core.services.lists.dimensions import load_choices
 from core.services.lists.listing import Row
 from core.services.lists.paging import Paging
-from core.services.people import staff
 from core.services.people.staff import Person
 from core.services.selling.buying import Sale
 from core.services.views import pii_reveal
 from core.store.access import Scope, Store
 from core.store.schema.tables import AuditEntry, Customer, Policy
 from core.ui.kit import words
-from tests.conftest import Partner
+from tests.conftest import Partner, add_colleague
 from tests.every_case import every_case
 from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.selling import sell
@@ -201,14 +200,7 @@ def test_another_record_of_the_person_is_merged_and_taken_apart(
 ) -> None:
     sell(store, partner, insurer_f.COVERS[0], is_live=True, email="second@example.com")
     with store.writing(Scope.system()) as session:
-        given = {
-            "email": "bola@coverdesk.example",
-            "name": "Bola",
-            "roles": ["operations"],
-            "password": "a long enough one",
-        }
-        staff.add_or_update(session, **given, actor="tests")
-        bola = staff.get_by_email(session, "bola@coverdesk.example")
+        bola = add_colleague(session)
         rows = {row.email: row.id for row in session.execute(sa.select(Customer)).scalars()}
     other = rows.pop("second@example.com")
     (kept,) = rows.values()

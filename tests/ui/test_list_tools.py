@@ -11,14 +11,14 @@ from sqlmodel import col
 from streamlit.testing.v1 import AppTest
 
 from core.services.exports import view_mail
-from core.services.people import saved_views, staff
+from core.services.people import saved_views
 from core.services.people.staff import Person
 from core.store.access import Scope, Store
 from core.store.schema.tables import Purchase
 from core.ui.frame import page_links
 from core.ui.kit import words
 from core.ui.lists import tables
-from tests.conftest import Partner
+from tests.conftest import Partner, add_colleague
 from tests.portfolio import Portfolio, Sales
 from tests.ui.conftest import Screen, address, labels, person_of, press, sent, texts
 
@@ -92,14 +92,7 @@ def test_the_menu_opens_start_views_and_keeps_the_mode() -> None:
 
 def test_the_view_that_is_open_is_mailed_as_the_person_wishes(sold: Store, screen: Screen) -> None:
     with sold.writing(Scope.system()) as session:
-        given = {
-            "email": "bola@coverdesk.example",
-            "name": "Bola",
-            "roles": ["operations"],
-            "password": "a long enough one",
-        }
-        staff.add_or_update(session, **given, actor="tests")
-        bola = staff.get_by_email(session, "bola@coverdesk.example")
+        bola = add_colleague(session)
         view = saved_views.save_view(session, LIST, {"source": ["desk"]}, {"name": "Desk"}, by=bola)
     key = f"view_mail {view}"
     assert not [box for box in open_page(screen, bola).selectbox if box.key == f"{key} every"]

@@ -21,8 +21,8 @@ def test_the_answer_where_to_send_a_file_outlives_the_begin_of_a_run(
     fragments: list[str] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ForwardMsgQueue, "clear", ForwardMsgQueue.clear)
-    frame.keep_addresses()
-    frame.keep_addresses()
+    frame.keep_upload_addresses()
+    frame.keep_upload_addresses()
     queue = waiting()
     queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=fragments)
     answers = [each.file_urls_response.response_id for each in queue.flush() if each.HasField("file_urls_response")]

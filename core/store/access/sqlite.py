@@ -94,7 +94,7 @@ except ImportError:
 # Two connections that write or checkpoint at once can corrupt a WAL before these releases.
 _SAFE_WAL = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 # Without an adapter the driver asks each None and each bool for attributes that they do not have, at twenty times the
-# cost of a text; half of what is written are such values (docs/performance.md).
+# cost of a text (docs/performance.md).
 sqlite.register_adapter(type(None), lambda _: None)
 sqlite.register_adapter(bool, int)
 # What a reader keeps of the file is void after the next commit; there are as many of them as read at once.

@@ -32,10 +32,11 @@ _SWITCH, _WAITING, _HOME = "mode_switch", "waiting_claims", "home_screen"
 _LIVE, _TEST = "Live", "Test"
 
 
-def keep_addresses() -> None:
+def keep_upload_addresses() -> None:
     """Let a browser that asks where to send a file have its answer though a run begins at that instant.
 
-    Streamlit 1.67 empties what waits to be sent when a run begins, that answer too, and the file would never be sent.
+    Streamlit 1.67 throws away what waits to be sent to the browser when a run begins, that answer too, and the file
+    would never be uploaded.
     """
     empty = ForwardMsgQueue.clear
     if empty.__module__ == __name__:
