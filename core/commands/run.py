@@ -43,6 +43,8 @@ def run(
         writer.stop()
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    # Screens make their caches when they are loaded; that no server runs yet is no news beside the bar.
+    import_module("streamlit.logger").set_log_level("ERROR")
     for name in _SERVER:
         if not stops:
             import_module(name)

@@ -193,6 +193,7 @@ def test_a_trial_serves_all_sales_and_writes_the_papers_behind_and_its_last_line
         after, errors = process.communicate(timeout=60)
         assert (after, process.returncode) == ("Stopped.\n", 0)
         assert "slow statement" not in errors
+        assert "No runtime found" not in errors
     named = {**environment(tmp_path, port), "COVERDESK_DEMO": "true"}
     checked = subprocess.run([COVERDESK, "check"], env=named, cwd=ROOT, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout
