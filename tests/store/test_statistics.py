@@ -74,3 +74,21 @@ def test_figures_of_a_large_store_are_measured(store: Store, partner: Partner, m
 def test_figures_that_are_lent_are_of_tables_that_exist() -> None:
     measured = json.loads(Path(statistics.__file__).with_suffix(".json").read_text())
     assert {table for table, *_ in measured} - SQLModel.metadata.tables.keys() == set()
+
+
+@pytest.mark.parametrize("database", ["postgresql"])
+def test_a_table_that_was_measured_before_its_rows_were_committed_is_measured_again(store: Store) -> None:
+    with store.writers.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE grown AS SELECT repeat('x', 1000) AS filler WHERE false")
+    with store.writers.begin() as connection:
+        connection.exec_driver_sql("INSERT INTO grown SELECT repeat('x', 1000) FROM generate_series(1, 200)")
+        statistics.refresh_grown(store)
+        assert _count_measured(store, "grown") == 0
+    statistics.refresh_grown(store)
+    assert _count_measured(store, "grown") == 200
+
+
+def _count_measured(store: Store, table: str) -> int:
+    question = sa.text("SELECT reltuples FROM pg_class WHERE oid = CAST(:table AS regclass)")
+    with store.engine.connect() as connection:
+        return int(connection.execute(question, {"table": table}).scalar_one())

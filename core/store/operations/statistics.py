@@ -37,6 +37,7 @@ def refresh_grown(store: Store) -> None:
 
     Its own measuring looks once a minute. Until then it thinks that one of two hundred rows has a given value: it reads
     a whole table to find the loans of a chunk, and to check what a row refers to. SQLite was lent figures at its start.
+    A table that was measured while all of its rows were still to be committed counts as never measured.
     """
     if store.is_sqlite:
         return
@@ -48,7 +49,8 @@ def refresh_grown(store: Store) -> None:
 
 _GROWN = (
     "SELECT c.relname FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'"
-    " AND pg_relation_size(c.oid) > 4 * greatest(c.relpages, 4) * current_setting('block_size')::int ORDER BY c.relname"
+    " AND pg_relation_size(c.oid) > 4 * current_setting('block_size')::int"
+    " * greatest(CASE WHEN c.reltuples > 0 THEN c.relpages END, 4) ORDER BY c.relname"
 )
 
 
