@@ -10,7 +10,7 @@ from sqlmodel import SQLModel
 
 from core import ids
 from core.covers import request_parts
-from core.demo import chunks
+from core.demo import portfolio
 from core.store.access import Scope, ScopedSession, Store
 from core.store.rollups import daily_rollup
 from core.store.schema.tables import (
@@ -54,7 +54,7 @@ class Portfolio:
                 if rows:
                     session.execute(sa.insert(entity), rows)
             daily_rollup.rebuild(session.connection())
-            chunks.fill(session, self.now)
+            portfolio.fill(session, self.now)
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def sales_at(session: ScopedSession, seller: UUID, *instants: datetime) -> None:
     for number, at in enumerate(instants, 1):
         writer.sale(number, customer, at)
     session.insert(*writer.rows)
-    chunks.fill(session, NOW)
+    portfolio.fill(session, NOW)
 
 
 class _Writer:

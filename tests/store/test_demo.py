@@ -17,7 +17,7 @@ from core import clock, demo, money, seal
 from core.covers import registry
 from core.covers import request as requests
 from core.covers.claims import lines
-from core.demo import chunks, portfolio
+from core.demo import portfolio
 from core.demo.market.offers import on_the_shelf
 from core.demo.random_source import dice
 from core.errors import StateForbids
@@ -130,10 +130,10 @@ def test_killed_run_leaves_a_sound_store_and_goes_on(
     store: Store, twin: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A quarter of it is the first.
-    monkeypatch.setattr(chunks, "_SMALLEST", 400)
+    monkeypatch.setattr(portfolio, "_SMALLEST", 400)
     whole = portfolio.write_chunk
 
-    def killed(session: ScopedSession, chunk: chunks.Chunk) -> None:
+    def killed(session: ScopedSession, chunk: portfolio.Chunk) -> None:
         whole(session, chunk)
         if chunk.upto > 100:
             raise KeyboardInterrupt
@@ -166,14 +166,14 @@ def test_a_large_one_is_made_by_another_process_and_indexed_at_the_end_and_is_th
 @pytest.mark.both_databases
 def test_indexes_are_back_after_an_end_in_between(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(portfolio, "_WORTH_A_PROCESS", 0)
-    monkeypatch.setattr(portfolio, "making", lambda _: contextlib.nullcontext(chunks.chunks))
+    monkeypatch.setattr(portfolio, "making", lambda _: contextlib.nullcontext(portfolio.chunks))
     monkeypatch.setattr(portfolio, "write_chunk", stop)
     with pytest.raises(KeyboardInterrupt):
         write(store)
     assert migrating.differences(store) == []
 
 
-def stop(_session: ScopedSession, _chunk: chunks.Chunk) -> None:
+def stop(_session: ScopedSession, _chunk: portfolio.Chunk) -> None:
     raise KeyboardInterrupt
 
 

@@ -14,8 +14,8 @@ from core import clock, money
 from core.covers import registry
 from core.covers.cover import Cover, Rates
 from core.demo.bulk_rows import Values
-from core.demo.sales import variants
-from core.demo.sales.variants import Splitting, Variant
+from core.demo.sales import requests
+from core.demo.sales.requests import Splitting, Variant
 from core.money import Split
 from core.store.access import ScopedSession
 from core.store.schema.catalogue import Product, ProductVersion
@@ -91,8 +91,8 @@ class Offer:
     def _new_variant(self, dice: Random) -> Variant:
         cover = self.cover
         if cover is None:
-            return variants.device(self.rates, dice, split=self.split)
-        return variants.make_variant(
+            return requests.device(self.rates, dice, split=self.split)
+        return requests.make_variant(
             cover, self.rates, dice, title=self.title, product_id=self.product_id, split=self.split
         )
 

@@ -10,7 +10,7 @@ from core.covers import refunds
 from core.covers.cover import IN_FORCE
 from core.covers.refunds import PaidPeriod
 from core.demo.market.offers import Offer
-from core.demo.sales.variants import Variant
+from core.demo.sales.requests import Variant
 from core.states.policies import SubmissionState
 
 # How many pay again when a term ends, by how long it lasted; by group for a year.

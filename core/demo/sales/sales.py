@@ -14,7 +14,7 @@ from core.demo.market.people import People, Person
 from core.demo.market.sellers import LENDER, Seller
 from core.demo.random_source import code, new_id
 from core.demo.sales.policy_lives import Fates, Life
-from core.demo.sales.variants import Variant
+from core.demo.sales.requests import Variant
 from core.store import policy_numbers
 
 DESK = "staff operations@coverdesk.example"
