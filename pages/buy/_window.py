@@ -25,7 +25,7 @@ from core.ui.buying.selling import Counter
 from core.ui.frame import frame, page_links
 from core.ui.kit import words
 
-BUY, CREDIT, PURCHASE = "buy/buy.py", "buy/credit_life.py", "sales/purchase.py"
+BUY, CREDIT, PURCHASE = "buy/buy.py", "buy/credit_life.py", "sales/purchases.py#purchase"
 FIND: Final = "find"
 _RECENT, _RECENT_DAYS = 5, 30
 _COLOURS: Final = ("green", "blue", "violet", "orange", "red", "gray", "yellow")

@@ -137,7 +137,7 @@ def sale(row: MovementRow) -> None:
         facts.line("Insurer", row.provider)
         facts.line("Distributor", row.distributor)
         page_links.link(
-            "sales/purchase.py",
+            "sales/purchases.py#purchase",
             label="Open the purchase",
             icon=":material/receipt:",
             query_params={"id": str(row.purchase_id), **frame.mode_query()},

@@ -99,7 +99,7 @@ def draw_holder(policy: PolicyDetail) -> None:
         facts.grid(values)
         with st.container(horizontal=True, gap="xsmall"):
             page_links.link(
-                "sales/customer.py",
+                "sales/customers.py#customer",
                 label="Open the customer",
                 icon=":material/person:",
                 query_params={"id": str(policy.sale.customer_id), **frame.mode_query()},
@@ -133,7 +133,7 @@ def draw_sale(policy: PolicyDetail, person: Person) -> None:
             )
         if person.has_role("operations", "finance"):
             page_links.link(
-                "sales/purchase.py",
+                "sales/purchases.py#purchase",
                 label="Open the purchase",
                 icon=":material/receipt:",
                 query_params={"id": str(policy.sale.id), **frame.mode_query()},

@@ -343,7 +343,7 @@ def draw() -> None:
     person = frame.require("operations", "finance")
     may_renew = person.has_role(*ROLES)
     # Finance may view and open the purchase only; renewing needs the operations role (contract A1).
-    looking = replace(DUE, act=None, opens="sales/purchase.py", key=lambda row: row.purchase_id)
+    looking = replace(DUE, act=None, opens="sales/purchases.py#purchase", key=lambda row: row.purchase_id)
     table = replace(DUE, act=list_acts) if may_renew else looking
     todo = ": call them, and renew here. Tick several to remind or renew them together." if may_renew else "."
     views = frame.header_with_views("Due for renewal", f"Whose cover ends soon or has just ended{todo}")

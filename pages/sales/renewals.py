@@ -84,7 +84,7 @@ def draw() -> None:
     table = (
         RENEWALS
         if person.has_role("operations")
-        else replace(RENEWALS, opens="sales/purchase.py", key=lambda row: row["purchase_id"])
+        else replace(RENEWALS, opens="sales/purchases.py#purchase", key=lambda row: row["purchase_id"])
     )
     frame.page_header("Renewals", "Every further term that was bought for a policy, with the split of the money.")
     with reading(frame.scope()) as session:

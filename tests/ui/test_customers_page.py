@@ -27,7 +27,7 @@ from tests.portfolio import NOW, Portfolio, Sales
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, address, follow, lists, person_of, press, row_links, sent, texts
 
-LIST, ONE, POLICY = "sales/customers.py", "sales/customer.py", "policies/policy.py"
+LIST, ONE, POLICY = "sales/customers.py", "sales/customers.py#customer", "policies/policy.py"
 BVN = "22345678901"
 
 

@@ -20,7 +20,7 @@ from tests.covers import shipped
 from tests.every_case import every_case
 from tests.ui.conftest import Screen, texts
 
-PAGES = {"policies/policy.py": "policy_id", "sales/purchase.py": "purchase_id"}
+PAGES = {"policies/policy.py": "policy_id", "sales/purchases.py#purchase": "purchase_id"}
 
 
 @pytest.fixture

@@ -61,18 +61,18 @@ def test_a_reminder_says_who_was_left_out_and_a_customer_may_switch_them_off(
     store: Store, screen: Screen, sale: Sale
 ) -> None:
     customer_id = str(sale.policy["customer_id"])
-    customer = open_page(screen, "sales/customer.py", "operations", id=customer_id)
+    customer = open_page(screen, "sales/customers.py#customer", "operations", id=customer_id)
     customer.toggle(key="reminders_off").set_value(False).run()
     assert not customer.exception
     at = open_page(screen, "sales/due.py", "operations")
     assert list(lists(at)[0]["Reminded"]) == ["–"]
-    looking = open_page(screen, "sales/customer.py", "claims", id=customer_id)
+    looking = open_page(screen, "sales/customers.py#customer", "claims", id=customer_id)
     assert looking.toggle(key="reminders_off").disabled
     assert looking.toggle(key="reminders_off").value is False
     policy = open_page(screen, "policies/policy.py", "operations", id=str(sale.policy_id))
     assert policy.toggle(key="reminders_off").value is False
     policy.toggle(key="reminders_off").set_value(True).run()
-    assert open_page(screen, "sales/customer.py", "claims", id=customer_id).toggle(key="reminders_off").value
+    assert open_page(screen, "sales/customers.py#customer", "claims", id=customer_id).toggle(key="reminders_off").value
     with store.reading(Scope.system()) as session:
         log = audit.list_history(session, audit.subject_of("customer", sale.policy["customer_id"]))
     assert {"reminders switched off", "reminders switched on"} <= {entry.action for entry in log}

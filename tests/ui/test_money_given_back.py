@@ -85,7 +85,7 @@ def test_a_list_says_what_was_given_back_of_it(
 
 
 def test_a_declined_sale_keeps_no_commission_and_says_what_it_is(screen: Screen, declined: Sale) -> None:
-    at = open_page(screen, "sales/purchase.py", id=str(declined.purchase_id))
+    at = open_page(screen, "sales/purchases.py#purchase", id=str(declined.purchase_id))
     rows = table(at, "| Written |")
     assert all(written == back and not kept for written, back, kept in rows.values())
     *parts, whole = rows.values()
@@ -98,7 +98,7 @@ def test_a_declined_sale_keeps_no_commission_and_says_what_it_is(screen: Screen,
 
 
 def test_a_purchase_counts_its_own_refund_and_the_policy_every_one(screen: Screen, renewed_and_cancelled: Sale) -> None:
-    at = open_page(screen, "sales/purchase.py", id=str(renewed_and_cancelled.purchase_id))
+    at = open_page(screen, "sales/purchases.py#purchase", id=str(renewed_and_cancelled.purchase_id))
     assert table(at, "| Written |")["Premium"] == [1_500_000, 300_000, 1_200_000]
     policy = open_page(screen, "policies/policy.py", id=str(renewed_and_cancelled.policy_id))
     given_back = {metric.label: metric.value for metric in policy.metric if metric.label.startswith("Given back")}

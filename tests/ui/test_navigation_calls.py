@@ -11,7 +11,7 @@ SCREENS = [
     path for folder in ("pages", "core/ui") for path in Path(ROOT, folder).rglob("*.py") if path.name != "page_links.py"
 ]
 REFUSED = {"switch_page", "dataframe", "page_link"}
-PLANTED = 'import streamlit as st\nst.switch_page("sales/purchase.py", query_params={"id": "1"})\n'
+PLANTED = 'import streamlit as st\nst.switch_page("sales/purchases.py#purchase", query_params={"id": "1"})\n'
 
 
 def offenders(source: str) -> list[int]:

@@ -94,7 +94,7 @@ def test_a_page_of_others_says_what_it_is_who_may_and_whom_to_ask(
 
 def test_a_supervisor_opens_policies_and_customers_and_operations_read_products(store: Store) -> None:
     supervisor = {screen.path for screen in menu.allowed_screens(person_of("supervisor"))}
-    assert {"policies/policy.py", "sales/customer.py"} <= supervisor
+    assert {"policies/policy.py", "sales/customers.py#customer"} <= supervisor
     assert not supervisor & {"sales/customers.py", "sales/purchases.py"}
     operations = {screen.path for screen in menu.allowed_screens(person_of("operations"))}
     assert {"admin/products.py", "admin/product.py"} <= operations

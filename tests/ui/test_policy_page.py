@@ -144,7 +144,7 @@ def test_a_reason_is_needed(screen: Screen, store: Store, active: Sale) -> None:
     assert stage(store, active) == "In force"
 
 
-@pytest.mark.parametrize("page", [PAGE, "sales/purchase.py"])
+@pytest.mark.parametrize("page", [PAGE, "sales/purchases.py#purchase"])
 def test_an_ended_policy_says_when_and_what_its_term_was(
     screen: Screen, store: Store, partner: Partner, active: Sale, page: str
 ) -> None:

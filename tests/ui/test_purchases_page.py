@@ -28,7 +28,7 @@ from tests.ui.conftest import Screen, address, follow, labels, lists, press, row
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
-LIST, ONE = "sales/purchases.py", "sales/purchase.py"
+LIST, ONE = "sales/purchases.py", "sales/purchases.py#purchase"
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ RECORD = re.compile(r"record_pages\.|= record\(")
 RECORD_PAGES = {
     screen.path
     for screen in menu.SCREENS
-    if screen.hidden and RECORD.search((ROOT / "pages" / screen.path).read_text())
+    if screen.hidden and RECORD.search((ROOT / "pages" / screen.path.partition("#")[0]).read_text())
 }
 
 
@@ -54,8 +54,8 @@ TABLES = {
     "finance/credit_note.py": "credit_note",
     "finance/movement.py": "purchase",
     "policies/policy.py": "policy",
-    "sales/customer.py": "customer",
-    "sales/purchase.py": "purchase",
+    "sales/customers.py#customer": "customer",
+    "sales/purchases.py#purchase": "purchase",
 }
 GROWING = {
     *("adjustment", "adjustment_proposal", "audit_entry", "bordereau_line", "certificate", "claim", "claim_event"),

@@ -56,11 +56,11 @@ def test_names_with_marks_stand_in_the_tab_as_they_are(
     config = st.set_page_config
     monkeypatch.setattr(st, "set_page_config", lambda **given: (titles.append(given["page_title"]), config(**given)))
     pages = {
-        "sales/customer.py": (customer_id, f"{HOSTILE} Eze · Customer"),
+        "sales/customers.py#customer": (customer_id, f"{HOSTILE} Eze · Customer"),
         "admin/product.py": (product_id, f"{HOSTILE} · Product"),
         "admin/distributor.py": (partner.id, f"{HOSTILE} · Distributor"),
         "policies/policy.py": (sale.policy_id, " · Policy"),
-        "sales/purchase.py": (sale.purchase_id, " · Purchase"),
+        "sales/purchases.py#purchase": (sale.purchase_id, " · Purchase"),
     }
     for page, (id_, title) in pages.items():
         screen("operations", "admin", path=page, id=str(id_))

@@ -17,7 +17,7 @@ from core.ui.frame import frame, page_links
 from core.ui.kit import actions, words
 from core.ui.policies import policy_actions
 
-PURCHASE: Final = "sales/purchase.py"
+PURCHASE: Final = "sales/purchases.py#purchase"
 # In the address of the purchase: it was opened by its sale, and the form that sold it.
 OPENED_BY: Final = "opened_by"
 SALE: Final = "sale"

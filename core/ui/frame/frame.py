@@ -104,7 +104,7 @@ def scope() -> Scope:
 
 
 def link(path: str, **query: str | Sequence[str]) -> str:
-    """Return the URL of a page file with a query, keeping the mode: "sales/purchase.py" -> "/purchase?id=..."."""
+    """Return the URL of a screen with a query and the mode: "sales/purchases.py#purchase" -> "/purchase?id=..."."""
     query_string = urlencode({**query, **mode_query()}, doseq=True)
     return link_path(path) + (f"?{query_string}" if query_string else "")
 
@@ -120,8 +120,14 @@ def has_home() -> bool:
 
 
 def link_path(path: str) -> str:
-    """Return the URL path of a page file: "sales/purchase.py" -> "/purchase"; "/" for the person's first screen."""
-    return "/" if path == st.session_state.get(_HOME) else f"/{path.rpartition('/')[2].removesuffix('.py')}"
+    """Return the URL path of a screen: "sales/purchases.py" -> "/purchases"; "/" for the person's first screen."""
+    return "/" if path == st.session_state.get(_HOME) else f"/{address_of(path)}"
+
+
+def address_of(path: str) -> str:
+    """Return the name of a screen in its URL: "sales/purchases.py" -> "purchases", "...py#purchase" -> "purchase"."""
+    file, _, name = path.rpartition("/")[2].partition("#")
+    return name or file.removesuffix(".py")
 
 
 def mode_query() -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The menu: every screen once, with its section and the roles that may open it (contract A1).
 
-A screen is a module under pages/ that is imported once, when it is first opened, and drawn by its `draw()`.
+A screen is drawn by a function of a module under pages/, which is imported once, when the screen is first opened.
 """
 
 import sys
@@ -11,6 +11,7 @@ from typing import Final
 
 from core.services.people.staff import Person
 from core.settings import ROOT
+from core.ui.frame import frame
 
 # An installed wheel has pages/ among what it ships, where Python does not look by itself.
 if str(ROOT) not in sys.path:
@@ -19,7 +20,10 @@ if str(ROOT) not in sys.path:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A page: `path` is its module under pages/, the stem of which is its URL; hidden pages are reached by links."""
+    """A page: `path` is its file under pages/ and, after a "#", its name where a file draws several screens.
+
+    The name, or the file's, is its URL; hidden pages are reached by links.
+    """
 
     title: str
     path: str
@@ -39,17 +43,14 @@ class Screen:
 
     @property
     def address(self) -> str:
-        """Return the URL path of the page: "sales/purchases.py" -> "purchases"."""
-        return self.path.rpartition("/")[2].removesuffix(".py")
-
-    @property
-    def module(self) -> str:
-        """Return the name of its module: "sales/purchases.py" -> "pages.sales.purchases"."""
-        return f"pages.{self.path.removesuffix('.py').replace('/', '.')}"
+        """Return the URL path of the page."""
+        return frame.address_of(self.path)
 
     def draw(self) -> None:
-        """Draw the screen."""
-        import_module(self.module).draw()
+        """Draw the screen: by `draw()` of pages/sales/purchases.py, by its `draw_purchase()` for "...py#purchase"."""
+        file, _, name = self.path.partition("#")
+        module = import_module(f"pages.{file.removesuffix('.py').replace('/', '.')}")
+        getattr(module, f"draw_{name}" if name else "draw")()
 
 
 _SALES = ("operations", "finance")
@@ -64,7 +65,7 @@ _PRIVACY = ("compliance",)
 SCREENS: tuple[Screen, ...] = (
     Screen("Dashboard", "sales/dashboard.py", "monitoring", _SALES),
     Screen("Purchases", "sales/purchases.py", "receipt_long", _SALES),
-    Screen("Purchase", "sales/purchase.py", "receipt", _SALES, hidden=True),
+    Screen("Purchase", "sales/purchases.py#purchase", "receipt", _SALES, hidden=True),
     # Listed before the policies: a person's first screen is their home, and this one is the claim officers'.
     Screen("Queue", "claims/queue.py", "inbox", _CLAIMS),
     Screen("Claim", "claims/claim.py", "gavel", _CLAIMS, hidden=True),
@@ -74,7 +75,7 @@ SCREENS: tuple[Screen, ...] = (
     Screen("Renewals", "sales/renewals.py", "autorenew", _SALES),
     Screen("Due for renewal", "sales/due.py", "event_upcoming", _SALES),
     Screen("Customers", "sales/customers.py", "group", _CUSTOMERS),
-    Screen("Customer", "sales/customer.py", "person", _POLICIES, hidden=True),
+    Screen("Customer", "sales/customers.py#customer", "person", _POLICIES, hidden=True),
     Screen("Policy search", "policies/search.py", "search", _POLICIES),
     Screen("Awaiting insurer", "policies/awaiting.py", "hourglass_top", _OPERATIONS),
     Screen("Policy", "policies/policy.py", "policy", _POLICIES, hidden=True),
@@ -135,7 +136,7 @@ SCREENS: tuple[Screen, ...] = (
 _PURPOSES: Final[Mapping[str, str]] = {
     "sales/dashboard.py": "The figures of sales: premium, policies, commissions, renewals, and what is stuck.",
     "sales/purchases.py": "Every sale with its customer, its policy and the split of the money.",
-    "sales/purchase.py": "One sale with its customer, its policy and the split of the money.",
+    "sales/purchases.py#purchase": "One sale with its customer, its policy and the split of the money.",
     "claims/queue.py": "The claims to be worked on, by the days left of the 60.",
     "claims/claim.py": "One claim: its documents, its cover, its history and the decisions on it.",
     "claims/tasks.py": "What is to be done on claims, by the day it is due.",
@@ -144,7 +145,7 @@ _PURPOSES: Final[Mapping[str, str]] = {
     "sales/renewals.py": "Every further term of a policy with the split of the money.",
     "sales/due.py": "The policies whose cover ends soon or has just ended.",
     "sales/customers.py": "The people and businesses who bought a policy.",
-    "sales/customer.py": "One customer with all purchases, renewals, policies and claims.",
+    "sales/customers.py#customer": "One customer with all purchases, renewals, policies and claims.",
     "policies/search.py": "Policies by number, plate, name, e-mail or phone.",
     "policies/awaiting.py": "The policies that their insurer has not accepted yet.",
     "policies/policy.py": "One policy: its cover, certificate, money, claims and history.",

@@ -64,7 +64,7 @@ def announce_new(person: Person, before: Mapping[str, int]) -> None:
 # What a person may open instead of a record that is not theirs.
 _INSTEAD: Final = {
     "policies/policy.py": ("sales/purchases.py", "the purchase of a policy shows its customer, cover and money"),
-    "sales/customer.py": ("sales/purchases.py", "purchases can be filtered by the customer's e-mail"),
+    "sales/customers.py#customer": ("sales/purchases.py", "purchases can be filtered by the customer's e-mail"),
 }
 
 

@@ -5,7 +5,7 @@ does so and then calls `go`, which adds one entry to the browser's history, wher
 
     if st.button("Open the purchase"):
         forget(receipt)
-        page_links.go("sales/purchase.py", id=receipt.purchase_id)
+        page_links.go("sales/purchases.py#purchase", id=receipt.purchase_id)
 """
 
 from collections.abc import Mapping, Sequence

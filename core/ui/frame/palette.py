@@ -21,8 +21,8 @@ from core.ui.frame import frame, menu, page_links
 FIND: Final = "/desk/find"
 _PAGES: Final[Mapping[Kind, tuple[str, str]]] = {
     "policy": ("policies/policy.py", "Policy"),
-    "purchase": ("sales/purchase.py", "Purchase"),
-    "customer": ("sales/customer.py", "Customer"),
+    "purchase": ("sales/purchases.py#purchase", "Purchase"),
+    "customer": ("sales/customers.py#customer", "Customer"),
     "claim": ("claims/claim.py", "Claim"),
     "product": ("admin/product.py", "Product"),
     "distributor": ("admin/distributor.py", "Distributor"),
