@@ -1,22 +1,33 @@
-"""Distributors and insurers: lists with connection and sales of each."""
+"""Distributors and insurers: lists with connection and sales of each; one distributor; and one insurer."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from core import ids
 from core.services.catalogue import changes
+from core.services.events.webhooks import endpoints
 from core.services.insurers import awaiting
 from core.services.insurers.awaiting import InsurerRow
 from core.services.people.staff import Person
-from core.services.sales.distributors import ORDERS, DistributorFilter, DistributorRow, list_distributors
+from core.services.sales import distributors
+from core.services.sales.distributors import (
+    ORDERS,
+    DistributorDetail,
+    DistributorFilter,
+    DistributorRow,
+    list_distributors,
+)
 from core.store.access import reading
-from core.ui.frame import frame
-from core.ui.kit import actions, url_state
-from core.ui.kit.actions import Action
+from core.ui.frame import frame, page_links, record_pages
+from core.ui.kit import actions, facts, url_state, words
+from core.ui.kit.actions import Action, Text
 from core.ui.lists import columns, filter_bar, saved_views, table_choices, tables
 from core.ui.lists.tables import Table
-from pages.admin._shared import action, list_business_fields
+from pages.admin._shared import COMPANY_FIELDS, action, agreement_link, list_business_fields, log_link
+from pages.admin.webhooks import ENDPOINTS, EndpointRow
 
 VIEWS = {"distributors": "Distributors", "insurers": "Insurers"}
 
@@ -39,7 +50,7 @@ _YEAR = "Purchases and renewals of the last twelve months, before commission."
 DISTRIBUTORS: Table[DistributorRow] = Table(
     name="distributors",
     noun=("distributor", "distributors"),
-    opens="admin/distributor.py",
+    opens="admin/partners.py#distributor",
     orders={
         "name": "Names from A to Z",
         "name-back": "Names from Z to A",
@@ -62,7 +73,7 @@ DISTRIBUTORS: Table[DistributorRow] = Table(
 INSURERS: Table[InsurerRow] = Table(
     name="insurers",
     noun=("insurer", "insurers"),
-    opens="admin/insurer.py",
+    opens="admin/partners.py#insurer",
     narrow=("name", "health", "premium"),
     columns={
         "name": columns.text("Insurer", lambda row: row.name, 220),
@@ -80,7 +91,7 @@ INSURERS: Table[InsurerRow] = Table(
 )
 
 
-def distributors(person: Person) -> None:
+def draw_distributors(person: Person) -> None:
     wanted = filter_bar.read(DistributorFilter)
     filter_bar.draw_chips(wanted, beside=lambda: add_button(person))
     with st.skeleton(height=300), reading(frame.scope()) as session:
@@ -112,7 +123,7 @@ def nothing(*, narrowed: bool) -> None:
         st.info("There is no distributor yet. Add the first one above, then issue its key under API keys.")
 
 
-def insurers(_: Person) -> None:
+def draw_insurers(_: Person) -> None:
     with st.skeleton(height=300), reading(frame.scope()) as session:
         rows = awaiting.list_insurers(session)
     heading(INSURERS, len(rows))
@@ -130,4 +141,189 @@ def draw() -> None:
     person = frame.require("admin")
     frame.page_header("Distributors and insurers", "Who sells, who insures, and how each of them does.")
     actions.run()
-    {"distributors": distributors, "insurers": insurers}[url_state.choose_view(VIEWS)](person)
+    {"distributors": draw_distributors, "insurers": draw_insurers}[url_state.choose_view(VIEWS)](person)
+
+
+def changing(of: DistributorRow) -> Action:
+    """Return the dialog that changes a distributor's name or e-mail."""
+    return action(
+        title="Change the distributor",
+        icon="edit",
+        says="The new name shows everywhere, also on what was sold before.",
+        fields=list_business_fields(of.name, of.email or ""),
+        confirm="Save",
+        work=lambda session, typed, by: changes.change_distributor(session, of.id, typed, seen_at=of.updated_at, by=by),
+        done=lambda typed: f"{typed['name'].strip()} is saved.",
+    )
+
+
+def switching(of: DistributorRow) -> Action:
+    """Return the dialog that enables or disables a distributor."""
+    on, name = not of.active, words.plain(of.name)
+    return action(
+        title=f"Switch {'on' if on else 'off'}",
+        icon="toggle_on" if on else "toggle_off",
+        says=f"Every key of **{name}** that is not revoked works again, at once."
+        if on
+        else f"Every key of **{name}**, live and test, is refused with 401 at once, and the desk cannot sell for it."
+        " Its policies and claims stay, and are served as before.",
+        work=lambda session, _, by: changes.set_distributor_active(
+            session, of.id, active=on, seen_at=of.updated_at, by=by
+        ),
+        done=f"{of.name} is switched {'on' if on else 'off'}.",
+    )
+
+
+def buttons(of: DistributorDetail) -> None:
+    row = of.row
+    changing(row).button("Change")
+    switching(row).button(icon="toggle_off" if row.active else "toggle_on")
+    agreement_link("distributor", row.id)
+    log_link("distributor", row.id)
+
+
+def withheld(of: DistributorDetail) -> None:
+    st.subheader("Products switched off for it", anchor=False)
+    if not of.withheld:
+        st.caption("None: it can sell every product that is on sale. A product is switched off on its own screen.")
+    for product_id, name in of.withheld:
+        page_links.link(
+            "admin/product.py",
+            label=words.plain(name),
+            icon=":material/inventory_2:",
+            query_params={"id": str(product_id), **frame.mode_query()},
+        )
+
+
+def webhooks(of: DistributorDetail) -> None:
+    st.subheader("Webhooks of this mode", anchor=False)
+    with reading(frame.scope()) as session:
+        rows = [
+            EndpointRow(each.id, of.row.name, each)
+            for each in endpoints.list_endpoints(session, distributor_id=of.row.id)
+        ]
+    if rows:
+        tables.draw_short(replace(ENDPOINTS, home=("admin/partners.py#distributor", "Back to the distributor")), rows)
+    else:
+        st.caption("No endpoint: it gets no webhooks, and can read the feed of events.")
+    page_links.link(
+        "admin/webhooks.py",
+        label="Register an endpoint",
+        icon=":material/webhook:",
+        query_params={"distributor": str(of.row.id), **frame.mode_query()},
+    )
+
+
+def draw_distributor() -> None:
+    frame.require("admin")
+    tables.back_link("distributors", "admin/partners.py", "All distributors")
+    found = record_pages.load("distributor", distributors.get_distributor)
+    row = found.row
+    with frame.header_with_buttons(
+        f"{words.plain(row.name)} {words.badge('Active' if row.active else 'Off')}",
+        "A distributor: it sells through the API, or the desk sells for it.",
+        tab=f"{row.name} · Distributor",
+    ):
+        buttons(found)
+    actions.run()
+    with st.grid(2, min_column_width=320, gap="small"):
+        with st.container(border=True, height="stretch"):
+            facts.line("E-mail", row.email or "–")
+            facts.line("Since", words.day(row.created_at))
+            facts.line("Open keys of this mode", words.count(row.keys))
+            page_links.link("admin/keys.py", label="API keys", icon=":material/key:", query_params=frame.mode_query())
+        with st.container(border=True, height="stretch"):
+            facts.line("Premium of 12 months", words.naira(row.premium_minor))
+            facts.line("Policies", words.count(row.policies))
+            facts.line("Customers", words.count(row.customers))
+            page_links.link(
+                "sales/purchases.py",
+                label="Its purchases",
+                icon=":material/receipt_long:",
+                query_params={"distributor": str(row.id), **frame.mode_query()},
+            )
+    withheld(found)
+    webhooks(found)
+    st.caption(f"Distributor {row.id}")
+
+
+CONTACT: Mapping[str, Callable[[InsurerRow], str]] = {
+    "Contact": lambda row: f"{row.first_name} {row.last_name}",
+    "E-mail": lambda row: row.email,
+    "Phone": lambda row: row.phone_number,
+    "Office": lambda row: row.business_email or "–",
+    "Claims": lambda row: row.claim_email or "–",
+    "Support": lambda row: row.support_email or "–",
+}
+
+
+def changing_insurer(of: InsurerRow) -> Action:
+    """Return the dialog that changes an insurer's name, class and addresses."""
+    held = {name: getattr(of, "name" if name == "company_name" else name) or "" for name in COMPANY_FIELDS}
+    return action(
+        title="Change the insurer",
+        icon="edit",
+        says="The name shows everywhere, also on certificates. The connection is a setting of the server.",
+        fields=[Text(name, label, longest=200, value=held[name]) for name, label in COMPANY_FIELDS.items()],
+        confirm="Save",
+        work=lambda session, typed, by: changes.change_insurer(session, of.id, typed, seen_at=of.updated_at, by=by),
+        done=lambda typed: f"{typed['company_name'].strip()} is saved.",
+    )
+
+
+def connection(of: InsurerRow) -> None:
+    health = of.health
+    with st.container(border=True, height="stretch"):
+        st.markdown(f"**Connection** {words.badge(health.health)}")
+        facts.line("Policies go to", of.connection)
+        facts.line("Queued", words.count(health.queued))
+        facts.line("Set aside", words.count(health.dead))
+        facts.line("Oldest waits since", words.moment(health.oldest_at))
+        facts.line("Last answer", words.moment(health.last_success_at))
+        if health.last_error:
+            st.caption(words.plain(health.last_error))
+        page_links.link(
+            "policies/awaiting.py",
+            label="What waits for insurers",
+            icon=":material/hourglass_top:",
+            query_params=frame.mode_query(),
+        )
+
+
+def business(of: InsurerRow) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Business**")
+        facts.line("Segment of the path", of.segment)
+        facts.line("Class", of.business_type or "–")
+        facts.line("Products", words.count(of.products))
+        facts.line("Policies", words.count(of.policies))
+        facts.line("Premium of 12 months", words.naira(of.premium_minor))
+        page_links.link(
+            "admin/products.py",
+            label="Its products",
+            icon=":material/inventory_2:",
+            query_params={"provider": str(of.id), **frame.mode_query()},
+        )
+
+
+def draw_insurer() -> None:
+    frame.require("admin")
+    tables.back_link("insurers", "admin/partners.py", "All insurers")
+    insurer = record_pages.load("insurer", awaiting.get_insurer)
+    with frame.header_with_buttons(
+        words.plain(insurer.name),
+        "An insurer: it carries the risk of what is sold here.",
+        tab=f"{insurer.name} · Insurer",
+    ):
+        changing_insurer(insurer).button("Change")
+        agreement_link("provider", insurer.id)
+        log_link("insurer", insurer.id)
+    actions.run()
+    with st.grid(3, min_column_width=300, gap="small"):
+        connection(insurer)
+        business(insurer)
+        with st.container(border=True, height="stretch"):
+            st.markdown("**People**")
+            for label, of in CONTACT.items():
+                facts.line(label, of(insurer))
+    st.caption(f"Insurer {insurer.id}")

@@ -15,7 +15,7 @@ from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, facts, url_state, words
 from core.ui.kit.actions import Action, Text
 from core.ui.lists import tables
-from pages.admin import _products as products
+from pages.admin import products
 from pages.admin._shared import action
 
 

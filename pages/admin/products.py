@@ -1,15 +1,280 @@
-"""Products: the list with current rates, status and planned changes."""
+"""Products with their rates, status and planned changes; and rates and prices in words, for the other screens too."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
 
 import streamlit as st
 
-from core.services.catalogue import product_list
+from core import clock, money
+from core.covers.cover import Cover, Price
+from core.covers.fields import build_example
+from core.covers.tariff import EditableTariff, Figure, Kind, Tariff
+from core.services.catalogue import product_detail, product_list
+from core.services.catalogue.product_detail import ProductDetail
 from core.services.catalogue.product_list import ProductFilter, ProductRow
 from core.store.access import reading
+from core.ui.buying import live_prices, prices
+from core.ui.buying.live_prices import SoFar
+from core.ui.forms import forms, items, questions
+from core.ui.forms.forms import Form
+from core.ui.forms.questions import Question
 from core.ui.frame import frame, page_links
-from core.ui.kit import url_state, words
+from core.ui.kit import facts, url_state, words
 from core.ui.lists import columns, filter_bar, saved_views, table_choices, tables
 from core.ui.lists.tables import Table
-from pages.admin import _products as products
+
+_COMMISSIONS = "Commissions: "
+_IN_A_HEADLINE = 3
+_LONGEST_IN_A_HEADLINE = 50
+_UNITS = {Kind.NAIRA: " (₦)", Kind.PERCENT: " (%)"}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One figure that differs between two tariffs, with both values formatted."""
+
+    label: str
+    before: str
+    after: str
+
+
+def price(tariff: Tariff) -> str:
+    """Return the price in short form: "₦15,000.00", "5.00 %", "from ₦350.00", "0.575 % of the loan"."""
+    meta = tariff.meta
+    if "shares" in meta:
+        total = sum((Decimal(str(share)) for share in meta["shares"].values()), Decimal(0))
+        return f"{total.normalize():f} % of the loan"
+    for lists in (meta.get("plan_prices"), meta.get("category_prices")):
+        if lists:
+            return _from([Decimal(str(amount)) for amount in lists.values()])
+    if "rates" in meta:
+        return _from([Decimal(str(rate)) for row in meta["rates"].values() for rate in row])
+    return f"{tariff.price:f} %" if tariff.dynamic else words.naira_of(tariff.price)
+
+
+def _from(amounts: Sequence[Decimal]) -> str:
+    return ("from " if len(set(amounts)) > 1 else "") + words.naira_of(min(amounts))
+
+
+def commissions(tariff: Tariff) -> str:
+    """Return both commissions: "12.50 % and 5.00 %"."""
+    return f"{tariff.mca_commission:f} % and {tariff.distributor_commission:f} %"
+
+
+def label(figure: Figure) -> str:
+    """Return a figure's label with its unit, for a form."""
+    return figure.label + _UNITS.get(figure.kind, "") + (" (optional)" if figure.optional else "")
+
+
+def format_typed(figure: Figure) -> str:
+    """Return a number's current value as it would be typed."""
+    value = figure.value
+    if value is None:
+        return ""
+    return words.as_typed(str(value)) if figure.kind is Kind.NAIRA else str(value)
+
+
+def format_figure(figure: Figure) -> str:
+    """Return a figure's value, formatted for display."""
+    value = figure.value
+    if value is None:
+        return "–"
+    if figure.kind is Kind.TABLE:
+        return "; ".join(", ".join(map(str, row.values())) for row in value)
+    if figure.kind is Kind.NAIRA:
+        return words.naira_of(str(value))
+    if figure.kind in {Kind.SEVERAL, Kind.PHRASES}:
+        return ", ".join(value) or "none"
+    return f"{value} %" if figure.kind is Kind.PERCENT else words.title(str(value))
+
+
+def differences(before: EditableTariff, after: EditableTariff) -> list[Difference]:
+    """Return the differences between two tariffs, in the order of the form."""
+    was: dict[str, Figure] = {figure.field: figure for figure in before.figures}
+    found: list[Difference] = []
+    for figure in after.figures:
+        old = was.get(figure.field)
+        if figure.kind is Kind.TABLE:
+            found.extend(_cells(old, figure))
+        elif old is None or old.value != figure.value:
+            found.append(Difference(_named(figure), format_figure(old) if old else "–", format_figure(figure)))
+    return found
+
+
+def headline(before: EditableTariff, after: EditableTariff, at: datetime) -> str:
+    """Return a change in one line: "Platform commission 20 % → 25 %, Price ₦15,000.00 → ₦16,000.00 from 1 Dec 2026"."""
+    changes = sorted(differences(before, after), key=lambda one: not one.label.startswith(_COMMISSIONS))
+    parts = [_in_short(one) for one in changes[:_IN_A_HEADLINE]]
+    more = len(changes) - len(parts)
+    text = ", ".join(parts) + (f" and {more} more" if more else "")
+    return f"{text or 'No change'} from {since(at)}"
+
+
+def _in_short(change: Difference) -> str:
+    """Return a change in one line; of long texts, which the table shows, only that they changed."""
+    if len(change.before) + len(change.after) > _LONGEST_IN_A_HEADLINE:
+        return f"{change.label.partition(':')[0]} changed"
+    return f"{_short(change.label)} {_bare(change.before)} → {_bare(change.after)}"
+
+
+def since(at: datetime) -> str:
+    """Return the instant from which rates apply; the date alone if they start with the day."""
+    return words.day(at).lstrip("0") if at == clock.lagos_midnight(clock.to_lagos_day(at)) else words.moment(at)
+
+
+def _short(label: str) -> str:
+    return f"{label.removeprefix(_COMMISSIONS)} commission" if label.startswith(_COMMISSIONS) else label
+
+
+def _bare(value: str) -> str:
+    return value.replace(".00 %", " %")
+
+
+def _cells(old: Figure | None, new: Figure) -> Iterator[Difference]:
+    """Yield the table cells that differ, named by their band and column."""
+    band, *columns = new.columns
+    was, now = ({row[band.field]: row for row in (figure.value if figure else ())} for figure in (old, new))
+    for key in sorted({*was, *now}):
+        for column in columns:
+            before, after = (side.get(key, {}).get(column.field) for side in (was, now))
+            if before != after:
+                cells = (format_figure(replace(column, value=value)) for value in (before, after))
+                yield Difference(f"{new.group}: {band.label.lower()} {key}, {column.label}", *cells)
+
+
+def _named(figure: Figure) -> str:
+    return figure.label if figure.group == "Price" else f"{figure.group}: {figure.label}"
+
+
+Named = tuple[str, Tariff]
+
+
+def draw_preview(key: str, cover: Cover[Any] | None, before: Named, after: Named) -> None:
+    """Draw both prices of one sale, each with its steps and split; the inputs start with the example's values."""
+    st.subheader("What a sale would cost", anchor=False)
+    if cover is None:
+        st.info("No endpoint sells this product, so there is no sale to price.", icon=":material/block:")
+        return
+    typed = _typed(key, cover, before[1])
+    priced = [(name, tariff, live_prices.price_so_far(cover, typed, tariff.rates)) for name, tariff in (before, after)]
+    was = priced[0][2].value
+    grid = st.grid(2, min_column_width=330, gap="small")
+    for name, tariff, known in priced:
+        with grid.container(border=True, height="stretch"):
+            _one(name, tariff, known, was)
+
+
+def _typed(key: str, cover: Cover[Any], tariff: Tariff) -> dict[str, Any]:
+    """Return the sale's inputs: those that its price depends on are asked for, the others come from the example."""
+    samples = build_example(cover.request)
+    reads = live_prices.reads(cover, str(samples.get("product_id", "")), tariff.rates)
+    given = {name: value for name, value in samples.items() if name not in reads}
+    given |= {name: None for name in cover.request.model_fields if name not in reads and name not in given}
+    form = Form(key=key, model=cover.request, given=given)
+    if not form.questions:
+        return samples
+    for question in form.questions:
+        _begin(form.key_of(question), question, samples.get(question.name))
+    st.caption("Starts as the example of the interface; type other figures to see what they would cost.")
+    return forms.draw(form, columns=3, live=reads)
+
+
+def _begin(key: str, question: Question, sample: Any) -> None:  # noqa: ANN401 of the question's type
+    """Prefill a widget with the example's value before it is drawn for the first time."""
+    if question.kind is questions.Kind.ITEMS:
+        items.begin(key, len(sample))
+        for line, row in enumerate(sample):
+            for column in question.columns:
+                _begin(f"{key}.{line}.{column.name}", column, row.get(column.name))
+        return
+    if sample is None:
+        return
+    if question.kind in {questions.Kind.DAY, questions.Kind.BIRTH_DAY}:
+        sample = date.fromisoformat(sample)
+    if question.kind is questions.Kind.MONEY:
+        sample = words.as_typed(str(sample))
+    if question.kind is questions.Kind.FLAG:
+        sample = "Yes" if sample else "No"
+    st.session_state.setdefault(key, sample)
+
+
+def _one(name: str, tariff: Tariff, known: SoFar[Price], was: Price | None) -> None:
+    st.markdown(f"**{name}**")
+    price = known.value
+    if price is None:
+        _show_reason(known)
+        return
+    change = price.total - was.total if was and was is not price else None
+    st.metric(
+        "Premium",
+        words.naira_of(price.total),
+        delta=None if change is None else _signed(change),
+        delta_color="off",
+        delta_arrow="auto" if change else "off",
+    )
+    prices.show_steps(price.steps)
+    split = product_detail.split_price(price, tariff)
+    facts.line(f"Platform, {tariff.mca_commission} %", words.naira(split.mca_profit_minor))
+    facts.line(f"Distributor, {tariff.distributor_commission} %", words.naira(split.distributor_profit_minor))
+    facts.line("Insurer, the rest", words.naira(split.provider_share_minor))
+
+
+def _signed(change: Decimal) -> str:
+    minor = money.to_minor(change)
+    return f"{'+' if minor > 0 else ''}{words.naira(minor)}" if minor else "No change"
+
+
+def _show_reason(known: SoFar[Price]) -> None:
+    if known.missing:
+        missing = ", ".join(sorted(words.title(name).lower() for name in known.missing))
+        st.caption(f"Still needed for the price: {words.plain(missing)}.")
+    for fault in known.faults if not known.missing else ():
+        st.markdown(forms.complaint(f"{words.title(fault.field)} {fault.message}"))
+
+
+# The product whose change was confirmed: until the form is opened again, its URL redirects to the product. A second
+# click may arrive after the first has closed the form, and must be redirected too.
+DONE = "product.done"
+FORM = "rates"
+
+
+def read_now(product_id: UUID) -> ProductDetail:
+    """Return the current state of the product."""
+    with reading(frame.scope()) as session:
+        return product_detail.get_product(session, product_id)
+
+
+def query_of(product: ProductDetail) -> dict[str, str]:
+    """Return the query parameters of the product's page."""
+    return {"id": str(product.id), **frame.mode_query()}
+
+
+def show_untouched(meta: Mapping[str, Any]) -> None:
+    """Show the product's other parameters, which the form does not change."""
+    if meta:
+        with st.expander("Kept as it is", icon=":material/lock:"):
+            for name, value in meta.items():
+                facts.line(words.title(name), value if isinstance(value, str) else ", ".join(map(str, value)))
+            st.json(dict(meta), expanded=False)
+
+
+def draw_changes(changes: Sequence[Difference], before: str, after: str) -> None:
+    """Draw a table of the figures that differ."""
+    rows = [
+        {"Figure": words.plain(one.label), before: words.plain(one.before), after: f"**{words.plain(one.after)}**"}
+        for one in changes
+    ]
+    st.table(rows, border="horizontal", hide_index=True, alt=f"Figures that change: {before}, {after}")
+
+
+CHANGED = (
+    "Somebody else changed this product while you had it open. Nothing of yours was written, and all that you typed is"
+    " still here: "
+)
 
 
 def _withheld(row: ProductRow) -> str:
@@ -33,8 +298,8 @@ PRODUCTS: Table[ProductRow] = Table(
         "name": columns.text("Product", lambda row: row.name, 260, sorts=("name", "name-back")),
         "insurer": columns.text("Insurer", lambda row: row.insurer, 190, sorts=("insurer", "insurer-back")),
         "on": columns.state("Sold", lambda row: "On sale" if row.active else "Off"),
-        "price": columns.text("Price or rate", lambda row: products.price(row.tariff), 130),
-        "commissions": columns.text("Commissions", lambda row: products.commissions(row.tariff), 130),
+        "price": columns.text("Price or rate", lambda row: price(row.tariff), 130),
+        "commissions": columns.text("Commissions", lambda row: commissions(row.tariff), 130),
         "changes": columns.moment("Changes on", lambda row: row.changes_at),
         "withheld": columns.text("Switched off for", _withheld, 110, usual=False),
         "category": columns.text(

@@ -18,9 +18,9 @@ from core.services.catalogue.product_detail import ProductDetail, RatesVersion
 from core.ui.forms import forms
 from core.ui.frame import frame, page_links, record_pages
 from core.ui.kit import actions, words
-from pages.admin import _products as products
-from pages.admin._products import Difference
+from pages.admin import products
 from pages.admin._shared import action
+from pages.admin.products import Difference
 
 KEY = products.FORM
 Slots = dict[str, Any]

@@ -1,32 +1,128 @@
-"""Staff: everybody who can sign in, with roles, limits and sessions, and the form to add somebody."""
+"""Staff: everybody who can sign in, with roles, limits and sessions; and one person, whose account is changed here."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 import streamlit as st
 
-from core import ids
-from core.services.people import account_changes, invitations, role_grants, staff
+from core import ids, money
+from core.services.people import account_changes, invitations, role_grants, staff, staff_sessions
+from core.services.people.role_grants import OpenGrant
 from core.services.people.staff import ROLES, Person, StaffFilter, StaffRow
+from core.services.people.staff_sessions import SessionFacts
 from core.settings import settings
 from core.store.access import Scope, ScopedSession, reading
-from core.ui.frame import frame, page_links
-from core.ui.kit import url_state, words
-from core.ui.kit.actions import Action, Values
+from core.ui.frame import frame, page_links, record_pages
+from core.ui.kit import actions, facts, url_state, words
+from core.ui.kit.actions import Action, Field, Naira, Text, Values, Work
 from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from pages.admin._shared import action
-from pages.admin._staff import keep_link, list_fields
+
+_DOES = {
+    "operations": "sales, policies, customers, buying",
+    "claims": "claims, policies, customers",
+    "finance": "sales, exports, statements",
+    "supervisor": "decides claims above a limit, appeals",
+    "compliance": "requests of people, erasure, breaches, returns",
+    "admin": "everything, with staff, keys and products",
+}
+_LONGEST = 100
+_SHOWN = "person.shown"
+
+
+@dataclass(slots=True)
+class Shown:
+    """An account as the form was filled with it, and as it was when the admin was last told of a change."""
+
+    person: StaffRow
+    seen_at: datetime
+    draft: UUID = field(default_factory=ids.new)
+
+
+def pin_account(person: StaffRow) -> Shown:
+    """Return the account shown in the form; it stays the same while somebody types, whatever others change."""
+    kept: Shown | None = st.session_state.get(_SHOWN)
+    if kept is None or kept.person.id != person.id:
+        kept = st.session_state[_SHOWN] = Shown(person=person, seen_at=person.updated_at)
+    return kept
+
+
+def forget() -> None:
+    """Fill the form from the account the next time."""
+    st.session_state.pop(_SHOWN, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Roles(Field):
+    """The roles of an account; read as a list."""
+
+    def draw(self, key: str) -> None:
+        """Draw a button for each role."""
+        st.pills(
+            self.label,
+            list(ROLES),
+            selection_mode="multi",
+            format_func=words.title,
+            help="  \n".join(f"**{words.title(role)}**: {does}" for role, does in _DOES.items()),
+            key=key,
+        )
+
+    def read(self, key: str) -> list[str]:
+        """Return the chosen roles."""
+        return list(st.session_state.get(key) or [])
+
+
+def list_fields(person: StaffRow | None) -> list[Field]:
+    """Return the fields of an account; the e-mail is set at creation only, as it identifies the person."""
+    limit = person.claim_limit_minor if person else None
+    return [
+        *([] if person else [Text("email", "E-mail", longest=_LONGEST)]),
+        Text("name", "Name", longest=_LONGEST, value=person.name if person else ""),
+        _Roles("roles", "Roles", value=list(person.roles) if person else []),
+        Naira(
+            "claim_limit",
+            "Claim limit in naira (optional)",
+            value="" if limit is None else words.as_typed(str(money.to_naira(limit))),
+            placeholder="0.00 for a new claims officer",
+            help="Up to this amount the person decides a claim alone; above it a supervisor does. A new claims officer"
+            " decides nothing until a limit is set.",
+        ),
+    ]
+
+
+_LINK = "person.link"
+
+
+def keep_link(link: str | None) -> None:
+    """Keep a new link, if there is one, for the person's page, which shows it once."""
+    if link:
+        st.session_state[_LINK] = link
+
+
+def outcome() -> None:
+    """Show the result of the last click, once; a link is never shown again."""
+    actions.run()
+    if link := st.session_state.pop(_LINK, None):
+        with st.container(border=True):
+            st.markdown(":material/link: **Send this link to the person, and to nobody else**")
+            st.code(link, language=None, wrap_lines=True)
+            st.caption(
+                "It lets them choose a password, once and within 24 hours. It is shown now and not again; a new one"
+                " replaces it."
+            )
+
 
 DRAFT, ADDED = "staff.new", "staff.added"
 _FIND, _ROLE, _STATE = "find", "role", "state"
-_LONGEST = 100
 _ROLES: Mapping[str, str] = {role: words.title(role) for role in ROLES}
 _STATES: Mapping[str, str] = {"enabled": "Enabled", "disabled": "Disabled"}
 STAFF: Table[StaffRow] = Table(
     name="staff",
     noun=("person", "people"),
-    opens="admin/person.py",
+    opens="admin/staff.py#person",
     orders={
         "name": "Names from A to Z",
         "name-back": "Names from Z to A",
@@ -78,7 +174,7 @@ def draw_waiting() -> None:
         waiting = role_grants.list_open(session)
     for grant in waiting:
         page_links.link(
-            "admin/person.py",
+            "admin/staff.py#person",
             label=f"{words.plain(grant.person)}: {words.plain(grant.text)} waits for a second admin",
             icon=":material/how_to_reg:",
             query_params={"id": str(grant.staff_id), **frame.mode_query()},
@@ -112,7 +208,7 @@ def draw() -> None:
     frame.require("admin")
     frame.page_header("Staff", "Everybody who signs in, what they may do, and whether they are here now.")
     if added := st.session_state.pop(ADDED, None):
-        page_links.go("admin/person.py", id=str(added))
+        page_links.go("admin/staff.py#person", id=str(added))
     with st.expander("Add a person", icon=":material/person_add:"):
         adding(st.session_state.setdefault(DRAFT, ids.new())).form(key="add")
     draw_waiting()
@@ -131,3 +227,257 @@ def draw() -> None:
         st.info("No person matches. Remove a filter, or add the person above.", icon=":material/person_search:")
         return
     tables.draw(STAFF, found.items, number=number, total=found.total_count)
+
+
+LIST, LOG = "admin/staff.py", "admin/audit_log.py"
+
+
+def access(person: StaffRow, by: Person) -> None:
+    """Draw the state of the person's access, and the buttons to change it."""
+    with st.container(border=True, height="stretch"):
+        st.markdown(f"**Access** {words.badge(person.state)}")
+        facts.line("Account made", words.moment(person.created_at))
+        facts.line("Last sign-in", words.moment(person.signed_in_at))
+        if person.disabled_at:
+            facts.line("Disabled", words.moment(person.disabled_at))
+        if person.link_is_open:
+            facts.line("Link open until", words.moment(person.link_until))
+        with st.container(horizontal=True, gap="xsmall"):
+            _buttons(person, by)
+
+
+def own_details(person: StaffRow, by: Person) -> None:
+    """Draw the person's own phone and account, masked, with the button to change them."""
+    with st.container(border=True):
+        st.markdown("**Own phone and bank account**")
+        st.caption(
+            "Whoever has them decides on no claim, refund, statement or payment with one of them. The account is sealed"
+            " and shown by its last digits."
+        )
+        facts.line("Phone", person.phone_number or "–")
+        facts.line("Bank account", f"ending in {person.account_hint}" if person.account_hint else "–")
+        if person.id == by.id:
+            st.caption("This is you: another admin sets them.")
+            return
+        _changing_details(person).button("Change phone or account")
+
+
+def _changing_details(person: StaffRow) -> Action:
+    return action(
+        title="Own phone and bank account",
+        icon="contact_phone",
+        says=f"Those of **{words.plain(person.name)}** as a private person. Fields left empty are not changed.",
+        fields=[
+            Text("phone_number", "Phone", longest=32, value=person.phone_number or ""),
+            Text("account_number", "Bank account, ten digits", longest=10),
+        ],
+        confirm="Keep them",
+        work=lambda session, typed, by: account_changes.set_own_details(session, person.id, typed, by=by),
+        done="Saved. This person decides on nothing that has this phone or account.",
+        then=lambda _: forget(),
+    )
+
+
+def _buttons(person: StaffRow, by: Person) -> None:
+    if person.disabled_at is not None:
+        _button(
+            "Enable",
+            "lock_open",
+            lambda session, _, by: account_changes.enable_person(session, person.id, by=by),
+            "Enabled; where the account can move money, another admin confirms it first.",
+        )
+        return
+    if settings().passwords:
+        st.button(
+            "Reset the password" if person.has_password else "Make a password link",
+            icon=":material/link:",
+            on_click=_making_link(person).do,
+            help="Makes a link with which the person chooses a new password; the old one works until then.",
+        )
+    if person.id == by.id:
+        st.caption("This is you: only another admin can disable your account.")
+        return
+    with st.popover("Disable", icon=":material/block:"):
+        st.markdown(
+            f"**{words.plain(person.name)}** is signed out everywhere at once and cannot sign in again until"
+            " somebody enables the account."
+        )
+        disable = action(
+            title="Disable the account",
+            work=lambda session, _, by: account_changes.disable_person(session, person.id, by=by),
+            done="Proposed: another admin confirms it." if "admin" in person.roles else "Disabled.",
+            then=lambda _: forget(),
+        )
+        st.button(disable.title, type="primary", key="person.disable", on_click=disable.do)
+
+
+def sessions(person: StaffRow, opened: list[SessionFacts]) -> None:
+    """Draw the last sign-ins: open ones with a button to end them, then the others."""
+    going = [one for one in opened if one.is_open]
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.subheader("Sessions", anchor=False)
+        if len(going) > 1:
+            _button(
+                "End all sessions",
+                "logout",
+                lambda session, _, by: account_changes.end_sessions(session, person.id, by=by),
+                "All sessions are ended.",
+            )
+    if not opened:
+        st.caption(f"{words.plain(person.name)} has never signed in.")
+    for one in going:
+        _open_session(person, one)
+    ended = [_ended(one) for one in opened if not one.is_open]
+    if ended:
+        st.caption("The last sessions that ended")
+        st.table(ended, border="horizontal")
+
+
+def _open_session(person: StaffRow, one: SessionFacts) -> None:
+    with st.container(border=True, horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        here = " · **this is where you are now**" if one.handle == _here() else ""
+        st.markdown(
+            f"{words.badge('Signed in')} since {words.moment(one.opened_at)}"
+            f" · last seen {words.moment(one.seen_at)}{here}",
+            width="content",
+        )
+        _button(
+            "End",
+            "logout",
+            lambda session, _, by: account_changes.end_sessions(session, person.id, by=by, handle=one.handle),
+            "The session is ended.",
+            key=f"person.end {one.handle[:12]}",
+        )
+
+
+def _here() -> str | None:
+    """Return the handle of this browser's session."""
+    token = frame.session_token()
+    return staff_sessions.hash_token(token) if isinstance(token, str) else None
+
+
+def _ended(one: SessionFacts) -> dict[str, str]:
+    return {
+        "Signed in": words.moment(one.opened_at),
+        "Last seen": words.moment(one.seen_at),
+        "Ended": words.moment(one.ended_at) if one.ended_at else "Expired, unused or too old",
+    }
+
+
+def _button(label: str, icon: str, work: Work, done: str, *, key: str | None = None) -> None:
+    change = action(title=label, work=work, done=done, then=lambda _: forget())
+    st.button(label, icon=f":material/{icon}:", on_click=change.do, key=key)
+
+
+def _making_link(person: StaffRow) -> Action:
+    return action(
+        title="Make a password link",
+        work=lambda session, _, by: invitations.create_password_link(session, person.id, by=by) or "",
+        done=lambda link: "The link is made." if link else "Proposed: another admin confirms it, and gets the link.",
+        then=keep_link,
+    )
+
+
+def draw_grant(grant: OpenGrant | None, by: Person) -> None:
+    """Draw what waits for a person, with the buttons of whoever may decide it."""
+    if grant is None:
+        return
+    with st.container(border=True, key="role-grant"):
+        st.markdown(
+            f":material/how_to_reg: **{words.plain(words.title(grant.text))}** waits for a second admin:"
+            f" {words.plain(grant.proposer)} proposed it on {words.moment(grant.proposed_at)}. It does not hold yet."
+        )
+        with st.container(horizontal=True, gap="xsmall"):
+            if by.id not in (grant.proposed_by, grant.staff_id):
+                st.button("Confirm it", type="primary", on_click=_confirming(grant).do, key="grant.confirm")
+            label = "Take it back" if grant.proposed_by == by.id else "Refuse it"
+            refuse = action(
+                title=label,
+                work=lambda session, _, person: role_grants.refuse(session, grant.id, by=person),
+                done="The account stays as it is.",
+            )
+            st.button(label, on_click=refuse.do, key="grant.refuse")
+
+
+def _confirming(grant: OpenGrant) -> Action:
+    return action(
+        title="Confirm it",
+        work=lambda session, _, by: invitations.confirm_change(session, grant.id, by=by) or "",
+        done="Confirmed. It holds from the person's next click; a higher limit in 24 hours.",
+        then=_show_confirmed,
+    )
+
+
+def _show_confirmed(link: str) -> None:
+    forget()
+    keep_link(link)
+
+
+def duties(person: StaffRow) -> None:
+    """Draw name, roles and limit; typed values are kept when the change is refused."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Duties**")
+        shown = pin_account(person)
+        saving(shown).form(key=f"duties {shown.draft}")
+        if person.limit_waits:
+            until = words.moment(person.limit_holds_from)
+            st.caption(
+                f"The higher limit counts from {until}; until then it is {words.naira(person.limit_before_minor)}."
+            )
+
+
+def saving(shown: Shown) -> Action:
+    """Return the action that changes an account over what was seen of it."""
+    return action(
+        title="Save",
+        icon="save",
+        fields=list_fields(shown.person),
+        work=lambda session, typed, by: account_changes.change_person(
+            session, shown.person.id, typed, seen_at=shown.seen_at, by=by
+        ),
+        done="Saved. A name holds at once; other roles or another limit, once a second admin has confirmed them.",
+        then=lambda _: forget(),
+        on_stale=lambda: look_again(shown),
+    )
+
+
+def look_again(shown: Shown) -> None:
+    """Say what the account is now; saving once more writes over that."""
+    with reading(Scope.system()) as session:
+        now = staff.get_staff(session, shown.person.id)
+    shown.seen_at = now.updated_at
+    actions.refuse(
+        f"duties {shown.draft}",
+        f"Somebody else changed this account meanwhile: it is now {now.name}, {', '.join(now.roles)}, claim limit"
+        f" {words.naira(now.claim_limit_minor)}. Nothing of yours was written. Save again to write what you typed",
+    )
+
+
+def draw_person() -> None:
+    by = frame.require("admin")
+    tables.back_link("staff", LIST, "Back to the staff")
+    person = record_pages.load("person", staff.get_staff, scope=Scope.system())
+    with reading(Scope.system()) as session:
+        waiting = role_grants.get_open(session, person.id)
+    frame.page_header(
+        f"{words.plain(person.name)} {words.badge(person.state)}",
+        words.plain(person.email),
+        tab=f"{person.name} · Person",
+    )
+    outcome()
+    draw_grant(waiting, by)
+    with st.grid(2, min_column_width=340, gap="small"):
+        duties(person)
+        access(person, by)
+    own_details(person, by)
+    with reading(Scope.system()) as session:
+        opened = staff_sessions.list_latest(session, person.id)
+        events = staff.list_events(session, person.id)
+    sessions(person, opened)
+    with st.expander("What was done to this account", icon=":material/history:"):
+        facts.log(events)
+    with st.container(horizontal=True):
+        about = {"kind": "staff", "id": str(person.id), **frame.mode_query()}
+        page_links.link(LOG, label="Everything about this account", icon=":material/history:", query_params=about)
+        done = {"who": f"staff {person.email}", **frame.mode_query()}
+        page_links.link(LOG, label="Everything this person did", icon=":material/manage_search:", query_params=done)

@@ -10,7 +10,7 @@ from core.covers.registry import get_cover
 from core.covers.tariff import EditableTariff, Kind, Tariff, parse_tariff
 from core.errors import InvalidInput
 from core.ui.kit import words
-from pages.admin import _products as product_words
+from pages.admin import products as product_words
 from tests.covers import shipped
 from tests.every_case import every_case
 

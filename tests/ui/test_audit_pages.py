@@ -10,7 +10,7 @@ from tests.conftest import Partner
 from tests.services.selling import CAR
 from tests.ui.conftest import Screen, lists, press, texts, turn_to
 
-LIST, ONE = "admin/audit_log.py", "admin/audit_entry.py"
+LIST, ONE = "admin/audit_log.py", "admin/audit_log.py#audit_entry"
 
 
 @pytest.fixture

@@ -58,7 +58,7 @@ def test_keys_are_narrowed_by_the_address(screen: Screen, partner: Partner) -> N
 def test_a_key_is_revoked_on_its_page(screen: Screen, store: Store, partner: Partner) -> None:
     with store.reading(Scope.system()) as session:
         key = key_admin.list_keys(session, KeyFilter(is_live=True), Paging(1, 1)).items[0]
-    at = screen("admin", path="admin/key.py")
+    at = screen("admin", path="admin/keys.py#key")
     at.query_params["id"] = str(key.id)
     at.run()
     assert key.hint in str([line.value for line in at.text])
@@ -78,7 +78,7 @@ def test_revoking_a_key_names_its_endpoints_which_go_on_unless_it_was_stolen(
         key = next(row for row in key_admin.list_keys(session, KeyFilter(is_live=True), Paging(1, 9)).items)
         owner = {"distributor_id": partner.id, "is_live": True, "actor": "tests", "key_id": key.id}
         made = endpoints.register(session, asked, **owner)  # type: ignore[arg-type]
-    at = screen("admin", path="admin/key.py", id=str(key.id))
+    at = screen("admin", path="admin/keys.py#key", id=str(key.id))
     assert "go on, as they belong to the distributor" in texts(at)
     assert "- https" in texts(at)
     at.checkbox[0].set_value(is_stolen).run()
@@ -90,5 +90,5 @@ def test_revoking_a_key_names_its_endpoints_which_go_on_unless_it_was_stolen(
 
 
 def test_an_address_of_no_key_says_so(screen: Screen) -> None:
-    at = screen("admin", path="admin/key.py")
+    at = screen("admin", path="admin/keys.py#key")
     assert "open it from its list" in at.error[0].value

@@ -14,7 +14,7 @@ from tests.conftest import Partner
 from tests.every_case import every_case
 from tests.ui.conftest import Screen, confirm, lists, person_of, press, texts, turn_to
 
-LIST, ONE, INSURER = "admin/partners.py", "admin/distributor.py", "admin/insurer.py"
+LIST, ONE, INSURER = "admin/partners.py", "admin/partners.py#distributor", "admin/partners.py#insurer"
 
 
 def seen(store: Store, partner: Partner) -> DistributorDetail:

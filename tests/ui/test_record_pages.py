@@ -44,11 +44,11 @@ def test_an_address_without_a_record_says_why(store: Store, screen: Screen, path
 
 # The table whose rows a page shows one of, for the pages of what a demonstration has.
 TABLES = {
-    "admin/audit_entry.py": "audit_entry",
-    "admin/distributor.py": "distributor",
-    "admin/insurer.py": "provider",
-    "admin/key.py": "api_key",
-    "admin/person.py": "staff",
+    "admin/audit_log.py#audit_entry": "audit_entry",
+    "admin/partners.py#distributor": "distributor",
+    "admin/partners.py#insurer": "provider",
+    "admin/keys.py#key": "api_key",
+    "admin/staff.py#person": "staff",
     "admin/product.py": "product",
     "claims/claim.py": "claim",
     "finance/credit_note.py": "credit_note",

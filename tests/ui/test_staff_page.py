@@ -13,7 +13,7 @@ from core.ui.kit import words
 from tests.every_case import every_case
 from tests.ui.conftest import Screen, address, confirm, follow, labels, lists, press, row_links, texts, turn_to
 
-LIST, ONE = "admin/staff.py", "admin/person.py"
+LIST, ONE = "admin/staff.py", "admin/staff.py#person"
 PASSWORD = "correct horse battery"
 
 
@@ -199,7 +199,7 @@ def test_an_address_of_nobody_says_so_and_leads_back(screen: Screen, given: str,
     assert said in at.run().error[0].value
 
 
-@every_case("page", [LIST, ONE, "admin/keys.py", "admin/key.py", "admin/system.py"])
+@every_case("page", [LIST, ONE, "admin/keys.py", "admin/keys.py#key", "admin/system.py"])
 def test_nobody_but_an_admin_comes_here(screen: Screen, page: str) -> None:
     at = screen("operations", "claims", "finance", "supervisor")
     with pytest.raises(ValueError, match=page):

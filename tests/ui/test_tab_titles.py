@@ -58,7 +58,7 @@ def test_names_with_marks_stand_in_the_tab_as_they_are(
     pages = {
         "sales/customers.py#customer": (customer_id, f"{HOSTILE} Eze · Customer"),
         "admin/product.py": (product_id, f"{HOSTILE} · Product"),
-        "admin/distributor.py": (partner.id, f"{HOSTILE} · Distributor"),
+        "admin/partners.py#distributor": (partner.id, f"{HOSTILE} · Distributor"),
         "policies/policy.py": (sale.policy_id, " · Policy"),
         "sales/purchases.py#purchase": (sale.purchase_id, " · Purchase"),
     }

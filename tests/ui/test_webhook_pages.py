@@ -26,7 +26,7 @@ def open_page(screen: Screen, page: str, **query: str) -> AppTest:
 
 
 def page_of(screen: Screen, made: Any) -> AppTest:
-    return open_page(screen, "admin/webhook.py", id=str(made.endpoint.id))
+    return open_page(screen, "admin/webhooks.py#webhook", id=str(made.endpoint.id))
 
 
 def test_an_endpoint_is_registered_by_choosing_and_its_secret_is_shown_once(

@@ -25,8 +25,8 @@ _PAGES: Final[Mapping[Kind, tuple[str, str]]] = {
     "customer": ("sales/customers.py#customer", "Customer"),
     "claim": ("claims/claim.py", "Claim"),
     "product": ("admin/product.py", "Product"),
-    "distributor": ("admin/distributor.py", "Distributor"),
-    "insurer": ("admin/insurer.py", "Insurer"),
+    "distributor": ("admin/partners.py#distributor", "Distributor"),
+    "insurer": ("admin/partners.py#insurer", "Insurer"),
 }
 
 
