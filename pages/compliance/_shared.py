@@ -95,7 +95,7 @@ ERASURES: Table[ErasureRow] = held_rows.sortable(
     Table(
         name="erasures",
         noun=("erasure", "erasures"),
-        opens="compliance/erasure.py",
+        opens="compliance/retention.py#erasure",
         columns={
             "number": columns.text("Number", lambda row: row.number, 120),
             "class": columns.text("Of", lambda row: CLASSES[row.record_class][0], 240),

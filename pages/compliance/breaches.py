@@ -1,21 +1,22 @@
-"""The register of breaches of personal data."""
+"""Breaches of personal data: the register, and one breach with its risk and who was told."""
 
 import streamlit as st
 
 from core.services.compliance import breaches
-from core.services.compliance.breaches import BreachRow
+from core.services.compliance.breaches import MAX_LISTED, RISKS, BreachRow, Exposure
+from core.services.people.staff import Person
 from core.ui.frame import frame
-from core.ui.kit import actions
-from core.ui.kit.actions import Action, Day, Text
-from core.ui.lists import columns, held_rows
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Choice, Day, Text
+from core.ui.lists import columns, held_rows, tables
 from core.ui.lists.tables import Table
-from pages.compliance._shared import ROLE, action, read
+from pages.compliance._shared import ROLE, action, draw_history, read, record
 
 BREACHES: Table[BreachRow] = held_rows.sortable(
     Table(
         name="breaches",
         noun=("breach", "breaches"),
-        opens="compliance/breach.py",
+        opens="compliance/breaches.py#breach",
         narrow=("number", "title", "state", "left"),
         columns={
             "number": columns.text("Number", lambda row: row.number, 120),
@@ -68,3 +69,128 @@ def draw() -> None:
         st.info("No breach is known. One that is suspected is registered too: the clock runs from when it was known.")
         return
     held_rows.draw(BREACHES, rows)
+
+
+EXPOSURES: Table[Exposure] = Table(
+    name="exposures",
+    noun=("entry", "entries"),
+    columns={
+        "at": columns.moment("When", lambda row: row.at),
+        "actor": columns.text("Who", lambda row: row.actor, 260),
+        "action": columns.text("What", lambda row: words.title(row.action), 180),
+        "subject": columns.text("Record", lambda row: row.subject, 360),
+    },
+)
+
+
+def judging(row: BreachRow) -> Action:
+    """Return the dialog that decides the risk."""
+    return action(
+        title="Judge the risk",
+        icon="balance",
+        says="Whoever judges it cannot close it.",
+        confirm="Decide",
+        fields=[
+            Choice("risk", "Risk to people", options=RISKS),
+            Text("risk_reason", "Why", longest=2_000, is_long=True),
+            Text("people", "People concerned", longest=9),
+        ],
+        work=lambda session, typed, by: breaches.judge(session, row.id, typed, version=row.version, by=by),
+        done="The risk is decided.",
+    )
+
+
+def notifying(row: BreachRow) -> Action:
+    """Return the dialog that notes the notice to the Commission."""
+    return action(
+        title="The Commission was notified",
+        icon="outgoing_mail",
+        says="Its reference proves when.",
+        confirm="Note it",
+        fields=[Text("reference", "Reference", longest=60)],
+        work=lambda session, typed, by: breaches.note_commission(
+            session, row.id, reference=typed["reference"], version=row.version, by=by
+        ),
+        done="The notice is noted.",
+    )
+
+
+def telling(row: BreachRow) -> Action:
+    """Return the dialog that notes that people were told."""
+    return action(
+        title="The people were told",
+        icon="campaign",
+        says="Everybody concerned was told what happened and what they can do.",
+        confirm="Note it",
+        work=lambda session, _, by: breaches.note_people(session, row.id, version=row.version, by=by),
+        done="It is noted.",
+    )
+
+
+def closing(row: BreachRow) -> Action:
+    """Return the dialog that closes a breach."""
+    return action(
+        title="Close the breach",
+        icon="task_alt",
+        says="Somebody else judged it, and everybody was told who has to know.",
+        confirm="Close it",
+        work=lambda session, _, by: breaches.close(session, row.id, version=row.version, by=by),
+        done=f"{row.number} is closed.",
+    )
+
+
+def buttons(row: BreachRow, person: Person) -> None:
+    with st.container(horizontal=True, gap="xsmall"):
+        judging(row).button("Judge the risk", icon="balance", type="primary" if row.risk is None else "secondary")
+        if row.risk not in {None, "unlikely"} and row.commission_at is None:
+            notifying(row).button("Commission notified", icon="outgoing_mail", type="primary")
+        if row.risk and row.people_at is None:
+            telling(row).button("People told", icon="campaign")
+        if row.risk and row.decided_by != person.id:
+            closing(row).button("Close", icon="task_alt")
+
+
+def deadlines(row: BreachRow) -> None:
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Clock**")
+        facts.line("Known since", words.moment(row.known_at))
+        facts.line("Commission by", words.moment(row.notify_by))
+        if row.hours_left is not None:
+            facts.line("Hours left", str(row.hours_left))
+        facts.line("Risk", RISKS[row.risk] if row.risk else "To be judged")
+        facts.line("People", "–" if row.people is None else words.count(row.people))
+        facts.line("Commission told", f"{words.moment(row.commission_at)} {row.commission_reference or ''}")
+        facts.line("People told", words.moment(row.people_at))
+
+
+def draw_breach() -> None:
+    person = frame.require(ROLE)
+    tables.back_link("breaches", "compliance/breaches.py", "Back to the breaches")
+    row = record(breaches.get_breach, "breach")
+    frame.page_header(
+        f"{words.plain(row.title)} {words.badge(row.state)}",
+        f"{row.number}: whoever judges the risk cannot close it.",
+        tab=f"{row.number} · Breach",
+    )
+    actions.run()
+    if row.closed_at is None:
+        buttons(row, person)
+    with st.grid(2, min_column_width=320, gap="small"):
+        with st.container(border=True, height="stretch"):
+            st.markdown("**What happened**")
+            facts.line("From", words.moment(row.since_at))
+            facts.line("To", words.moment(row.until_at))
+            facts.line("Suspected", row.actor or "Nobody yet")
+            st.caption(words.plain(row.description))
+        deadlines(row)
+    exposures = read(lambda session: breaches.find_exposures(session, row))
+    st.subheader("Opened, shown or exported in the span", anchor=False)
+    if exposures:
+        more = f" The newest {MAX_LISTED} are shown." if len(exposures) == MAX_LISTED else ""
+        st.markdown(f"{EXPOSURES.count_text(len(exposures))} of the audit log.{more}")
+        tables.draw_short(EXPOSURES, exposures)
+    else:
+        st.caption("The audit log has no entry of the kind in this span.")
+    with st.expander("Draft of the notice to the Commission", icon=":material/draft:"):
+        st.code(breaches.draft_notice(row, exposures), language=None, wrap_lines=True)
+    draw_history(f"breach {row.id}")

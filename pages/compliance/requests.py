@@ -1,22 +1,36 @@
-"""Requests of people about their data: the register, by the days left."""
+"""Data requests: the register, and one request with its identity, records, pack, erasure and outcome."""
+
+from collections.abc import Sequence
+from uuid import UUID
 
 import streamlit as st
 
-from core.services.compliance import requests
-from core.services.compliance.request_forms import KINDS
-from core.services.compliance.requests import RequestRow
+from core.services.compliance import erasures, requests, retention
+from core.services.compliance.request_forms import IDENTITIES, KINDS, REFUSALS
+from core.services.compliance.requests import FoundRecord, RequestRow
 from core.ui.frame import frame
-from core.ui.kit import actions, words
-from core.ui.kit.actions import Action, Choice, Day, Text
-from core.ui.lists import columns, held_rows
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Choice, Day, Text, Tick
+from core.ui.lists import columns, held_rows, tables
 from core.ui.lists.tables import Table
-from pages.compliance._shared import LEFT, ROLE, STATES, action, read
+from pages.compliance._shared import (
+    ERASURES,
+    LEFT,
+    ROLE,
+    STATES,
+    action,
+    days_left,
+    draw_history,
+    late_badge,
+    read,
+    record,
+)
 
 REQUESTS: Table[RequestRow] = held_rows.sortable(
     Table(
         name="data_requests",
         noun=("request", "requests"),
-        opens="compliance/request.py",
+        opens="compliance/requests.py#request",
         narrow=("number", "kind", "state", "left"),
         columns={
             "number": columns.text("Number", lambda row: row.number, 120),
@@ -68,3 +82,238 @@ def draw() -> None:
     open_ = sum(row.is_open for row in rows)
     st.markdown(f"{REQUESTS.count_text(len(rows))} · {words.count(open_)} open · {words.count(late)} late")
     held_rows.draw(REQUESTS, rows)
+
+
+def holding(customer_id: UUID, name: str) -> Action:
+    """Return the dialog that sets a legal hold."""
+    return action(
+        title="Set a legal hold",
+        icon="gavel",
+        says=f"Nothing erases the records of **{words.plain(name)}** until somebody else lifts the hold.",
+        confirm="Set it",
+        fields=[Text("reason", "Reason", longest=500)],
+        work=lambda session, typed, by: retention.set_hold(session, customer_id, reason=typed["reason"], by=by),
+        done="The hold stands: nothing erases these records until somebody else lifts it.",
+    )
+
+
+def acknowledging(row: RequestRow) -> Action:
+    """Return the dialog that notes the acknowledgement."""
+    return action(
+        title="Acknowledge the request",
+        icon="mark_email_read",
+        says=f"**{words.plain(row.name)}** was told that {row.number} is being worked on.",
+        confirm="Acknowledge it",
+        work=lambda session, _, by: requests.acknowledge(session, row.id, version=row.version, by=by),
+        done=f"{row.number} is acknowledged.",
+    )
+
+
+def identifying(row: RequestRow) -> Action:
+    """Return the dialog that notes how the identity was checked."""
+    return action(
+        title="Identity checked",
+        icon="badge",
+        says="Nothing is handed out and nothing erased before the person has proven who they are.",
+        confirm="Note it",
+        fields=[Choice("method", "How it was checked", options={each: each for each in IDENTITIES})],
+        work=lambda session, typed, by: requests.note_identity(
+            session, row.id, method=typed["method"], version=row.version, by=by
+        ),
+        done="The identity is noted.",
+    )
+
+
+def extending(row: RequestRow) -> Action:
+    """Return the dialog that takes more time."""
+    return action(
+        title="Take more time",
+        icon="more_time",
+        says="Only once; tell the person the reason.",
+        confirm="Extend it",
+        fields=[Text("reason", "Reason", longest=500)],
+        work=lambda session, typed, by: requests.extend(
+            session, row.id, reason=typed["reason"], version=row.version, by=by
+        ),
+        done="The request has more time.",
+    )
+
+
+def answering(row: RequestRow) -> Action:
+    """Return the dialog that closes a request with its outcome."""
+    return action(
+        title="Answer the request",
+        icon="task_alt",
+        says="Write what was done and what the person was told.",
+        confirm="Close it",
+        fields=[Text("outcome", "Outcome", longest=2_000, is_long=True)],
+        work=lambda session, typed, by: requests.answer(
+            session, row.id, outcome=typed["outcome"], version=row.version, by=by
+        ),
+        done=f"{row.number} is answered.",
+    )
+
+
+def refusing(row: RequestRow) -> Action:
+    """Return the dialog that refuses a request with a code."""
+    return action(
+        title="Refuse the request",
+        icon="block",
+        says="A refusal names its ground; the person may complain to the Commission.",
+        confirm="Refuse it",
+        fields=[
+            Choice("refusal_code", "Code", options=REFUSALS),
+            Text("outcome", "What the person is told", longest=2_000, is_long=True),
+        ],
+        work=lambda session, typed, by: requests.refuse(
+            session, row.id, code=typed["refusal_code"], outcome=typed["outcome"], version=row.version, by=by
+        ),
+        done=f"{row.number} is refused.",
+    )
+
+
+def erasing(row: RequestRow) -> Action:
+    """Return the dialog that prepares the erasure of the person."""
+    return action(
+        title="Prepare the erasure",
+        icon="auto_delete",
+        says=f"Every record of **{words.plain(row.name)}**, at every distributor and in both modes, becomes one"
+        " without a person. Sums stay as they are. Somebody else carries it out.",
+        fields=[
+            Text("reason", "Reason", longest=500, is_long=True),
+            Tick("early", "Erase before the end of the time that the law wants it kept"),
+        ],
+        confirm="Prepare it",
+        work=lambda session, typed, by: erasures.prepare_for_request(session, row.id, **typed, by=by),
+        done="The erasure is prepared: somebody else of compliance carries it out.",
+    )
+
+
+def choosing(row: RequestRow, customers: Sequence[UUID]) -> Action:
+    """Return the action that names the ticked records as the person's."""
+    return action(
+        title="Keep this choice",
+        icon="save",
+        work=lambda session, _, by: requests.choose_records(session, row.id, customers, version=row.version, by=by),
+        done="The records of the person are noted.",
+    )
+
+
+def draw_person(row: RequestRow) -> None:
+    """Draw who asks for what."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Person**")
+        facts.line("Name", row.name)
+        facts.line("E-mail", row.email or "–")
+        facts.line("Phone", row.phone or "–")
+        facts.line("Identity", f"{row.identity_method}, {words.day(row.identity_at)}" if row.identity_at else "Not yet")
+        st.caption(words.plain(row.details))
+
+
+def draw_days(row: RequestRow) -> None:
+    """Draw the days of a request and its outcome."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Days**")
+        facts.line("Received", words.moment(row.received_at))
+        acknowledged = (
+            words.moment(row.acknowledged_at) if row.acknowledged_at else f"by {words.day(row.acknowledge_by)}"
+        )
+        facts.line("Acknowledged", acknowledged)
+        facts.line("Answer by", words.day(row.last_day))
+        if row.extension_reason:
+            facts.line("Extended because", row.extension_reason)
+        if left := days_left(row.days_left):
+            facts.line("Left", left)
+        if row.answered_at:
+            facts.line("Closed", words.moment(row.answered_at))
+        if row.refusal_code:
+            facts.line("Refused", REFUSALS[row.refusal_code])
+        if row.outcome:
+            st.caption(words.plain(row.outcome))
+
+
+def draw_records(row: RequestRow) -> None:
+    """Draw the records that may be the person's, to be ticked while the request is open."""
+    found = read(lambda session: requests.find_records(session, row))
+    st.subheader("Records", anchor=False)
+    if not found:
+        st.info("No customer has this e-mail or phone: the request can be answered, or refused as “no data”.")
+        return
+    chosen = [record.id for record in found if _is_ticked(row, record)]
+    if row.is_open:
+        keep = choosing(row, chosen)
+        st.button(keep.title, icon=":material/save:", on_click=keep.do)
+
+
+def _is_ticked(row: RequestRow, record: FoundRecord) -> bool:
+    with st.container(border=True, horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        mode = "" if record.is_live else f" {words.badge('Test')}"
+        name = f"{words.plain(record.name)}, {words.plain(record.email)} at {words.plain(record.distributor)}{mode}"
+        ticked = st.checkbox(name, value=record.is_chosen, key=f"record.{record.id}", disabled=not row.is_open)
+        holding(record.id, record.name).button("Hold", key=f"hold.{record.id}")
+    return ticked
+
+
+def draw_pack(row: RequestRow) -> None:
+    """Draw the link to the pack of an identified person."""
+    if row.kind not in {"access", "copy"}:
+        return
+    if row.identity_at is None:
+        st.info("The pack can be made once the identity of the person is checked.", icon=":material/badge:")
+        return
+    st.link_button(
+        "Download the pack",
+        f"/data-requests/{row.id}.zip",
+        icon=":material/folder_zip:",
+        help="JSON, PDF and files of everything that is held of the person, and who looked at it. The log keeps it.",
+    )
+
+
+def draw_buttons(row: RequestRow, *, is_prepared: bool) -> None:
+    """Draw what can be done now; of an erasure that is prepared or too early, why nothing is."""
+    if not row.is_open:
+        return
+    waits = (
+        "**Prepare the erasure** once it is noted how the identity of the person was checked."
+        if row.identity_at is None
+        else "The erasure is prepared: somebody else of compliance carries it out, on its page below."
+        if is_prepared
+        else None
+    )
+    with st.container(horizontal=True, gap="xsmall"):
+        if row.state == "received":
+            acknowledging(row).button("Acknowledge", icon="mark_email_read", type="primary")
+        if row.identity_at is None:
+            identifying(row).button("Identity checked", icon="badge")
+        if row.extended_to is None:
+            extending(row).button("Take more time", icon="more_time")
+        if row.kind == "erasure":
+            erasing(row).button("Prepare the erasure", icon="auto_delete", disabled=waits is not None)
+        else:
+            answering(row).button("Answer", icon="task_alt")
+        refusing(row).button("Refuse", icon="block")
+    if row.kind == "erasure" and waits:
+        st.caption(f":material/lock: {waits}")
+
+
+def draw_request() -> None:
+    frame.require(ROLE)
+    tables.back_link("data_requests", "compliance/requests.py", "Back to the requests")
+    row = record(requests.get_request, "request")
+    frame.page_header(
+        f"{row.number} {words.badge(STATES[row.state])}{late_badge(row)}",
+        f"{KINDS[row.kind]}: what a person asks about their data at every distributor and in both modes.",
+        tab=f"{row.number} · Data request",
+    )
+    actions.run()
+    found = read(lambda session: erasures.list_of_request(session, row.id))
+    draw_buttons(row, is_prepared=any(each.state == "open" for each in found))
+    with st.grid(2, min_column_width=320, gap="small"):
+        draw_person(row)
+        draw_days(row)
+    draw_pack(row)
+    draw_records(row)
+    if found:
+        st.subheader("Erasures", anchor=False)
+        tables.draw_short(ERASURES, found)
+    draw_history(f"data_request {row.id}")

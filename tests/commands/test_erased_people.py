@@ -110,7 +110,7 @@ def erased_on_screen(store: Store, screen: Screen) -> str:
     erasure = prepare(store)
     with store.reading(SYSTEM) as session:
         dayo = staff.get_by_email(session, "dayo@d.example")
-    at = screen(signed_in=dayo, path="compliance/erasure.py", id=str(erasure))
+    at = screen(signed_in=dayo, path="compliance/retention.py#erasure", id=str(erasure))
     press(at, "Carry it out")
     confirm(at)
     return texts(at)

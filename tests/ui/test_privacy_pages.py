@@ -81,7 +81,7 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
     fill(at, kind="erasure", name="Seyi *Bold*", email="seyi@people.example", details="Please forget me")
     with store.reading(SYSTEM) as session:
         (asked,) = requests.list_requests(session)
-    at = open_page(screen, "compliance/request.py", people["cora"], id=str(asked.id))
+    at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(asked.id))
     assert "Seyi" in " ".join(box.label for box in at.checkbox)
     fill(press(at, "Acknowledge"))
     check_waits(at, "once it is noted how the identity")
@@ -89,18 +89,18 @@ def test_a_request_goes_from_the_letter_to_the_certificate(
     fill(press(at, "Prepare the erasure"), reason="The person asked for it")
     assert "policies in force" in texts(at), "a cover that runs is not erased"
     cancel(store, sale.policy_id)
-    at = open_page(screen, "compliance/request.py", people["cora"], id=str(asked.id))
+    at = open_page(screen, "compliance/requests.py#request", people["cora"], id=str(asked.id))
     press(at, "Prepare the erasure")
     at.checkbox(key=f"{actions.FIELD}early").check()
     fill(at, reason="The person asked for it")
     check_waits(at, "The erasure is prepared: somebody else")
     erasure = get_erasure(store)
-    mine = open_page(screen, "compliance/erasure.py", people["cora"], id=str(erasure.id))
+    mine = open_page(screen, "compliance/retention.py#erasure", people["cora"], id=str(erasure.id))
     assert [button.label for button in mine.button if button.label == "Carry it out"] == []
-    at = open_page(screen, "compliance/erasure.py", people["dayo"], id=str(erasure.id))
+    at = open_page(screen, "compliance/retention.py#erasure", people["dayo"], id=str(erasure.id))
     fill(press(at, "Carry it out"))
     assert "Certificate of erasure" in texts(at)
-    at = open_page(screen, "compliance/request.py", people["dayo"], id=str(asked.id))
+    at = open_page(screen, "compliance/requests.py#request", people["dayo"], id=str(asked.id))
     assert "Answered" in texts(at)
     assert "seyi" not in (texts(at) + " ".join(box.label for box in at.checkbox)).lower()
 
@@ -115,11 +115,11 @@ def test_a_breach_is_judged_by_one_and_closed_by_another(
     fill(at, title="A laptop was lost", description="With a list of renewals on it", **days)
     with store.reading(SYSTEM) as session:
         (breach,) = breaches.list_breaches(session)
-    at = open_page(screen, "compliance/breach.py", people["cora"], id=str(breach.id))
+    at = open_page(screen, "compliance/breaches.py#breach", people["cora"], id=str(breach.id))
     fill(press(at, "Judge the risk"), risk="likely", risk_reason="The disk was not encrypted", people="12")
     assert "To be notified" in texts(at)
     fill(press(at, "Commission notified"), reference="NDPC/1")
-    at = open_page(screen, "compliance/breach.py", people["dayo"], id=str(breach.id))
+    at = open_page(screen, "compliance/breaches.py#breach", people["dayo"], id=str(breach.id))
     fill(press(at, "Close"))
     assert "Closed" in texts(at)
 
@@ -145,7 +145,7 @@ def test_complaints_and_returns_are_kept_on_their_screens(
     fill(at, category="delay", name="Ada", text="Nobody answers my letters")
     with store.reading(SYSTEM) as session:
         (complaint,) = complaints.list_complaints(session)
-    at = open_page(screen, "compliance/complaint.py", people["cora"], id=str(complaint.id))
+    at = open_page(screen, "compliance/complaints.py#complaint", people["cora"], id=str(complaint.id))
     fill(press(at, "Answer"), outcome="We have called and apologised")
     assert "Answered" in texts(at)
     with store.reading(SYSTEM) as session:
@@ -155,12 +155,12 @@ def test_complaints_and_returns_are_kept_on_their_screens(
     )
     late = f"{-(first.days_left or 0)} days late"
     assert (late, "red") in [tuple(cell) for cell in table["rows"][0]["cells"] if not isinstance(cell, str)]
-    at = open_page(screen, "compliance/filing.py", people["cora"], id=first.key)
+    at = open_page(screen, "compliance/returns.py#filing", people["cora"], id=first.key)
     assert f":red-badge[{late}]" in at.title[0].value
-    at = open_page(screen, "compliance/filing.py", people["cora"], id=first.key)
+    at = open_page(screen, "compliance/returns.py#filing", people["cora"], id=first.key)
     fill(press(at, "Prepared"))
     assert "Checked" not in labels(at), "who prepared it does not check it"
-    at = open_page(screen, "compliance/filing.py", people["dayo"], id=first.key)
+    at = open_page(screen, "compliance/returns.py#filing", people["dayo"], id=first.key)
     fill(press(at, "Checked"))
     fill(press(at, "Sent"), reference="NAICOM/7")
     assert "NAICOM/7" in [str(text.value) for text in at.text]
@@ -183,4 +183,4 @@ def test_addresses_that_name_nothing_say_so(people: dict[str, Person], screen: S
         for given in ("x", str(UUID(int=1))):
             at = open_page(screen, f"compliance/{page}.py", people["cora"], id=given)
             assert at.error, page
-    assert open_page(screen, "compliance/filing.py", people["cora"], id="brokerage 1999-01-01").error
+    assert open_page(screen, "compliance/returns.py#filing", people["cora"], id="brokerage 1999-01-01").error
