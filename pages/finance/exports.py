@@ -1,18 +1,29 @@
-"""Exports: the receipts of all exported files, each of which can be run again."""
+"""Exports: the receipts of all exported files; and one, which can be run again."""
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
 
 import streamlit as st
 
-from core.services.exports import receipts
+from core.services.claims.review import officers as claim_officers
+from core.services.exports import arrangement, exports, receipts
+from core.services.exports.formats import get_format
 from core.services.exports.receipts import Receipt, ReceiptFilter
+from core.services.lists.dimensions import Choices, load_choices
+from core.services.lists.filters.field import Parameter
+from core.services.lists.listing import Listing
 from core.services.lists.paging import Page
-from core.store.access import Scope, reading
-from core.ui.frame import frame, page_links
-from core.ui.kit import url_state
-from core.ui.lists import filter_bar, saved_views, table_choices, tables
-from pages.finance import export
-from pages.finance.export import RECEIPTS
+from core.services.people.staff import Person
+from core.store.access import Scope, ScopedSession, reading
+from core.ui.frame import frame, page_links, record_pages
+from core.ui.kit import facts, url_state, words
+from core.ui.lists import columns, export_panel, filter_bar, saved_views, table_choices, tables
+from core.ui.lists.export_panel import Way
+from core.ui.lists.tables import Table
 
 
 def nothing(wanted: ReceiptFilter) -> None:
@@ -55,5 +66,229 @@ def draw() -> None:
         return
     table_choices.head(RECEIPTS.count_text(found.total_count), RECEIPTS)
     with reading(Scope.system()) as session:
-        rows = export.receipt_rows(session, found.items)
+        rows = receipt_rows(session, found.items)
     tables.draw(RECEIPTS, rows, number=number, total=found.total_count)
+
+
+def describe_arrangement(kind: Listing[Any], address: Mapping[str, list[str]]) -> dict[str, str]:
+    """Return the columns and the order of a file in words, those that its address names."""
+    columns, order = address.get(arrangement.COLUMNS), next(iter(address.get(arrangement.ORDER, ())), None)
+    label = kind.orders[order].label if order and order in kind.orders else order
+    form = {"Form": "As shown"} if address.get(arrangement.FORM) == ["people"] else {}
+    return form | ({"Columns": ", ".join(columns)} if columns else {}) | ({"Order": label} if label else {})
+
+
+# One export receipt: what was exported, the checksums of the file, and running it again.
+
+_SHORT = 12
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReceiptRow:
+    """One receipt with its filters as text."""
+
+    receipt: Receipt
+    kind: Listing[Any]
+    filters: Mapping[str, str]
+    arrangement: Mapping[str, str]
+
+    @property
+    def in_one_line(self) -> str:
+        """Return filters, columns and order as one line: "Insurer Crownstone · From 1 Nov 2026"."""
+        told = {**self.filters, **self.arrangement}
+        return " · ".join(f"{title} {said}" for title, said in told.items()) or "None: all of them"
+
+    @property
+    def sum_minor(self) -> int | None:
+        """Return the sum in kobo, for the kinds that have one."""
+        return self.receipt.sum_minor if self.kind.sum_title else None
+
+
+RECEIPTS: Table[ReceiptRow] = Table(
+    name="receipts",
+    noun=("export", "exports"),
+    opens="finance/exports.py#export",
+    key=lambda row: row.receipt.id,
+    orders={
+        "newest": "Newest first",
+        "oldest": "Oldest first",
+        "most-rows": "Most rows first",
+        "fewest-rows": "Fewest rows first",
+        "largest": "Largest sum first",
+        "smallest": "Smallest sum first",
+    },
+    narrow=("at", "kind", "rows", "sum"),
+    columns={
+        "at": columns.moment("Made", lambda row: row.receipt.created_at, sorts=("oldest", "newest")),
+        "kind": columns.text("Export", lambda row: row.kind.title, 85),
+        "format": columns.text("Format", lambda row: get_format(row.receipt.format).title, 110),
+        "filters": columns.text("Filters", lambda row: row.in_one_line, 225),
+        "rows": columns.number("Rows", lambda row: row.receipt.rows, sorts=("fewest-rows", "most-rows")),
+        "sum": columns.naira(
+            "Sum", lambda row: row.sum_minor, says="Premium, or what is claimed", sorts=("smallest", "largest")
+        ),
+        "who": columns.text("By", lambda row: row.receipt.who, 200),
+        "hash": columns.text("SHA-256", lambda row: f"{row.receipt.sha256[:_SHORT]}…", 115),
+        "again": columns.text("Repeats", lambda row: "Yes" if row.receipt.again_of else "", 70, usual=False),
+    },
+)
+
+
+def receipt_rows(session: ScopedSession, receipts: Sequence[Receipt]) -> list[ReceiptRow]:
+    """Return receipts with their filters as text, using current names."""
+    names = load_choices(session)
+    officers = claim_officers.get_names(session, {officer for receipt in receipts for officer in _officers(receipt)})
+    return [_receipt_row(receipt, names, officers) for receipt in receipts]
+
+
+def _receipt_row(receipt: Receipt, names: Choices, officers: Mapping[UUID, str]) -> ReceiptRow:
+    kind = exports.get_kind(receipt.kind)
+    known = {parameter.name: parameter for parameter in kind.parameters}
+    said = {
+        known[name].title: ", ".join(_describe_value(known[name], value, names, officers) for value in values)
+        for name, values in receipt.filters.items()
+        if name in known
+    }
+    arranged = describe_arrangement(kind, receipt.filters)
+    return ReceiptRow(receipt=receipt, kind=kind, filters=said, arrangement=arranged)
+
+
+def _officers(receipt: Receipt) -> list[UUID]:
+    kind = exports.get_kind(receipt.kind)
+    staff = [parameter.name for parameter in kind.parameters if parameter.names == "staff"]
+    return [key for name in staff for value in receipt.filters.get(name, ()) if (key := _read_id(value))]
+
+
+def _read_id(value: str) -> UUID | None:
+    try:
+        return UUID(value)
+    except ValueError:
+        return None
+
+
+def _describe_value(parameter: Parameter, value: str, names: Choices, officers: Mapping[UUID, str]) -> str:
+    key = _read_id(value) if parameter.names else None
+    if key is not None:
+        known = officers if parameter.names == "staff" else names.names[parameter.names]  # type: ignore[index]
+        return known.get(key, value)
+    try:
+        return words.day(date.fromisoformat(value))
+    except ValueError:
+        return parameter.words.get(value, value)
+
+
+ONE = "finance/exports.py#export"
+
+
+def draw_receipt(row: ReceiptRow) -> None:
+    """Show the selection, the person, and the result."""
+    receipt = row.receipt
+    with st.grid(2, min_column_width=320, gap="small"):
+        with st.container(border=True, height="stretch"):
+            st.markdown("**Selection**")
+            facts.line("Export", f"{row.kind.title} as {get_format(receipt.format).title}")
+            facts.line("Records", "Live" if receipt.is_live else "Test")
+            for title, value in row.filters.items():
+                facts.line(title, value)
+            if not row.filters:
+                facts.line("Filters", "None: all of them")
+            for title, value in {"Columns": "All", "Order": "Newest first", **row.arrangement}.items():
+                facts.line(title, value)
+        with st.container(border=True, height="stretch"):
+            st.markdown("**Result**")
+            facts.line("Rows", words.count(receipt.rows))
+            if row.sum_minor is not None:
+                facts.line(f"Sum: {(row.kind.sum_title or '').lower()}", words.naira(row.sum_minor))
+            facts.line("Made", words.moment(receipt.created_at))
+            facts.line("By", receipt.who)
+            facts.line("Receipt", str(receipt.id))
+    st.caption("SHA-256 of the file")
+    st.code(receipt.sha256, language=None)
+    if receipt.content_sha256 != receipt.sha256:
+        st.caption("SHA-256 of its rows as CSV, by which two workbooks are compared")
+        st.code(receipt.content_sha256, language=None)
+
+
+def run_again(row: ReceiptRow, person: Person) -> None:
+    """Draw the button that repeats the export, and the comparison with the new result."""
+    if not person.has_role(*row.kind.roles):
+        st.info(f"Running it again needs the role {' or '.join(row.kind.roles)}.", icon=":material/block:")
+        return
+    way = _way(row)
+    way.draw("Run again", says="The same filters and mode as one new file, with a receipt of its own.", primary=True)
+    if way.last is None:
+        return
+    if newer := export_panel.get_finished(way.last.id):
+        draw_comparison(row.receipt, newer)
+        link_receipt(newer.id, "Open the new receipt")
+    else:
+        export_panel.watch(way.last, row.kind)
+
+
+def _way(row: ReceiptRow) -> Way:
+    receipt = row.receipt
+    mode = {} if receipt.is_live else {"mode": "test"}
+    return Way(
+        kind=row.kind,
+        format=get_format(receipt.format),
+        query=urlencode({**receipt.filters, **mode}, doseq=True),
+        rows=max(receipt.rows, 1),
+        again=receipt.id,
+    )
+
+
+def draw_comparison(before: Receipt, after: Receipt) -> None:
+    """Show whether a later run gave the same result, and any differences."""
+    found = receipts.compare_receipts(before, after)
+    if found.is_same:
+        same = f"The same again: {export_panel.figures(after)}, and every row is as it was."
+        st.success(same, icon=":material/check_circle:")
+        return
+    changes = [
+        _describe_change(
+            found.rows, "fewer", f"{words.count(abs(found.rows))} {'row' if abs(found.rows) == 1 else 'rows'}"
+        ),
+        _describe_change(found.sum_minor, "less", words.plain(words.naira(abs(found.sum_minor)))),
+    ]
+    told = " and ".join(change for change in changes if change)
+    text = (
+        f"Changed since: {told}."
+        if told
+        else "Changed since: as many rows and the same sum, but not every row is as it was."
+    )
+    st.warning(f"{text} It gave {export_panel.figures(after)}.", icon=":material/difference:")
+
+
+def _describe_change(by: int, below: str, what: str) -> str:
+    return f"{what} {'more' if by > 0 else below}" if by else ""
+
+
+def link_receipt(receipt_id: object, label: str) -> None:
+    """Draw the link to another receipt."""
+    query = {"id": str(receipt_id), **frame.mode_query()}
+    page_links.link(ONE, label=label, icon=":material/receipt_long:", query_params=query)
+
+
+def draw_export() -> None:
+    person = frame.require("finance", "operations")
+    tables.back_link("receipts", "finance/exports.py", "Back to the exports")
+    receipt = record_pages.load("receipt", receipts.get_complete, scope=Scope.system())
+    with reading(Scope.system()) as session:
+        (row,) = receipt_rows(session, [receipt])
+        before = receipts.get_receipt(session, receipt.again_of) if receipt.again_of else None
+        later = receipts.list_repeats(session, receipt.id)
+    frame.page_header(
+        f"Export of {row.kind.title.lower()}",
+        f"Made by {words.plain(receipt.who)}, {words.moment(receipt.created_at)}.",
+        tab=f"{row.kind.title}, {words.moment(receipt.created_at)} · Export",
+    )
+    run_again(row, person)
+    draw_receipt(row)
+    if before:
+        st.subheader("Repeats an earlier export", anchor=False)
+        draw_comparison(before, receipt)
+        link_receipt(before.id, f"The export of {words.moment(before.created_at)}")
+    if later:
+        st.subheader("Run again since", anchor=False)
+        for each in later:
+            link_receipt(each.id, f"{words.moment(each.created_at)} by {words.plain(each.who)}")

@@ -80,7 +80,7 @@ OF_BATCH: Table[PaymentRow] = held_rows.sortable(
     Table(
         name="of_batch",
         noun=("payment", "payments"),
-        opens="finance/payment.py",
+        opens="finance/payments.py#payment",
         narrow=("party", "state", "net"),
         columns={
             name: PAYMENTS.columns[name]

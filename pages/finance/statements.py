@@ -1,34 +1,52 @@
-"""Statements: the accounts of a month, with what is drafted, prepared, approved and sent."""
+"""Statements: the accounts of a month, and one with its lines, its files and its next step."""
 
 from collections.abc import Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 from functools import partial
 from typing import Final
+from urllib.parse import urlencode
+from uuid import UUID
 
 import streamlit as st
 
-from core import clock
+from core import clock, ids, money
+from core.errors import InvalidInput, NotFound
+from core.services.finance import parties
 from core.services.finance.parties import Party
+from core.services.finance.payments import balances, batches, transitions
+from core.services.finance.payments import reading as payment_reading
+from core.services.finance.payments.allocation import Balance
 from core.services.finance.statements import overview as statement_overview
 from core.services.finance.statements import preparing as statements
+from core.services.finance.statements import reading as statement_reading
 from core.services.finance.statements import states as statement_states
+from core.services.finance.statements.files import Paper
 from core.services.finance.statements.overview import DRAFT, StatementSummary
 from core.services.finance.statements.reading import StatementRow
 from core.services.people.staff import Person
-from core.states.finance import StatementState
+from core.states.finance import StatementState, StatementTransition
 from core.store.access import reading, store
-from core.ui.frame import frame
-from core.ui.kit import actions, words
-from core.ui.kit.actions import Action
-from core.ui.lists import columns, held_rows, table_choices
+from core.ui.frame import frame, page_links, record_pages
+from core.ui.kit import actions, facts, words
+from core.ui.kit.actions import Action, Naira, Text
+from core.ui.lists import columns, held_rows, table_choices, tables
 from core.ui.lists.tables import Table
-from pages.finance._shared import ROLE, action, choose_month, lacks_withholding, show_resting, warn_of_withholding
+from pages.finance._shared import (
+    ROLE,
+    action,
+    bank_answer,
+    choose_month,
+    lacks_withholding,
+    show_resting,
+    warn_of_withholding,
+)
 
 STATEMENTS: Table[StatementSummary] = held_rows.sortable(
     Table(
         name="statements",
         noun=("account", "accounts"),
-        opens="finance/statement.py",
+        opens="finance/statements.py#statement",
         narrow=("party", "account", "state", "closing"),
         key=lambda row: row.key,
         columns={
@@ -110,7 +128,7 @@ def draw_sums(stated: Sequence[StatementSummary]) -> None:
     st.caption(f"{words.count(len(stated))} stated: opening {opening} + of the month {change} = closing {closing}.")
 
 
-def buttons(month: date, drafts: int, movable: Mapping[str, Sequence[StatementRow]], person: Person) -> None:
+def month_buttons(month: date, drafts: int, movable: Mapping[str, Sequence[StatementRow]], person: Person) -> None:
     """Draw what may be done with many statements at once; `drafts` are those that are ready to be prepared."""
     if drafts:
         preparing_all(month).button(f"Prepare {drafts} of {month:%B %Y}", type="primary")
@@ -144,7 +162,7 @@ def draw() -> None:
         for_another = statement_states.count_for_another(session, month, by=person)
     is_over = clock.lagos_midnight(clock.add_months(month, 1)) <= clock.now()
     with beside:
-        buttons(month, sum(row.state == DRAFT for row in rows) if is_over else 0, movable, person)
+        month_buttons(month, sum(row.state == DRAFT for row in rows) if is_over else 0, movable, person)
     actions.run()
     if not rows:
         st.info("No money moved in this month: there is nothing to state.", icon=":material/event_busy:")
@@ -163,3 +181,249 @@ def draw() -> None:
             f" {'it' if for_another == 1 else 'them'}."
         )
     held_rows.draw(STATEMENTS, rows)
+
+
+_SHOWN = 200
+_MONEY = ("Premium", "Commission", "Net")
+
+
+def paying(balance: Balance) -> Action:
+    """Return the dialog that prepares a payout to one party, of all or a part."""
+    return action(
+        title=f"Pay {words.plain(balance.name)}",
+        icon="payments",
+        says=f"At most **{words.naira(balance.amount_minor)}**; the oldest statement is settled first.",
+        fields=[Naira("amount", "Amount in naira", value=money.to_wire(balance.amount_minor))],
+        confirm="Prepare the payout",
+        work=lambda session, typed, by: batches.prepare(session, {balance.party: _amount(typed["amount"])}, by=by),
+        done="The payout is prepared: somebody else of finance approves it.",
+    )
+
+
+def receiving(balance: Balance) -> Action:
+    """Return the dialog that notes a payment received."""
+    return action(
+        title=f"Payment received from {words.plain(balance.name)}",
+        icon="move_to_inbox",
+        says=f"It owes **{words.naira(-balance.amount_minor)}** until its newest statement.",
+        fields=[Naira("amount", "Amount in naira", value=money.to_wire(-balance.amount_minor)), *bank_answer()],
+        confirm="Note the payment",
+        work=lambda session, typed, by: transitions.receive(session, balance.party, typed, by=by),
+        done="The payment is noted: somebody else of finance confirms it.",
+    )
+
+
+def _amount(text: str) -> int:
+    try:
+        return money.to_minor(money.round_half_up(Decimal(text)))
+    except (ArithmeticError, ValueError):
+        raise InvalidInput.for_field("amount", "must be an amount in naira, such as 1,250.50") from None
+
+
+def account(paper: Paper) -> None:
+    """Draw the balances and what changed them, each a sum of lines."""
+    with st.container(border=True, height="stretch"):
+        st.markdown("**Account**")
+        for label, minor in paper.trailer:
+            facts.line(label, words.naira(minor))
+        owed = "Owed to the platform, and carried forward." if paper.closing_minor < 0 else "Owed by the platform."
+        st.caption(owed)
+
+
+def history(row: StatementRow) -> None:
+    """Draw each step with its person, time and note, and what the statement rests on."""
+    with reading(frame.scope()) as session:
+        steps = statement_reading.list_steps(session, row.id)
+    with st.container(border=True, height="stretch"):
+        st.markdown("**People and terms**")
+        for step in steps:
+            note = f": {step.note}" if step.note else ""
+            facts.line(step.name, f"{step.person}, {words.moment(step.at)}{note}")
+        for label, value in row.paper.facts.get("said", {}).items():
+            facts.line(label, str(value))
+
+
+def files(row: StatementRow) -> None:
+    """Draw the links to the three files, and the hash of the CSV."""
+    with st.container(horizontal=True, gap="xsmall"):
+        for format_ in ("pdf", "xlsx", "csv"):
+            st.link_button(format_.upper(), f"/statements/{row.id}.{format_}", icon=":material/download:")
+    st.code(f"SHA-256 {row.paper.sha256}", language=None)
+
+
+def lines(statement_id: UUID, paper: Paper) -> None:
+    """Draw the first lines; the files have all of them."""
+    if not paper.lines:
+        return
+    with reading(frame.scope()) as session:
+        found = next(iter(statement_reading.batches_of(session, statement_id)), ())[:_SHOWN]
+        sums = statement_reading.sum_lines(session, statement_id)
+    names = paper.names
+    st.subheader(f"Lines: {words.count(paper.lines)}", anchor=False)
+    facts.ledger(
+        [
+            {
+                "No.": str(line.position),
+                "Date": words.day(line.occurred_at),
+                "Transaction": line.kind,
+                # The number leads to the movement, and from there to the purchase and its policy.
+                "Policy number": f"[{words.plain(line.policy_number or 'No number yet')}]"
+                f"(/movement?{urlencode({'id': str(line.movement_id), **frame.mode_query()})})",
+                "Customer": words.plain(line.customer),
+                "Product": words.plain(names.get(line.product_id, "")),
+                "Premium": words.naira(line.premium_minor),
+                "Commission": words.naira(line.commission_minor),
+                "Net": words.naira(line.net_minor),
+            }
+            for line in found
+        ],
+        right=("No.", *_MONEY),
+        total={"Date": "Total", **dict(zip(_MONEY, map(words.naira, sums), strict=True))},
+    )
+    if paper.lines > len(found):
+        st.caption(f"The first {len(found)} lines. The total and the files are of all {words.count(paper.lines)}.")
+
+
+def preparing(party: Party, month: date) -> Action:
+    """Return the dialog that prepares one statement."""
+    return action(
+        title=f"Prepare {month:%B %Y}",
+        icon="draw",
+        says=f"{warn_of_withholding(month)}It is frozen with the next number of the party and a hash. Somebody else of"
+        " finance approves it.",
+        confirm="Prepare it without withholding tax" if lacks_withholding(month) else "Prepare it",
+        work=lambda session, _, by: statements.prepare(session, party, month, by=by, without_withholding=True),
+        done="The statement is prepared.",
+    )
+
+
+def moving(statement_id: UUID, number: str, step: StatementTransition) -> Action:
+    """Return the dialog of one step of a statement."""
+    return action(
+        title=step.label,
+        icon="task_alt",
+        says=f"**{number}** becomes **{step.to}**.",
+        fields=[Text("note", "Why", longest=500)] if step.needs_note else (),
+        work=lambda session, typed, by: statement_states.move(
+            session, statement_id, step.to, by=by, note=typed.get("note", "")
+        ),
+        done=f"{number} is {step.to.lower()}.",
+    )
+
+
+def reversing(statement_id: UUID, number: str) -> Action:
+    """Return the dialog that prepares the reversal of a statement."""
+    return action(
+        title="Reverse the statement",
+        icon="undo",
+        says=f"**{number}** becomes void by a statement with a number of its own, and its movements are stated again.",
+        fields=[Text("reason", "Reason", longest=500)],
+        confirm="Prepare the reversal",
+        work=lambda session, typed, by: statements.reverse(session, statement_id, reason=typed["reason"], by=by),
+        done=f"The reversal of {number} is prepared: somebody else of finance approves it.",
+    )
+
+
+def draft(account: str, given: str, month: date) -> None:
+    """Draw what a party's month holds until now, and the button that freezes it."""
+    try:
+        party = Party("provider" if account == "provider" else "distributor", ids.parse(given))
+        with reading(frame.scope()) as session:
+            name = parties.get_name(session, party)
+    except (InvalidInput, NotFound):
+        st.error("The address names no party.", icon=":material/link_off:")
+        return
+    frame.page_header(
+        f"{words.plain(name)}, {month:%B %Y} {words.badge('Draft')}",
+        "Not prepared yet: its figures change with every movement.",
+        tab=f"{name} · Draft",
+    )
+    actions.run()
+    page_links.link(
+        "finance/movements.py",
+        label="Its movements of the month",
+        icon=":material/swap_vert:",
+        query_params={
+            account: given,
+            "from": str(month),
+            "to": str(clock.add_days(clock.add_months(month, 1), -1)),
+            **frame.mode_query(),
+        },
+    )
+    preparing(party, month).button("Prepare it", type="primary")
+
+
+def buttons(row: StatementRow, person: Person) -> None:
+    with reading(frame.scope()) as session:
+        steps = statement_states.list_allowed(session, row.id, person)
+        is_reversible = statements.can_reverse(session, row.id)
+    for step in steps:
+        look = "primary" if step.to in (StatementState.APPROVED, StatementState.SENT) else "secondary"
+        actions.button(step.label, moving(row.id, row.paper.number, step), type=look)
+    if is_reversible:
+        reversing(row.id, row.paper.number).button("Reverse")
+
+
+def payments(row: StatementRow) -> None:
+    """Draw what is due until this statement if it is the newest that was sent, and every payment that settles it."""
+    with reading(frame.scope()) as session:
+        balance = balances.get_balance(session, row.party)
+        hindrance = batches.hindrance_of(session, balance)
+        found = payment_reading.list_of_statement(session, row.id)
+    if balance.newest and balance.newest.statement_id == row.id and balance.amount_minor:
+        owed = "by the platform" if balance.amount_minor > 0 else "to the platform"
+        st.markdown(f"**{words.naira(abs(balance.amount_minor))}** is due {owed}, with what was carried.")
+        if hindrance is None:
+            paying(balance).button("Pay it out")
+        elif balance.amount_minor < 0 and not balance.hindrance:
+            receiving(balance).button("Note a payment received")
+        else:
+            st.caption(f"Cannot be paid out now: {words.plain(hindrance)}.")
+    for payment in found:
+        page_links.link(
+            "finance/payments.py#payment",
+            label=f"{payment.state}: {words.naira(payment.net_minor)}, {payment.bank_reference or payment.batch or ''}",
+            icon=":material/payments:",
+            query_params={"id": str(payment.id), **frame.mode_query()},
+        )
+
+
+def whole(row: StatementRow, person: Person) -> None:
+    paper = row.paper
+    with frame.header_with_buttons(
+        f"{paper.number} {words.badge(paper.state)}",
+        f"{paper.title} of {words.plain(paper.party)}, {paper.month:%B %Y}",
+        tab=f"{paper.number} {paper.party} · Statement",
+    ):
+        buttons(row, person)
+    actions.run()
+    with reading(frame.scope()) as session:
+        facts.own_interest(parties.list_own_staff(session, row.party))
+        facts.lapsed_approval(statement_states.find_lapse(session, row.id))
+    if paper.reverses:
+        st.info(f"It reverses {paper.reverses} as a whole: {words.plain(row.note)}", icon=":material/undo:")
+    with st.grid(2, min_column_width=320, gap="small"):
+        account(paper)
+        history(row)
+    files(row)
+    payments(row)
+    lines(row.id, paper)
+    st.caption(f"Statement {row.id}")
+
+
+def month_of(given: str) -> date:
+    try:
+        return date.fromisoformat(f"{given}-01")
+    except ValueError:
+        return clock.add_months(clock.today().replace(day=1), -1)
+
+
+def draw_statement() -> None:
+    person = frame.require(ROLE)
+    tables.back_link("statements", "finance/statements.py", "Back to the statements")
+    given = st.query_params.get("id", "")
+    account, _, rest = given.partition(".")
+    if rest:
+        draft(account, rest.partition(".")[0], month_of(rest.partition(".")[2]))
+        return
+    whole(record_pages.load("statement", statement_reading.get_statement, is_of_mode=True), person)

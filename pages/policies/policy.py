@@ -356,12 +356,12 @@ def draw_papers(policy_id: UUID, person: Person) -> None:
         return
     for report in found.bordereaux:
         label = f"Reported by bordereau {report.number} of {report.month:%B %Y} ({report.state.lower()})"
-        _paper(label, "finance/bordereau.py", report.id, person)
+        _paper(label, "finance/bordereaux.py#bordereau", report.id, person)
     if found.unreported:
         st.caption(f"Movements that no bordereau has reported yet: {found.unreported}")
     for statement_id, number, party, month in found.statements:
         label = f"Statement {number} of {words.plain(party)}, {month:%B %Y}"
-        _paper(label, "finance/statement.py", statement_id, person)
+        _paper(label, "finance/statements.py#statement", statement_id, person)
     if not found.statements:
         st.caption("On no statement yet: the month is stated when it is over.")
 

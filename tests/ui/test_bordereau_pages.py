@@ -13,7 +13,7 @@ from tests.ui.finance_pages import open_page
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
-LIST, ONE = "finance/bordereaux.py", "finance/bordereau.py"
+LIST, ONE = "finance/bordereaux.py", "finance/bordereaux.py#bordereau"
 
 
 @pytest.fixture

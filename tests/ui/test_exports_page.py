@@ -25,7 +25,7 @@ from tests.ui.conftest import Screen, address, lists, press, texts
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
-LIST, ONE = "finance/exports.py", "finance/export.py"
+LIST, ONE = "finance/exports.py", "finance/exports.py#export"
 
 
 @pytest.fixture

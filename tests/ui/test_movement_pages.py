@@ -14,7 +14,7 @@ from tests.ui.finance_pages import open_page
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
-LIST, ONE = "finance/movements.py", "finance/movement.py"
+LIST, ONE = "finance/movements.py", "finance/movements.py#movement"
 
 
 @pytest.fixture

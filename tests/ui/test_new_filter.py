@@ -33,7 +33,7 @@ from core.services.sales.filter import PurchaseFilter
 from core.services.sales.table import PURCHASES
 from core.store.access import Scope, Store
 from core.store.schema.tables import Purchase
-from pages.finance.export import receipt_rows
+from pages.finance.exports import receipt_rows
 from tests.conftest import Partner
 from tests.portfolio import NOW, Portfolio
 from tests.ui.conftest import Screen, address, texts

@@ -25,7 +25,8 @@ from tests.ui.finance_pages import open_page
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
-LIST, BATCH, ONE, STATEMENT = (f"finance/{name}.py" for name in ("payments", "payout", "payment", "statement"))
+LIST, BATCH = "finance/payments.py", "finance/payout.py"
+ONE, STATEMENT = "finance/payments.py#payment", "finance/statements.py#statement"
 ACCOUNT = {"bank_name": "First Bank", "account_name": "Swift Ltd", "account_number": "0123456789"}
 TERMS = {"number": "AG/1", "starts_on": "2026-01-01", "tin": "12345678-0001", "charges_vat": True}
 

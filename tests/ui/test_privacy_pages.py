@@ -179,8 +179,8 @@ def test_a_figure_on_a_telephone_is_its_name_and_amount_alone(people: dict[str, 
 
 
 def test_addresses_that_name_nothing_say_so(people: dict[str, Person], screen: Screen) -> None:
-    for page in ("request", "erasure", "breach", "complaint"):
+    for page in ("requests.py#request", "retention.py#erasure", "breaches.py#breach", "complaints.py#complaint"):
         for given in ("x", str(UUID(int=1))):
-            at = open_page(screen, f"compliance/{page}.py", people["cora"], id=given)
+            at = open_page(screen, f"compliance/{page}", people["cora"], id=given)
             assert at.error, page
     assert open_page(screen, "compliance/returns.py#filing", people["cora"], id="brokerage 1999-01-01").error

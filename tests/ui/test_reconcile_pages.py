@@ -22,7 +22,7 @@ from tests.ui.finance_pages import open_page
 pytestmark = pytest.mark.frozen_at(NOW)
 
 COLUMNS = {"policy_number": "Policy", "amount": "Net amount"}
-FORM, ONE, DIFFERENCE = (f"finance/{name}.py" for name in ("reconcile", "reconciliation", "difference"))
+FORM, ONE, DIFFERENCE = "finance/reconcile.py", "finance/reconciliation.py", "finance/reconciliation.py#difference"
 
 
 @pytest.fixture

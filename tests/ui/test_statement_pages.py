@@ -20,7 +20,7 @@ from tests.ui.finance_pages import open_page
 
 pytestmark = pytest.mark.frozen_at(NOW)
 
-LIST, ONE = "finance/statements.py", "finance/statement.py"
+LIST, ONE = "finance/statements.py", "finance/statements.py#statement"
 
 
 @pytest.fixture
