@@ -1,23 +1,151 @@
-"""Buy: every cover except credit life, sold for a distributor with the form that its endpoint declares."""
+"""Buy: every cover except credit life, offered by insurer and price, and sold with the form of its endpoint."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core import clock
+from core.covers.cover import Cover
 from core.covers.credit_life import CREDIT_LIFE
+from core.covers.fields import build_example
 from core.covers.registry import COVERS
-from core.services.catalogue import distributors
+from core.services.catalogue import distributors, products
 from core.services.catalogue.distributors import DistributorName
+from core.services.catalogue.products import ProductForSale
+from core.services.lists.dimensions import load_choices
+from core.services.lists.paging import Paging
+from core.services.lists.windows import open_days
 from core.services.people.staff import Person
+from core.services.sales import table
+from core.services.sales.filter import PurchaseFilter
 from core.store.access import reading
-from core.ui.buying import known_customer, receipts, sale_drafts, selling
+from core.ui.buying import known_customer, live_prices, receipts, sale_drafts, selling
 from core.ui.buying.selling import Counter
-from core.ui.frame import frame
-from pages.buy import _checkout as checkout
-from pages.buy import _unfinished, _window
-from pages.buy._checkout import Checkout
+from core.ui.frame import frame, page_links
+from core.ui.kit import words
+from pages.buy._shared import Checkout, draw_unfinished, run_checkout
+
+BUY, CREDIT, PURCHASE = "buy/buy.py", "buy/credit_life.py", "sales/purchases.py#purchase"
+FIND: Final = "find"
+_RECENT, _RECENT_DAYS = 5, 30
+_COLOURS: Final = ("green", "blue", "violet", "orange", "red", "gray", "yellow")
+Offer = tuple[Cover[Any], ProductForSale]
+
+
+def list_offers(counter: Counter | None) -> list[Offer]:
+    """Return every product on sale with its cover: those of one distributor, or of anybody before one is chosen."""
+    if counter is not None:
+        return selling.shelf(counter)
+    by_endpoint = {(cover.prefix, cover.route): cover for cover in COVERS}
+    with reading(frame.scope()) as session:
+        found = products.list_on_sale(session)
+    return [(by_endpoint[endpoint], product) for endpoint, product in found if endpoint in by_endpoint]
+
+
+def draw_window(counter: Counter | None, seller: DistributorName | None) -> DeltaGenerator:
+    """Draw a card for each insurer with its covers, as far as the search goes; return the cell beside them.
+
+    A cover leads to its form, or to the question on whose behalf it is sold.
+    """
+    text = st.text_input(
+        "Find a cover",
+        key=FIND,
+        bind="query-params",
+        type="search",
+        placeholder="Cover or insurer, such as motor or travel",
+        label_visibility="collapsed",
+        autocomplete="off",
+    )
+    shown = _group(list_offers(counter), text)
+    grid = st.grid(4, min_column_width=235, gap="small")
+    for place, (insurer, covers) in enumerate(shown.items()):
+        with grid.container(border=True, height="stretch", gap="xsmall"):
+            initials = "".join(word[:1] for word in insurer.split()[:2]).upper()
+            st.markdown(f":{_COLOURS[place % len(_COLOURS)]}-badge[{words.plain(initials)}] **{words.plain(insurer)}**")
+            for cover, sold in covers:
+                _draw_cover(cover, sold, seller)
+    with grid.container(gap="small"):
+        beside = st.container()
+        _draw_recent()
+    if not shown:
+        st.caption(f"No cover on sale is called “{words.plain(text[:60])}”.")
+    return beside
+
+
+def _group(offers: Sequence[Offer], text: str) -> Mapping[str, Sequence[tuple[Cover[Any], Sequence[ProductForSale]]]]:
+    """Return by insurer the covers that match every word of a text, each with its products."""
+    covers: dict[str, dict[str, tuple[Cover[Any], list[ProductForSale]]]] = {}
+    sought = text.casefold().split()
+    for cover, product in offers:
+        named = f"{cover.title} {product.name} {product.provider_name} {cover.route}".casefold()
+        if all(word in named for word in sought):
+            of_insurer = covers.setdefault(product.provider_name, {})
+            of_insurer.setdefault(cover.key, (cover, []))[1].append(product)
+    return {insurer: list(covers[insurer].values()) for insurer in sorted(covers, key=str.casefold)}
+
+
+def _draw_cover(cover: Cover[Any], sold: Sequence[ProductForSale], seller: DistributorName | None) -> None:
+    query: dict[str, str] = {} if seller is None else {"on_behalf_of": seller.name}
+    page = CREDIT if cover is CREDIT_LIFE else BUY
+    if cover is CREDIT_LIFE:
+        query = {} if seller is None else {"seller": seller.name}
+    else:
+        query["cover"] = selling.title_of(cover, sold[0])
+        if len(sold) == 1:
+            query["sold"] = sold[0].name
+    with st.container(gap=None):
+        # A link to the page on which it stands would not change the address, so that Back would leave the window.
+        if st.button(
+            f"**{words.plain(cover.title)}**",
+            key=f"window {cover.prefix} {cover.route} {sold[0].id}",
+            icon=":material/shopping_cart:",
+            type="tertiary",
+        ):
+            page_links.go(page, replaces=False, **query)
+        number = "number at once" if cover.initial_state.active else "number when accepted"
+        st.caption(f"{describe_price(cover, sold)} · {number}")
+
+
+def describe_price(cover: Cover[Any], sold: Sequence[ProductForSale]) -> str:
+    """Return from which price a cover is sold: the lowest rate or flat price, or that of its example."""
+    if cover is CREDIT_LIFE:
+        return "priced by loan, tenure and benefits"
+    if all(product.rates.dynamic for product in sold):
+        return f"from {min(product.rates.price for product in sold).normalize():f} % of the value"
+    example = build_example(cover.request)
+    known = [
+        live_prices.price_so_far(cover, {**example, "product_id": str(product.id)}, product.rates) for product in sold
+    ]
+    prices = [found.value.total for found in known if found.value]
+    if not prices:
+        return "priced by what is insured"
+    is_flat = all(found.reads <= {"product_id"} for found in known)
+    lead = "" if is_flat and len(prices) == 1 else "from " if is_flat else "such as "
+    return f"{lead}{words.naira_of(min(prices))}"
+
+
+def _draw_recent() -> None:
+    """Draw what was sold at this desk last, each leading to its purchase."""
+    since = open_days(clock.add_days(clock.today(), -_RECENT_DAYS), None)
+    wanted = PurchaseFilter(created=since, request_sources=("desk",))
+    with reading(frame.scope()) as session:
+        names, shown = load_choices(session), ("product", "customer", "sold")
+        rows = table.list_rows(session, wanted, names, shown=shown, paging=Paging(1, _RECENT))
+    with st.container(border=True, gap="xsmall"):
+        st.markdown("**Recently sold here**")
+        for row in rows:
+            with st.container(gap=None):
+                page_links.link(
+                    PURCHASE,
+                    label=words.plain(row["customer"]),
+                    query_params={"id": str(row.id), **frame.mode_query()},
+                )
+                st.caption(f"{words.plain(row['product'])} · {words.moment(row['sold'])}")
+        if not rows:
+            st.caption(f"Nothing in the last {_RECENT_DAYS} days.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +163,7 @@ def choose(sellers: Sequence[DistributorName], person: Person) -> Checkout | Cho
     distributor = selling.choice("On behalf of", sellers, "on_behalf_of", lambda seller: seller.name)
     if distributor is None:
         # Of the shop window or a link: it stays in the address until the distributor is chosen.
-        titles = {selling.title_of(*offer): None for offer in _window.list_offers(None) if offer[0] is not CREDIT_LIFE}
+        titles = {selling.title_of(*offer): None for offer in list_offers(None) if offer[0] is not CREDIT_LIFE}
         wanted = st.query_params.get("cover")
         covered = selling.choice("Cover and insurer", list(titles), "cover", str) if wanted else None
         return Choice(is_covered=covered is not None)
@@ -75,14 +203,14 @@ def draw() -> None:
         if customer := known_customer.take_chosen(sale.counter):
             sale_drafts.begin_another(sale.form)
             known_customer.fill(sale.form, customer)
-        checkout.run(sale)
+        run_checkout(sale)
     else:
         unfinished = draw_missing(sale) or unfinished
     # Last, so that it has what the form has just stored.
     with unfinished:
         held = sale_drafts.get_held(sale.form, sale.counter) if isinstance(sale, Checkout) else None
         covers = {cover.key for cover in COVERS}
-        _unfinished.draw(person, sellers, covers, but=held, is_open=not isinstance(sale, Checkout))
+        draw_unfinished(person, sellers, covers, but=held, is_open=not isinstance(sale, Checkout))
 
 
 def draw_missing(made: Choice) -> DeltaGenerator | None:
@@ -95,4 +223,4 @@ def draw_missing(made: Choice) -> DeltaGenerator | None:
     if made.counter is not None:
         known_customer.draw_first(made.counter)
     st.caption("Choose a cover, and the distributor on whose behalf you sell it.")
-    return _window.draw(made.counter, made.seller)
+    return draw_window(made.counter, made.seller)

@@ -25,10 +25,7 @@ from core.ui.forms import forms
 from core.ui.frame import frame
 from core.ui.kit import charts, colours, words
 from core.ui.kit.charts import Chart
-from pages.buy import _checkout as checkout
-from pages.buy import _unfinished
-from pages.buy._checkout import Checkout
-from pages.buy._unfinished import DETAILS, SELLER, STEP
+from pages.buy._shared import DETAILS, SELLER, STEP, Checkout, draw_unfinished, run_checkout
 
 BASIS_NAMES: Mapping[str, str] = {
     "single": "Single premium",
@@ -357,7 +354,7 @@ def buy(sellers: Sequence[DistributorName], person: Person) -> Checkout:
         counter=counter,
         given=given,
     )
-    checkout.run(sale)
+    run_checkout(sale)
     return sale
 
 
@@ -417,4 +414,4 @@ def draw() -> None:
         explore(sellers, person)
     # Last, so that it has what the form has just stored.
     with unfinished:
-        _unfinished.draw(person, sellers, {CREDIT_LIFE.key}, but=held, is_open=step != DETAILS)
+        draw_unfinished(person, sellers, {CREDIT_LIFE.key}, but=held, is_open=step != DETAILS)

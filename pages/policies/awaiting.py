@@ -21,8 +21,7 @@ from core.ui.lists import columns, filter_bar, saved_views, table_choices, table
 from core.ui.lists.columns import Column
 from core.ui.lists.filter_bar import Names
 from core.ui.lists.tables import Table
-from pages.policies import _endorsements
-from pages.policies import _resends as resends
+from pages.policies._shared import acting_on, draw_untold, reporting, resending_all, resending_one
 
 
 def found(wanted: SubmissionFilter, names: Choices) -> tuple[Page[OpenSubmission], int]:
@@ -77,7 +76,7 @@ def draw() -> None:
         results(page, premium_minor, people, person)
     else:
         nothing(wanted)
-    _endorsements.draw_untold()
+    draw_untold()
     draw_health(insurers)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.caption(f"As of {words.moment(clock.now())}", width="content")
@@ -124,9 +123,9 @@ def follow() -> None:
     with reading(frame.scope()) as session:
         act = awaiting.get_next_act(session, policy_id)
     if act == "send":
-        resends.resending_one(policy_id).do()
+        resending_one(policy_id).do()
     elif act == "tell":
-        resends.reporting(policy_id).do()
+        reporting(policy_id).do()
     elif act == "activate":
         page_links.go("policies/policy.py", id=str(policy_id), do="activate")
 
@@ -141,14 +140,14 @@ def bulk(picked: Sequence[OpenSubmission], people: People, person: Person) -> No
             key="awaiting.resend",
             icon=":material/send:",
             disabled=not any(row.retryable for row in picked),
-            on_click=resends.acting_on(ids_, resending.resend, "first in the queue", WAITING).do,
+            on_click=acting_on(ids_, resending.resend, "first in the queue", WAITING).do,
         )
         st.button(
             f"Reported by bordereau{number}",
             key="awaiting.reported",
             icon=":material/task:",
             help="The insurer was told of these active policies another way.",
-            on_click=resends.acting_on(ids_, resending.record_reported, "noted as reported", WAITING).do,
+            on_click=acting_on(ids_, resending.record_reported, "noted as reported", WAITING).do,
         )
         _owner_button(ids_, people, person)
 
@@ -164,7 +163,7 @@ def _owner_button(ids_: Sequence[UUID], people: People, person: Person) -> None:
             "Set the owner",
             key="awaiting.owner",
             type="primary",
-            on_click=resends.acting_on(ids_, partial(awaiting.set_owner, to=to), f"now with {whom}", WAITING).do,
+            on_click=acting_on(ids_, partial(awaiting.set_owner, to=to), f"now with {whom}", WAITING).do,
         )
 
 
@@ -332,7 +331,7 @@ def _draw_dialog(insurer: InsurerHealth) -> None:
 
 def _retry_all(insurer: InsurerHealth) -> None:
     _close()
-    resends.resending_all(insurer.id, insurer.name).do()
+    resending_all(insurer.id, insurer.name).do()
 
 
 def age(since: datetime) -> str:

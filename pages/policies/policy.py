@@ -25,8 +25,7 @@ from core.ui.lists import columns, tables
 from core.ui.lists.tables import Table
 from core.ui.policies import contacts, policy_actions
 from core.ui.sales import money_table
-from pages.policies import _endorsements
-from pages.policies import _resends as resends
+from pages.policies._shared import draw_endorsements, list_present, reporting, resending_one
 
 
 def certificate_address(code: str) -> str:
@@ -73,7 +72,7 @@ def draw_cover(policy: PolicyDetail) -> None:
         values["Plate"] = policy.registration
     if policy.sum_insured_minor is not None:
         values["Sum insured"] = words.naira(policy.sum_insured_minor)
-    values |= {**_endorsements.list_present(policy), **facts.list_days_of_cover(policy.sale)}
+    values |= {**list_present(policy), **facts.list_days_of_cover(policy.sale)}
     if policy.renewal_window:
         window = policy.renewal_window
         values["Can be renewed"] = f"{words.day(window.opens_on)} to {words.day(window.closes_on)}"
@@ -278,10 +277,10 @@ def _issued_by_hand(policy: PolicyDetail) -> AuditEvent | None:
 def _actions(policy: PolicyDetail, sending: SubmissionDetail) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         if sending.resendable:
-            resend = resends.resending_one(policy.id)
+            resend = resending_one(policy.id)
             st.button(resend.title, icon=":material/send:", key="policy.resend", on_click=resend.do)
         if sending.reportable:
-            report = resends.reporting(policy.id)
+            report = reporting(policy.id)
             st.button(
                 report.title,
                 icon=":material/task_alt:",
@@ -422,7 +421,7 @@ def draw_details(policy: PolicyDetail, person: Person) -> None:
         contacts.draw_switch(policy.sale.customer_id, person)
         contacts.draw_calls(policy.id)
     with endorsed:
-        _endorsements.draw(policy, person)
+        draw_endorsements(policy, person)
     with claims:
         draw_claims(policy, person)
     with letters:

@@ -15,7 +15,7 @@ from core.services.selling.buying import Sale
 from core.store.access import Scope, Store
 from core.store.schema.tables import Policy
 from core.ui.kit import words
-from pages.policies import _endorsements
+from pages.policies._shared import list_versions
 from tests.conftest import Partner
 from tests.services.selling import sell
 from tests.ui.conftest import Screen, lists, press, texts
@@ -97,7 +97,7 @@ def test_a_version_holds_until_the_day_before_the_next_unless_that_began_earlier
     policy: Any = SimpleNamespace(sale=sold, endorsements=[made(1, 9, 0), made(2, 5, 30), made(3, 20, -10)])
     found = [
         (row.name, row.from_on and row.from_on.day, row.last_on and row.last_on.day, row.premium_minor)
-        for row in _endorsements.list_versions(policy)
+        for row in list_versions(policy)
     ]
     assert found == [
         ("As sold", 2, 8, 100),
